@@ -1,0 +1,44 @@
+# Each command sets up what it needs in .venv, so it runs on a machine that has only Python and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test check bench clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo    mask a made survey and print what it cost"
+	@echo "make test    run the tests (set MICROAGG_DATA to include the CASC files)"
+	@echo "make check   linter, types, import contract, then the tests"
+	@echo "make bench   time the partitioners"
+	@echo "make clean   remove the virtual environment and caches"
+
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "microagg needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	$(BIN)/pip install --quiet --editable .
+	touch $@
+
+$(VENV)/installed-for-checks: $(VENV)/installed
+	$(BIN)/pip install --quiet --group check
+	touch $@
+
+demo: $(VENV)/installed
+	$(BIN)/microagg demo
+
+test: $(VENV)/installed-for-checks
+	$(BIN)/python -m pytest
+
+check: $(VENV)/installed-for-checks
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(MAKE) test
+
+bench: $(VENV)/installed
+	$(BIN)/python benchmarks/partitioners.py
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis build dist

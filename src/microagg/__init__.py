@@ -1,0 +1,80 @@
+"""Release microdata without exposing anybody in it: k-anonymity by microaggregation.
+
+`protect` does the whole job on a dataframe; the classes are the partitioners of the literature as
+scikit-learn estimators; `datasets` makes and loads data to try them on. Everything is imported when it
+is first used.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from microagg import datasets as datasets
+    from microagg import errors as errors
+    from microagg.estimators import CBFS as CBFS
+    from microagg.estimators import IAMAT as IAMAT
+    from microagg.estimators import MDAV as MDAV
+    from microagg.estimators import VMDAV as VMDAV
+    from microagg.estimators import MaximumDistance as MaximumDistance
+    from microagg.estimators import Projection as Projection
+    from microagg.estimators import Univariate as Univariate
+    from microagg.evaluate.loss import InformationLoss as InformationLoss
+    from microagg.evaluate.loss import information_loss as information_loss
+    from microagg.partition.iamat import association as association
+    from microagg.partition.iamat import interaction as interaction
+    from microagg.pipeline import protect as protect
+    from microagg.recipe import Recipe as Recipe
+    from microagg.release import Release as Release
+
+_HOME = {
+    "CBFS": "estimators",
+    "IAMAT": "estimators",
+    "MDAV": "estimators",
+    "VMDAV": "estimators",
+    "MaximumDistance": "estimators",
+    "Projection": "estimators",
+    "Univariate": "estimators",
+    "InformationLoss": "evaluate.loss",
+    "information_loss": "evaluate.loss",
+    "association": "partition.iamat",
+    "interaction": "partition.iamat",
+    "protect": "pipeline",
+    "Recipe": "recipe",
+    "Release": "release",
+}
+
+__all__ = [
+    "CBFS",
+    "IAMAT",
+    "MDAV",
+    "VMDAV",
+    "InformationLoss",
+    "MaximumDistance",
+    "Projection",
+    "Recipe",
+    "Release",
+    "Univariate",
+    "association",
+    "datasets",
+    "errors",
+    "information_loss",
+    "interaction",
+    "protect",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(f"microagg.{_HOME[name]}"), name)
+    elif name in ("datasets", "errors"):
+        value = importlib.import_module(f"microagg.{name}")
+    else:
+        raise AttributeError(f"module 'microagg' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,1 @@
+"""Compiled kernels on plain arrays: private, and knowing nothing of dataframes or classes."""

@@ -1,0 +1,62 @@
+"""How kernels are compiled, and where the compiled code is kept: said here once.
+
+Nothing compiles at import. A kernel compiles at its first call and is kept on disk under a name that
+holds a digest of every kernel's source, because Numba's own check looks at the calling file alone and
+would go on using code compiled from an older callee.
+"""
+
+import functools
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import config
+
+# No fastmath and no contraction: every comparison that decides must see the same bits everywhere.
+_OPTIONS = {"nogil": True, "error_model": "numpy"}
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile at first call, release the GIL, and keep the result on disk where that is possible."""
+    directory = _cache_directory()
+    if directory is None:
+        return numba.njit(**_OPTIONS)(function)
+    before = config.CACHE_DIR
+    config.CACHE_DIR = directory
+    try:
+        return numba.njit(cache=True, **_OPTIONS)(function)
+    finally:
+        config.CACHE_DIR = before
+
+
+@functools.cache
+def _cache_directory() -> str | None:
+    """Return a writable folder that belongs to exactly these kernel sources, or None."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(source.name.encode())
+        digest.update(source.read_bytes())
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    try:
+        if chosen:
+            root = Path(chosen) / "microagg"
+        else:
+            import platformdirs
+
+            root = Path(platformdirs.user_cache_dir("microagg")) / "kernels"
+        directory = root / digest.hexdigest()[:16]
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        tempfile.TemporaryFile(dir=directory).close()
+    except (OSError, RuntimeError):  # read-only, full, or no home folder: compile in memory
+        return None
+    return str(directory)
+
+
+def is_cold() -> bool:
+    """Tell whether nothing has been compiled and kept yet, so that first calls will take seconds."""
+    directory = _cache_directory()
+    return directory is None or not any(Path(directory).rglob("*.nbi"))

@@ -1,0 +1,107 @@
+"""What must hold of a number k and a matrix X before anything is computed from them."""
+
+from collections.abc import Iterable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from microagg.errors import InvalidData, InvalidParameter, TooFewRecords
+
+# Beyond these, squared differences of float64 overflow or vanish.
+_LARGEST = 2.0**480
+_SMALLEST = 2.0**-480
+
+
+def check_k(k: Any) -> int:
+    """Return k as an int, or say what it must be."""
+    if isinstance(k, bool) or not isinstance(k, Integral):
+        raise InvalidParameter(f"k must be an integer, not {type(k).__name__}. Pass k=3 or more.")
+    if k < 2:
+        raise InvalidParameter(f"k={k} protects nobody: a group needs at least 2 records. Pass k=2 or more.")
+    return int(k)
+
+
+def check_option(name: str, value: Any, allowed: Iterable[str]) -> None:
+    """Refuse a value that is not one of the words allowed."""
+    words = tuple(allowed)
+    if value not in words:
+        listed = ", ".join(repr(word) for word in words)
+        shown = repr(value) if isinstance(value, str) else f"a {type(value).__name__}"
+        raise InvalidParameter(f"{name}={shown} is not known. Pass one of {listed}.")
+
+
+def check_enough_records(n: int, k: int) -> None:
+    """Refuse a file that cannot fill one group."""
+    if n < k:
+        raise TooFewRecords(f"{n} record(s) cannot fill a group of k={k} (n_samples={n}). Add records or lower k.")
+
+
+def check_matrix(X: ArrayLike) -> NDArray[np.float64]:
+    """Return X as a finite float64 matrix (n, d), or say what is wrong with it."""
+    try:
+        matrix = np.asarray(X)
+    except ValueError:
+        raise InvalidData("X is ragged. Pass a matrix whose rows are equally long.") from None
+    if matrix.dtype.kind not in "fiu":
+        raise InvalidData(
+            f"X has dtype {matrix.dtype}. Pass real numbers; encode categories and booleans as 0, 1, 2, ..."
+        )
+    if matrix.ndim != 2:
+        raise InvalidData(f"X has {matrix.ndim} dimension(s). Pass a matrix of records by columns.")
+    if matrix.shape[1] == 0:
+        raise InvalidData("X has no columns. Pass at least one.")
+    matrix = matrix.astype(np.float64, copy=False)
+    bad = np.count_nonzero(~np.isfinite(matrix), axis=0)
+    if bad.any():
+        j = int(np.argmax(bad > 0))
+        raise InvalidData(f"column {j} of X has {bad[j]} missing or infinite value(s). Drop or impute them.")
+    return matrix
+
+
+def matrix_and_k(X: ArrayLike, k: Any) -> tuple[NDArray[np.float64], int]:
+    """Check X and k for a partitioner; return the columns (d, n), contiguous and safe to square, and k."""
+    k = check_k(k)
+    matrix = check_matrix(X)
+    check_enough_records(matrix.shape[0], k)
+    return safe_to_square(np.ascontiguousarray(matrix.T)), k
+
+
+def safe_to_square(columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the columns, scaled by one power of two where their squares would overflow or vanish.
+
+    Such a factor changes no comparison of distances: it shifts every exponent and no digit.
+    """
+    power = common_power(columns)
+    if power == 0:
+        return columns
+    return np.asarray(np.ldexp(columns, -power))
+
+
+def common_power(columns: NDArray[np.float64]) -> int:
+    """Give the power of two by which to divide all columns (d, n) before squaring; mostly 0."""
+    extent = np.abs(columns).max(axis=1)
+    largest = extent.max()
+    if largest == 0 or (largest <= _LARGEST and extent[extent > 0].min() >= _SMALLEST):
+        return 0
+    power = int(np.frexp(largest)[1])
+    # A column that is small beside the others still decides where they tie; it must not vanish.
+    spread = np.ptp(np.ldexp(columns, -power), axis=1)
+    vanishing = np.flatnonzero((spread < _SMALLEST) & (columns.max(axis=1) > columns.min(axis=1)))
+    if vanishing.size:
+        raise InvalidData(
+            f"column {vanishing[0]} varies by less than 2**-480 of the largest value in X: float64 cannot hold both "
+            f"in one distance. Standardise the columns first."
+        )
+    return power
+
+
+def check_labels(labels: ArrayLike, n: int) -> NDArray[np.int64]:
+    """Return group labels as an array of n numbers from 0, or say what is wrong with them."""
+    array = np.asarray(labels)
+    if array.shape[:1] != (n,) or array.ndim > 2:
+        raise InvalidParameter(f"labels have shape {array.shape}, but there are {n} records. Pass one label a record.")
+    if array.dtype.kind not in "iu" or (array.size and array.min() < 0):
+        raise InvalidParameter("labels must be whole numbers from 0. Pass what fit_predict returned.")
+    return array.astype(np.int64, copy=False)

@@ -1,0 +1,154 @@
+"""Made data: the same seed gives the same data, and nobody is in it."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.datasets._frame import as_frame
+from microagg.errors import InvalidParameter
+
+_REGIONS = np.array(["Coast", "Delta", "Hills", "Lakes", "North", "Plains", "South", "Valley"])
+_REGION_SHARES = np.array([0.22, 0.05, 0.10, 0.12, 0.08, 0.15, 0.18, 0.10])
+_RICH_REGIONS = {"Coast": 1.15, "Lakes": 1.05, "Hills": 0.9, "Delta": 0.85}
+
+
+def uniform(n: int, d: int = 10, *, seed: int = 0) -> NDArray[np.float64]:
+    """Draw records uniformly from the unit cube.
+
+    Parameters
+    ----------
+    n, d : int
+        Records and columns.
+    seed : int
+
+    Returns
+    -------
+    array of shape (n, d)
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> ma.datasets.uniform(2, 3, seed=0).round(2)
+    array([[0.64, 0.27, 0.04],
+           [0.02, 0.81, 0.91]])
+    """
+    _check_size(n, d)
+    return np.random.default_rng(seed).random((n, d))
+
+
+def normal(n: int, d: int = 10, *, seed: int = 0) -> NDArray[np.float64]:
+    """Draw records from independent standard normal columns.
+
+    Parameters
+    ----------
+    n, d : int
+        Records and columns.
+    seed : int
+
+    Returns
+    -------
+    array of shape (n, d)
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> ma.datasets.normal(2, 3, seed=0).round(2)
+    array([[ 0.13, -0.13,  0.64],
+           [ 0.1 , -0.54,  0.36]])
+    """
+    _check_size(n, d)
+    return np.random.default_rng(seed).standard_normal((n, d))
+
+
+def survey(n: int = 2000, *, seed: int = 0, frame: str = "pyarrow") -> Any:
+    """Make a believable household survey: zeros, heaping, skew, outliers and strong correlations.
+
+    Columns: `person` (an identifier), `region` (a stratum), `weight` (of the sample), and ten numeric
+    ones: `age`, `education` (years), `hours` (a week), `wage`, `business`, `capital`, `pension`
+    (incomes a year), their sum `income`, `tax` and `contributions` (social security).
+
+    Parameters
+    ----------
+    n : int
+        Persons.
+    seed : int
+    frame : {"pyarrow", "pandas", "polars"}
+
+    Returns
+    -------
+    dataframe of n rows and 13 columns
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> survey = ma.datasets.survey(1000, seed=0)
+    >>> survey.column_names[:6]
+    ['person', 'region', 'weight', 'age', 'education', 'hours']
+    """
+    _check_size(n, 1)
+    rng = np.random.default_rng(seed)
+    region = rng.choice(_REGIONS, size=n, p=_REGION_SHARES)
+    wealth = np.array([_RICH_REGIONS.get(name, 1.0) for name in _REGIONS])[np.searchsorted(_REGIONS, region)]
+
+    age = np.clip(np.rint(16 + 74 * rng.beta(1.6, 2.1, n)), 16, 90).astype(np.int64)
+    age = np.where(rng.random(n) < 0.08, 5 * np.rint(age / 5).astype(np.int64), age)  # "about fifty"
+    schooling = rng.choice([9, 10, 12, 13, 15, 17, 20], size=n, p=[0.14, 0.16, 0.32, 0.12, 0.14, 0.10, 0.02])
+    education = np.minimum(schooling, np.maximum(9, age - 6))
+
+    works = rng.random(n) < np.where(age < 20, 0.35, np.where(age < 62, 0.82, np.where(age < 70, 0.25, 0.04)))
+    self_employed = works & (rng.random(n) < 0.11)
+    part_time = rng.random(n) < 0.24
+    hours = np.where(part_time, rng.integers(8, 33, n), np.rint(rng.normal(41, 5, n)).astype(np.int64))
+    hours = np.where(~part_time & (rng.random(n) < 0.45), 40, hours)
+    hours = np.where(works, np.clip(hours, 4, 80), 0)
+
+    experience = np.clip(age - education - 6, 0, 45)
+    rate = np.exp(1.9 + 0.085 * education + 0.035 * experience - 0.0006 * experience**2 + rng.normal(0, 0.38, n))
+    earned = hours * 50 * rate * wealth
+    wage = _heap(np.where(works & ~self_employed, earned, 0), rng)
+    side_job = works & ~self_employed & (rng.random(n) < 0.04)
+    business = np.where(self_employed, earned * np.exp(rng.normal(0, 0.7, n)), 0)
+    business = np.rint(np.where(side_job, rng.lognormal(7.6, 0.9, n), business))
+    saver = rng.random(n) < np.clip(0.12 + 0.006 * (age - 20) + 0.02 * (education - 9), 0.05, 0.75)
+    capital = np.rint(np.where(saver, rng.lognormal(4.2 + 0.03 * age + 0.06 * (education - 9), 1.5, n), 0))
+    retired = (age >= 60) & ~works
+    pension = _heap(np.where(retired, 9000 + 0.45 * 1900 * rate * wealth, 0), rng)
+    income = wage + business + capital + pension
+
+    taxable = np.maximum(income - 9000, 0)
+    brackets = 0.14 * taxable + 0.10 * np.maximum(taxable - 20_000, 0) + 0.14 * np.maximum(taxable - 60_000, 0)
+    tax = np.rint(brackets * rng.uniform(0.88, 1.02, n))
+    contributions = np.rint(0.0765 * np.minimum(wage, 90_000) + 0.153 * np.minimum(business, 90_000))
+    weight = (rng.lognormal(6.2, 0.35, n) / np.array([1.3, 1.0])[(age > 65).astype(int)]).round(2)
+    amounts = {
+        "wage": wage,
+        "business": business,
+        "capital": capital,
+        "pension": pension,
+        "income": income,
+        "tax": tax,
+        "contributions": contributions,
+    }
+    columns: dict[str, NDArray[Any]] = {
+        "person": rng.permutation(n) + 10_000_001,
+        "region": region,
+        "weight": weight,
+        "age": age,
+        "education": education,
+        "hours": hours,
+        **{name: amount.astype(np.int64) for name, amount in amounts.items()},
+    }
+    return as_frame(columns, frame)
+
+
+def _heap(amount: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Round some answers the way people do: a third to thousands, a quarter to hundreds."""
+    habit = rng.random(amount.shape[0])
+    unit = np.where(habit < 0.33, 1000.0, np.where(habit < 0.58, 100.0, 1.0))
+    return np.asarray(np.rint(amount / unit) * unit)
+
+
+def _check_size(n: int, d: int) -> None:
+    if n < 1 or d < 1:
+        raise InvalidParameter(f"n={n}, d={d}: there must be at least 1 record and 1 column.")

@@ -1,0 +1,59 @@
+"""Everything that microagg raises on purpose.
+
+::
+
+    MicroaggError
+    ├── InputError (also a ValueError)     what was passed in cannot be used
+    │   ├── InvalidParameter               k, a method, an option: the value, the limit, the remedy
+    │   ├── RoleError                      a column that is unknown, has two roles, or has none
+    │   ├── InvalidData                    missing, infinite, not numeric, too wide a range
+    │   └── TooFewRecords                  fewer than k records, in the file or in a stratum
+    ├── PromiseBroken                      the result would not be k-anonymous; nothing is returned
+    └── DatasetUnavailable                 a reference file could not be found, fetched or verified
+
+A message names the value, the limit and the remedy, and never shows a cell of the data: it may end up
+in a log. What a person at the terminal may see and a log may not (the names of small strata) is kept in
+an attribute, apart from the message.
+"""
+
+
+class MicroaggError(Exception):
+    """The root of all errors raised on purpose."""
+
+
+class InputError(MicroaggError, ValueError):
+    """What was passed in cannot be used."""
+
+
+class InvalidParameter(InputError):
+    """A parameter has a value that it cannot take."""
+
+
+class RoleError(InputError):
+    """A column is unknown, has more than one role, or has none."""
+
+
+class InvalidData(InputError):
+    """The values of a column cannot be microaggregated."""
+
+
+class TooFewRecords(InputError):
+    """There are fewer than k records, in the file or in one of its strata.
+
+    Attributes
+    ----------
+    strata : tuple
+        The strata that are too small, for display on a terminal only: they are cells of the data.
+    """
+
+    def __init__(self, message: str, strata: tuple[tuple[object, ...], ...] = ()) -> None:
+        super().__init__(message)
+        self.strata = strata
+
+
+class PromiseBroken(MicroaggError):
+    """A result would not keep the promise of at least k; it is withheld."""
+
+
+class DatasetUnavailable(MicroaggError):
+    """A reference data set could not be found, fetched or verified."""

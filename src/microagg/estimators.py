@@ -1,0 +1,381 @@
+"""The partitioners as scikit-learn estimators: thin wrappers around the plain functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import validate_data
+
+from microagg.aggregate import released_values
+from microagg.checks import check_matrix, check_option
+from microagg.errors import InvalidData
+from microagg.partition import PARTITIONERS
+
+Progress = Callable[[int, int], None]
+
+
+class _Partitioner(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """What all partitioners share: X is grouped as it is, with no hidden scaling."""
+
+    _method_name: str
+    k: int
+    progress: Progress | None
+    labels_: NDArray[np.int64]
+    n_groups_: int
+    n_features_in_: int
+
+    def fit(self, X: Any, y: Any = None) -> _Partitioner:  # noqa: ARG002
+        """Group the records of X (n, d).
+
+        Parameters
+        ----------
+        X : array or dataframe of shape (n, d)
+            Finite numbers. Standardise them first where columns should count alike.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._group(X)
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> NDArray[np.int64]:  # noqa: ARG002
+        """Group the records of X (n, d) and return the group of each, numbered by lowest row."""
+        self._group(X)
+        return self.labels_
+
+    def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:  # noqa: ARG002
+        """Group the records of X (n, d) and return each one's group mean in its place."""
+        columns = np.ascontiguousarray(self._group(X).T)
+        return np.ascontiguousarray(released_values(columns, self.labels_).T)
+
+    def as_named_method(self) -> tuple[str, dict[str, Any]]:
+        """Give the name and options by which `protect` knows this partitioner."""
+        options = self.get_params(deep=False)
+        del options["k"], options["progress"]
+        return self._method_name, options
+
+    def _group(self, X: Any) -> NDArray[np.float64]:
+        """Check X, set the fitted attributes, and return the matrix that was grouped."""
+        matrix = _as_matrix(self, X)
+        name, options = self.as_named_method()
+        if name == "projection" and options["axis"] in getattr(self, "feature_names_in_", ()):
+            options["axis"] = list(self.feature_names_in_).index(options["axis"])
+        self.labels_ = PARTITIONERS[name](matrix, self.k, progress=self.progress, **options)
+        self.n_groups_ = int(self.labels_.max(axis=0).min()) + 1
+        return matrix
+
+
+def _as_matrix(estimator: _Partitioner, X: Any) -> NDArray[np.float64]:
+    """Apply scikit-learn's rules for X, and our own words where its message would show a cell."""
+    try:
+        matrix = validate_data(estimator, X, dtype="numeric", ensure_all_finite=False)
+    except (ValueError, TypeError) as error:
+        text = str(error)
+        if text.startswith(("could not convert", "dtype='numeric'")):
+            raise InvalidData("X has values that are not numbers. Encode them as numbers first.") from None
+        if isinstance(error, TypeError) and "string or" in text:
+            raise TypeError(
+                "X has cells that are no number: a cell argument must be a string or a real number."
+            ) from None
+        raise
+    return check_matrix(matrix)
+
+
+class MDAV(_Partitioner):
+    """Maximum distance to average vector: the standard heuristic of fixed-size microaggregation.
+
+    While 3k records remain: r is the one farthest from their centroid, s the one farthest from r; r and
+    its k - 1 nearest form a group, then s and its k - 1 nearest of the rest. Of 2k to 3k - 1 remaining,
+    the farthest from their centroid forms one more; the others are the last group.
+
+    Parameters
+    ----------
+    k : int, default 3
+        The least number of records in a group.
+    tail : {"3k", "2k"}
+        "2k" is the loop of approximate microaggregation (AMA): two groups a turn while 2k remain; what
+        is left is a group, or joins the nearest one if fewer than k.
+    progress : callable, optional
+        Called as progress(records done, records in all).
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+        The group of each record; groups are numbered by their lowest row.
+    n_groups_ : int
+
+    References
+    ----------
+    J. Domingo-Ferrer, V. Torra: Ordinal, continuous and heterogeneous k-anonymity through
+    microaggregation. Data Mining and Knowledge Discovery 11(2), 2005.
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> ma.MDAV(k=2).fit_predict([[1.0], [9.0], [2.0], [8.0], [8.5]])
+    array([0, 1, 0, 1, 1])
+    >>> ma.MDAV(k=2).fit_transform([[1.0], [9.0], [2.0], [8.0], [8.5]]).ravel()
+    array([1.5, 8.5, 1.5, 8.5, 8.5])
+    """
+
+    _method_name = "mdav"
+
+    def __init__(self, k: int = 3, *, tail: str = "3k", progress: Progress | None = None) -> None:
+        self.k = k
+        self.tail = tail
+        self.progress = progress
+
+
+class CBFS(_Partitioner):
+    """Centroid-based fixed size: one group a turn, around the record farthest from the centroid.
+
+    Leftovers, fewer than k, join the group with the nearest centroid. The IAMAT papers call this MDAV.
+
+    Parameters
+    ----------
+    k : int, default 3
+        The least number of records in a group.
+    progress : callable, optional
+        Called as progress(records done, records in all).
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+        The group of each record; groups are numbered by their lowest row.
+    n_groups_ : int
+
+    References
+    ----------
+    M. Laszlo, S. Mukherjee: Minimum spanning tree partitioning algorithm for microaggregation. IEEE
+    Transactions on Knowledge and Data Engineering 17(7), 2005.
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> ma.CBFS(k=2).fit_predict([[1.0], [9.0], [2.0], [8.0], [8.5]])
+    array([0, 1, 0, 1, 1])
+    """
+
+    _method_name = "cbfs"
+
+    def __init__(self, k: int = 3, *, progress: Progress | None = None) -> None:
+        self.k = k
+        self.progress = progress
+
+
+class VMDAV(_Partitioner):
+    """V-MDAV: groups of k to 2k - 1 records, extended by near records that have no nearer company.
+
+    Parameters
+    ----------
+    k : int, default 3
+        The least number of records in a group.
+    gamma : float, default 0.2
+        A record joins when its distance to the group is below gamma times its distance to the nearest
+        other free record: 0.2 suits scattered data, 1.1 clustered data.
+    progress : callable, optional
+        Called as progress(records done, records in all).
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+        The group of each record; groups are numbered by their lowest row.
+    n_groups_ : int
+
+    References
+    ----------
+    A. Solanas, A. Martínez-Ballesté: V-MDAV: a multivariate microaggregation with variable group size.
+    COMPSTAT 2006.
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> ma.VMDAV(k=2, gamma=1.1).fit_predict([[1.0], [9.0], [2.0], [8.0], [8.5]])
+    array([0, 1, 0, 1, 1])
+    """
+
+    _method_name = "vmdav"
+
+    def __init__(self, k: int = 3, *, gamma: float = 0.2, progress: Progress | None = None) -> None:
+        self.k = k
+        self.gamma = gamma
+        self.progress = progress
+
+
+class IAMAT(_Partitioner):
+    """Interactive-associative microaggregation: a group grows by the record closest to all its members.
+
+    Each group starts from the record least associated with the centroid; the next member is the free
+    record with the largest interaction, the product of its associations with the members so far.
+
+    Parameters
+    ----------
+    k : int, default 3
+        The least number of records in a group.
+    centroid : {"fixed", "moving"}
+        The centroid of the whole file, as published, or of the records that remain.
+    sizes : {"fixed", "variable"}
+        Groups of k, as published, or of k to 2k - 1: a full group takes the next record too if that
+        adds less error there than in a group of its own.
+    progress : callable, optional
+        Called as progress(records done, records in all).
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+        The group of each record; groups are numbered by their lowest row.
+    n_groups_ : int
+
+    References
+    ----------
+    B. J. Oommen, E. Fayyoumi: On utilizing association and interaction concepts for enhancing
+    microaggregation in secure statistical databases. IEEE Trans. SMC-B 40(1), 2010.
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> ma.IAMAT(k=2).fit_predict([[1.0], [9.0], [2.0], [8.0], [8.5]])
+    array([0, 1, 0, 1, 1])
+    """
+
+    _method_name = "iamat"
+
+    def __init__(
+        self, k: int = 3, *, centroid: str = "fixed", sizes: str = "fixed", progress: Progress | None = None
+    ) -> None:
+        self.k = k
+        self.centroid = centroid
+        self.sizes = sizes
+        self.progress = progress
+
+
+class MaximumDistance(_Partitioner):
+    """MD: two groups a turn, around the two remaining records farthest from each other. For small files.
+
+    Parameters
+    ----------
+    k : int, default 3
+        The least number of records in a group.
+    progress : callable, optional
+        Called as progress(records done, records in all).
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+        The group of each record; groups are numbered by their lowest row.
+    n_groups_ : int
+
+    References
+    ----------
+    J. Domingo-Ferrer, J. M. Mateo-Sanz: Practical data-oriented microaggregation for statistical
+    disclosure control. IEEE Transactions on Knowledge and Data Engineering 14(1), 2002.
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> ma.MaximumDistance(k=2).fit_predict([[1.0], [9.0], [2.0], [8.0], [8.5]])
+    array([0, 1, 0, 1, 1])
+    """
+
+    _method_name = "maximum-distance"
+
+    def __init__(self, k: int = 3, *, progress: Progress | None = None) -> None:
+        self.k = k
+        self.progress = progress
+
+
+class Univariate(_Partitioner):
+    """Each column grouped on its own: k holds within each column, not for whole records.
+
+    Parameters
+    ----------
+    k : int, default 3
+        The least number of records in a group.
+    method : {"optimal", "ranking"}
+        "optimal" cuts the sorted column into runs of k to 2k - 1 with the least squared error;
+        "ranking" cuts after every k values (individual ranking).
+    progress : callable, optional
+        Called as progress(records done, records in all).
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,), or (n, d) for d > 1 columns
+        The group of each value; groups are numbered by their lowest row.
+    n_groups_ : int
+        The number of groups, of the column with the fewest.
+
+    References
+    ----------
+    S. Hansen, S. Mukherjee: A polynomial algorithm for univariate optimal microaggregation. IEEE
+    Transactions on Knowledge and Data Engineering 15(4), 2003.
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> ma.Univariate(k=2).fit_predict([[1.0], [9.0], [2.0], [8.0], [2.5]])
+    array([0, 1, 0, 1, 0])
+    >>> ma.Univariate(k=2, method="ranking").fit_transform([[1.0, 5.0], [9.0, 6.0], [2.0, 1.0], [8.0, 2.0]])
+    array([[1.5, 5.5],
+           [8.5, 5.5],
+           [1.5, 1.5],
+           [8.5, 1.5]])
+    """
+
+    _method_name = "univariate"
+
+    def __init__(self, k: int = 3, *, method: str = "optimal", progress: Progress | None = None) -> None:
+        self.k = k
+        self.method = method
+        self.progress = progress
+
+    def as_named_method(self) -> tuple[str, dict[str, Any]]:
+        """Give the name and options by which `protect` knows this partitioner."""
+        check_option("method", self.method, ("optimal", "ranking"))
+        return ("ranking" if self.method == "ranking" else "univariate"), {}
+
+
+class Projection(_Partitioner):
+    """Records ordered along one axis, then cut into the runs of k to 2k - 1 with the least squared error.
+
+    The axis gives the order alone; the error counts all columns.
+
+    Parameters
+    ----------
+    k : int, default 3
+        The least number of records in a group.
+    axis : {"pca", "zscores"} or column
+        The first principal component, the sum of z-scores, or one column by number (or by name where X
+        is a dataframe).
+    progress : callable, optional
+        Called as progress(records done, records in all).
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+        The group of each record; groups are numbered by their lowest row.
+    n_groups_ : int
+
+    References
+    ----------
+    J. Domingo-Ferrer, J. M. Mateo-Sanz: Practical data-oriented microaggregation for statistical
+    disclosure control. IEEE Transactions on Knowledge and Data Engineering 14(1), 2002.
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> ma.Projection(k=2, axis=0).fit_predict([[1.0, 4.0], [9.0, 4.0], [2.0, 4.0], [8.0, 4.0]])
+    array([0, 1, 0, 1])
+    """
+
+    _method_name = "projection"
+
+    def __init__(self, k: int = 3, *, axis: str | int = "pca", progress: Progress | None = None) -> None:
+        self.k = k
+        self.axis = axis
+        self.progress = progress

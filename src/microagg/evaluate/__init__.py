@@ -1,0 +1,1 @@
+"""The measures that judge a release."""

@@ -1,0 +1,107 @@
+"""Information loss: how far the released values are from the original ones."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from microagg._kernels.sums import exact_sum, group_means
+from microagg.checks import check_labels, check_matrix, common_power
+
+
+@dataclass(frozen=True)
+class InformationLoss:
+    """The share of the data's variation that microaggregation removed; lower is better, 0 to 100.
+
+    Attributes
+    ----------
+    sse : float
+        Sum of squared differences between original and released values.
+    sst : float
+        Sum of squared differences between original values and their column means.
+    percent : float
+        100 · sse / sst; 0 where nothing varies.
+    per_column : mapping
+        The same percentage for each column.
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> loss = ma.information_loss([[1.0], [2.0], [8.0], [9.0]], [0, 0, 1, 1])
+    >>> loss
+    InformationLoss(percent=2, sse=1, sst=50)
+    """
+
+    sse: float
+    sst: float
+    percent: float
+    per_column: Mapping[object, float]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "per_column", MappingProxyType(dict(self.per_column)))
+
+    def __repr__(self) -> str:
+        return f"InformationLoss(percent={self.percent:.6g}, sse={self.sse:.6g}, sst={self.sst:.6g})"
+
+    def __reduce__(self) -> tuple[object, ...]:  # a read-only mapping does not pickle by itself
+        return InformationLoss, (self.sse, self.sst, self.percent, dict(self.per_column))
+
+
+def information_loss(X: ArrayLike, labels: ArrayLike) -> InformationLoss:
+    """Measure the information lost when each record is replaced by its group's centroid.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        The records as they are: standardise them first where columns should count alike.
+    labels : array of shape (n,), or (n, d) where each column has groups of its own
+        The group of each record.
+
+    Returns
+    -------
+    InformationLoss
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> X = ma.datasets.uniform(1000, 3, seed=0)
+    >>> round(ma.information_loss(X, ma.MDAV(k=3).fit_predict(X)).percent, 2)
+    1.36
+    """
+    matrix = check_matrix(X)
+    groups = check_labels(labels, matrix.shape[0])
+    columns = np.ascontiguousarray(matrix.T)
+    power = common_power(columns)
+    columns = np.ldexp(columns, -power)
+    released = np.empty_like(columns)
+    for j in range(len(columns)):
+        own = np.ascontiguousarray(groups if groups.ndim == 1 else groups[:, j])
+        released[j] = group_means(columns[j : j + 1], own, int(own.max()) + 1)[0, own]
+    return loss_between(columns, released, range(len(columns)), power)
+
+
+def loss_between(
+    original: NDArray[np.float64], released: NDArray[np.float64], names: Sequence[object], power: int = 0
+) -> InformationLoss:
+    """Measure the loss between two sets of columns (d, n), both divided by 2**power."""
+    n = original.shape[1]
+    errors = [exact_sum((a - b) ** 2) for a, b in zip(original, released, strict=True)]
+    totals = [exact_sum((a - exact_sum(a) / n) ** 2) for a in original]
+    sse, sst = sum(errors), sum(totals)
+    return InformationLoss(
+        sse=_times_power(sse, 2 * power),
+        sst=_times_power(sst, 2 * power),
+        percent=_percent(sse, sst),
+        per_column={name: _percent(e, t) for name, e, t in zip(names, errors, totals, strict=True)},
+    )
+
+
+def _times_power(value: float, power: int) -> float:
+    with np.errstate(over="ignore", under="ignore"):  # beyond float64 the sum itself is infinite, or 0
+        return float(np.ldexp(value, power))
+
+
+def _percent(error: float, total: float) -> float:
+    return 100.0 * error / total if total > 0 else 0.0

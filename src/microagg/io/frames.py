@@ -1,0 +1,130 @@
+"""Any dataframe to arrays and back, by narwhals. The caller's frame is never edited."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.errors import InvalidData, RoleError
+
+_EXACT_INTEGERS = 2**53  # float64 holds every whole number up to here
+
+
+def open_frame(frame: Any) -> nw.DataFrame[Any]:
+    """Take hold of a pandas, polars, PyArrow or other eager dataframe, its index left behind."""
+    names = [str(name) for name in getattr(frame, "column_names", getattr(frame, "columns", ()))]
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise RoleError(f"the frame has more than one column called {twice[0]!r}. Rename one of them.")
+    try:
+        opened = nw.from_native(frame, eager_only=True)
+    except TypeError:
+        remedy = "Call .collect() first." if hasattr(frame, "collect") else "Pass a pandas, polars or PyArrow frame."
+        raise InvalidData(f"a {type(frame).__name__} is not a dataframe in memory. {remedy}") from None
+    if opened.shape[0] == 0:
+        raise InvalidData("the frame has no records. Pass at least k of them.")
+    return nw.maybe_reset_index(opened)
+
+
+def has_own_index(frame: Any) -> bool:
+    """Tell whether a frame has row labels of its own, which may identify: anything but 0, 1, 2, ..."""
+    index = nw.maybe_get_index(nw.from_native(frame, eager_only=True))
+    if index is None:
+        return False
+    plain = getattr(index, "nlevels", 1) == 1 and index.dtype.kind in "iu"
+    return not (plain and index.name is None and np.array_equal(np.asarray(index), np.arange(len(index))))
+
+
+def missing_rows(frame: nw.DataFrame[Any], names: Sequence[Any]) -> dict[Any, NDArray[np.bool_]]:
+    """Mark, for each column that has any, the rows where it is null or not a number."""
+    found = {}
+    for name in names:
+        series = frame[name]
+        mask = series.is_null().to_numpy().astype(bool)
+        if series.dtype.is_float():
+            mask |= np.isnan(series.cast(nw.Float64).to_numpy())
+        if mask.any():
+            found[name] = mask
+    return found
+
+
+def check_numeric(frame: nw.DataFrame[Any], names: Sequence[Any]) -> None:
+    """Refuse columns that no mean can be taken of, saying how to encode them."""
+    for name in names:
+        dtype = frame[name].dtype
+        if dtype.is_numeric():
+            continue
+        if dtype == nw.Boolean:
+            remedy = "Encode it as 0 and 1, or give it another role."
+        elif dtype.is_temporal():
+            remedy = "Turn it into a number, such as days since a date, or give it another role."
+        else:
+            remedy = "Encode it as numbers that can be averaged, or give it another role."
+        native = getattr(nw.to_native(frame[name]), "dtype", getattr(nw.to_native(frame[name]), "type", dtype))
+        raise InvalidData(f"column {name!r} to be masked is not numeric ({native}). {remedy}")
+
+
+def to_columns(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np.float64]:
+    """Read numeric columns without missing values as float64, (d, n), refusing what float64 cannot hold."""
+    columns = np.empty((len(names), frame.shape[0]))
+    for values, name in zip(columns, names, strict=True):
+        series = frame[name]
+        if series.dtype.is_integer() and max(abs(int(series.min())), abs(int(series.max()))) > _EXACT_INTEGERS:
+            raise InvalidData(
+                f"column {name!r} has integers beyond 2**53, which float64 cannot tell apart. Subtract an offset, "
+                f"or make it an identifier."
+            )
+        values[:] = series.cast(nw.Float64).to_numpy()
+        infinite = np.count_nonzero(np.isinf(values))
+        if infinite:
+            raise InvalidData(f"column {name!r} has {infinite} infinite value(s). Drop those records or cap them.")
+    return columns
+
+
+def is_integer(frame: nw.DataFrame[Any], name: Any) -> bool:
+    """Tell whether a column holds integers."""
+    return bool(frame[name].dtype.is_integer())
+
+
+def category_codes(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np.int64]:
+    """Number the distinct combinations of these columns from 0, and give each row's number."""
+    codes = np.zeros(frame.shape[0], dtype=np.int64)
+    for name in names:
+        encoded = frame[name].to_arrow().dictionary_encode()
+        indices = np.asarray(encoded.indices.fill_null(len(encoded.dictionary)))
+        codes = np.unique(codes * (len(encoded.dictionary) + 1) + indices, return_inverse=True)[1]
+    return codes
+
+
+def row_values(frame: nw.DataFrame[Any], names: Sequence[Any], row: int) -> tuple[Any, ...]:
+    """Give some cells of one row."""
+    return tuple(frame[name][row] for name in names)
+
+
+def keep_rows(frame: nw.DataFrame[Any], mask: NDArray[np.bool_]) -> nw.DataFrame[Any]:
+    """Give the frame without the rows outside the mask, numbered anew."""
+    return nw.maybe_reset_index(frame.filter(mask.tolist()))
+
+
+def with_columns(frame: nw.DataFrame[Any], names: Sequence[Any], replaced: Mapping[Any, NDArray[Any]]) -> Any:
+    """Build a native frame of these columns in this order, some of them with new values."""
+    series = [_like(frame[name], replaced[name]) for name in replaced]
+    native = nw.to_native(frame.select(*names).with_columns(*series))
+    if hasattr(native, "replace_schema_metadata"):  # Arrow metadata may describe dropped columns
+        native = native.replace_schema_metadata(None)
+    elif hasattr(native, "attrs"):
+        native.attrs = {}
+    return native
+
+
+def _like(series: nw.Series[Any], values: NDArray[Any]) -> nw.Series[Any]:
+    """Make a series of new values with the name, library and family of dtypes of an old one."""
+    fresh = nw.new_series(series.name, values, backend=nw.get_native_namespace(series))
+    target = series.dtype if values.dtype.kind in "iu" or series.dtype == nw.Float32 else nw.Float64()
+    native_type = getattr(nw.to_native(series.cast(target)), "dtype", None)
+    if hasattr(nw.to_native(fresh), "astype"):  # pandas has several kinds of each number: keep the caller's
+        return nw.from_native(nw.to_native(fresh).astype(native_type), series_only=True)
+    return fresh.cast(target)

@@ -1,0 +1,340 @@
+"""protect(): the only place that joins the stages."""
+
+import copy
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg import __version__
+from microagg._kernels.groups import number_groups
+from microagg.aggregate import AGGREGATES, released_values
+from microagg.checks import check_enough_records, check_k, check_labels, check_option
+from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, TooFewRecords
+from microagg.evaluate.anonymity import fewest_sharing
+from microagg.evaluate.loss import loss_between
+from microagg.io import frames
+from microagg.partition import PARTITIONERS, PER_COLUMN, with_options
+from microagg.prepare.scaling import SCALES, scale_columns, scale_like
+from microagg.recipe import Recipe
+from microagg.release import Release
+from microagg.schema import Role, Schema
+
+Columns = NDArray[np.float64]
+Labels = NDArray[np.int64]
+Partitioner = Callable[..., Labels]
+Progress = Callable[[int, int], None]
+
+
+def protect(
+    frame: Any,
+    k: int,
+    *,
+    quasi: Iterable[Any] | None = None,
+    identifiers: Iterable[Any] = (),
+    confidential: Iterable[Any] = (),
+    weight: Any = None,
+    strata: Iterable[Any] = (),
+    unit: Any = None,
+    keep: Iterable[Any] = (),
+    rest: str | None = None,
+    missing: str = "error",
+    method: Any = "mdav",
+    scale: str = "standard",
+    aggregate: str = "mean",
+    integers: str = "float",
+    per_column: bool = False,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Release:
+    """Mask a dataframe so that every record shares its released values with at least k - 1 others.
+
+    Parameters
+    ----------
+    frame : pandas, polars or PyArrow dataframe
+        One row a record. It is not changed.
+    k : int
+        The least number of records that may share one combination of released values.
+    quasi : list of names, optional
+        The columns to mask; by default every column that has no other role.
+    identifiers : list of names
+        Columns that name a person by themselves. They are dropped, and so is a pandas index other
+        than 0, 1, 2, ...
+    confidential : list of names
+        Sensitive columns that an intruder does not know: released as they are.
+    weight : name, optional
+        A sampling weight: released as it is, never grouped on.
+    strata : list of names
+        Groups never cross the values of these columns, which are released as they are.
+    unit : name, optional
+        The person or firm a row belongs to. Every group must hold k different ones, or the release is
+        refused. The column is dropped: it would link a person's rows across groups.
+    keep : list of names
+        Harmless columns, released as they are.
+    rest : {"keep", "drop"}, optional
+        What to do with columns that no role names; without it they are an error.
+    missing : {"error", "drop"}
+        What to do with records that lack a value in a masked, stratum or unit column.
+    method : str or estimator
+        "mdav", "cbfs", "vmdav", "iamat", "maximum-distance", "projection", "univariate", "ranking", or
+        an object with `fit_predict`. A name's options may be added: `method="vmdav", gamma=1.1`.
+    scale : {"standard", "range", "none"}
+        How columns are made comparable before groups are formed.
+    aggregate : {"mean", "median"}
+        What a group releases.
+    integers : {"float", "round"}
+        Whether integer columns are released as floats, or rounded.
+    per_column : bool
+        Must be true to use a method that groups each column on its own ("univariate" or "ranking" on
+        several columns): k then holds for each column, and not for whole records.
+    n_jobs : int, optional
+        Threads for strata; by default one a core. The result does not depend on it.
+    progress : callable, optional
+        Called as progress(records done, records in all).
+
+    Returns
+    -------
+    Release
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> survey = ma.datasets.survey(2000, seed=0)
+    >>> release = ma.protect(survey, k=5, quasi=["age", "income", "tax"], strata=["region"],
+    ...                      identifiers=["person"], weight="weight", rest="drop")
+    >>> release.k_achieved
+    5
+    >>> release.data.column_names
+    ['region', 'weight', 'age', 'income', 'tax']
+    """
+    k = check_k(k)
+    check_option("missing", missing, ("error", "drop"))
+    check_option("scale", scale, SCALES)
+    check_option("aggregate", aggregate, AGGREGATES)
+    check_option("integers", integers, ("float", "round"))
+    if rest is not None:
+        check_option("rest", rest, ("keep", "drop"))
+    opened = frames.open_frame(frame)
+    schema = Schema.assign(
+        opened.columns,
+        quasi=None if quasi is None else _listed(quasi),
+        rest=rest,
+        identifiers=_listed(identifiers),
+        confidential=_listed(confidential),
+        weight=[] if weight is None else [weight],
+        strata=_listed(strata),
+        unit=[] if unit is None else [unit],
+        keep=_listed(keep),
+    )
+    quasi_names = schema.names(Role.QUASI)
+    method_name, method_options, partition = _resolve_method(method, k, options, quasi_names)
+    _check_promise_possible(method_name, per_column, len(quasi_names))
+    frames.check_numeric(opened, quasi_names)
+    complete = _without_missing(opened, [*quasi_names, *schema.names(Role.STRATUM, Role.UNIT)], missing)
+    n_dropped = opened.shape[0] - complete.shape[0]
+    check_enough_records(complete.shape[0], k)
+
+    original = frames.to_columns(complete, quasi_names)
+    strata_of_rows = _strata(complete, schema.names(Role.STRATUM), k)
+    scaled = scale_columns(original, scale)
+    groups = _partition_strata(partition, scaled, strata_of_rows, k, n_jobs, progress)
+    _check_units(complete, schema.names(Role.UNIT), groups, k)
+
+    released = released_values(original, groups, aggregate)
+    replaced: dict[Any, NDArray[Any]] = {}
+    for name, values in zip(quasi_names, released, strict=True):
+        if integers == "round" and frames.is_integer(complete, name):
+            np.rint(values, out=values)
+            replaced[name] = values.astype(np.int64)
+        else:
+            replaced[name] = values
+    data = frames.with_columns(complete, schema.released, replaced)
+
+    written = frames.to_columns(frames.open_frame(data), quasi_names)
+    k_achieved = fewest_sharing(written, groups, strata_of_rows)
+    if k_achieved < k:
+        raise PromiseBroken(f"only {k_achieved} records would share a released combination of values; k={k} was asked.")
+    return Release(
+        data=data,
+        groups=groups,
+        loss=loss_between(scale_columns(original, "standard"), scale_like(written, original), quasi_names),
+        k_achieved=k_achieved,
+        recipe=Recipe(
+            k=k,
+            method=method_name,
+            options=method_options,
+            roles={role.value: tuple(schema.names(role)) for role in Role},
+            scale=scale,
+            aggregate=aggregate,
+            integers=integers,
+            missing=missing,
+            per_column=per_column,
+            version=__version__,
+        ),
+        n_dropped=n_dropped,
+        index_dropped=frames.has_own_index(frame),
+    )
+
+
+class _Stopped(Exception):
+    """Ends a worker whose result nobody waits for any more."""
+
+
+def _listed(names: Iterable[Any]) -> list[Any]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _resolve_method(
+    method: Any, k: int, options: Mapping[str, Any], quasi: list[Any]
+) -> tuple[str, dict[str, Any], Partitioner]:
+    """Give a method's name, its options with every default, and the function that groups by it."""
+    if isinstance(method, str):
+        chosen, function = with_options(method, options)
+        if chosen.get("axis") in quasi:  # a partitioner sees numbered columns
+            function = partial(function, axis=quasi.index(chosen["axis"]))
+        return method, chosen, function
+    if not hasattr(method, "fit_predict"):
+        raise InvalidParameter(
+            f"method is a {type(method).__name__}. Pass a name ({', '.join(PARTITIONERS)}) or an object "
+            f"with fit_predict."
+        )
+    if options:
+        raise InvalidParameter(f"options ({', '.join(options)}) go with a method's name. Set them on the estimator.")
+    parameters = dict(method.get_params()) if hasattr(method, "get_params") else {}
+    if parameters.pop("k", k) != k:
+        raise InvalidParameter(f"protect() was asked for k={k}, but its method for k={method.k}. Pass the same.")
+    if hasattr(method, "as_named_method"):  # one of ours: the plain function also reports progress
+        name, own_options = method.as_named_method()
+        return _resolve_method(name, k, own_options, quasi)
+
+    def partition(X: Columns, k: int, *, progress: Progress) -> Labels:  # noqa: ARG001
+        return np.asarray(copy.deepcopy(method).fit_predict(X))
+
+    return f"{type(method).__module__}.{type(method).__qualname__}", parameters, partition
+
+
+def _check_promise_possible(method: str, per_column: bool, n_columns: int) -> None:
+    groups_each_column = method in PER_COLUMN and n_columns > 1
+    if groups_each_column and not per_column:
+        raise InvalidParameter(
+            f"method {method!r} groups each of {n_columns} columns on its own, so whole records may stay unique. "
+            f"Choose another method, or accept k for each column only with per_column=True."
+        )
+    if per_column and not groups_each_column:
+        raise InvalidParameter(
+            f"per_column=True goes with {' or '.join(PER_COLUMN)} on several columns, not with {method!r} on "
+            f"{n_columns}."
+        )
+
+
+def _without_missing(frame: Any, names: list[Any], missing: str) -> Any:
+    """Refuse or leave out the records that lack a value in one of these columns."""
+    masks = frames.missing_rows(frame, names)
+    if not masks:
+        return frame
+    if missing == "error":
+        listed = ", ".join(f"{name!r} ({np.count_nonzero(mask)})" for name, mask in masks.items())
+        raise InvalidData(
+            f"missing values in {len(masks)} column(s): {listed}. Impute them, or pass missing='drop' to leave those "
+            f"records out."
+        )
+    complete = ~np.logical_or.reduce(list(masks.values()))
+    if not complete.any():
+        raise InvalidData("every record lacks a value, so missing='drop' leaves none. Impute or drop columns instead.")
+    return frames.keep_rows(frame, complete)
+
+
+def _strata(frame: Any, names: list[Any], k: int) -> Labels:
+    """Number each record's stratum, refusing a file in which one has fewer than k."""
+    codes = frames.category_codes(frame, names)
+    sizes = np.bincount(codes)
+    small = np.flatnonzero(sizes < k)
+    if small.size:
+        firsts = [int(np.argmax(codes == stratum)) for stratum in small[:20]]
+        raise TooFewRecords(
+            f"{small.size} of {sizes.size} strata has fewer than k={k} records (the smallest has {sizes.min()}). "
+            f"Merge strata or lower k.",
+            strata=tuple(frames.row_values(frame, names, row) for row in firsts),
+        )
+    return codes
+
+
+def _partition_strata(
+    partition: Partitioner,
+    columns: Columns,
+    strata: Labels,
+    k: int,
+    n_jobs: int | None,
+    progress: Progress | None,
+) -> Labels:
+    """Group the records within each stratum, strata in parallel; number the groups by lowest row."""
+    n = columns.shape[1]
+    order = np.argsort(strata, kind="stable")
+    rows_of_stratum = np.split(order, np.cumsum(np.bincount(strata))[:-1])
+    done = [0] * len(rows_of_stratum)
+    stop = threading.Event()
+
+    def group_stratum(number: int) -> Labels:
+        rows = rows_of_stratum[number]
+
+        def tell(records: int, total: int) -> None:  # noqa: ARG001
+            if stop.is_set():
+                raise _Stopped
+            done[number] = records
+            if progress is not None:
+                progress(sum(done), n)
+
+        found = check_labels(partition(columns[:, rows].T, k, progress=tell), rows.size)
+        for labels in np.atleast_2d(found.T):
+            smallest = np.unique(labels, return_counts=True)[1].min()
+            if smallest < k:
+                raise PromiseBroken(f"the method made a group of {smallest} records, fewer than k={k}.")
+        return found
+
+    workers = min(len(rows_of_stratum), n_jobs or os.cpu_count() or 1)
+    numbers = range(len(rows_of_stratum))
+    if workers == 1:
+        found = [group_stratum(number) for number in numbers]
+    else:
+        with ThreadPoolExecutor(workers) as executor:
+            futures = [executor.submit(group_stratum, number) for number in numbers]
+            try:
+                found = [future.result() for future in futures]
+            except BaseException:
+                stop.set()
+                executor.shutdown(cancel_futures=True)
+                raise
+    groups = np.empty((n, *found[0].shape[1:]), dtype=np.int64)
+    base = np.zeros(found[0].shape[1:], dtype=np.int64)
+    for rows, labels in zip(rows_of_stratum, found, strict=True):
+        groups[rows] = labels + base
+        base = base + labels.max(axis=0) + 1
+    if groups.ndim == 1:
+        number_groups(groups)
+        return groups
+    renumbered = [np.ascontiguousarray(column) for column in groups.T]
+    for column in renumbered:
+        number_groups(column)
+    return np.stack(renumbered, axis=1)
+
+
+def _check_units(frame: Any, names: list[Any], groups: Labels, k: int) -> None:
+    """Refuse groups that hold fewer than k different persons or firms."""
+    if not names:
+        return
+    units = frames.category_codes(frame, names)
+    for labels in np.atleast_2d(groups.T):
+        pairs = np.unique(labels * (units.max() + 1) + units)
+        distinct = np.bincount(pairs // (units.max() + 1))
+        short = np.count_nonzero(distinct < k)
+        if short:
+            raise PromiseBroken(
+                f"{short} of {distinct.size} groups hold fewer than k={k} different units (the fewest: "
+                f"{distinct.min()}). Reduce the file to one row a unit, or raise k."
+            )

@@ -1,0 +1,33 @@
+"""Bringing columns to a common scale, so that none outweighs the others in a distance."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg._kernels.standard import moments, standard_scores, standardise
+from microagg.checks import check_option
+
+SCALES = ("standard", "range", "none")
+
+
+def scale_columns(columns: NDArray[np.float64], scale: str) -> NDArray[np.float64]:
+    """Scale each row of `columns` (d, n) over the whole file: z-scores, to [0, 1], or not at all."""
+    check_option("scale", scale, SCALES)
+    if scale == "standard":
+        return standard_scores(columns)
+    if scale == "range":
+        return np.array([_to_unit_interval(column) for column in columns])
+    return columns
+
+
+def scale_like(columns: NDArray[np.float64], originals: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give the z-scores of released columns by the moments of the originals."""
+    pairs = zip(columns, originals, strict=True)
+    return np.array([standardise(column, *moments(original)) for column, original in pairs])
+
+
+def _to_unit_interval(column: NDArray[np.float64]) -> NDArray[np.float64]:
+    lowest, highest = column.min(), column.max()
+    if lowest == highest:
+        return np.zeros(column.shape[0])
+    # Halves, so that the width of a column from -1e308 to 1e308 does not overflow.
+    return np.asarray((column / 2 - lowest / 2) / (highest / 2 - lowest / 2))

@@ -1,0 +1,23 @@
+import pytest
+from hypothesis import given
+from numpy.testing import assert_array_equal
+
+from tests.partition.cases import PARTITIONERS, UNIVARIATE, matrices_and_k
+
+
+@pytest.mark.parametrize("name", PARTITIONERS)
+@given(case=matrices_and_k())
+def test_partition_equals_its_oracle(name, case):
+    X, k = case
+    partitioner, oracle, options = PARTITIONERS[name]
+    assert_array_equal(partitioner(X, k, **options), oracle(X.tolist(), k, **options))
+
+
+@pytest.mark.parametrize("method", UNIVARIATE)
+@given(case=matrices_and_k(most_columns=3))
+def test_univariate_equals_its_oracle_in_every_column(method, case):
+    X, k = case
+    partitioner, oracle = UNIVARIATE[method]
+    labels = partitioner(X, k, method=method).reshape(X.shape)
+    for j in range(X.shape[1]):
+        assert_array_equal(labels[:, j], oracle(X[:, j].tolist(), k))

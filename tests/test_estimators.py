@@ -1,0 +1,80 @@
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+
+import microagg as ma
+from microagg.errors import InputError
+from microagg.partition import cbfs, iamat, maximum_distance, mdav, projection, univariate, vmdav
+
+ESTIMATORS = [
+    (ma.MDAV(), mdav, {}),
+    (ma.MDAV(tail="2k"), mdav, {"tail": "2k"}),
+    (ma.CBFS(), cbfs, {}),
+    (ma.VMDAV(gamma=1.1), vmdav, {"gamma": 1.1}),
+    (ma.IAMAT(centroid="moving", sizes="variable"), iamat, {"centroid": "moving", "sizes": "variable"}),
+    (ma.MaximumDistance(), maximum_distance, {}),
+    (ma.Univariate(), univariate, {}),
+    (ma.Univariate(method="ranking"), univariate, {"method": "ranking"}),
+    (ma.Projection(axis="zscores"), projection, {"axis": "zscores"}),
+]
+X = np.random.default_rng(0).standard_normal((60, 3))
+
+# Where the contract of scikit-learn does not fit, and why.
+EXCEPTIONS = {
+    "check_clustering": "expects a few large clusters, and finds groups of k",
+}
+
+
+@pytest.mark.parametrize("estimator", [e for e, _, _ in ESTIMATORS], ids=repr)
+def test_scikit_learns_contract_holds(estimator):
+    results = check_estimator(estimator, expected_failed_checks=EXCEPTIONS, on_fail=None, on_skip=None)
+    failed = {r["check_name"] for r in results if r["status"] == "failed"}
+    assert not failed
+    assert len(results) > 30
+
+
+@pytest.mark.parametrize(("estimator", "function", "options"), ESTIMATORS, ids=lambda value: repr(value)[:40])
+def test_an_estimator_is_its_function(estimator, function, options):
+    estimator = clone(estimator)
+    labels = function(X, 3, **options)
+    assert_array_equal(estimator.fit_predict(X), labels)
+    assert_array_equal(estimator.fit(X).labels_, labels)
+    assert estimator.n_groups_ == (labels if labels.ndim == 1 else labels[:, 0]).max() + 1
+    masked = estimator.fit_transform(X)
+    assert masked.shape == X.shape
+    for j in range(3):
+        own = labels if labels.ndim == 1 else labels[:, j]
+        expected = np.array([X[own == g, j].mean() for g in range(own.max() + 1)])[own]
+        np.testing.assert_allclose(masked[:, j], expected, rtol=1e-12)
+
+
+def test_projection_takes_a_column_by_name():
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    assert_array_equal(ma.Projection(axis="b").fit_predict(frame), ma.Projection(axis=1).fit_predict(X))
+
+
+def test_progress_is_told():
+    seen = []
+    ma.MDAV(progress=lambda done, total: seen.append((done, total))).fit(X)
+    assert seen[-1] == (60, 60)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "data"),
+    [
+        (ma.MDAV(k=1), X),
+        (ma.MDAV(k=61), X),
+        (ma.MDAV(tail="4k"), X),
+        (ma.Univariate(method="best"), X),
+        (ma.MDAV(), [["secret"], ["value"], ["x"], ["y"]]),
+        (ma.MDAV(), np.where(np.arange(180).reshape(60, 3) == 5, np.nan, X)),
+    ],
+)
+def test_bad_input_is_refused_without_showing_a_cell(estimator, data):
+    with pytest.raises(InputError) as caught:
+        estimator.fit(data)
+    assert "secret" not in str(caught.value)
+    assert not hasattr(estimator, "labels_")

@@ -1,0 +1,42 @@
+import doctest
+import inspect
+
+import pytest
+
+import microagg as ma
+
+EXPECTED = [
+    "CBFS",
+    "IAMAT",
+    "MDAV",
+    "VMDAV",
+    "InformationLoss",
+    "MaximumDistance",
+    "Projection",
+    "Recipe",
+    "Release",
+    "Univariate",
+    "association",
+    "datasets",
+    "errors",
+    "information_loss",
+    "interaction",
+    "protect",
+]
+
+
+def test_the_public_names_are_these():
+    assert sorted(ma.__all__) == sorted(EXPECTED)
+    assert set(EXPECTED) <= set(dir(ma))
+    with pytest.raises(AttributeError, match="no attribute 'mdav'"):
+        ma.mdav  # noqa: B018
+
+
+CALLABLES = [getattr(ma, name) for name in EXPECTED if name not in ("datasets", "errors")]
+CALLABLES += [getattr(ma.datasets, name) for name in ma.datasets.__all__]
+
+
+@pytest.mark.parametrize("thing", CALLABLES, ids=lambda thing: thing.__name__)
+def test_every_public_name_has_an_example(thing):
+    assert doctest.DocTestFinder(recurse=False).find(thing)[0].examples
+    assert inspect.getdoc(thing).splitlines()[0].endswith((".", "."))
