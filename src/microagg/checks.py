@@ -1,5 +1,6 @@
 """What must hold of a number k and a matrix X before anything is computed from them."""
 
+import os
 from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
@@ -30,6 +31,16 @@ def check_option(name: str, value: Any, allowed: Iterable[str]) -> None:
         listed = ", ".join(repr(word) for word in words)
         shown = repr(value) if isinstance(value, str) else f"a {type(value).__name__}"
         raise InvalidParameter(f"{name}={shown} is not known. Pass one of {listed}.")
+
+
+def check_jobs(n_jobs: Any) -> int:
+    """Return the number of threads to use, every core by default, or say what it must be."""
+    if n_jobs is None:
+        return os.cpu_count() or 1
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs < 1:
+        shown = n_jobs if isinstance(n_jobs, Integral) else f"a {type(n_jobs).__name__}"
+        raise InvalidParameter(f"n_jobs={shown} must be a number of threads. Pass 1 or more, or None for every core.")
+    return int(n_jobs)
 
 
 def check_enough_records(n: int, k: int) -> None:

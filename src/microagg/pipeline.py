@@ -1,7 +1,6 @@
 """protect(): the only place that joins the stages."""
 
 import copy
-import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from microagg import __version__
 from microagg._kernels.groups import number_groups
 from microagg.aggregate import AGGREGATES, released_values
-from microagg.checks import check_enough_records, check_k, check_labels, check_option
+from microagg.checks import check_enough_records, check_jobs, check_k, check_labels, check_option
 from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, TooFewRecords
 from microagg.evaluate.anonymity import fewest_sharing
 from microagg.evaluate.loss import loss_between
@@ -118,6 +117,7 @@ def protect(
     check_option("scale", scale, SCALES)
     check_option("aggregate", aggregate, AGGREGATES)
     check_option("integers", integers, ("float", "round"))
+    n_jobs = check_jobs(n_jobs)
     if rest is not None:
         check_option("rest", rest, ("keep", "drop"))
     opened = frames.open_frame(frame)
@@ -270,7 +270,7 @@ def _partition_strata(
     columns: Columns,
     strata: Labels,
     k: int,
-    n_jobs: int | None,
+    n_jobs: int,
     progress: Progress | None,
 ) -> Labels:
     """Group the records within each stratum, strata in parallel; number the groups by lowest row."""
@@ -297,7 +297,7 @@ def _partition_strata(
                 raise PromiseBroken(f"the method made a group of {smallest} records, fewer than k={k}.")
         return found
 
-    workers = min(len(rows_of_stratum), n_jobs or os.cpu_count() or 1)
+    workers = min(len(rows_of_stratum), n_jobs)
     numbers = range(len(rows_of_stratum))
     if workers == 1:
         found = [group_stratum(number) for number in numbers]

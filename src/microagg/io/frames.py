@@ -15,6 +15,8 @@ _EXACT_INTEGERS = 2**53  # float64 holds every whole number up to here
 
 def open_frame(frame: Any) -> nw.DataFrame[Any]:
     """Take hold of a pandas, polars, PyArrow or other eager dataframe, its index left behind."""
+    if hasattr(frame, "collect"):
+        raise InvalidData(f"a {type(frame).__name__} is not in memory yet. Call .collect() first.")
     names = [str(name) for name in getattr(frame, "column_names", getattr(frame, "columns", ()))]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
@@ -22,8 +24,9 @@ def open_frame(frame: Any) -> nw.DataFrame[Any]:
     try:
         opened = nw.from_native(frame, eager_only=True)
     except TypeError:
-        remedy = "Call .collect() first." if hasattr(frame, "collect") else "Pass a pandas, polars or PyArrow frame."
-        raise InvalidData(f"a {type(frame).__name__} is not a dataframe in memory. {remedy}") from None
+        raise InvalidData(
+            f"a {type(frame).__name__} is not a dataframe. Pass a pandas, polars or PyArrow frame."
+        ) from None
     if opened.shape[0] == 0:
         raise InvalidData("the frame has no records. Pass at least k of them.")
     return nw.maybe_reset_index(opened)
@@ -42,7 +45,7 @@ def missing_rows(frame: nw.DataFrame[Any], names: Sequence[Any]) -> dict[Any, ND
     """Mark, for each column that has any, the rows where it is null or not a number."""
     found = {}
     for name in names:
-        series = frame[name]
+        series = frame.get_column(name)
         mask = series.is_null().to_numpy().astype(bool)
         if series.dtype.is_float():
             mask |= np.isnan(series.cast(nw.Float64).to_numpy())
@@ -54,7 +57,7 @@ def missing_rows(frame: nw.DataFrame[Any], names: Sequence[Any]) -> dict[Any, ND
 def check_numeric(frame: nw.DataFrame[Any], names: Sequence[Any]) -> None:
     """Refuse columns that no mean can be taken of, saying how to encode them."""
     for name in names:
-        dtype = frame[name].dtype
+        dtype = frame.get_column(name).dtype
         if dtype.is_numeric():
             continue
         if dtype == nw.Boolean:
@@ -63,15 +66,17 @@ def check_numeric(frame: nw.DataFrame[Any], names: Sequence[Any]) -> None:
             remedy = "Turn it into a number, such as days since a date, or give it another role."
         else:
             remedy = "Encode it as numbers that can be averaged, or give it another role."
-        native = getattr(nw.to_native(frame[name]), "dtype", getattr(nw.to_native(frame[name]), "type", dtype))
-        raise InvalidData(f"column {name!r} to be masked is not numeric ({native}). {remedy}")
+        native = getattr(nw.to_native(frame.get_column(name)), "dtype", None)
+        # The text of any other type may list categories, which are cells of the data.
+        kind = str(native) if isinstance(native, np.dtype) else type(dtype).__name__
+        raise InvalidData(f"column {name!r} to be masked is not numeric ({kind}). {remedy}")
 
 
 def to_columns(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np.float64]:
     """Read numeric columns without missing values as float64, (d, n), refusing what float64 cannot hold."""
     columns = np.empty((len(names), frame.shape[0]))
     for values, name in zip(columns, names, strict=True):
-        series = frame[name]
+        series = frame.get_column(name)
         if series.dtype.is_integer() and max(abs(int(series.min())), abs(int(series.max()))) > _EXACT_INTEGERS:
             raise InvalidData(
                 f"column {name!r} has integers beyond 2**53, which float64 cannot tell apart. Subtract an offset, "
@@ -86,14 +91,14 @@ def to_columns(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np.flo
 
 def is_integer(frame: nw.DataFrame[Any], name: Any) -> bool:
     """Tell whether a column holds integers."""
-    return bool(frame[name].dtype.is_integer())
+    return bool(frame.get_column(name).dtype.is_integer())
 
 
 def category_codes(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np.int64]:
     """Number the distinct combinations of these columns from 0, and give each row's number."""
     codes = np.zeros(frame.shape[0], dtype=np.int64)
     for name in names:
-        encoded = frame[name].to_arrow().dictionary_encode()
+        encoded = frame.get_column(name).to_arrow().dictionary_encode()
         indices = np.asarray(encoded.indices.fill_null(len(encoded.dictionary)))
         codes = np.unique(codes * (len(encoded.dictionary) + 1) + indices, return_inverse=True)[1]
     return codes
@@ -101,7 +106,7 @@ def category_codes(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np
 
 def row_values(frame: nw.DataFrame[Any], names: Sequence[Any], row: int) -> tuple[Any, ...]:
     """Give some cells of one row."""
-    return tuple(frame[name][row] for name in names)
+    return tuple(frame.get_column(name)[row] for name in names)
 
 
 def keep_rows(frame: nw.DataFrame[Any], mask: NDArray[np.bool_]) -> nw.DataFrame[Any]:
@@ -111,8 +116,8 @@ def keep_rows(frame: nw.DataFrame[Any], mask: NDArray[np.bool_]) -> nw.DataFrame
 
 def with_columns(frame: nw.DataFrame[Any], names: Sequence[Any], replaced: Mapping[Any, NDArray[Any]]) -> Any:
     """Build a native frame of these columns in this order, some of them with new values."""
-    series = [_like(frame[name], replaced[name]) for name in replaced]
-    native = nw.to_native(frame.select(*names).with_columns(*series))
+    series = [_like(frame.get_column(name), replaced[name]) for name in replaced]
+    native = nw.to_native(frame.select(*(nw.col(name) for name in names)).with_columns(*series))
     if hasattr(native, "replace_schema_metadata"):  # Arrow metadata may describe dropped columns
         native = native.replace_schema_metadata(None)
     elif hasattr(native, "attrs"):

@@ -1,0 +1,49 @@
+import csv
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from microagg import __version__
+from microagg.cli import app, main
+
+
+def test_demo_prints_a_table_and_writes_a_masked_file(tmp_path):
+    result = CliRunner().invoke(app, ["demo", "-o", str(tmp_path), "-n", "200"])
+    assert result.exit_code == 0, result.output
+    for words in ("mdav", "iamat", "smallest group", "information loss", "seconds", "survey_masked.csv"):
+        assert words in result.output
+    assert [path.name for path in tmp_path.iterdir()] == ["survey_masked.csv"]
+    with (tmp_path / "survey_masked.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 200
+    assert "person" not in rows[0]
+    masked = Counter(tuple(v for name, v in row.items() if name not in ("region", "weight")) for row in rows)
+    assert min(masked.values()) >= 5
+
+
+def test_help_and_version():
+    assert "microagg demo -o out" in CliRunner().invoke(app, ["demo", "--help"]).output
+    assert CliRunner().invoke(app, ["--version"]).output.strip() == f"microagg {__version__}"
+
+
+def test_wrong_usage_exits_with_2():
+    assert CliRunner().invoke(app, ["demo", "-n", "3"]).exit_code == 2
+    assert CliRunner().invoke(app, ["dmeo"]).exit_code == 2
+
+
+def test_an_output_that_cannot_be_written_exits_with_1_and_one_line(tmp_path, monkeypatch, capsys):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(sys, "argv", ["microagg", "demo", "-n", "50", "-o", str(tmp_path / "file")])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 1
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_the_installed_command_runs():
+    command = Path(sys.executable).parent / "microagg"
+    assert "demo" in subprocess.run([command, "--help"], capture_output=True, text=True, check=True).stdout

@@ -1,0 +1,171 @@
+"""Every bad input to protect() gets a clear error, and no message shows a cell of the data."""
+
+import datetime as dt
+import decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import microagg as ma
+from microagg.errors import InputError, InvalidData, InvalidParameter, RoleError, TooFewRecords
+
+SECRET = 87654.321
+
+
+def frame(**more):
+    rng = np.random.default_rng(0)
+    columns = {"a": rng.random(12) * SECRET, "b": rng.random(12), "c": np.arange(12), **more}
+    return pd.DataFrame(columns)
+
+
+def with_cell(value):
+    data = frame()
+    data.loc[4, "a"] = value
+    return data
+
+
+CASES = {
+    "k of one": (lambda: ma.protect(frame(), 1), InvalidParameter, "k=1 protects nobody"),
+    "k not an integer": (lambda: ma.protect(frame(), 3.0), InvalidParameter, "k must be an integer, not float"),
+    "k as text": (lambda: ma.protect(frame(), "3"), InvalidParameter, "not str"),
+    "k above n": (lambda: ma.protect(frame(), 13), TooFewRecords, "12 record.*k=13"),
+    "no rows": (lambda: ma.protect(frame().iloc[:0], 3), InvalidData, "no records"),
+    "no columns": (lambda: ma.protect(pd.DataFrame(index=range(5)), 3), InputError, "no column is left to mask"),
+    "nan": (lambda: ma.protect(with_cell(np.nan), 3), InvalidData, r"'a' \(1\).*missing='drop'"),
+    "infinite": (lambda: ma.protect(with_cell(np.inf), 3), InvalidData, "'a' has 1 infinite"),
+    "minus infinite": (lambda: ma.protect(with_cell(-np.inf), 3), InvalidData, "'a' has 1 infinite"),
+    "all missing": (
+        lambda: ma.protect(frame(a=np.nan), 3, missing="drop"),
+        InvalidData,
+        "every record lacks",
+    ),
+    "too few left": (
+        lambda: ma.protect(frame(a=[1.0, 2.0] + [np.nan] * 10), 3, missing="drop"),
+        TooFewRecords,
+        "2 record.*k=3",
+    ),
+    "text": (lambda: ma.protect(frame(d=["secret"] * 12), 3), InvalidData, "'d' to be masked is not numeric"),
+    "object": (
+        lambda: ma.protect(frame(d=pd.Series([1, "secret"] * 6, dtype=object)), 3),
+        InvalidData,
+        r"not numeric \(object\)",
+    ),
+    "numbers as objects": (
+        lambda: ma.protect(frame(d=pd.Series(range(12), dtype=object)), 3),
+        InvalidData,
+        r"not numeric \(object\)",
+    ),
+    "complex": (lambda: ma.protect(frame(d=np.arange(12) * 1j), 3), InvalidData, r"not numeric \(complex128\)"),
+    "boolean": (lambda: ma.protect(frame(d=[True, False] * 6), 3), InvalidData, r"bool.*Encode it as 0 and 1"),
+    "date": (
+        lambda: ma.protect(frame(d=pd.date_range("2020-01-01", periods=12)), 3),
+        InvalidData,
+        "days since a date",
+    ),
+    "category": (
+        lambda: ma.protect(frame(d=pd.Categorical(["secret"] * 12)), 3),
+        InvalidData,
+        "not numeric",
+    ),
+    "huge integers": (lambda: ma.protect(frame(d=2**60 + np.arange(12)), 3), InvalidData, r"'d' has integers beyond"),
+    "unknown column": (lambda: ma.protect(frame(), 3, quasi=["aa"]), RoleError, "'aa' in quasi.*Did you mean 'a'"),
+    "unknown identifier": (lambda: ma.protect(frame(), 3, identifiers=["zzz"]), RoleError, "has 3 columns"),
+    "two roles": (
+        lambda: ma.protect(frame(), 3, quasi=["a", "b"], keep=["b", "c"]),
+        RoleError,
+        "'b' in quasi is already in keep",
+    ),
+    "named twice": (
+        lambda: ma.protect(frame(), 3, quasi=["a", "a"], rest="keep"),
+        RoleError,
+        "'a' in quasi is named twice",
+    ),
+    "enumeration": (
+        lambda: ma.protect(pl.DataFrame({"d": ["secret"] * 5}, schema={"d": pl.Enum(["secret"])}), 3),
+        InvalidData,
+        r"not numeric \(Enum\)",
+    ),
+    "no role": (lambda: ma.protect(frame(), 3, quasi=["a"]), RoleError, "2 column.*'b', 'c'.*rest='keep'"),
+    "nothing to mask": (
+        lambda: ma.protect(frame(), 3, keep=["a", "b", "c"]),
+        RoleError,
+        "no column is left to mask",
+    ),
+    "duplicate pandas columns": (
+        lambda: ma.protect(pd.concat([frame(), frame()[["a"]]], axis=1), 3),
+        RoleError,
+        "more than one column called 'a'",
+    ),
+    "duplicate arrow columns": (
+        lambda: ma.protect(pa.table([pa.array([1.0] * 5)] * 2, names=["x", "x"]), 3),
+        RoleError,
+        "more than one column called 'x'",
+    ),
+    "an array": (lambda: ma.protect(np.eye(4), 3), InvalidData, "ndarray is not a dataframe"),
+    "a list": (lambda: ma.protect([[1, 2]], 3), InvalidData, "list is not a dataframe"),
+    "nothing": (lambda: ma.protect(None, 3), InvalidData, "NoneType is not a dataframe"),
+    "lazy": (lambda: ma.protect(pl.DataFrame({"a": [1.0]}).lazy(), 3), InvalidData, r"\.collect\(\)"),
+    "unknown method": (lambda: ma.protect(frame(), 3, method="mdva"), InvalidParameter, "method='mdva'.*'mdav'"),
+    "method of no use": (lambda: ma.protect(frame(), 3, method=7), InvalidParameter, "method is a int"),
+    "method for another k": (
+        lambda: ma.protect(frame(), 3, method=ma.CBFS(4)),
+        InvalidParameter,
+        "asked for k=3, but its method for k=4",
+    ),
+    "options beside an estimator": (
+        lambda: ma.protect(frame(), 3, method=ma.VMDAV(), gamma=1),
+        InvalidParameter,
+        "Set them on the estimator",
+    ),
+    "unknown option": (
+        lambda: ma.protect(frame(), 3, method="vmdav", gama=1),
+        InvalidParameter,
+        "'gama' is not an option of method 'vmdav'. It takes gamma",
+    ),
+    "bad option": (lambda: ma.protect(frame(), 3, method="vmdav", gamma=-1), InvalidParameter, "gamma=-1"),
+    "unknown scale": (lambda: ma.protect(frame(), 3, scale="log"), InvalidParameter, "scale='log'"),
+    "unknown aggregate": (lambda: ma.protect(frame(), 3, aggregate="mode"), InvalidParameter, "aggregate='mode'"),
+    "unknown integers": (lambda: ma.protect(frame(), 3, integers="up"), InvalidParameter, "integers='up'"),
+    "unknown missing": (lambda: ma.protect(frame(), 3, missing="skip"), InvalidParameter, "missing='skip'"),
+    "unknown rest": (lambda: ma.protect(frame(), 3, quasi=["a"], rest="mask"), InvalidParameter, "rest='mask'"),
+    "unscaled and far apart": (
+        lambda: ma.protect(pd.DataFrame({"a": np.arange(9) * 1e300, "b": np.arange(9.0)}), 3, scale="none"),
+        InvalidData,
+        "column 1 varies",
+    ),
+    "null in polars": (
+        lambda: ma.protect(pl.DataFrame({"a": [1, 2, None, 4]}), 2),
+        InvalidData,
+        r"'a' \(1\)",
+    ),
+    "null in a stratum": (
+        lambda: ma.protect(frame(s=["x"] * 11 + [None]), 3, strata=["s"]),
+        InvalidData,
+        r"'s' \(1\)",
+    ),
+    "n_jobs of nothing": (lambda: ma.protect(frame(), 3, n_jobs=0), InvalidParameter, "n_jobs=0"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_bad_input_is_refused(case):
+    call, error, says = CASES[case]
+    with pytest.raises(error, match=says) as caught:
+        call()
+    message = str(caught.value)
+    assert "secret" not in message
+    assert not any(f"{value:.4f}" in message for value in frame()["a"])
+    assert len(message) > 20
+
+
+def test_decimals_are_numbers():
+    values = pa.array([decimal.Decimal(i) / 4 for i in range(9)], type=pa.decimal128(10, 2))
+    assert ma.protect(pa.table({"a": values}), 3).k_achieved == 3
+
+
+def test_dates_may_be_kept():
+    dates = [dt.date(2020, 1, day) for day in range(1, 13)]
+    assert ma.protect(frame(d=dates), 3, keep=["d"]).data["d"].tolist() == dates

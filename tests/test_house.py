@@ -1,0 +1,110 @@
+"""The house keeps its order: imports run one way, and nothing heavy is imported or compiled early."""
+
+import ast
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def lint(folder):
+    command = [str(Path(sys.executable).parent / "lint-imports"), "--config", "pyproject.toml", "--no-cache"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env={"PYTHONPATH": "src"})
+
+
+@pytest.fixture
+def copy(tmp_path):
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+def test_the_import_contract_holds_on_a_copy(copy):
+    result = lint(copy)
+    assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("partition/mdav.py", "import microagg.evaluate.loss"),
+        ("evaluate/loss.py", "import microagg.partition"),
+        ("prepare/scaling.py", "import microagg.io.frames"),
+        ("_kernels/brute.py", "import microagg.checks"),
+        ("partition/cbfs.py", "import microagg.pipeline"),
+        ("pipeline.py", "import microagg.estimators"),
+        ("pipeline.py", "import sklearn"),
+    ],
+)
+def test_the_import_contract_fails_when_a_room_reaches_into_another(copy, file, line):
+    path = copy / "src" / "microagg" / file
+    path.write_text(path.read_text() + f"\n{line}\n")
+    result = lint(copy)
+    assert result.returncode == 1
+    assert "BROKEN" in result.stdout
+
+
+def test_a_new_room_must_be_given_its_place(copy):
+    (copy / "src" / "microagg" / "attic.py").write_text('"""Nowhere."""\n')
+    assert lint(copy).returncode == 1
+
+
+def test_oracles_import_nothing_of_microagg():
+    for path in (ROOT / "tests" / "reference").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [node.module] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            assert not any(name.split(".")[0] == "microagg" for name in names), path.name
+
+
+def run(code, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"HOME": "/nowhere", **environment},
+    ).stdout
+
+
+def test_importing_microagg_imports_nothing_heavy():
+    heavy = "{'numpy', 'numba', 'sklearn', 'pyarrow', 'narwhals', 'scipy'}"
+    assert run(f"import sys, microagg; print({heavy} & set(sys.modules))").strip() == "set()"
+    assert run(f"import sys, microagg.cli; print({heavy} & set(sys.modules))").strip() == "set()"
+
+
+def test_nothing_compiles_at_import(tmp_path):
+    code = (
+        "import numba.core.event as event\n"
+        "with event.install_recorder('numba:compile') as recorder:\n"
+        "    import microagg.pipeline, microagg.estimators\n"
+        "print(len(recorder.buffer))"
+    )
+    assert run(code, NUMBA_CACHE_DIR=str(tmp_path)).strip() == "0"
+
+
+CALL = """
+import numpy as np
+from microagg._kernels.groups import nearest_group
+print(nearest_group(np.array([[5.0, 1.0]]), np.array([1.0])))
+"""
+
+
+def test_no_writable_cache_is_no_error(tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    assert run(CALL, NUMBA_CACHE_DIR=str(blocked)).strip() == "1"
+
+
+def test_a_changed_kernel_file_invalidates_what_calls_it(copy, tmp_path):
+    environment = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(copy / "src")}
+    assert run(CALL, **environment).strip() == "1"
+    called = copy / "src" / "microagg" / "_kernels" / "brute.py"
+    source = called.read_text()
+    assert "buffer[i] = u * u" in source
+    called.write_text(source.replace("buffer[i] = u * u", "buffer[i] = 0.0"))
+    assert run(CALL, **environment).strip() == "0"

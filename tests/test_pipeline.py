@@ -1,0 +1,275 @@
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.cluster import KMeans
+
+import microagg as ma
+from microagg.errors import InvalidParameter, PromiseBroken, TooFewRecords
+from microagg.partition import PARTITIONERS, PER_COLUMN
+
+MAKERS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+QUASI = ["age", "income", "tax"]
+
+
+def survey(n=300, frame="pandas"):
+    return ma.datasets.survey(n, seed=1, frame=frame)
+
+
+def as_columns(frame):
+    table = frame if isinstance(frame, pa.Table) else pa.table({str(c): np.asarray(frame[c]) for c in frame.columns})
+    return {name: table[name].to_numpy() for name in table.column_names}
+
+
+@pytest.mark.parametrize("frame", MAKERS)
+def test_the_same_kind_of_frame_comes_back_with_the_same_rows_and_columns(frame):
+    original = survey(frame=frame)
+    release = ma.protect(original, 4, quasi=QUASI, identifiers=["person"], rest="keep")
+    assert type(release.data) is type(original)
+    before, after = as_columns(original), as_columns(release.data)
+    assert list(after) == [name for name in before if name != "person"]
+    for name in after:
+        if name in QUASI:
+            assert_allclose(after[name].mean(), before[name].mean(), rtol=1e-12)
+            assert (after[name] != before[name]).any()
+        else:
+            assert_array_equal(after[name], before[name])
+
+
+@pytest.mark.parametrize("frame", MAKERS)
+def test_the_answer_does_not_depend_on_the_kind_of_frame(frame):
+    release = ma.protect(survey(frame=frame), 4, quasi=QUASI, rest="drop")
+    expected = ma.protect(survey(frame="pandas"), 4, quasi=QUASI, rest="drop")
+    assert_array_equal(release.groups, expected.groups)
+    assert release.loss == expected.loss
+
+
+@pytest.mark.parametrize("method", [m for m in PARTITIONERS if m not in PER_COLUMN])
+@pytest.mark.parametrize("aggregate", ["mean", "median"])
+@pytest.mark.parametrize("integers", ["float", "round"])
+def test_every_record_shares_its_released_values_with_k_minus_1_others(method, aggregate, integers):
+    original = survey()
+    release = ma.protect(
+        original, 4, quasi=QUASI, strata=["region"], rest="drop", method=method, aggregate=aggregate, integers=integers
+    )
+    shared = release.data.groupby(["region", *QUASI]).size()
+    assert shared.min() == release.k_achieved >= 4
+    assert all(dtype.kind == ("i" if integers == "round" else "f") for dtype in release.data[QUASI].dtypes)
+    assert release.recipe.method == method
+
+
+def test_loss_is_over_the_standardised_columns_and_the_released_values():
+    original = survey()[QUASI]
+    release = ma.protect(original, 5, aggregate="median", integers="round")
+    z = (original - original.mean()) / original.std(ddof=0)
+    released = (release.data - original.mean()) / original.std(ddof=0)
+    assert release.loss.percent == pytest.approx(100 * ((z - released) ** 2).to_numpy().sum() / (z**2).to_numpy().sum())
+    assert list(release.loss.per_column) == QUASI
+
+
+def test_groups_never_cross_strata_and_threads_change_nothing():
+    original = survey(600)
+    results = [
+        ma.protect(original, 3, quasi=QUASI, strata=["region"], rest="drop", n_jobs=jobs) for jobs in (1, 2, None)
+    ]
+    assert original["region"].groupby(results[0].groups).nunique().max() == 1
+    for other in results[1:]:
+        assert_array_equal(other.groups, results[0].groups)
+        pd.testing.assert_frame_equal(other.data, results[0].data)
+
+
+@given(codes=st.lists(st.integers(0, 3), min_size=12, max_size=40), seed=st.integers(0, 100))
+def test_standardising_is_over_the_whole_file_and_grouping_within_strata(codes, seed):
+    sizes = np.bincount(codes)
+    if sizes[sizes > 0].min() < 3:
+        codes = [0] * len(codes)
+    x = np.random.default_rng(seed).integers(0, 9, (len(codes), 2)).astype(float)
+    frame = pd.DataFrame({"s": codes, "a": x[:, 0], "b": x[:, 1]})
+    release = ma.protect(frame, 3, quasi=["a", "b"], strata=["s"])
+    z = (x - x.mean(axis=0)) / np.where(x.std(axis=0) > 0, x.std(axis=0), 1)
+    for stratum in set(codes):
+        rows = np.flatnonzero(np.array(codes) == stratum)
+        together = release.groups[rows]
+        assert np.unique(together, return_counts=True)[1].min() >= 3
+        if (np.ptp(z, axis=0) > 0).all():
+            assert not np.isin(together, np.delete(release.groups, rows)).any()
+
+
+def test_a_pandas_index_of_ones_own_is_dropped_and_the_default_one_stays():
+    original = survey(60)[QUASI]
+    assert not ma.protect(original, 3).index_dropped
+    named = original.set_index(pd.Index([f"person {i}" for i in range(60)]))
+    for indexed in (named, original.iloc[::-1], original.set_index([original.index, original.index])):
+        release = ma.protect(indexed, 3)
+        assert release.index_dropped
+        pd.testing.assert_index_equal(release.data.index, pd.RangeIndex(60))
+
+
+def test_pandas_columns_may_have_numbers_for_names():
+    release = ma.protect(pd.DataFrame(np.random.default_rng(0).random((30, 3))), 3, quasi=[0, 2], rest="keep")
+    assert list(release.data.columns) == [0, 1, 2]
+    assert list(release.loss.per_column) == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [
+        (pd.array([1, 2, 3, 4, 5, 6], dtype="Int64"), "Float64"),
+        (pd.array([1, 2, 3, 4, 5, 6], dtype="int64[pyarrow]"), "double[pyarrow]"),
+        (np.arange(6, dtype=np.float32), "float32"),
+        (np.arange(6, dtype=np.uint8), "float64"),
+    ],
+)
+def test_pandas_families_of_dtypes_are_kept(values, dtype):
+    release = ma.protect(pd.DataFrame({"x": values}), 3)
+    assert str(release.data["x"].dtype) == dtype
+    assert np.unique(np.asarray(release.data["x"], dtype=float)).size == 2
+
+
+def test_records_with_missing_values_are_left_out_when_asked():
+    original = survey(100).astype({"income": float})
+    original.loc[[3, 50], "income"] = np.nan
+    original.loc[7, "region"] = None
+    release = ma.protect(original, 3, quasi=QUASI, strata=["region"], rest="drop", missing="drop")
+    assert release.n_dropped == 3
+    assert len(release.data) == len(release.groups) == 97
+    pd.testing.assert_index_equal(release.data.index, pd.RangeIndex(97))
+    assert release.data["region"].tolist() == original["region"].drop([3, 7, 50]).tolist()
+
+
+def test_groups_hold_k_different_units_or_nothing_is_released():
+    original = survey(90)[QUASI]
+    original["firm"] = np.arange(90)
+    release = ma.protect(original, 3, unit="firm")
+    assert "firm" not in release.data.columns
+    original["firm"] = np.arange(90) // 2 * 0 + (original["income"].rank().astype(int) // 2)
+    with pytest.raises(PromiseBroken, match="different units"):
+        ma.protect(original, 3, unit="firm")
+
+
+@pytest.mark.parametrize("method", PER_COLUMN)
+def test_methods_for_each_column_must_be_accepted_as_such(method):
+    original = survey(100)[QUASI]
+    with pytest.raises(InvalidParameter, match="per_column=True"):
+        ma.protect(original, 3, method=method)
+    release = ma.protect(original, 3, method=method, per_column=True)
+    assert release.recipe.per_column
+    assert "in each column" in repr(release)
+    assert release.groups.shape == (100, 3)
+    for name in QUASI:
+        assert release.data[name].value_counts().min() >= release.k_achieved >= 3
+    assert ma.protect(original[["tax"]], 3, method=method).groups.shape == (100,)
+    with pytest.raises(InvalidParameter, match="goes with"):
+        ma.protect(original, 3, method="mdav", per_column=True)
+
+
+def test_a_method_may_be_an_estimator_or_a_name_with_options():
+    original = survey(100)[QUASI]
+    by_name = ma.protect(original, 3, method="vmdav", gamma=1.1)
+    by_estimator = ma.protect(original, 3, method=ma.VMDAV(3, gamma=1.1))
+    assert by_name.recipe == by_estimator.recipe
+    assert dict(by_name.recipe.options) == {"gamma": 1.1}
+    assert_array_equal(by_name.groups, by_estimator.groups)
+    by_axis = ma.protect(original, 3, method="projection", axis="income")
+    assert by_axis.recipe.options["axis"] == "income"
+    assert_array_equal(by_axis.groups, ma.protect(original, 3, method="projection", axis=1).groups)
+
+
+def test_another_librarys_partition_is_held_to_the_promise():
+    original = survey(100)[QUASI]
+    release = ma.protect(original, 3, method=KMeans(2, random_state=0, n_init=1))
+    assert release.n_groups == 2
+    assert release.recipe.method == "sklearn.cluster._kmeans.KMeans"
+    with pytest.raises(PromiseBroken, match="fewer than k=3"):
+        ma.protect(original, 3, method=KMeans(90, random_state=0, n_init=1))
+
+
+def test_extreme_magnitudes_give_the_partition_of_ordinary_ones():
+    original = survey(100)[QUASI].astype(float)
+    expected = ma.protect(original, 3)
+    extreme = original * [2.0**-1000, 2.0**900, 1.0]
+    release = ma.protect(extreme, 3)
+    assert_array_equal(release.groups, expected.groups)
+    assert release.loss.percent == pytest.approx(expected.loss.percent)
+    offset = original.assign(age=original["age"] + 1e9)
+    assert_array_equal(ma.protect(offset, 3).groups, expected.groups)
+
+
+def test_minus_999_is_a_value_like_any_other():
+    original = survey(30)[["income"]]
+    original.loc[:4, "income"] = -999
+    release = ma.protect(original, 3)
+    assert release.data["income"].mean() == pytest.approx(original["income"].mean())
+
+
+def test_the_callers_frame_is_not_edited_and_the_release_is_frozen():
+    original = survey(60)
+    before = original.copy(deep=True)
+    release = ma.protect(original, 3, quasi=QUASI, rest="keep", integers="round")
+    pd.testing.assert_frame_equal(original, before)
+    with pytest.raises(AttributeError):
+        release.data = None
+    with pytest.raises(ValueError, match="read-only"):
+        release.groups[0] = 1
+
+
+def test_a_pickled_release_carries_no_original_value():
+    original = survey(60)[QUASI] + np.random.default_rng(0).random((60, 3))
+    release = ma.protect(original, 3, identifiers=[])
+    pickled = pickle.dumps(release)
+    loaded = pickle.loads(pickled)
+    assert loaded.recipe == release.recipe
+    assert loaded.loss == release.loss
+    for value in original.to_numpy().ravel():
+        assert np.float64(value).tobytes() not in pickled
+
+
+def test_metadata_of_the_original_does_not_come_along():
+    table = survey(60, "pyarrow").select(QUASI).replace_schema_metadata({"owner": "secret"})
+    assert ma.protect(table, 3).data.schema.metadata is None
+    frame = survey(60)[QUASI]
+    frame.attrs["owner"] = "secret"
+    assert ma.protect(frame, 3).data.attrs == {}
+    assert frame.attrs == {"owner": "secret"}
+
+
+def test_progress_covers_all_strata():
+    seen = []
+    ma.protect(survey(600), 3, quasi=QUASI, strata=["region"], rest="drop", progress=lambda *told: seen.append(told))
+    assert max(seen) == (600, 600)
+
+
+def test_stopping_from_progress_stops_all_strata():
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ma.protect(survey(600), 3, quasi=QUASI, strata=["region"], rest="drop", n_jobs=2, progress=stop)
+
+
+def test_small_strata_are_counted_in_the_message_and_named_apart():
+    original = survey(200)
+    original.loc[0, "region"] = "Atlantis"
+    with pytest.raises(TooFewRecords) as caught:
+        ma.protect(original, 3, quasi=QUASI, strata=["region"], rest="drop")
+    assert "1 of 9 strata" in str(caught.value)
+    assert "the smallest has 1" in str(caught.value)
+    assert "Atlantis" not in str(caught.value)
+    assert caught.value.strata == (("Atlantis",),)
+
+
+def test_protect_does_not_import_scikit_learn():
+    code = (
+        "import sys, microagg as ma\n"
+        "ma.protect(ma.datasets.survey(20).select(['income', 'tax']), 3)\n"
+        "sys.exit('sklearn' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
