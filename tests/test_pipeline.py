@@ -150,7 +150,7 @@ def test_groups_hold_k_different_units_or_nothing_is_released():
     original["firm"] = np.arange(90)
     release = ma.protect(original, 3, unit="firm")
     assert "firm" not in release.data.columns
-    original["firm"] = np.arange(90) // 2 * 0 + (original["income"].rank().astype(int) // 2)
+    original["firm"] = original["income"].rank().astype(int) // 2
     with pytest.raises(PromiseBroken, match="different units"):
         ma.protect(original, 3, unit="firm")
 
@@ -176,7 +176,7 @@ def test_a_method_may_be_an_estimator_or_a_name_with_options():
     by_name = ma.protect(original, 3, method="vmdav", gamma=1.1)
     by_estimator = ma.protect(original, 3, method=ma.VMDAV(3, gamma=1.1))
     assert by_name.recipe == by_estimator.recipe
-    assert dict(by_name.recipe.options) == {"gamma": 1.1}
+    assert dict(by_name.recipe.options) == {"gamma": 1.1, "search": "brute"}
     assert_array_equal(by_name.groups, by_estimator.groups)
     by_axis = ma.protect(original, 3, method="projection", axis="income")
     assert by_axis.recipe.options["axis"] == "income"

@@ -10,6 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg.errors import InvalidData, InvalidParameter, TooFewRecords
 
+EXACT_INTEGERS = 2**53
+"""Float64 holds every whole number up to here."""
+
 # Beyond these, squared differences of float64 overflow or vanish.
 _LARGEST = 2.0**480
 _SMALLEST = 2.0**-480
@@ -63,6 +66,9 @@ def check_matrix(X: ArrayLike) -> NDArray[np.float64]:
         raise InvalidData(f"X has {matrix.ndim} dimension(s). Pass a matrix of records by columns.")
     if matrix.shape[1] == 0:
         raise InvalidData("X has no columns. Pass at least one.")
+    extremes = (int(matrix.min()), int(matrix.max())) if matrix.dtype.kind in "iu" and matrix.size else (0, 0)
+    if max(map(abs, extremes)) > EXACT_INTEGERS:
+        raise InvalidData("X has integers beyond 2**53, which float64 cannot tell apart. Subtract an offset first.")
     matrix = matrix.astype(np.float64, copy=False)
     bad = np.count_nonzero(~np.isfinite(matrix), axis=0)
     if bad.any():
@@ -108,11 +114,15 @@ def common_power(columns: NDArray[np.float64]) -> int:
     return power
 
 
-def check_labels(labels: ArrayLike, n: int) -> NDArray[np.int64]:
-    """Return group labels as an array of n numbers from 0, or say what is wrong with them."""
+def check_labels(labels: ArrayLike, n: int, d: int) -> NDArray[np.int64]:
+    """Return group labels (n,) or (n, d), numbered from 0 without gaps, or say what is wrong with them."""
     array = np.asarray(labels)
-    if array.shape[:1] != (n,) or array.ndim > 2:
-        raise InvalidParameter(f"labels have shape {array.shape}, but there are {n} records. Pass one label a record.")
+    if array.shape not in ((n,), (n, d)):
+        raise InvalidParameter(
+            f"labels have shape {array.shape}, but there are {n} records of {d} columns. Pass one label a record."
+        )
     if array.dtype.kind not in "iu" or (array.size and array.min() < 0):
         raise InvalidParameter("labels must be whole numbers from 0. Pass what fit_predict returned.")
-    return array.astype(np.int64, copy=False)
+    if array.ndim == 1:
+        return np.unique(array, return_inverse=True)[1].astype(np.int64, copy=False)
+    return np.column_stack([check_labels(column, n, d) for column in array.T])

@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 from microagg.aggregate import released_values
 from microagg.checks import check_matrix, check_option
 from microagg.errors import InvalidData
-from microagg.partition import PARTITIONERS
+from microagg.partition import PARTITIONERS, choose_search
 
 Progress = Callable[[int, int], None]
 
@@ -66,6 +66,8 @@ class _Partitioner(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         name, options = self.as_named_method()
         if name == "projection" and options["axis"] in getattr(self, "feature_names_in_", ()):
             options["axis"] = list(self.feature_names_in_).index(options["axis"])
+        if "search" in options:
+            self.search_ = options["search"] = choose_search(options["search"], *matrix.shape)
         self.labels_ = PARTITIONERS[name](matrix, self.k, progress=self.progress, **options)
         self.n_groups_ = int(self.labels_.max(axis=0).min()) + 1
         return matrix
@@ -73,11 +75,18 @@ class _Partitioner(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
 def _as_matrix(estimator: _Partitioner, X: Any) -> NDArray[np.float64]:
     """Apply scikit-learn's rules for X, and our own words where its message would show a cell."""
+    shape = getattr(X, "shape", None)
+    if shape is not None and len(shape) != 2:
+        raise InvalidData(f"X has {len(shape)} dimension(s). Reshape your data to records by columns.")
     try:
         matrix = validate_data(estimator, X, dtype="numeric", ensure_all_finite=False)
     except (ValueError, TypeError) as error:
         text = str(error)
-        if text.startswith(("could not convert", "dtype='numeric'")):
+        if text.startswith("Complex data not supported"):
+            raise InvalidData("Complex data not supported. Pass real numbers.") from None
+        if text.startswith("Expected 2D array"):
+            raise InvalidData("X is not a matrix. Reshape your data to records by columns.") from None
+        if text.startswith(("could not convert", "dtype='numeric'", "setting an array element")):
             raise InvalidData("X has values that are not numbers. Encode them as numbers first.") from None
         if isinstance(error, TypeError) and "string or" in text:
             raise TypeError(
@@ -101,6 +110,8 @@ class MDAV(_Partitioner):
     tail : {"3k", "2k"}
         "2k" is the loop of approximate microaggregation (AMA): two groups a turn while 2k remain; what
         is left is a group, or joins the nearest one if fewer than k.
+    search : {"auto", "tree", "brute"}
+        How records are found; the groups are the same. "auto" takes what was measured to be faster.
     progress : callable, optional
         Called as progress(records done, records in all).
 
@@ -109,6 +120,8 @@ class MDAV(_Partitioner):
     labels_ : array of shape (n,)
         The group of each record; groups are numbered by their lowest row.
     n_groups_ : int
+    search_ : str
+        "tree" or "brute", as chosen.
 
     References
     ----------
@@ -126,9 +139,10 @@ class MDAV(_Partitioner):
 
     _method_name = "mdav"
 
-    def __init__(self, k: int = 3, *, tail: str = "3k", progress: Progress | None = None) -> None:
+    def __init__(self, k: int = 3, *, tail: str = "3k", search: str = "auto", progress: Progress | None = None) -> None:
         self.k = k
         self.tail = tail
+        self.search = search
         self.progress = progress
 
 
@@ -141,6 +155,8 @@ class CBFS(_Partitioner):
     ----------
     k : int, default 3
         The least number of records in a group.
+    search : {"auto", "tree", "brute"}
+        How records are found; the groups are the same. "auto" takes what was measured to be faster.
     progress : callable, optional
         Called as progress(records done, records in all).
 
@@ -149,6 +165,8 @@ class CBFS(_Partitioner):
     labels_ : array of shape (n,)
         The group of each record; groups are numbered by their lowest row.
     n_groups_ : int
+    search_ : str
+        "tree" or "brute", as chosen.
 
     References
     ----------
@@ -164,8 +182,9 @@ class CBFS(_Partitioner):
 
     _method_name = "cbfs"
 
-    def __init__(self, k: int = 3, *, progress: Progress | None = None) -> None:
+    def __init__(self, k: int = 3, *, search: str = "auto", progress: Progress | None = None) -> None:
         self.k = k
+        self.search = search
         self.progress = progress
 
 
@@ -179,6 +198,8 @@ class VMDAV(_Partitioner):
     gamma : float, default 0.2
         A record joins when its distance to the group is below gamma times its distance to the nearest
         other free record: 0.2 suits scattered data, 1.1 clustered data.
+    search : {"auto", "tree", "brute"}
+        How records are found; the groups are the same. "auto" takes what was measured to be faster.
     progress : callable, optional
         Called as progress(records done, records in all).
 
@@ -187,6 +208,8 @@ class VMDAV(_Partitioner):
     labels_ : array of shape (n,)
         The group of each record; groups are numbered by their lowest row.
     n_groups_ : int
+    search_ : str
+        "tree" or "brute", as chosen.
 
     References
     ----------
@@ -202,9 +225,12 @@ class VMDAV(_Partitioner):
 
     _method_name = "vmdav"
 
-    def __init__(self, k: int = 3, *, gamma: float = 0.2, progress: Progress | None = None) -> None:
+    def __init__(
+        self, k: int = 3, *, gamma: float = 0.2, search: str = "auto", progress: Progress | None = None
+    ) -> None:
         self.k = k
         self.gamma = gamma
+        self.search = search
         self.progress = progress
 
 
@@ -223,6 +249,8 @@ class IAMAT(_Partitioner):
     sizes : {"fixed", "variable"}
         Groups of k, as published, or of k to 2k - 1: a full group takes the next record too if that
         adds less error there than in a group of its own.
+    search : {"auto", "tree", "brute"}
+        How records are found; the groups are the same. "auto" takes what was measured to be faster.
     progress : callable, optional
         Called as progress(records done, records in all).
 
@@ -231,6 +259,8 @@ class IAMAT(_Partitioner):
     labels_ : array of shape (n,)
         The group of each record; groups are numbered by their lowest row.
     n_groups_ : int
+    search_ : str
+        "tree" or "brute", as chosen.
 
     References
     ----------
@@ -247,11 +277,18 @@ class IAMAT(_Partitioner):
     _method_name = "iamat"
 
     def __init__(
-        self, k: int = 3, *, centroid: str = "fixed", sizes: str = "fixed", progress: Progress | None = None
+        self,
+        k: int = 3,
+        *,
+        centroid: str = "fixed",
+        sizes: str = "fixed",
+        search: str = "auto",
+        progress: Progress | None = None,
     ) -> None:
         self.k = k
         self.centroid = centroid
         self.sizes = sizes
+        self.search = search
         self.progress = progress
 
 
@@ -262,6 +299,8 @@ class MaximumDistance(_Partitioner):
     ----------
     k : int, default 3
         The least number of records in a group.
+    search : {"auto", "tree", "brute"}
+        How records are found; the groups are the same. "auto" takes what was measured to be faster.
     progress : callable, optional
         Called as progress(records done, records in all).
 
@@ -270,6 +309,8 @@ class MaximumDistance(_Partitioner):
     labels_ : array of shape (n,)
         The group of each record; groups are numbered by their lowest row.
     n_groups_ : int
+    search_ : str
+        "tree" or "brute", as chosen.
 
     References
     ----------
@@ -285,8 +326,9 @@ class MaximumDistance(_Partitioner):
 
     _method_name = "maximum-distance"
 
-    def __init__(self, k: int = 3, *, progress: Progress | None = None) -> None:
+    def __init__(self, k: int = 3, *, search: str = "auto", progress: Progress | None = None) -> None:
         self.k = k
+        self.search = search
         self.progress = progress
 
 

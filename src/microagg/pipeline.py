@@ -1,6 +1,8 @@
 """protect(): the only place that joins the stages."""
 
 import copy
+import difflib
+import inspect
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +20,7 @@ from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, TooFew
 from microagg.evaluate.anonymity import fewest_sharing
 from microagg.evaluate.loss import loss_between
 from microagg.io import frames
-from microagg.partition import PARTITIONERS, PER_COLUMN, with_options
+from microagg.partition import PARTITIONERS, PER_COLUMN, choose_search, with_options
 from microagg.prepare.scaling import SCALES, scale_columns, scale_like
 from microagg.recipe import Recipe
 from microagg.release import Release
@@ -120,6 +122,10 @@ def protect(
     n_jobs = check_jobs(n_jobs)
     if rest is not None:
         check_option("rest", rest, ("keep", "drop"))
+        if quasi is None:
+            raise InvalidParameter(
+                "rest goes with quasi: without it every other column is masked. Name the columns to mask."
+            )
     opened = frames.open_frame(frame)
     schema = Schema.assign(
         opened.columns,
@@ -142,8 +148,12 @@ def protect(
 
     original = frames.to_columns(complete, quasi_names)
     strata_of_rows = _strata(complete, schema.names(Role.STRATUM), k)
+    if "search" in method_options:  # "auto" is decided once, for the largest stratum, and recorded
+        largest = int(np.bincount(strata_of_rows).max())
+        method_options["search"] = choose_search(method_options["search"], largest, len(quasi_names))
+        partition = partial(partition, search=method_options["search"])
     scaled = scale_columns(original, scale)
-    groups = _partition_strata(partition, scaled, strata_of_rows, k, n_jobs, progress)
+    groups = _partition_strata(partition, scaled, strata_of_rows, k, per_column, n_jobs, progress)
     _check_units(complete, schema.names(Role.UNIT), groups, k)
 
     released = released_values(original, groups, aggregate)
@@ -186,8 +196,8 @@ class _Stopped(Exception):
     """Ends a worker whose result nobody waits for any more."""
 
 
-def _listed(names: Iterable[Any]) -> list[Any]:
-    return [names] if isinstance(names, str) else list(names)
+def _listed(names: Any) -> list[Any]:
+    return list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
 
 
 def _resolve_method(
@@ -195,11 +205,14 @@ def _resolve_method(
 ) -> tuple[str, dict[str, Any], Partitioner]:
     """Give a method's name, its options with every default, and the function that groups by it."""
     if isinstance(method, str):
+        _check_option_names(options, method)
         chosen, function = with_options(method, options)
+        if chosen.get("axis") in quasi and chosen["axis"] in ("pca", "zscores"):
+            raise InvalidParameter(f"axis={chosen['axis']!r} is a column and a kind of axis. Rename the column.")
         if chosen.get("axis") in quasi:  # a partitioner sees numbered columns
             function = partial(function, axis=quasi.index(chosen["axis"]))
         return method, chosen, function
-    if not hasattr(method, "fit_predict"):
+    if isinstance(method, type) or not hasattr(method, "fit_predict"):
         raise InvalidParameter(
             f"method is a {type(method).__name__}. Pass a name ({', '.join(PARTITIONERS)}) or an object "
             f"with fit_predict."
@@ -216,7 +229,20 @@ def _resolve_method(
     def partition(X: Columns, k: int, *, progress: Progress) -> Labels:  # noqa: ARG001
         return np.asarray(copy.deepcopy(method).fit_predict(X))
 
-    return f"{type(method).__module__}.{type(method).__qualname__}", parameters, partition
+    # A parameter may hold data of the file (initial centres, say); only plain settings are recorded.
+    plain = (str, int, float, bool, type(None))
+    recorded = {name: value if isinstance(value, plain) else type(value).__name__ for name, value in parameters.items()}
+    return f"{type(method).__module__}.{type(method).__qualname__}", recorded, partition
+
+
+def _check_option_names(options: Mapping[str, Any], method: str) -> None:
+    """Catch a misspelt parameter of protect() before it is taken for an option of the method."""
+    for name in options:
+        near = difflib.get_close_matches(name, inspect.signature(protect).parameters, n=1, cutoff=0.8)
+        if near:
+            raise InvalidParameter(
+                f"protect() has no parameter {name!r}, nor has method {method!r}. Did you mean {near[0]!r}?"
+            )
 
 
 def _check_promise_possible(method: str, per_column: bool, n_columns: int) -> None:
@@ -257,8 +283,9 @@ def _strata(frame: Any, names: list[Any], k: int) -> Labels:
     small = np.flatnonzero(sizes < k)
     if small.size:
         firsts = [int(np.argmax(codes == stratum)) for stratum in small[:20]]
+        have = "has" if small.size == 1 else "have"
         raise TooFewRecords(
-            f"{small.size} of {sizes.size} strata has fewer than k={k} records (the smallest has {sizes.min()}). "
+            f"{small.size} of {sizes.size} strata {have} fewer than k={k} records (the smallest has {sizes.min()}). "
             f"Merge strata or lower k.",
             strata=tuple(frames.row_values(frame, names, row) for row in firsts),
         )
@@ -270,6 +297,7 @@ def _partition_strata(
     columns: Columns,
     strata: Labels,
     k: int,
+    per_column: bool,
     n_jobs: int,
     progress: Progress | None,
 ) -> Labels:
@@ -290,7 +318,11 @@ def _partition_strata(
             if progress is not None:
                 progress(sum(done), n)
 
-        found = check_labels(partition(columns[:, rows].T, k, progress=tell), rows.size)
+        found = check_labels(partition(columns[:, rows].T, k, progress=tell), rows.size, columns.shape[0])
+        if (found.ndim == 2) != per_column:
+            raise PromiseBroken(
+                "the method groups each column on its own, so whole records may stay unique. Choose another method."
+            )
         for labels in np.atleast_2d(found.T):
             smallest = np.unique(labels, return_counts=True)[1].min()
             if smallest < k:
@@ -336,5 +368,5 @@ def _check_units(frame: Any, names: list[Any], groups: Labels, k: int) -> None:
         if short:
             raise PromiseBroken(
                 f"{short} of {distinct.size} groups hold fewer than k={k} different units (the fewest: "
-                f"{distinct.min()}). Reduce the file to one row a unit, or raise k."
+                f"{distinct.min()}). Combine the rows of each unit into one, or lower k."
             )

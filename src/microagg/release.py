@@ -53,6 +53,10 @@ class Release:
     def __post_init__(self) -> None:
         self.groups.setflags(write=False)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.groups.setflags(write=False)
+
     @property
     def n_groups(self) -> int:
         """The number of groups; where each column has its own, of the column with the fewest."""
@@ -72,8 +76,10 @@ class Release:
         per_column = " in each column" if self.recipe.per_column else ""
         smallest, largest = self.smallest_group, self.largest_group
         sizes = f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
+        left_out = f"; {self.n_dropped} records left out" if self.n_dropped else ""
+        left_out += "; index dropped" if self.index_dropped else ""
         return (
             f"Release: {len(self.groups)} records in {self.n_groups} groups of {sizes}{per_column}; "
             f"k={self.recipe.k} asked, {self.k_achieved} reached{per_column}; "
-            f"information loss {self.loss.percent:.2f} %"
+            f"information loss {self.loss.percent:.2f} %{left_out}"
         )

@@ -88,7 +88,7 @@ def test_other_content_is_refused(server, monkeypatch, tmp_path):
     assert not (tmp_path / "cache").exists()
     (tmp_path / "eia.csv").write_text("UTILITYID,SALES\n3,10\n1,20\n2,31\n")
     monkeypatch.setenv("MICROAGG_DATA", str(tmp_path))
-    with pytest.raises(DatasetUnavailable, match=r"eia\.csv does not hold"):
+    with pytest.raises(DatasetUnavailable, match=r"eia\.csv that was found is not"):
         datasets.load("eia")
 
 

@@ -22,13 +22,30 @@ _OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile at first call, release the GIL, and keep the result on disk where that is possible."""
+    return _compiled(function, {})
+
+
+def inner(function: Callable[..., Any]) -> Any:
+    """Make a kernel that only other kernels call: it compiles faster without an entry from Python."""
+    return _compiled(function, {"no_cpython_wrapper": True, "no_cfunc_wrapper": True})
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """Mark a small function to be written into the kernels that call it.
+
+    An array passed to a real call costs more than the few operations inside.
+    """
+    return numba.njit(inline="always", **_OPTIONS)(function)
+
+
+def _compiled(function: Callable[..., Any], more: dict[str, bool]) -> Any:
     directory = _cache_directory()
     if directory is None:
-        return numba.njit(**_OPTIONS)(function)
+        return numba.njit(**_OPTIONS, **more)(function)
     before = config.CACHE_DIR
     config.CACHE_DIR = directory
     try:
-        return numba.njit(cache=True, **_OPTIONS)(function)
+        return numba.njit(cache=True, **_OPTIONS, **more)(function)
     finally:
         config.CACHE_DIR = before
 

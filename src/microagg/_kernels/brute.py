@@ -1,15 +1,30 @@
-"""Searches that look at every live record, a chunk at a time.
+"""Records column by column, and searches that look at every live one, a chunk at a time.
+
+Slots stay in row order; a record that leaves turns its slot's first coordinate into NaN, which no
+comparison accepts, and slots are closed up when a fifth of them is empty. So "the lowest row wins a tie"
+is simply "the first one met wins".
 
 Within a chunk the distances are built up column by column (the compiler makes that SIMD; each record's
-sum still runs in column order), then the chunk is asked as a whole whether anything in it can change
-the answer; mostly it cannot. An empty slot holds NaN, which fails every comparison.
+sum still runs in column order), then the chunk is asked as a whole whether anything in it can change the
+answer; mostly it cannot.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
-from microagg._kernels._jit import kernel
+from microagg._kernels._jit import inlined, inner, kernel
+from microagg._kernels.nearest import clear, offer, sort
+from microagg._kernels.pool import Pool, empty_pool
+from microagg._kernels.sums import exact_sums
 
 CHUNK = 256
+
+
+def make_pool(columns: NDArray[np.float64]) -> Pool:
+    """Put every record of `columns` (d, n) into a new pool; they are copied."""
+    n = columns.shape[1]
+    pool = empty_pool(exact_sums(columns), (n, n, 0), np.arange(n))
+    return pool._replace(columns=columns.copy(), rows=np.arange(n))
 
 
 @kernel
@@ -39,13 +54,50 @@ def squared_distances(columns, start, stop, point, buffer):  # OUT: buffer
         j += 1
 
 
-@kernel
+@inlined
+def remove(pool, row):  # OUT: pool
+    """Take one record out."""
+    slot = pool.place[row]
+    for j in range(pool.columns.shape[0]):
+        pool.sums[j] -= pool.columns[j, slot]
+    pool.columns[0, slot] = np.nan
+    pool.counts[1] -= 1
+
+
+@inner
+def close_up(pool):  # OUT: pool
+    """Close up the empty slots once they are a fifth of all, keeping row order."""
+    span, live = pool.counts[0], pool.counts[1]
+    if (span - live) * 5 < span:
+        return
+    kept = 0
+    for slot in range(span):
+        if not np.isnan(pool.columns[0, slot]):
+            if kept != slot:
+                for j in range(pool.columns.shape[0]):
+                    pool.columns[j, kept] = pool.columns[j, slot]
+                row = pool.rows[slot]
+                pool.rows[kept] = row
+                pool.place[row] = kept
+            kept += 1
+    pool.counts[0] = kept
+
+
+@inlined
+def copy_point(pool, row, point):  # OUT: point
+    """Copy a live record's coordinates."""
+    slot = pool.place[row]
+    for j in range(pool.columns.shape[0]):
+        point[j] = pool.columns[j, slot]
+
+
+@inner
 def farthest(pool, point):
-    """Give the row of the live record farthest from a point."""
+    """Give the live record farthest from a point and its squared distance."""
     buffer = np.empty(CHUNK)
-    best = -1.0
-    best_row = -1
+    best, best_row = -1.0, -1
     span = pool.counts[0]
+    pool.counts[2] += span * point.shape[0]
     for start in range(0, span, CHUNK):
         stop = min(start + CHUNK, span)
         squared_distances(pool.columns, start, stop, point, buffer)
@@ -55,88 +107,51 @@ def farthest(pool, point):
         if hits:
             for i in range(stop - start):
                 if buffer[i] > best:
-                    best = buffer[i]
-                    best_row = pool.rows[start + i]
-    return best_row
-
-
-@kernel
-def farthest_behind(pool, row):
-    """Give the live record farthest from a live `row` among the higher rows, and the squared distance.
-
-    Where no higher row is live, give the row itself and -1.
-    """
-    buffer = np.empty(CHUNK)
-    first = pool.place[row]
-    point = pool.columns[:, first].copy()
-    best = -1.0
-    best_row = row
-    span = pool.counts[0]
-    for start in range(first + 1, span, CHUNK):
-        stop = min(start + CHUNK, span)
-        squared_distances(pool.columns, start, stop, point, buffer)
-        for i in range(stop - start):
-            if buffer[i] > best:
-                best = buffer[i]
-                best_row = pool.rows[start + i]
+                    best, best_row = buffer[i], pool.rows[start + i]
     return best_row, best
 
 
-@kernel
-def around(pool, point, count, near_rows, near_distances):  # OUT: near_rows, near_distances
-    """Give the `count` live records nearest to a point, nearest first; return the farthest one's row."""
+@inner
+def nearest_and_farthest(pool, point, count, rows, distances):  # OUT: rows, distances
+    """Give the `count` live records nearest to a point; return the farthest one's row."""
     buffer = np.empty(CHUNK)
-    near_distances[:count] = np.inf
-    near_rows[:count] = -1
-    best = -1.0
-    best_row = -1
+    clear(count, rows, distances)
+    best, best_row = -1.0, -1
     span = pool.counts[0]
+    pool.counts[2] += span * point.shape[0]
     for start in range(0, span, CHUNK):
         stop = min(start + CHUNK, span)
         squared_distances(pool.columns, start, stop, point, buffer)
-        worst = near_distances[count - 1]
+        worst = distances[0]
         hits = 0
         for i in range(stop - start):
             hits += (buffer[i] > best) | (buffer[i] < worst)
         if hits:
             for i in range(stop - start):
                 if buffer[i] > best:
-                    best = buffer[i]
-                    best_row = pool.rows[start + i]
-                if buffer[i] < near_distances[count - 1]:
-                    insert(buffer[i], pool.rows[start + i], count, near_rows, near_distances)
+                    best, best_row = buffer[i], pool.rows[start + i]
+                if buffer[i] < distances[0]:
+                    offer(buffer[i], pool.rows[start + i], count, rows, distances)
+    sort(count, rows, distances)
     return best_row
 
 
-@kernel
-def insert(distance, row, count, near_rows, near_distances):  # OUT: near_rows, near_distances
-    """Put a candidate into a sorted list of the nearest, behind those at the same distance."""
-    at = count - 1
-    while at > 0 and near_distances[at - 1] > distance:
-        near_distances[at] = near_distances[at - 1]
-        near_rows[at] = near_rows[at - 1]
-        at -= 1
-    near_distances[at] = distance
-    near_rows[at] = row
+@inner
+def nearest_to_all(pool, members, size, totals):  # OUT: totals
+    """Give the live record with the least sum of squared distances to the first `size` members.
 
-
-@kernel
-def add_member(pool, point, is_first, totals):  # OUT: totals
-    """Add each live record's squared distance to a new member; return the row with the least total.
-
-    `totals` is indexed by slot and holds the sum of squared distances to the members so far, in
-    joining order; `is_first` starts it afresh.
+    Only the last member is new: `totals` (by slot) holds the sums to those before it.
     """
     buffer = np.empty(CHUNK)
-    best = np.inf
-    best_row = -1
+    best, best_row = np.inf, -1
     span = pool.counts[0]
+    pool.counts[2] += span * members.shape[1]
     for start in range(0, span, CHUNK):
         stop = min(start + CHUNK, span)
-        squared_distances(pool.columns, start, stop, point, buffer)
+        squared_distances(pool.columns, start, stop, members[size - 1], buffer)
         total = totals[start:stop]
         hits = 0
-        if is_first:
+        if size == 1:
             for i in range(stop - start):
                 total[i] = buffer[i]
                 hits += total[i] < best
@@ -147,37 +162,37 @@ def add_member(pool, point, is_first, totals):  # OUT: totals
         if hits:
             for i in range(stop - start):
                 if total[i] < best:
-                    best = total[i]
-                    best_row = pool.rows[start + i]
+                    best, best_row = total[i], pool.rows[start + i]
     return best_row
 
 
-@kernel
-def approach_member(pool, point, is_first, closest):  # OUT: closest
-    """Lower each live record's squared distance to the nearest member; return the least and its row.
+@inner
+def nearest_to_any(pool, members, fresh, size, closest):  # OUT: closest
+    """Give the live record nearest to any of the first `size` members, and its squared distance.
 
-    `closest` is indexed by slot; `is_first` starts it afresh.
+    Members before `fresh` are accounted for in `closest` (by slot) already.
     """
     buffer = np.empty(CHUNK)
-    best = np.inf
-    best_row = -1
+    best, best_row = np.inf, -1
     span = pool.counts[0]
-    for start in range(0, span, CHUNK):
-        stop = min(start + CHUNK, span)
-        squared_distances(pool.columns, start, stop, point, buffer)
-        near = closest[start:stop]
-        hits = 0
-        if is_first:
-            for i in range(stop - start):
-                near[i] = buffer[i]
-                hits += near[i] < best
-        else:
-            for i in range(stop - start):
-                near[i] = near[i] if near[i] < buffer[i] else buffer[i]  # NaN stays NaN
-                hits += near[i] < best
-        if hits:
-            for i in range(stop - start):
-                if near[i] < best:
-                    best = near[i]
-                    best_row = pool.rows[start + i]
+    pool.counts[2] += span * members.shape[1] * (size - fresh)
+    for member in range(fresh, size):
+        best, best_row = np.inf, -1
+        for start in range(0, span, CHUNK):
+            stop = min(start + CHUNK, span)
+            squared_distances(pool.columns, start, stop, members[member], buffer)
+            near = closest[start:stop]
+            hits = 0
+            if member == 0:
+                for i in range(stop - start):
+                    near[i] = buffer[i]
+                    hits += near[i] < best
+            else:
+                for i in range(stop - start):
+                    near[i] = near[i] if near[i] < buffer[i] else buffer[i]  # NaN stays NaN
+                    hits += near[i] < best
+            if hits:
+                for i in range(stop - start):
+                    if near[i] < best:
+                        best, best_row = near[i], pool.rows[start + i]
     return best_row, best

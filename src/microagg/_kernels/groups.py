@@ -2,39 +2,37 @@
 
 import numpy as np
 
-from microagg._kernels import brute
-from microagg._kernels._jit import kernel
-from microagg._kernels.pool import close_up, copy_point, remove
+from microagg._kernels import search
+from microagg._kernels._jit import inlined, kernel
+from microagg._kernels.brute import squared_distances
 from microagg._kernels.sums import group_means
 
 FREE = -1  # the label of a record that is in no group yet
 
 
-@kernel
-def join(pool, row, label, labels):  # OUT: labels
-    """Move a record from the pool into a group."""
-    remove(pool, row)
-    labels[row] = label
+@inlined
+def group_around(pool, row, k, label, opposite, labels):  # OUT: pool, labels
+    """Make a group of a record and its k - 1 nearest.
 
-
-@kernel
-def group_around(pool, row, k, label, labels):  # OUT: labels
-    """Make a group of a record and its k - 1 nearest; return the remaining record farthest from it.
-
-    Returns -1 when nothing remains.
+    With `opposite`, return the remaining record farthest from it.
     """
-    point = np.empty(pool.columns.shape[0])
-    near_rows = np.empty(k - 1, dtype=np.int64)
-    near_distances = np.empty(k - 1)
-    copy_point(pool, row, point)
-    join(pool, row, label, labels)
-    farthest_row = brute.around(pool, point, k - 1, near_rows, near_distances)
-    for i in range(k - 1):
-        join(pool, near_rows[i], label, labels)
-    if farthest_row >= 0 and labels[farthest_row] != FREE:  # only ties bring the farthest into the group
-        farthest_row = brute.farthest(pool, point)
-    close_up(pool)
-    return farthest_row
+    point = np.empty(pool.sums.shape[0])
+    near_rows = np.empty(k, dtype=np.int64)
+    near_distances = np.empty(k)
+    search.copy_point(pool, row, point)
+    near_rows[k - 1] = row
+    far_row = -1
+    for i in range(-1, k - 1):  # the record itself joins first, and is out of the way of the search
+        if i == 0:
+            far_row = search.nearest_and_farthest(pool, point, k - 1, near_rows, near_distances)
+        member = near_rows[i if i >= 0 else k - 1]
+        search.remove(pool, member)
+        labels[member] = label
+    # A tree is not asked for the farthest above; and ties can bring brute force's into the group.
+    if opposite and (far_row < 0 or labels[far_row] != FREE):
+        far_row = search.farthest(pool, point)[0]
+    search.close_up(pool)
+    return far_row
 
 
 @kernel
@@ -45,18 +43,21 @@ def group_rest(label, labels):  # OUT: labels
             labels[row] = label
 
 
-@kernel
+@inlined
 def nearest_group(centroids, point):
     """Give the group whose centroid is nearest to a point, the lowest number on ties."""
     buffer = np.empty(centroids.shape[1])
-    brute.squared_distances(centroids, 0, centroids.shape[1], point, buffer)
+    squared_distances(centroids, 0, centroids.shape[1], point, buffer)
     return np.argmin(buffer)
 
 
 @kernel
 def number_groups(labels):  # OUT: labels
     """Number the groups from 0 by their lowest row, leaving free records free; return how many."""
-    fresh = np.full(labels.max() + 1, FREE, dtype=np.int64)
+    highest = 0
+    for row in range(labels.shape[0]):
+        highest = max(highest, labels[row])
+    fresh = np.full(highest + 1, FREE, dtype=np.int64)
     n_groups = 0
     for row in range(labels.shape[0]):
         if labels[row] != FREE:
@@ -67,7 +68,7 @@ def number_groups(labels):  # OUT: labels
     return n_groups
 
 
-@kernel
+@inlined
 def grouped_centroids(columns, labels):  # OUT: labels
     """Number the groups by lowest row and give the centroids (d, groups) of the records in them."""
     n_groups = number_groups(labels)

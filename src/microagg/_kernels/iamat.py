@@ -2,65 +2,69 @@
 
 import numpy as np
 
-from microagg._kernels import brute
-from microagg._kernels._jit import kernel
-from microagg._kernels.groups import FREE, join
-from microagg._kernels.pool import centroid_of_rest, close_up, copy_point
+from microagg._kernels import search
+from microagg._kernels._jit import inner, kernel
+from microagg._kernels.groups import FREE
+from microagg._kernels.shell import farthest_from_centroid
 
 
 @kernel
-def interacting_groups(pool, order, k, variable, budget, state, labels):  # OUT: pool, state, labels
-    """Form groups while at least k records remain and the budget lasts.
+def interacting_groups(pool, shell, order, k, variable, budget, state, members, totals, labels):  # OUT: pool, state...
+    """Form groups while at least k records remain or one is unfinished, and the budget lasts.
 
     `order` lists the rows, farthest from the whole file's centroid first; where it is empty, the
-    centroid moves with the records that remain. `state` holds the place reached in `order` and the
-    number of groups.
+    centroid moves with the records that remain. `state` holds the place reached in `order`, the number
+    of finished groups, the size of the one in the making and its next candidate; `members` (2k, d) and
+    `totals` (n,) hold what else is known of that one.
     """
-    d, n = pool.columns.shape
-    point = np.empty(d)
-    member_sums = np.empty(d)
-    totals = np.empty(n)
-    while pool.counts[1] >= k and budget > 0:
-        if order.shape[0] > 0:
-            while labels[order[state[0]]] != FREE:
-                state[0] += 1
-            row = order[state[0]]
-        else:
-            centroid_of_rest(pool, point)
-            row = brute.farthest(pool, point)
-            budget -= d * pool.counts[0]
-        member_sums[:] = 0.0
-        size = 0
-        while size < k or (
-            variable and size < 2 * k - 1 and pool.counts[1] >= k and belongs(pool, row, member_sums, size, k)
-        ):
-            copy_point(pool, row, point)
-            join(pool, row, state[1], labels)
-            member_sums += point
-            row = brute.add_member(pool, point, size == 0, totals)
+    pool.counts[2] = 0
+    while (state[2] > 0 or pool.counts[1] >= k) and pool.counts[2] < budget:
+        size, row = state[2], state[3]
+        if size == 0:
+            if order.shape[0] > 0:
+                while labels[order[state[0]]] != FREE:
+                    state[0] += 1
+                row = order[state[0]]
+            else:
+                row = farthest_from_centroid(pool, shell, labels)
+                if row < 0:  # the shell wants renewing
+                    return
+        if size < k or (variable and size < 2 * k - 1 and pool.counts[1] >= k and belongs(pool, row, members, size, k)):
+            search.copy_point(pool, row, members[size])
+            search.remove(pool, row)
+            labels[row] = state[1]
             size += 1
-            budget -= 2 * d * pool.counts[0]
-        close_up(pool)
-        state[1] += 1
+            state[2] = size
+            if pool.counts[1] > 0 and (size < k or variable):
+                state[3] = search.nearest_to_all(pool, members, size, totals)
+        else:
+            search.close_up(pool)
+            state[1] += 1
+            state[2] = 0
 
 
-@kernel
-def belongs(pool, row, member_sums, size, k):
+@inner
+def belongs(pool, row, members, size, k):
     """Tell whether a free record adds less error to this group than to one it would found itself.
 
     Joining `size` members raises their squared error by size/(size+1) times the squared distance to
     their centroid. In a group of its own, with its k - 1 nearest free records, the record accounts
     for k/(k-1) times its squared distance to that group's centroid.
     """
-    d = pool.columns.shape[0]
+    d = members.shape[1]
     point = np.empty(d)
-    copy_point(pool, row, point)
+    other = np.empty(d)
+    member_sums = np.zeros(d)
+    for i in range(size):
+        member_sums += members[i]
+    search.copy_point(pool, row, point)
     rows = np.empty(k, dtype=np.int64)
     distances = np.empty(k)
-    brute.around(pool, point, k, rows, distances)  # the record itself is among them, at distance 0
+    search.nearest(pool, point, k, rows, distances)  # the record itself is among them, at distance 0
     own_sums = np.zeros(d)
     for i in range(k):
-        own_sums += pool.columns[:, pool.place[rows[i]]]
+        search.copy_point(pool, rows[i], other)
+        own_sums += other
     here = 0.0
     there = 0.0
     for j in range(d):

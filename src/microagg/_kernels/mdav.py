@@ -1,26 +1,24 @@
-"""MDAV: two groups a turn, around the record farthest from the centroid and the one farthest from that."""
+"""Groups from the outside in: two a turn on opposite sides (MDAV), or one (CBFS)."""
 
-import numpy as np
-
-from microagg._kernels import brute
 from microagg._kernels._jit import kernel
 from microagg._kernels.groups import group_around
-from microagg._kernels.pool import centroid_of_rest
+from microagg._kernels.shell import farthest_from_centroid
 
 
 @kernel
-def pairs_of_groups(pool, k, least, budget, n_groups, labels):  # OUT: pool, labels
-    """Form two groups a turn while at least `least` records remain and the budget lasts.
+def groups_from_outside(pool, shell, k, least, paired, budget, n_groups, labels):  # OUT: pool, shell, labels
+    """Form groups around the record farthest from the centroid of the rest, while `least` records remain.
 
-    `budget` counts coordinates looked at. Returns the number of groups formed so far.
+    `paired` forms a second group each turn, around the record farthest from the first one's. Stops
+    early when `budget` coordinates have been looked at or the shell wants renewing. Returns the number
+    of groups formed so far.
     """
-    d = pool.columns.shape[0]
-    centroid = np.empty(d)
-    while pool.counts[1] >= least and budget > 0:
-        budget -= 3 * d * pool.counts[0]
-        centroid_of_rest(pool, centroid)
-        first = brute.farthest(pool, centroid)
-        second = group_around(pool, first, k, n_groups, labels)
-        group_around(pool, second, k, n_groups + 1, labels)
-        n_groups += 2
+    pool.counts[2] = 0
+    while pool.counts[1] >= least and pool.counts[2] < budget:
+        row = farthest_from_centroid(pool, shell, labels)
+        if row < 0:
+            break
+        for side in range(2 if paired else 1):
+            row = group_around(pool, row, k, n_groups, paired and side == 0, labels)
+            n_groups += 1
     return n_groups

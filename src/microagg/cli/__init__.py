@@ -28,7 +28,7 @@ def main() -> None:
         raise SystemExit(1) from None
     except OSError as error:
         _complain(
-            f"{error.strerror or type(error).__name__}: {error.filename or 'the output'}. Nothing was written there."
+            f"{error.strerror or type(error).__name__}: the output could not be written, and nothing is left of it."
         )
         raise SystemExit(1) from None
 

@@ -84,20 +84,22 @@ def load(name: str, *, frame: str = "pyarrow") -> Any:
     Examples
     --------
     >>> import microagg as ma
-    >>> ma.datasets.load("census").num_rows  # doctest: +SKIP
-    1080
+    >>> ma.datasets.load("adult")
+    Traceback (most recent call last):
+    ...
+    microagg.errors.InvalidParameter: there is no reference file 'adult'. Pass one of 'tarragona', 'census', 'eia'.
     """
     if name not in REFERENCES:
         raise InvalidParameter(f"there is no reference file {name!r}. Pass one of {', '.join(map(repr, REFERENCES))}.")
     reference = REFERENCES[name]
     own = os.environ.get("MICROAGG_DATA")
-    places = [Path(own)] if own else []
-    places.append(_cache())
-    for place in places:
+    if own and not Path(own).is_dir():
+        raise DatasetUnavailable("MICROAGG_DATA does not name a folder. Correct it, or unset it to fetch the files.")
+    for place in ([Path(own)] if own else []) + [_cache()]:
         path = place / f"{name}.csv"
         if path.is_file():
-            return as_frame(_verified(_read_csv(path), reference, path.name), frame)
-    table = _verified(_read_package(_download(SOURCE), reference), reference, "the sdcMicro package")
+            return as_frame(_verified(_read_csv(path), reference, f"the file {path.name} that was found"), frame)
+    table = _verified(_read_package(_download(SOURCE), reference), reference, "the sdcMicro package that was fetched")
     _remember(table, _cache() / f"{name}.csv")
     return as_frame(table, frame)
 
@@ -109,10 +111,14 @@ def _cache() -> Path:
 
 
 def _read_csv(path: Path) -> Table:
-    import pyarrow.csv
+    import pyarrow as pa
+    from pyarrow import csv
 
-    table = pyarrow.csv.read_csv(path)
-    return {name: table[name].to_numpy() for name in table.column_names}
+    try:
+        table = csv.read_csv(path)
+        return {name: table[name].to_numpy() for name in table.column_names}
+    except pa.ArrowException:  # whose message may quote the file
+        raise DatasetUnavailable(f"{path.name} is not a readable CSV file. Replace or remove it.") from None
 
 
 def _download(address: str) -> bytes:
@@ -139,7 +145,10 @@ def _read_package(content: bytes, reference: Reference) -> Table:
             data = member.read() if member is not None else b""
     except (tarfile.TarError, OSError, EOFError, KeyError) as error:
         raise DatasetUnavailable(f"the fetched package has no readable {wanted}. Try again later.") from error
-    table = rdata.conversion.convert(rdata.parser.parse_data(data))[reference.member]
+    try:
+        table = rdata.conversion.convert(rdata.parser.parse_data(data))[reference.member]
+    except (ValueError, KeyError, OSError, EOFError, NotImplementedError) as error:
+        raise DatasetUnavailable(f"{wanted} in the fetched package cannot be read. Try again later.") from error
     missing = [name for name in reference.columns if name not in table.columns]
     if missing:
         raise DatasetUnavailable(f"{wanted} has no column {missing[0]}: it is not the file expected.")
@@ -156,11 +165,12 @@ def content_digest(table: Table) -> str:
 
 
 def _verified(table: Table, reference: Reference, source: str) -> Table:
-    if content_digest(table) != reference.digest:
-        raise DatasetUnavailable(
-            f"{source} does not hold the CASC file it should (its content has another digest). Remove it and load "
-            f"again."
-        )
+    try:
+        found = content_digest(table)
+    except ValueError:  # not numbers
+        found = ""
+    if found != reference.digest:
+        raise DatasetUnavailable(f"{source} is not the CASC file it should be: its content has another digest.")
     return {name: np.asarray(values, dtype=np.int64) for name, values in table.items()}
 
 

@@ -13,7 +13,9 @@ from microagg.checks import check_labels, check_matrix, common_power
 
 @dataclass(frozen=True)
 class InformationLoss:
-    """The share of the data's variation that microaggregation removed; lower is better, 0 to 100.
+    """The share of the data's variation that microaggregation removed; lower is better.
+
+    From 0 up to 100 for group means; medians and rounding can, rarely, do worse than one mean for all.
 
     Attributes
     ----------
@@ -71,7 +73,7 @@ def information_loss(X: ArrayLike, labels: ArrayLike) -> InformationLoss:
     1.36
     """
     matrix = check_matrix(X)
-    groups = check_labels(labels, matrix.shape[0])
+    groups = check_labels(labels, *matrix.shape)
     columns = np.ascontiguousarray(matrix.T)
     power = common_power(columns)
     columns = np.ldexp(columns, -power)

@@ -8,16 +8,15 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.checks import EXACT_INTEGERS
 from microagg.errors import InvalidData, RoleError
-
-_EXACT_INTEGERS = 2**53  # float64 holds every whole number up to here
 
 
 def open_frame(frame: Any) -> nw.DataFrame[Any]:
     """Take hold of a pandas, polars, PyArrow or other eager dataframe, its index left behind."""
     if hasattr(frame, "collect"):
         raise InvalidData(f"a {type(frame).__name__} is not in memory yet. Call .collect() first.")
-    names = [str(name) for name in getattr(frame, "column_names", getattr(frame, "columns", ()))]
+    names = getattr(frame, "column_names", getattr(frame, "columns", ()))
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise RoleError(f"the frame has more than one column called {twice[0]!r}. Rename one of them.")
@@ -77,12 +76,14 @@ def to_columns(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np.flo
     columns = np.empty((len(names), frame.shape[0]))
     for values, name in zip(columns, names, strict=True):
         series = frame.get_column(name)
-        if series.dtype.is_integer() and max(abs(int(series.min())), abs(int(series.max()))) > _EXACT_INTEGERS:
+        if series.dtype.is_integer() and max(abs(int(series.min())), abs(int(series.max()))) > EXACT_INTEGERS:
             raise InvalidData(
                 f"column {name!r} has integers beyond 2**53, which float64 cannot tell apart. Subtract an offset, "
                 f"or make it an identifier."
             )
         values[:] = series.cast(nw.Float64).to_numpy()
+        if series.dtype.is_decimal() and np.abs(values).max() > EXACT_INTEGERS:
+            raise InvalidData(f"column {name!r} has decimals beyond 2**53, which float64 cannot tell apart. Scale it.")
         infinite = np.count_nonzero(np.isinf(values))
         if infinite:
             raise InvalidData(f"column {name!r} has {infinite} infinite value(s). Drop those records or cap them.")
@@ -96,10 +97,21 @@ def is_integer(frame: nw.DataFrame[Any], name: Any) -> bool:
 
 def category_codes(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np.int64]:
     """Number the distinct combinations of these columns from 0, and give each row's number."""
+    import pyarrow as pa
+
     codes = np.zeros(frame.shape[0], dtype=np.int64)
     for name in names:
-        encoded = frame.get_column(name).to_arrow().dictionary_encode()
-        indices = np.asarray(encoded.indices.fill_null(len(encoded.dictionary)))
+        try:
+            array = frame.get_column(name).to_arrow()
+            if pa.types.is_dictionary(array.type):  # its own codes may tell equal values apart
+                array = array.cast(array.type.value_type)
+            encoded = array.dictionary_encode()
+        except (pa.ArrowException, TypeError):  # whose message may show a cell
+            raise InvalidData(
+                f"column {name!r} mixes types or holds lists, so its values cannot be told apart. Make it text or "
+                f"numbers."
+            ) from None
+        indices = encoded.indices.cast("int64").fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
         codes = np.unique(codes * (len(encoded.dictionary) + 1) + indices, return_inverse=True)[1]
     return codes
 
@@ -118,11 +130,35 @@ def with_columns(frame: nw.DataFrame[Any], names: Sequence[Any], replaced: Mappi
     """Build a native frame of these columns in this order, some of them with new values."""
     series = [_like(frame.get_column(name), replaced[name]) for name in replaced]
     native = nw.to_native(frame.select(*(nw.col(name) for name in names)).with_columns(*series))
-    if hasattr(native, "replace_schema_metadata"):  # Arrow metadata may describe dropped columns
-        native = native.replace_schema_metadata(None)
-    elif hasattr(native, "attrs"):
-        native.attrs = {}
+    if hasattr(native, "replace_schema_metadata"):
+        return _arrow_without_traces(native)
+    if hasattr(native, "attrs"):
+        return _pandas_without_traces(native)
     return native
+
+
+def _arrow_without_traces(table: Any) -> Any:
+    """Copy the rows out of the buffers they share with others; drop metadata and unused dictionary values."""
+    import pyarrow as pa
+
+    columns = {}
+    for name in table.column_names:
+        column = table[name].combine_chunks()
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type).dictionary_encode().cast(column.type)
+        columns[name] = column.take(pa.array(np.arange(table.num_rows)))
+    return pa.table(columns)
+
+
+def _pandas_without_traces(frame: Any) -> Any:
+    """Drop attributes, the name of the columns' index, and categories that no row has."""
+    frame = frame.copy()
+    frame.attrs = {}
+    frame.columns.name = None
+    for position, dtype in enumerate(frame.dtypes):
+        if hasattr(dtype, "categories"):
+            frame.isetitem(position, frame.iloc[:, position].cat.remove_unused_categories())
+    return frame
 
 
 def _like(series: nw.Series[Any], values: NDArray[Any]) -> nw.Series[Any]:

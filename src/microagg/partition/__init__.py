@@ -7,6 +7,7 @@ from typing import Any
 
 from microagg.checks import check_option
 from microagg.errors import InvalidParameter
+from microagg.partition._run import choose_search as choose_search
 from microagg.partition.cbfs import cbfs
 from microagg.partition.iamat import iamat
 from microagg.partition.maximum_distance import maximum_distance

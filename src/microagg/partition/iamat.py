@@ -1,20 +1,28 @@
 """IAMAT: groups by association and interaction between records."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microagg._kernels.brute import squared_distances
-from microagg._kernels.groups import group_rest, number_groups, place_each_leftover
+from microagg._kernels.groups import group_rest, place_each_leftover
 from microagg._kernels.iamat import interacting_groups
 from microagg._kernels.sums import exact_sum, exact_sums
 from microagg.checks import check_matrix, check_option, matrix_and_k
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.partition._outside import from_outside
-from microagg.partition._progress import SLICE, Progress, remaining, start, tell
+from microagg.partition._run import SLICE, Progress, Run
 
 
 def iamat(
-    X: ArrayLike, k: int, *, centroid: str = "fixed", sizes: str = "fixed", progress: Progress | None = None
+    X: ArrayLike,
+    k: int,
+    *,
+    centroid: str = "fixed",
+    sizes: str = "fixed",
+    search: str = "auto",
+    progress: Progress | None = None,
 ) -> NDArray[np.int64]:
     """Label each record of X (n, d) with its group by IAMAT.
 
@@ -24,20 +32,20 @@ def iamat(
     check_option("centroid", centroid, ("fixed", "moving"))
     check_option("sizes", sizes, ("fixed", "variable"))
     columns, k = matrix_and_k(X, k)
-    n = columns.shape[1]
+    run = Run(columns, search, progress)
     order = from_outside(columns) if centroid == "fixed" else np.empty(0, dtype=np.int64)
-    pool, labels = start(columns)
-    state = np.zeros(2, dtype=np.int64)
-    while remaining(pool) >= k:
-        interacting_groups(pool, order, k, sizes == "variable", SLICE, state, labels)
-        tell(progress, n - remaining(pool), n)
+    state = np.zeros(4, dtype=np.int64)
+    members = np.empty((2 * k, columns.shape[0]))
+    totals = np.empty(run.n)
+    while run.remaining >= k or state[2] > 0:
+        variable = sizes == "variable"
+        interacting_groups(run.pool, run.shell, order, k, variable, SLICE, state, members, totals, run.labels)
+        run.pause()
     if sizes == "variable":
-        place_each_leftover(columns, labels)
+        place_each_leftover(columns, run.labels)
     else:
-        group_rest(state[1] - 1, labels)
-    number_groups(labels)
-    tell(progress, n, n)
-    return labels
+        group_rest(state[1] - 1, run.labels)
+    return run.finish()
 
 
 def association(X: ArrayLike, Y: ArrayLike, alpha: float | None = None) -> NDArray[np.float64]:
@@ -109,6 +117,9 @@ def interaction(X: ArrayLike, members: ArrayLike, alpha: float | None = None) ->
 
 def _two_matrices(X: ArrayLike, Y: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     records, others = check_matrix(X), check_matrix(Y)
+    for matrix in (records, others):
+        if matrix.size and not 2.0**-480 < np.abs(matrix).max() < 2.0**480 and matrix.any():
+            raise InvalidData("squared distances of such magnitudes leave the range of float64. Standardise first.")
     if records.shape[1] != others.shape[1]:
         raise InvalidData(
             f"the two matrices have {records.shape[1]} and {others.shape[1]} columns. Pass the same columns in both."
@@ -116,10 +127,11 @@ def _two_matrices(X: ArrayLike, Y: ArrayLike) -> tuple[NDArray[np.float64], NDAr
     return records, others
 
 
-def _alpha(records: NDArray[np.float64], alpha: float | None) -> float:
+def _alpha(records: NDArray[np.float64], alpha: Any) -> float:
     if alpha is not None:
-        if not 0 < alpha < np.inf:
-            raise InvalidParameter(f"alpha={alpha} must be a positive number.")
+        if isinstance(alpha, bool) or not isinstance(alpha, (int, float, np.number)) or not 0 < alpha < np.inf:
+            shown = alpha if isinstance(alpha, (int, float, np.number)) else f"a {type(alpha).__name__}"
+            raise InvalidParameter(f"alpha={shown} must be a positive number. Leave it out for the papers' choice.")
         return float(alpha)
     columns = np.ascontiguousarray(records.T)
     d, n = columns.shape

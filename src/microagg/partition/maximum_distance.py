@@ -3,27 +3,26 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg._kernels.groups import group_rest, number_groups, place_leftovers_together
+from microagg._kernels.groups import group_rest, place_leftovers_together
 from microagg._kernels.maximum_distance import pairs_of_groups
 from microagg.checks import matrix_and_k
-from microagg.partition._progress import SLICE, Progress, remaining, start, tell
+from microagg.partition._run import SLICE, Progress, Run
 
 
-def maximum_distance(X: ArrayLike, k: int, *, progress: Progress | None = None) -> NDArray[np.int64]:
+def maximum_distance(
+    X: ArrayLike, k: int, *, search: str = "auto", progress: Progress | None = None
+) -> NDArray[np.int64]:
     """Label each record of X (n, d) with its group by MaximumDistance."""
     columns, k = matrix_and_k(X, k)
-    n = columns.shape[1]
-    pool, labels = start(columns)
-    partner = np.full(n, -1)
-    reach = np.full(n, np.inf)
+    run = Run(columns, search, progress)
+    partner = np.full(run.n, -1)
+    reach = np.full(run.n, np.inf)
     state = np.array([0, -1, 0])
-    while remaining(pool) >= 2 * k:
-        pairs_of_groups(pool, k, SLICE, partner, reach, state, labels)
-        tell(progress, n - remaining(pool), n)
-    if remaining(pool) >= k:
-        group_rest(state[2], labels)
-    elif remaining(pool) > 0:
-        place_leftovers_together(columns, pool.sums / pool.counts[1], labels)
-    number_groups(labels)
-    tell(progress, n, n)
-    return labels
+    while run.remaining >= 2 * k:
+        pairs_of_groups(run.pool, k, SLICE, partner, reach, state, run.labels)
+        run.pause()
+    if run.remaining >= k:
+        group_rest(state[2], run.labels)
+    elif run.remaining > 0:
+        place_leftovers_together(columns, run.pool.sums / run.remaining, run.labels)
+    return run.finish()

@@ -7,10 +7,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg._kernels.groups import number_groups
 from microagg._kernels.standard import standard_scores
+from microagg._kernels.sums import exact_sums
 from microagg._kernels.univariate import best_runs, label_runs
 from microagg.checks import check_option, matrix_and_k
 from microagg.errors import InvalidParameter
-from microagg.partition._progress import SLICE, Progress, tell
+from microagg.partition._run import SLICE, Progress, tell
 
 
 def univariate(X: ArrayLike, k: int, *, method: str = "optimal", progress: Progress | None = None) -> NDArray[np.int64]:
@@ -86,6 +87,7 @@ def _scores(columns: NDArray[np.float64], axis: Any) -> NDArray[np.float64]:
     if axis == "zscores":
         columns = standard_scores(columns)
     else:
+        columns = columns - (exact_sums(columns) / columns.shape[1])[:, None]
         vectors = np.linalg.eigh(np.atleast_2d(np.cov(columns)))[1]
         # Rounded, so that the last bits of a machine's linear algebra decide nothing; the sign is free.
         weights = vectors[:, -1].round(12)

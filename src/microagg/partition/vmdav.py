@@ -5,15 +5,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg._kernels.groups import number_groups, place_each_leftover
+from microagg._kernels.groups import place_each_leftover
 from microagg._kernels.vmdav import extended_groups
 from microagg.checks import matrix_and_k
 from microagg.errors import InvalidParameter
 from microagg.partition._outside import from_outside
-from microagg.partition._progress import SLICE, Progress, remaining, start, tell
+from microagg.partition._run import SLICE, Progress, Run
 
 
-def vmdav(X: ArrayLike, k: int, *, gamma: Any = 0.2, progress: Progress | None = None) -> NDArray[np.int64]:
+def vmdav(
+    X: ArrayLike, k: int, *, gamma: Any = 0.2, search: str = "auto", progress: Progress | None = None
+) -> NDArray[np.int64]:
     """Label each record of X (n, d) with its group by V-MDAV.
 
     A record joins a full group when its distance to it is less than `gamma` times its distance to
@@ -23,14 +25,13 @@ def vmdav(X: ArrayLike, k: int, *, gamma: Any = 0.2, progress: Progress | None =
         shown = gamma if isinstance(gamma, (int, float, np.number)) else f"a {type(gamma).__name__}"
         raise InvalidParameter(f"gamma={shown} must be a number of 0 or more. Pass 0.2 (scattered) or 1.1 (clustered).")
     columns, k = matrix_and_k(X, k)
-    n = columns.shape[1]
+    run = Run(columns, search, progress)
     order = from_outside(columns)
-    pool, labels = start(columns)
-    state = np.zeros(2, dtype=np.int64)
-    while remaining(pool) >= k:
-        extended_groups(pool, order, k, float(gamma), SLICE, state, labels)
-        tell(progress, n - remaining(pool), n)
-    place_each_leftover(columns, labels)
-    number_groups(labels)
-    tell(progress, n, n)
-    return labels
+    state = np.zeros(4, dtype=np.int64)
+    members = np.empty((2 * k, columns.shape[0]))
+    closest = np.empty(run.n)
+    while run.remaining >= k or state[2] > 0:
+        extended_groups(run.pool, order, k, float(gamma), SLICE, state, members, closest, run.labels)
+        run.pause()
+    place_each_leftover(columns, run.labels)
+    return run.finish()

@@ -29,5 +29,7 @@ def _to_unit_interval(column: NDArray[np.float64]) -> NDArray[np.float64]:
     lowest, highest = column.min(), column.max()
     if lowest == highest:
         return np.zeros(column.shape[0])
-    # Halves, so that the width of a column from -1e308 to 1e308 does not overflow.
-    return np.asarray((column / 2 - lowest / 2) / (highest / 2 - lowest / 2))
+    # Brought near 1 first, so that neither the width of ±1e308 overflows nor that of ±1e-308 loses digits.
+    power = int(np.frexp(max(abs(lowest), abs(highest)))[1])
+    scaled = np.ldexp(column, -power)
+    return np.asarray((scaled - scaled.min()) / (scaled.max() - scaled.min()))

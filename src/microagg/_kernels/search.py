@@ -1,0 +1,101 @@
+"""What a partitioner may ask of the records that remain, whichever way they are searched.
+
+`brute` looks at every record and `tree` prunes; both give the same answers to the last bit.
+"""
+
+from microagg._kernels import brute, tree, tree_search
+from microagg._kernels._jit import inlined, inner
+
+
+@inlined
+def in_tree(pool):
+    """Tell whether the records are searched by tree."""
+    return pool.points.shape[0] > 0
+
+
+@inlined
+def remove(pool, row):  # OUT: pool
+    """Take one record out; the sums lose it now, so the order of removals is part of the definition."""
+    if in_tree(pool):
+        tree.remove(pool, row)
+    else:
+        brute.remove(pool, row)
+
+
+@inlined
+def close_up(pool):  # OUT: pool
+    """Tidy after a group has left; a tree does so whenever a record leaves."""
+    if not in_tree(pool):
+        brute.close_up(pool)
+
+
+@inlined
+def copy_point(pool, row, point):  # OUT: point
+    """Copy a live record's coordinates."""
+    if in_tree(pool):
+        tree.copy_point(pool, row, point)
+    else:
+        brute.copy_point(pool, row, point)
+
+
+@inner
+def farthest(pool, point):
+    """Give the live record farthest from a point and its squared distance."""
+    if in_tree(pool):
+        return tree_search.farthest(pool, point)
+    return brute.farthest(pool, point)
+
+
+@inlined
+def nearest(pool, point, count, rows, distances):  # OUT: rows, distances
+    """Give the `count` live records nearest to a point, nearest first."""
+    if in_tree(pool):
+        tree_search.nearest(pool, point, count, rows, distances)
+    else:
+        brute.nearest_and_farthest(pool, point, count, rows, distances)
+
+
+@inlined
+def nearest_and_farthest(pool, point, count, rows, distances):  # OUT: rows, distances
+    """Give the `count` live records nearest to a point; return the farthest one's row if that is free.
+
+    Brute force meets it on the way. A tree would have to search again, and returns -1.
+    """
+    found = -1
+    if in_tree(pool):
+        tree_search.nearest(pool, point, count, rows, distances)
+    else:
+        found = brute.nearest_and_farthest(pool, point, count, rows, distances)
+    return found
+
+
+@inlined
+def nearest_to_all(pool, members, size, totals):  # OUT: totals
+    """Give the live record with the least sum of squared distances to the first `size` members.
+
+    Ask once for each member as it joins: `totals` carries brute force's sums from one to the next.
+    """
+    if in_tree(pool):
+        found = tree_search.nearest_to_all(pool, members, size)
+    else:
+        found = brute.nearest_to_all(pool, members, size, totals)
+    return found
+
+
+@inlined
+def members_at_once(pool, fresh, size):
+    """Give how many members the next call of `nearest_to_any` may take: brute force goes one by one."""
+    return size if in_tree(pool) else fresh + 1
+
+
+@inlined
+def nearest_to_any(pool, members, fresh, size, closest):  # OUT: closest
+    """Give the live record nearest to any of the first `size` members, and its squared distance.
+
+    Members from `fresh` on are new since the last time; `closest` carries brute force's minima.
+    """
+    if in_tree(pool):
+        found = tree_search.nearest_to_any(pool, members, size)
+    else:
+        found = brute.nearest_to_any(pool, members, fresh, size, closest)
+    return found

@@ -1,0 +1,108 @@
+"""The record farthest from a centroid that hardly moves, found among a few outer records.
+
+Groups are taken from the outside inwards, and the centroid of the rest drifts only a little with each.
+So the outermost records are listed once, by their distance to the centroid of that moment (the anchor).
+Later a record at distance a from the anchor is at most a + drift from the centroid: the list is walked
+from its outer end until that cannot beat the best found. When the list is used up, or walks have grown
+long, a new one is asked for.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg._kernels import search
+from microagg._kernels._jit import inlined, inner
+from microagg._kernels.brute import squared_distances
+from microagg._kernels.groups import FREE
+
+_CHUNK = 64
+_ROUNDING = 1.0 + 1e-11  # more than the rounding of distances and of the triangle inequality
+_SMALL = 4096  # below this, looking at every record costs less than keeping a list
+
+
+class Shell(NamedTuple):
+    """The listed records, outermost first."""
+
+    anchor: NDArray[np.float64]  # (d,)
+    rows: NDArray[np.int64]  # (listed,)
+    points: NDArray[np.float64]  # (d, listed)
+    radii: NDArray[np.float64]  # (listed,): distance to the anchor, descending
+    limit: float  # no record outside the list is farther from the anchor
+    state: NDArray[np.int64]  # (first that may be free, walked so far, searches to do without, 1: make a new one)
+
+
+def make_shell(columns: NDArray[np.float64], free: NDArray[np.int64], centroid: NDArray[np.float64]) -> Shell:
+    """List the records that are farthest from their centroid, of the `free` rows of `columns` (d, n)."""
+    n = free.shape[0]
+    if n < _SMALL:
+        return no_shell(columns.shape[0], n)
+    distances = np.empty(columns.shape[1])
+    squared_distances(columns, 0, columns.shape[1], centroid, distances)
+    distances = distances[free]
+    limit = np.partition(distances, n - 8 * int(np.sqrt(n)))[n - 8 * int(np.sqrt(n))]
+    outer = np.flatnonzero(distances > limit)
+    if outer.size == 0:  # too many records at one distance to list them: do without for a while
+        return no_shell(columns.shape[0], 1 + n // 64)
+    outer = outer[np.argsort(-distances[outer])]
+    rows = free[outer]
+    return Shell(
+        anchor=centroid,
+        rows=rows,
+        points=np.ascontiguousarray(columns[:, rows]),
+        radii=np.sqrt(distances[outer]),
+        limit=float(np.sqrt(limit)),
+        state=np.zeros(4, dtype=np.int64),
+    )
+
+
+def no_shell(d: int, searches: int) -> Shell:
+    """Give an empty list that is not to be used for so many searches."""
+    state = np.array([0, 0, searches, 0])
+    return Shell(np.zeros(d), np.empty(0, dtype=np.int64), np.empty((d, 0)), np.empty(0), np.inf, state)
+
+
+@inlined
+def farthest_from_centroid(pool, shell, labels):  # OUT: shell
+    """Give the live record farthest from the centroid of all live ones, or -1: make a new shell first."""
+    centroid = np.empty(pool.sums.shape[0])
+    for j in range(centroid.shape[0]):
+        centroid[j] = pool.sums[j] / pool.counts[1]
+    if shell.state[2] > 0:
+        shell.state[2] -= 1
+        row = search.farthest(pool, centroid)[0]
+    else:
+        row = walk(shell, centroid, pool.counts, labels)
+    return row
+
+
+@inner
+def walk(shell, centroid, counts, labels):  # OUT: shell, counts
+    """Search the list; return -1 where a record outside it might be as far, or it has been walked enough."""
+    state, rows, radii = shell.state, shell.rows, shell.radii
+    d, listed = shell.points.shape
+    while state[0] < listed and labels[rows[state[0]]] != FREE:
+        state[0] += 1
+    drift = 0.0
+    for j in range(d):
+        drift += (centroid[j] - shell.anchor[j]) ** 2
+    drift = np.sqrt(drift)
+    buffer = np.empty(_CHUNK)
+    best, best_row = -1.0, -1
+    start = state[0]
+    while start < listed and ((radii[start] + drift) * _ROUNDING) ** 2 >= best:
+        stop = min(start + _CHUNK, listed)
+        squared_distances(shell.points, start, stop, centroid, buffer)
+        for i in range(stop - start):
+            row = rows[start + i]
+            if (buffer[i] > best or (buffer[i] == best and row < best_row)) and labels[row] == FREE:
+                best, best_row = buffer[i], row
+        start = stop
+    state[1] += start - state[0]
+    counts[2] += (start - state[0]) * d
+    used_up = start >= listed and ((shell.limit + drift) * _ROUNDING) ** 2 >= best
+    if used_up or state[1] > 2 * counts[1] + _SMALL:
+        state[3] = 1
+        best_row = -1
+    return best_row

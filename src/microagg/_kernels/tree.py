@@ -1,0 +1,243 @@
+"""A k-d tree of the live records, kept tight as records leave it.
+
+Records lie leaf by leaf, up to 32 in each, column by column within a leaf, so that a leaf is scanned in
+SIMD. A node keeps the boxes of up to eight children side by side. A record that leaves changes places
+with the last live one of its leaf, and the boxes above it shrink, so pruning stays sharp to the end.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg._kernels._jit import inlined, inner, kernel
+from microagg._kernels.pool import EMPTY, FAN, LEAF, Pool, empty_pool
+
+_SLICE = 2_000_000  # records moved about before Python regains control: some 0.1 s
+
+
+def make_tree(
+    columns: NDArray[np.float64], rows: NDArray[np.int64], sums: NDArray[np.float64], place: NDArray[np.int64]
+) -> Pool:
+    """Put these rows of `columns` (d, n) into a new tree.
+
+    `rows` and `place` (n,) are used up; `sums` are the running sums of those rows.
+    """
+    n = rows.shape[0]
+    leaves = -(-n // LEAF)
+    pool = empty_pool(sums, (n, n, 0), place, leaves)
+    pool.centre[:] = sums / n
+    # The range of rows and the number of leaves below each node, and how far the work has come.
+    spans = np.zeros((pool.low.shape[0], 3), dtype=np.int64)
+    spans[0] = 0, n, leaves
+    state = np.array([0, 1, 0])
+    keys = np.empty(n)
+    while state[0] < state[1]:  # Python regains control between slices
+        build(columns, rows, keys, spans, state, _SLICE, pool)
+    tighten_all(state[1], pool)
+    return pool
+
+
+@kernel
+def build(columns, order, keys, spans, state, budget, pool):  # OUT: order, keys, spans, state, pool
+    """Cut the records into leaves by medians of the widest column, eight parts to a node.
+
+    `state` holds the next node to cut, the nodes and the leaves made so far. Returns when all are cut or
+    `budget` records have been moved about.
+    """
+    parts = np.empty((FAN, 3), dtype=np.int64)
+    while state[0] < state[1] and budget > 0:
+        node = state[0]
+        parts[0] = spans[node]
+        made = 1
+        while made < FAN:
+            widest = 0
+            for c in range(1, made):
+                widest = c if parts[c, 2] > parts[widest, 2] else widest
+            begin, end, width = parts[widest, 0], parts[widest, 1], parts[widest, 2]
+            if width == 1:
+                break
+            middle = begin + (end - begin) * (width // 2) // width
+            split(columns, order, keys, begin, end, middle)
+            budget -= end - begin
+            parts[widest, 1], parts[widest, 2] = middle, width // 2
+            parts[made, 0], parts[made, 1], parts[made, 2] = middle, end, width - width // 2
+            made += 1
+        for c in range(made):
+            if parts[c, 2] == 1:
+                leaf = state[2]
+                fill_leaf(columns, order, parts[c, 0], parts[c, 1], leaf, pool)
+                pool.children[node * FAN + c] = -1 - leaf
+                pool.parent_of_leaf[leaf] = node * FAN + c
+                state[2] += 1
+            else:
+                spans[state[1]] = parts[c]
+                pool.children[node * FAN + c] = state[1]
+                pool.parent[state[1]] = node * FAN + c
+                state[1] += 1
+        state[0] += 1
+
+
+@kernel
+def tighten_all(nodes, pool):  # OUT: pool
+    """Fit all boxes, from the leaves up; a node was made before its children."""
+    for leaf in range(pool.points.shape[0]):
+        for j in range(pool.centre.shape[0]):
+            tighten_leaf_column(pool, leaf, j)
+        tighten_leaf_extras(pool, leaf)
+    for node in range(nodes - 1, 0, -1):
+        tighten_node(pool, node)
+
+
+@inner
+def split(columns, order, keys, begin, end, middle):  # OUT: order, keys
+    """Bring the records that are lowest in the widest column before `middle`; equal ones by row."""
+    step = max(1, (end - begin) // 256)  # a sample tells the width well enough
+    widest, width = 0, -1.0
+    for j in range(columns.shape[0]):
+        lowest, highest = np.inf, -np.inf
+        for i in range(begin, end, step):
+            value = columns[j, order[i]]
+            lowest, highest = min(lowest, value), max(highest, value)
+        if highest - lowest > width:
+            widest, width = j, highest - lowest
+    for i in range(begin, end):
+        keys[i] = columns[widest, order[i]]
+    left, right = begin, end - 1
+    while left < right:
+        a, b, c = left, (left + right) // 2, right
+        if precedes(keys, order, b, a):
+            a, b = b, a
+        if precedes(keys, order, c, b):
+            b = a if precedes(keys, order, c, a) else c
+        pivot_key, pivot_row = keys[b], order[b]
+        i, j = left, right
+        while i <= j:
+            while keys[i] < pivot_key or (keys[i] == pivot_key and order[i] < pivot_row):
+                i += 1
+            while keys[j] > pivot_key or (keys[j] == pivot_key and order[j] > pivot_row):
+                j -= 1
+            if i <= j:
+                keys[i], keys[j] = keys[j], keys[i]
+                order[i], order[j] = order[j], order[i]
+                i += 1
+                j -= 1
+        if middle <= j:
+            right = j
+        elif middle >= i:
+            left = i
+        else:
+            break
+
+
+@inlined
+def precedes(keys, order, a, b):
+    """Compare two records by key, then by row."""
+    return keys[a] < keys[b] or (keys[a] == keys[b] and order[a] < order[b])
+
+
+@inlined
+def fill_leaf(columns, order, begin, end, leaf, pool):  # OUT: pool
+    """Copy records into a leaf."""
+    for i in range(end - begin):
+        row = order[begin + i]
+        pool.leaf_rows[leaf, i] = row
+        pool.place[row] = leaf * LEAF + i
+        for j in range(columns.shape[0]):
+            pool.points[leaf, j, i] = columns[j, row]
+    pool.filled[leaf] = end - begin
+
+
+@inlined
+def tighten_leaf_column(pool, leaf, j):  # OUT: pool
+    """Fit one side pair of a leaf's box to its live records."""
+    node, c = divmod(pool.parent_of_leaf[leaf], FAN)
+    lowest, highest = np.inf, -np.inf
+    for i in range(pool.filled[leaf]):
+        value = pool.points[leaf, j, i]
+        lowest, highest = min(lowest, value), max(highest, value)
+    pool.low[node, j, c], pool.high[node, j, c] = lowest, highest
+
+
+@inlined
+def tighten_leaf_extras(pool, leaf):  # OUT: pool
+    """Fit a leaf's reach and lowest row to its live records."""
+    distances = np.empty(LEAF)
+    leaf_distances(pool.points, leaf, pool.centre, distances)
+    reach, lowest = -np.inf, EMPTY
+    for i in range(pool.filled[leaf]):
+        reach, lowest = max(reach, distances[i]), min(lowest, pool.leaf_rows[leaf, i])
+    slot = pool.parent_of_leaf[leaf]
+    pool.reach[slot], pool.lowest[slot] = reach, lowest
+
+
+@inlined
+def tighten_node(pool, node):  # OUT: pool
+    """Fit a node's box in its parent to its children; return whether that changed anything."""
+    above, at = divmod(pool.parent[node], FAN)
+    changed = False
+    for j in range(pool.centre.shape[0]):
+        lowest, highest = pool.low[node, j, 0], pool.high[node, j, 0]
+        for c in range(1, FAN):
+            lowest = min(lowest, pool.low[node, j, c])
+            highest = max(highest, pool.high[node, j, c])
+        if pool.low[above, j, at] != lowest or pool.high[above, j, at] != highest:
+            pool.low[above, j, at], pool.high[above, j, at] = lowest, highest
+            changed = True
+    reach, row = -np.inf, EMPTY
+    for slot in range(node * FAN, (node + 1) * FAN):
+        reach, row = max(reach, pool.reach[slot]), min(row, pool.lowest[slot])
+    slot = pool.parent[node]
+    if pool.reach[slot] != reach or pool.lowest[slot] != row:
+        pool.reach[slot], pool.lowest[slot] = reach, row
+        changed = True
+    return changed
+
+
+@inner
+def remove(pool, row):  # OUT: pool
+    """Take one record out and shrink what held it."""
+    leaf, at = divmod(pool.place[row], LEAF)
+    node, c = divmod(pool.parent_of_leaf[leaf], FAN)
+    last = pool.filled[leaf] - 1
+    pool.filled[leaf] = last
+    pool.counts[1] -= 1
+    changed = pool.lowest[node * FAN + c] == row
+    for j in range(pool.centre.shape[0]):
+        value = pool.points[leaf, j, at]
+        pool.sums[j] -= value
+        pool.points[leaf, j, at] = pool.points[leaf, j, last]
+        if value == pool.low[node, j, c] or value == pool.high[node, j, c]:
+            tighten_leaf_column(pool, leaf, j)
+            changed = True
+    moved = pool.leaf_rows[leaf, last]
+    pool.leaf_rows[leaf, at] = moved
+    pool.place[moved] = leaf * LEAF + at
+    if not changed:
+        return  # its reach may now be too large by one record inside the box: a bound all the same
+    tighten_leaf_extras(pool, leaf)
+    while node > 0 and tighten_node(pool, node):
+        node = pool.parent[node] // FAN
+
+
+@inlined
+def copy_point(pool, row, point):  # OUT: point
+    """Copy a live record's coordinates."""
+    leaf, at = divmod(pool.place[row], LEAF)
+    for j in range(pool.points.shape[1]):
+        point[j] = pool.points[leaf, j, at]
+
+
+@inlined
+def leaf_distances(points, leaf, point, buffer):  # OUT: buffer
+    """Give the squared distances from a point to all places of a leaf, live or not, in column order.
+
+    Here and below the width is read from the array: a loop of a constant length is unrolled before the
+    compiler gets to vectorise it.
+    """
+    width = points.shape[2]
+    for i in range(width):
+        buffer[i] = 0.0
+    for j in range(point.shape[0]):
+        x = point[j]
+        for i in range(width):
+            u = points[leaf, j, i] - x
+            buffer[i] += u * u

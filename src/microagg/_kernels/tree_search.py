@@ -1,0 +1,257 @@
+"""Searches in the tree that enter only what can hold the answer.
+
+Why the answers are those of brute force, ties included: a bound from a box is summed over the columns in
+the same order as a distance, and rounding is monotone, so it never passes a distance it bounds. The bound
+from norms is computed otherwise and gets slack for rounding. A child whose bound only equals the best so
+far is still entered if it holds a lower row than the one that would have to give way.
+"""
+
+import numpy as np
+
+from microagg._kernels._jit import inlined, inner
+from microagg._kernels.nearest import clear, offer, sort
+from microagg._kernels.pool import EMPTY, FAN, LEAF
+from microagg._kernels.tree import leaf_distances
+
+_EPSILON = 2.0**-52
+
+
+@inner
+def nearest(pool, point, count, rows, distances):  # OUT: rows, distances
+    """Give the `count` live records nearest to a point, nearest first, the lower row first on ties."""
+    clear(count, rows, distances)
+    improve(pool, point, count, rows, distances)
+    sort(count, rows, distances)
+
+
+@inner
+def nearest_to_any(pool, members, size):
+    """Give the live record nearest to any of the first `size` members, and its squared distance."""
+    row = np.full(1, EMPTY - 1)
+    distance = np.full(1, np.inf)
+    for member in range(size):
+        improve(pool, members[member], 1, row, distance)
+    return row[0], distance[0]
+
+
+@inlined
+def improve(pool, point, count, near_rows, near_distances):  # OUT: near_rows, near_distances
+    """Bring live records into a list of the nearest where they beat those in it."""
+    points, rows, filled = pool.points, pool.leaf_rows, pool.filled
+    low, high, children, lowest = pool.low, pool.high, pool.children, pool.lowest
+    stack_bounds, stack = pool.stack_bounds, pool.stack
+    bounds, buffer = np.empty(FAN), np.empty(LEAF)
+    top, work = 0, 0
+    child = 0
+    while True:
+        worst, worst_row = near_distances[0], near_rows[0]
+        if child < 0:
+            leaf = -1 - child
+            leaf_distances(points, leaf, point, buffer)
+            work += LEAF
+            hits = 0
+            for i in range(buffer.shape[0]):
+                hits += buffer[i] <= worst
+            if hits:
+                for i in range(filled[leaf]):
+                    if buffer[i] <= near_distances[0]:
+                        offer(buffer[i], rows[leaf, i], count, near_rows, near_distances)
+        else:
+            box_distances(low, high, child, point, bounds)
+            work += FAN
+            base = top
+            for c in range(FAN):
+                if bounds[c] < worst or (bounds[c] == worst and lowest[child * FAN + c] < worst_row):
+                    push(base, top, bounds[c], child * FAN + c, lowest, stack_bounds, stack)
+                    top += 1
+        # Drop what cannot win any more; go on with the best of the rest.
+        worst, worst_row = near_distances[0], near_rows[0]
+        while top > 0 and (
+            stack_bounds[top - 1] > worst or (stack_bounds[top - 1] == worst and lowest[stack[top - 1]] > worst_row)
+        ):
+            top -= 1
+        if top == 0:
+            break
+        top -= 1
+        child = children[stack[top]]
+    pool.counts[2] += work * point.shape[0]
+
+
+@inlined
+def box_distances(low, high, node, point, bounds):  # OUT: bounds
+    """Give the least squared distance from a point to each of a node's eight boxes."""
+    width = low.shape[2]
+    for c in range(width):
+        bounds[c] = 0.0
+    for j in range(point.shape[0]):
+        x = point[j]
+        for c in range(width):
+            below, above = low[node, j, c] - x, x - high[node, j, c]
+            gap = below if below > above else above
+            gap = gap if gap > 0.0 else 0.0
+            bounds[c] += gap * gap
+
+
+@inlined
+def push(base, top, bound, slot, lowest, stack_bounds, stack):  # OUT: stack_*
+    """Put a child on the stack, keeping those from `base` up in order: least bound, lowest row on top."""
+    at = top
+    while at > base and (
+        stack_bounds[at - 1] < bound or (stack_bounds[at - 1] == bound and lowest[stack[at - 1]] < lowest[slot])
+    ):
+        stack_bounds[at] = stack_bounds[at - 1]
+        stack[at] = stack[at - 1]
+        at -= 1
+    stack_bounds[at] = bound
+    stack[at] = slot
+
+
+@inner
+def nearest_to_all(pool, members, size):
+    """Give the live record with the least sum of squared distances to the first `size` members.
+
+    That sum is size |x - g|² + a constant, g the members' centroid, so records near g are looked for;
+    the sum itself, added in joining order, decides. `limit` is the squared distance from g up to which a
+    record might still win, with slack for rounding.
+    """
+    d = members.shape[1]
+    points, rows, filled = pool.points, pool.leaf_rows, pool.filled
+    low, high, children, lowest = pool.low, pool.high, pool.children, pool.lowest
+    stack_bounds, stack = pool.stack_bounds, pool.stack
+    bounds, buffer = np.empty(FAN), np.empty(LEAF)
+    centroid = np.zeros(d)
+    magnitude = 0.0
+    for j in range(d):
+        for member in range(size):
+            centroid[j] += members[member, j] / size
+        magnitude = max(magnitude, abs(centroid[j]))
+    spread = 0.0
+    for member in range(size):
+        for j in range(d):
+            spread += (members[member, j] - centroid[j]) ** 2
+    blur = _EPSILON * 4.0 * (size + 1) * np.sqrt(d) * magnitude  # of the centroid itself
+    slack = 1.0 + _EPSILON * 16.0 * (d + size)
+    best, best_row, limit = np.inf, EMPTY - 1, np.inf
+    top, work = 0, 0
+    child = 0
+    while True:
+        if child < 0:
+            leaf = -1 - child
+            leaf_distances(points, leaf, centroid, buffer)
+            work += LEAF
+            for i in range(filled[leaf]):
+                if buffer[i] <= limit:
+                    total = 0.0
+                    for member in range(size):
+                        distance = 0.0
+                        for j in range(d):
+                            u = points[leaf, j, i] - members[member, j]
+                            distance += u * u
+                        total += distance
+                    work += size
+                    if total < best or (total == best and rows[leaf, i] < best_row):
+                        best, best_row = total, rows[leaf, i]
+                        room = max(best * slack - spread / slack, 0.0) / size
+                        limit = (np.sqrt(room + 2.0 * blur * blur) + blur) ** 2 * slack
+        else:
+            box_distances(low, high, child, centroid, bounds)
+            work += FAN
+            base = top
+            for c in range(FAN):
+                slot = child * FAN + c
+                if bounds[c] <= limit and lowest[slot] != EMPTY:
+                    push(base, top, bounds[c], slot, lowest, stack_bounds, stack)
+                    top += 1
+        while top > 0 and (stack_bounds[top - 1] > limit or (best == 0.0 and lowest[stack[top - 1]] > best_row)):
+            top -= 1
+        if top == 0:
+            break
+        top -= 1
+        child = children[stack[top]]
+    pool.counts[2] += work * d
+    return best_row
+
+
+@inner
+def farthest(pool, point):
+    """Give the live record farthest from a point, the lowest row on ties, and its squared distance."""
+    d = point.shape[0]
+    points, rows, filled = pool.points, pool.leaf_rows, pool.filled
+    low, high, children, lowest, reach = pool.low, pool.high, pool.children, pool.lowest, pool.reach
+    stack_bounds, stack = pool.stack_bounds, pool.stack
+    bounds, products, buffer, centre = np.empty(FAN), np.empty(FAN), np.empty(LEAF), pool.centre
+    square = 0.0
+    for j in range(d):
+        square += (point[j] - centre[j]) * (point[j] - centre[j])
+    # Records lie in a box and within the reach, a ball about the centre. For any pull >= 0,
+    #   |x - q|² <= (1 + pull) reach + |q|² - (pull |x|² + 2 x·q),
+    # and the last term is bounded by the box. Without a box the best pull would be |q| over the ball's
+    # radius; boxes take part of the norm, and 0.6 of that was seen to prune most.
+    widest = 0.0
+    for c in range(FAN):
+        widest = max(widest, reach[c])
+    pull = 0.6 * np.sqrt(square / widest) if widest > 0.0 else 0.0
+    slack = 1.0 + _EPSILON * 16.0 * (d + 4) * (d + 4)
+    best, best_row = -1.0, EMPTY
+    top, work = 0, 0
+    child = 0
+    while True:
+        if child < 0:
+            leaf = -1 - child
+            leaf_distances(points, leaf, point, buffer)
+            work += LEAF
+            hits = 0
+            for i in range(buffer.shape[0]):
+                hits += buffer[i] >= best
+            if hits:
+                for i in range(filled[leaf]):
+                    if buffer[i] > best or (buffer[i] == best and rows[leaf, i] < best_row):
+                        best, best_row = buffer[i], rows[leaf, i]
+        else:
+            far_corners(low, high, child, point, centre, pull, bounds, products)
+            work += 2 * FAN
+            base = top
+            for c in range(FAN):
+                slot = child * FAN + c
+                by_norm = ((1.0 + pull) * reach[slot] + square) * slack + products[c]
+                bound = bounds[c] if bounds[c] < by_norm else by_norm
+                if (bound > best or (bound == best and lowest[slot] < best_row)) and lowest[slot] != EMPTY:
+                    # Negated, because the stack keeps the least on top.
+                    push(base, top, -bound, slot, lowest, stack_bounds, stack)
+                    top += 1
+        while top > 0 and (
+            -stack_bounds[top - 1] < best or (-stack_bounds[top - 1] == best and lowest[stack[top - 1]] > best_row)
+        ):
+            top -= 1
+        if top == 0:
+            break
+        top -= 1
+        child = children[stack[top]]
+    pool.counts[2] += work * d
+    return best_row, best
+
+
+@inlined
+def far_corners(low, high, node, point, centre, pull, bounds, products):  # OUT: bounds, products
+    """Give, for each of a node's boxes, two parts of bounds on how far from a point its records can be.
+
+    `bounds` is the squared distance of the box's far corner. `products` is the most that
+    -(pull |x|² + 2 x·q) can be within the box, x and q (the point) taken from the centre: what the box
+    leaves of a bound by norms.
+    """
+    width = low.shape[2]
+    for c in range(width):
+        bounds[c] = 0.0
+        products[c] = 0.0
+    for j in range(point.shape[0]):
+        x, m = point[j], centre[j]
+        q = x - m
+        ideal = -q / pull if pull > 0.0 else 0.0
+        for c in range(width):
+            below, above = x - low[node, j, c], high[node, j, c] - x
+            gap = below if below > above else above
+            bounds[c] += gap * gap
+            near, far = low[node, j, c] - m, high[node, j, c] - m
+            at = ideal if ideal > near else near
+            at = at if at < far else far
+            products[c] -= at * (pull * at + 2.0 * q)

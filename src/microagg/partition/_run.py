@@ -1,0 +1,90 @@
+"""What the partitioners share: how they search, and how they share time with their caller.
+
+Kernels work in slices; between them Python regains control, tells progress, can be interrupted, and
+rebuilds a tree that has thinned.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg._kernels.brute import make_pool
+from microagg._kernels.groups import FREE, number_groups
+from microagg._kernels.mdav import groups_from_outside
+from microagg._kernels.shell import make_shell
+from microagg._kernels.sums import exact_sums
+from microagg._kernels.tree import make_tree
+from microagg.checks import check_option
+
+Progress = Callable[[int, int], None]
+"""Called as progress(records done, records in all); what it raises stops the work."""
+
+SEARCHES = ("auto", "tree", "brute")
+
+SLICE = 50_000_000
+"""Coordinates a kernel may look at before it returns: some 0.1 s of work at most."""
+
+_THINNED = 0.6  # a tree with fewer of its records left than this is built anew
+
+
+def choose_search(search: str, n: int, d: int) -> str:
+    """Give the way to search: as asked, or for "auto" the one that was measured to be faster."""
+    check_option("search", search, SEARCHES)
+    if search != "auto":
+        return search
+    return "tree" if n >= 1000 * 2 ** (d / 2) else "brute"
+
+
+class Run:
+    """One partition in the making: the records that remain, and the labels given so far."""
+
+    def __init__(self, columns: NDArray[np.float64], search: str, progress: Progress | None) -> None:
+        d, self.n = columns.shape
+        self.columns = columns
+        self.labels = np.full(self.n, FREE)
+        self.n_groups = 0
+        self._progress = progress
+        self._search = choose_search(search, self.n, d)
+        if self._search == "tree":
+            self.pool = make_tree(columns, np.arange(self.n), exact_sums(columns), np.empty(self.n, dtype=np.int64))
+        else:
+            self.pool = make_pool(columns)
+        self.shell = make_shell(columns, np.arange(self.n), self.pool.sums / self.n)
+
+    @property
+    def remaining(self) -> int:
+        """The number of records in no group yet."""
+        return int(self.pool.counts[1])
+
+    def form_groups_from_outside(self, k: int, *, least: int, paired: bool) -> None:
+        """Form groups around the records farthest from the centroid while `least` records remain."""
+        while self.remaining >= least:
+            self.n_groups = groups_from_outside(
+                self.pool, self.shell, k, least, paired, SLICE, self.n_groups, self.labels
+            )
+            self.pause()
+
+    def pause(self) -> None:
+        """Let the caller know between two slices, and renew what has worn out: the tree or the shell."""
+        tell(self._progress, self.n - self.remaining, self.n)
+        thinned = self._search == "tree" and self.remaining < _THINNED * self.pool.counts[0]
+        if self.remaining == 0 or not (thinned or self.shell.state[3]):
+            return
+        free = np.flatnonzero(self.labels == FREE)
+        if self.shell.state[3]:
+            self.shell = make_shell(self.columns, free, self.pool.sums / free.size)
+        if thinned:
+            self.pool = make_tree(self.columns, free, self.pool.sums, self.pool.place)
+
+    def finish(self) -> NDArray[np.int64]:
+        """Number the groups by lowest row and give the labels."""
+        number_groups(self.labels)
+        tell(self._progress, self.n, self.n)
+        return self.labels
+
+
+def tell(progress: Progress | None, done: int, total: int) -> None:
+    """Report progress to whoever asked for it."""
+    if progress is not None:
+        progress(done, total)
