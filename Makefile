@@ -3,14 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench clean
+.PHONY: help demo test check bench bench-full clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    mask a made survey and print what it cost"
 	@echo "make test    run the tests (set MICROAGG_DATA to include the CASC files)"
 	@echo "make check   linter, types, import contract, then the tests"
-	@echo "make bench   time the partitioners"
+	@echo "make bench   time the partitioners (make bench-full: twenty minutes)"
 	@echo "make clean   remove the virtual environment and caches"
 
 $(VENV)/installed: pyproject.toml
@@ -39,6 +39,9 @@ check: $(VENV)/installed-for-checks
 
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/partitioners.py
+
+bench-full: $(VENV)/installed
+	$(BIN)/python benchmarks/partitioners.py --full
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis build dist

@@ -146,6 +146,25 @@ CASES = {
         InvalidData,
         r"'s' \(1\)",
     ),
+    "null in a unit": (lambda: ma.protect(frame(u=[1.0] * 11 + [None]), 3, unit="u"), InvalidData, r"'u' \(1\)"),
+    "mixed stratum": (
+        lambda: ma.protect(frame(s=pd.Series([1, "secret"] * 6, dtype=object)), 3, strata=["s"]),
+        InvalidData,
+        "'s' mixes types",
+    ),
+    "a little beyond exact": (
+        lambda: ma.protect(frame(d=2**53 + 2 + np.arange(12)), 3),
+        InvalidData,
+        "integers beyond",
+    ),
+    "large decimals": (
+        lambda: ma.protect(pa.table({"d": [decimal.Decimal(10**25 + i) for i in range(9)]}), 3),
+        InvalidData,
+        "decimals beyond",
+    ),
+    "misspelt role": (lambda: ma.protect(frame(), 3, identifers=["a"]), InvalidParameter, "Did you mean 'identifiers'"),
+    "rest alone": (lambda: ma.protect(frame(), 3, rest="keep"), InvalidParameter, "rest goes with quasi"),
+    "a class for a method": (lambda: ma.protect(frame(), 3, method=ma.MDAV), InvalidParameter, "method is a "),
     "n_jobs of nothing": (lambda: ma.protect(frame(), 3, n_jobs=0), InvalidParameter, "n_jobs=0"),
 }
 

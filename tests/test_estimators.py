@@ -56,6 +56,12 @@ def test_projection_takes_a_column_by_name():
     assert_array_equal(ma.Projection(axis="b").fit_predict(frame), ma.Projection(axis=1).fit_predict(X))
 
 
+def test_the_search_that_was_chosen_is_recorded():
+    assert ma.MDAV().fit(X).search_ == "brute"
+    assert ma.CBFS().fit(ma.datasets.uniform(20_000, 2)).search_ == "tree"
+    assert ma.IAMAT(search="tree").fit(X).search_ == "tree"
+
+
 def test_progress_is_told():
     seen = []
     ma.MDAV(progress=lambda done, total: seen.append((done, total))).fit(X)
@@ -70,6 +76,12 @@ def test_progress_is_told():
         (ma.MDAV(tail="4k"), X),
         (ma.Univariate(method="best"), X),
         (ma.MDAV(), [["secret"], ["value"], ["x"], ["y"]]),
+        (ma.MDAV(), np.arange(12) + 87654.5),
+        (ma.MDAV(), np.full((12, 2), 87654.5) + 1j),
+        (ma.MDAV(), [87654.5, 1.0, 2.0]),
+        (ma.MDAV(), [[87654.5, 1.0], [2.0]]),
+        (ma.MDAV(), 2**60 + np.arange(12).reshape(6, 2)),
+        (ma.MDAV(search="fast"), X),
         (ma.MDAV(), np.where(np.arange(180).reshape(60, 3) == 5, np.nan, X)),
     ],
 )
@@ -77,4 +89,5 @@ def test_bad_input_is_refused_without_showing_a_cell(estimator, data):
     with pytest.raises(InputError) as caught:
         estimator.fit(data)
     assert "secret" not in str(caught.value)
+    assert "87654" not in str(caught.value)
     assert not hasattr(estimator, "labels_")

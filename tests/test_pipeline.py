@@ -11,10 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import microagg as ma
+from microagg import pipeline
+from microagg._kernels.standard import standard_scores
+from microagg.aggregate import released_values
 from microagg.errors import InvalidParameter, PromiseBroken, TooFewRecords
-from microagg.partition import PARTITIONERS, PER_COLUMN
+from microagg.partition import PARTITIONERS, PER_COLUMN, mdav
 
 MAKERS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 QUASI = ["age", "income", "tax"]
@@ -86,21 +91,51 @@ def test_groups_never_cross_strata_and_threads_change_nothing():
         pd.testing.assert_frame_equal(other.data, results[0].data)
 
 
-@given(codes=st.lists(st.integers(0, 3), min_size=12, max_size=40), seed=st.integers(0, 100))
-def test_standardising_is_over_the_whole_file_and_grouping_within_strata(codes, seed):
-    sizes = np.bincount(codes)
-    if sizes[sizes > 0].min() < 3:
-        codes = [0] * len(codes)
-    x = np.random.default_rng(seed).integers(0, 9, (len(codes), 2)).astype(float)
-    frame = pd.DataFrame({"s": codes, "a": x[:, 0], "b": x[:, 1]})
-    release = ma.protect(frame, 3, quasi=["a", "b"], strata=["s"])
-    z = (x - x.mean(axis=0)) / np.where(x.std(axis=0) > 0, x.std(axis=0), 1)
-    for stratum in set(codes):
-        rows = np.flatnonzero(np.array(codes) == stratum)
-        together = release.groups[rows]
-        assert np.unique(together, return_counts=True)[1].min() >= 3
-        if (np.ptp(z, axis=0) > 0).all():
-            assert not np.isin(together, np.delete(release.groups, rows)).any()
+@given(sizes=st.lists(st.integers(3, 9), min_size=1, max_size=4), seed=st.integers(0, 1000))
+def test_standardising_is_over_the_whole_file_and_grouping_within_strata(sizes, seed):
+    rng = np.random.default_rng(seed)
+    codes = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    x = rng.standard_normal((len(codes), 2)) * [1, 50] + codes[:, None] * [3, 0]
+    release = ma.protect(pd.DataFrame({"s": codes, "a": x[:, 0], "b": x[:, 1]}), 3, quasi=["a", "b"], strata=["s"])
+    z = standard_scores(x.T).T
+    for stratum in range(len(sizes)):
+        rows = np.flatnonzero(codes == stratum)
+        expected = mdav(z[rows], 3)
+        assert_array_equal(np.unique(release.groups[rows], return_inverse=True)[1], expected)
+        assert not np.isin(release.groups[rows], np.delete(release.groups, rows)).any()
+
+
+@pytest.mark.parametrize("spoil", ["value", "group"])
+def test_a_release_that_would_break_the_promise_is_withheld(monkeypatch, spoil):
+    def spoilt(columns, labels, how):
+        values = released_values(columns, labels, how)
+        if spoil == "value":
+            values[0, 7] += 1
+        else:
+            values[:, :2] += 1e6
+        return values
+
+    monkeypatch.setattr(pipeline, "released_values", spoilt)
+    with pytest.raises(PromiseBroken, match="only 0 records"):
+        ma.protect(survey(60)[QUASI], 3)
+
+
+def test_columns_with_other_roles_pass_through_untouched():
+    original = survey(60)
+    release = ma.protect(
+        original, 3, quasi=QUASI, confidential=["capital"], weight="weight", keep=["hours"], rest="drop"
+    )
+    assert list(release.data.columns) == ["weight", "age", "hours", "capital", "income", "tax"]
+    for name in ("weight", "hours", "capital"):
+        assert_array_equal(release.data[name], original[name])
+    assert release.recipe.roles["confidential"] == ("capital",)
+
+
+def test_weights_do_not_form_groups():
+    original = survey(60)
+    other = original.assign(weight=original["weight"].to_numpy()[::-1] * 1000)
+    groups = [ma.protect(data, 3, quasi=QUASI, weight="weight", rest="drop").groups for data in (original, other)]
+    assert_array_equal(*groups)
 
 
 def test_a_pandas_index_of_ones_own_is_dropped_and_the_default_one_stays():
@@ -239,6 +274,39 @@ def test_metadata_of_the_original_does_not_come_along():
     frame.attrs["owner"] = "secret"
     assert ma.protect(frame, 3).data.attrs == {}
     assert frame.attrs == {"owner": "secret"}
+
+
+def test_nothing_of_rows_that_are_not_released_stays_in_a_release():
+    names = ["x"] * 12 + ["secret"]
+    frame = pd.DataFrame({"a": [*range(12), np.nan], "s": pd.Categorical(names)})
+    assert list(ma.protect(frame, 3, keep=["s"], missing="drop").data["s"].cat.categories) == ["x"]
+    table = pa.table({"a": np.arange(13.0), "s": pa.array(names).dictionary_encode(), "t": names}).slice(0, 12)
+    release = ma.protect(table, 3, keep=["s", "t"])
+    assert release.data.schema.field("s").type == table.schema.field("s").type
+    assert release.data["t"].to_pylist() == names[:12]
+    assert b"secret" not in pickle.dumps(release)
+
+
+def test_what_another_method_was_given_is_not_recorded():
+    frame = survey(30)[["age"]].astype(float) + 0.125
+    centres = frame.to_numpy()[[frame["age"].argmin(), frame["age"].argmax()]]
+    release = ma.protect(frame, 3, method=KMeans(2, init=centres, n_init=1), scale="none")
+    assert release.recipe.options["init"] == "ndarray"
+    assert centres.tobytes() not in pickle.dumps(release)
+
+
+def test_a_method_that_groups_columns_apart_cannot_slip_through():
+    method = make_pipeline(StandardScaler(), ma.Univariate(3))
+    with pytest.raises(PromiseBroken, match="each column on its own"):
+        ma.protect(survey(60)[QUASI], 3, method=method)
+
+
+def test_units_are_told_apart_by_value_however_they_are_encoded():
+    twelve = pa.DictionaryArray.from_arrays(pa.array(range(12), pa.int8()), ["the same"] * 12)
+    with pytest.raises(PromiseBroken, match="the fewest: 1"):
+        ma.protect(pa.table({"a": np.arange(12.0), "u": twelve}), 3, unit="u")
+    many = pa.array([f"unit {i}" for i in range(128)]).dictionary_encode().cast(pa.dictionary(pa.int8(), pa.string()))
+    assert ma.protect(pa.table({"a": np.arange(128.0), "u": many}), 3, unit="u").k_achieved == 3
 
 
 def test_progress_covers_all_strata():

@@ -22,6 +22,13 @@ def test_loss_is_its_definition(seed, n, groups):
     assert loss.percent == pytest.approx(100 * sse / sst if sst else 0, abs=1e-9)
 
 
+def test_labels_may_have_gaps_and_be_large():
+    X = np.arange(8.0).reshape(4, 2)
+    expected = ma.information_loss(X, [0, 0, 1, 1])
+    assert ma.information_loss(X, np.array([5, 5, 10**13, 10**13])) == expected
+    assert ma.information_loss(X, np.array([0, 0, 2**63, 2**63], dtype=np.uint64)) == expected
+
+
 def test_nothing_varies_nothing_is_lost():
     loss = ma.information_loss(np.ones((4, 2)), [0, 0, 1, 1])
     assert (loss.percent, loss.sst, dict(loss.per_column)) == (0, 0, {0: 0, 1: 0})
@@ -44,7 +51,7 @@ def test_results_are_frozen_and_pickle():
     assert pickle.loads(pickle.dumps(loss)) == loss
 
 
-@pytest.mark.parametrize("labels", [[0, 0, 1], [0.0, 0.0, 1.0, 1.0], [-1, 0, 0, 0], [[[0]]] * 4])
+@pytest.mark.parametrize("labels", [[0, 0, 1], [0.0, 0.0, 1.0, 1.0], [-1, 0, 0, 0], [[[0]]] * 4, [[0]] * 4])
 def test_labels_that_do_not_fit(labels):
     with pytest.raises(InvalidParameter, match="labels"):
         ma.information_loss(np.eye(4), labels)

@@ -8,7 +8,7 @@ from tests.reference.cbfs import cbfs as cbfs_oracle
 from tests.reference.iamat import iamat as iamat_oracle
 from tests.reference.maximum_distance import maximum_distance as maximum_distance_oracle
 from tests.reference.mdav import mdav as mdav_oracle
-from tests.reference.univariate import optimal_runs, ranking
+from tests.reference.univariate import optimal_runs, ranking, sums_of_scores
 from tests.reference.vmdav import vmdav as vmdav_oracle
 
 TIED = st.sampled_from([0.0, 1.0, 2.0, -1.0])
@@ -31,10 +31,6 @@ def matrices_and_k(draw, most_columns=4):
     return X, k
 
 
-def _first_column(X, k, **options):
-    return projection(X, k, axis=0, **options)
-
-
 PARTITIONERS = {
     "mdav": (mdav, mdav_oracle, {}),
     "mdav-2k": (mdav, mdav_oracle, {"tail": "2k"}),
@@ -46,7 +42,8 @@ PARTITIONERS = {
     "iamat-variable": (iamat, iamat_oracle, {"sizes": "variable"}),
     "iamat-moving-variable": (iamat, iamat_oracle, {"centroid": "moving", "sizes": "variable"}),
     "maximum-distance": (maximum_distance, maximum_distance_oracle, {}),
-    "projection": (_first_column, lambda X, k: optimal_runs(X, k, [record[0] for record in X]), {}),
+    "projection-0": (projection, lambda X, k, axis: optimal_runs(X, k, [x[axis] for x in X]), {"axis": 0}),
+    "projection-zscores": (projection, lambda X, k, **_: optimal_runs(X, k, sums_of_scores(X)), {"axis": "zscores"}),
 }
 
 UNIVARIATE = {
@@ -54,5 +51,5 @@ UNIVARIATE = {
     "ranking": (univariate, ranking),
 }
 
-NEVER_ABOVE_2K = ("mdav", "iamat", "iamat-moving", "projection")
+NEVER_ABOVE_2K = ("mdav", "iamat", "iamat-moving", "projection-0", "projection-zscores")
 """Partitioners that leave no group with 2k records or more, leftovers included."""

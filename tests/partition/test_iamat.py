@@ -31,3 +31,8 @@ def test_bad_input():
         ma.interaction(np.zeros((4, 3)), np.zeros((1, 3)))
     with pytest.raises(InvalidParameter, match="alpha=-1"):
         ma.association(np.eye(3), np.eye(3), alpha=-1)
+    with pytest.raises(InvalidParameter, match="alpha=a str"):
+        ma.association(np.eye(3), np.eye(3), alpha="x")
+    for factor in (1e200, 1e-200):
+        with pytest.raises(InvalidData, match="Standardise first"):
+            ma.interaction(np.eye(3) * factor, np.eye(3) * factor)

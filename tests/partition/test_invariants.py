@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from microagg.aggregate import released_values
+from microagg.partition import univariate
 from tests.partition.cases import NEVER_ABOVE_2K, PARTITIONERS, matrices_and_k
 
 everywhere = pytest.mark.parametrize("name", PARTITIONERS)
@@ -52,6 +53,21 @@ def test_permuting_rows_permutes_the_partition_when_nothing_ties(name, seed, k, 
     labels, permuted = partition(name, X, k), partition(name, X[order], k)
     together = labels[:, None] == labels[None, :]
     assert_array_equal(permuted[:, None] == permuted[None, :], together[np.ix_(order, order)])
+
+
+@pytest.mark.parametrize("method", ["optimal", "ranking"])
+@given(case=matrices_and_k())
+def test_univariate_keeps_the_invariants_in_every_column(method, case):
+    X, k = case
+    before = X.copy()
+    labels = univariate(X, k, method=method).reshape(X.shape)
+    assert_array_equal(X, before)
+    for j in range(X.shape[1]):
+        sizes = np.bincount(labels[:, j])
+        assert k <= sizes.min() <= sizes.max() <= 2 * k - 1
+        assert (np.diff(np.unique(labels[:, j], return_index=True)[1]) > 0).all()
+    released = released_values(np.ascontiguousarray(X.T), labels)
+    assert_allclose(released.mean(axis=1), X.mean(axis=0), rtol=1e-12, atol=1e-12)
 
 
 @everywhere

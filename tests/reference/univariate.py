@@ -1,7 +1,7 @@
 """Runs along an order: the optimal cut, individual ranking, and an exhaustive check of the former."""
 
 from fractions import Fraction
-from math import inf
+from math import fsum, inf, sqrt
 
 from tests.reference.common import labels_of
 
@@ -21,6 +21,18 @@ def optimal_runs(records, k, scores):
         groups.append(order[end - last[end] : end])
         end -= last[end]
     return labels_of(groups, n)
+
+
+def sums_of_scores(records):
+    """Sum of z-scores of each record, constant columns counting nothing."""
+    n = len(records)
+    totals = [0.0] * n
+    for column in zip(*records, strict=True):
+        mean = fsum(column) / n
+        deviation = sqrt(fsum((x - mean) ** 2 for x in column) / n)
+        for row, x in enumerate(column):
+            totals[row] += (x - mean) / deviation if max(column) > min(column) else 0.0
+    return totals
 
 
 def squared_error(run):

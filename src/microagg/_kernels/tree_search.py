@@ -179,14 +179,16 @@ def farthest(pool, point):
     points, rows, filled = pool.points, pool.leaf_rows, pool.filled
     low, high, children, lowest, reach = pool.low, pool.high, pool.children, pool.lowest, pool.reach
     stack_bounds, stack = pool.stack_bounds, pool.stack
-    bounds, products, buffer, centre = np.empty(FAN), np.empty(FAN), np.empty(LEAF), pool.centre
+    bounds, products, pulled = np.empty(FAN), np.empty(FAN), np.empty(FAN)
+    buffer, centre = np.empty(LEAF), pool.centre
     square = 0.0
     for j in range(d):
         square += (point[j] - centre[j]) * (point[j] - centre[j])
     # Records lie in a box and within the reach, a ball about the centre. For any pull >= 0,
     #   |x - q|² <= (1 + pull) reach + |q|² - (pull |x|² + 2 x·q),
     # and the last term is bounded by the box. Without a box the best pull would be |q| over the ball's
-    # radius; boxes take part of the norm, and 0.6 of that was seen to prune most.
+    # radius; boxes take part of the norm, and 0.6 of that was seen to prune most where data fill the
+    # space. Where they lie along the axes, no pull at all does, so both bounds are taken.
     widest = 0.0
     for c in range(FAN):
         widest = max(widest, reach[c])
@@ -208,13 +210,14 @@ def farthest(pool, point):
                     if buffer[i] > best or (buffer[i] == best and rows[leaf, i] < best_row):
                         best, best_row = buffer[i], rows[leaf, i]
         else:
-            far_corners(low, high, child, point, centre, pull, bounds, products)
+            far_corners(low, high, child, point, centre, pull, bounds, products, pulled)
             work += 2 * FAN
             base = top
             for c in range(FAN):
                 slot = child * FAN + c
-                by_norm = ((1.0 + pull) * reach[slot] + square) * slack + products[c]
-                bound = bounds[c] if bounds[c] < by_norm else by_norm
+                by_norm = (reach[slot] + square) * slack - products[c]
+                by_pull = ((1.0 + pull) * reach[slot] + square) * slack - pulled[c]
+                bound = min(bounds[c], by_norm, by_pull)
                 if (bound > best or (bound == best and lowest[slot] < best_row)) and lowest[slot] != EMPTY:
                     # Negated, because the stack keeps the least on top.
                     push(base, top, -bound, slot, lowest, stack_bounds, stack)
@@ -232,17 +235,17 @@ def farthest(pool, point):
 
 
 @inlined
-def far_corners(low, high, node, point, centre, pull, bounds, products):  # OUT: bounds, products
-    """Give, for each of a node's boxes, two parts of bounds on how far from a point its records can be.
+def far_corners(low, high, node, point, centre, pull, bounds, products, pulled):  # OUT: bounds, products, pulled
+    """Give, for each of a node's boxes, parts of bounds on how far from a point its records can be.
 
-    `bounds` is the squared distance of the box's far corner. `products` is the most that
-    -(pull |x|² + 2 x·q) can be within the box, x and q (the point) taken from the centre: what the box
-    leaves of a bound by norms.
+    `bounds` is the squared distance of the box's far corner; `products` the least of 2 x·q and `pulled`
+    that of pull |x|² + 2 x·q within the box, x and q (the point) taken from the centre.
     """
     width = low.shape[2]
     for c in range(width):
         bounds[c] = 0.0
         products[c] = 0.0
+        pulled[c] = 0.0
     for j in range(point.shape[0]):
         x, m = point[j], centre[j]
         q = x - m
@@ -252,6 +255,7 @@ def far_corners(low, high, node, point, centre, pull, bounds, products):  # OUT:
             gap = below if below > above else above
             bounds[c] += gap * gap
             near, far = low[node, j, c] - m, high[node, j, c] - m
+            products[c] += 2.0 * q * (near if q > 0.0 else far)
             at = ideal if ideal > near else near
             at = at if at < far else far
-            products[c] -= at * (pull * at + 2.0 * q)
+            pulled[c] += at * (pull * at + 2.0 * q)

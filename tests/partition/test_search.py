@@ -1,0 +1,116 @@
+"""Tree and brute force give the same labels: on ties and duplicates, on the CASC files, at size."""
+
+import importlib
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+import microagg as ma
+from microagg._kernels.standard import standard_scores
+from microagg.partition import _run, cbfs, choose_search, iamat, maximum_distance, mdav, vmdav
+
+SEARCHED = {
+    "mdav": (mdav, {}),
+    "mdav-2k": (mdav, {"tail": "2k"}),
+    "cbfs": (cbfs, {}),
+    "vmdav": (vmdav, {"gamma": 1.1}),
+    "iamat": (iamat, {}),
+    "iamat-moving-variable": (iamat, {"centroid": "moving", "sizes": "variable"}),
+    "maximum-distance": (maximum_distance, {}),
+}
+everywhere = pytest.mark.parametrize("name", SEARCHED)
+
+
+def both(name, X, k):
+    partitioner, options = SEARCHED[name]
+    return [partitioner(X, k, search=search, **options) for search in ("tree", "brute")]
+
+
+@st.composite
+def files(draw):
+    """Enough records for several leaves and levels, drawn from few values or many."""
+    n, d, k = draw(st.integers(5, 700)), draw(st.integers(1, 12)), draw(st.integers(2, 5))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    kind = draw(st.sampled_from(["grid", "zeros", "normal", "offset", "few", "equal", "outlier"]))
+    X = rng.standard_normal((n, d))
+    if kind == "grid":
+        X = rng.integers(0, draw(st.integers(2, 6)), (n, d)).astype(float)
+    elif kind == "zeros":
+        X[rng.random((n, d)) < 0.8] = 0.0
+    elif kind == "offset":
+        X = 1e9 + np.round(X, 2)
+    elif kind == "few":
+        X = X[rng.integers(0, 3, n)]
+    elif kind == "equal":
+        X[:] = 0.1
+    elif kind == "outlier":
+        X[rng.integers(0, n)] *= 1e6
+    return X, k
+
+
+@everywhere
+@settings(max_examples=500)
+@given(case=files())
+def test_tree_and_brute_agree(name, case):
+    X, k = case
+    assert_array_equal(*both(name, X, k))
+
+
+@everywhere
+@pytest.mark.parametrize("small", [False, True])
+def test_the_shell_changes_nothing(name, small, monkeypatch):
+    X = np.random.default_rng(3).standard_normal((3000, 3)).round(1)
+    without = both(name, X, 3)[1]
+    monkeypatch.setattr("microagg._kernels.shell._SMALL", 10 if small else 10**9)
+    for labels in both(name, X, 3):
+        assert_array_equal(labels, without)
+
+
+@everywhere
+def test_rebuilding_the_tree_changes_nothing(name, monkeypatch):
+    X = np.random.default_rng(4).standard_normal((600, 4)).round(1)
+    expected = both(name, X, 3)[1]
+    for stem in ("_run", "vmdav", "iamat", "maximum_distance"):
+        monkeypatch.setattr(importlib.import_module(f"microagg.partition.{stem}"), "SLICE", 1)
+    monkeypatch.setattr(_run, "_THINNED", 0.99)
+    assert_array_equal(both(name, X, 3)[0], expected)
+
+
+@pytest.mark.parametrize("d", [2, 5, 10, 20])
+@pytest.mark.parametrize("name", ["mdav", "cbfs", "vmdav", "iamat"])
+def test_agreement_at_size(name, d):
+    assert_array_equal(*both(name, ma.datasets.uniform(20_000, d, seed=d), 3))
+
+
+@pytest.mark.parametrize("name", ["mdav", "iamat"])
+def test_agreement_on_skewed_correlated_and_tied_data(name):
+    survey = ma.datasets.survey(10_000, seed=0)
+    columns = np.array([survey[column].to_numpy() for column in survey.column_names[3:]], dtype=float)
+    assert_array_equal(*both(name, standard_scores(columns).T, 3))
+
+
+@pytest.mark.casc
+@pytest.mark.parametrize("file", ["tarragona", "census", "eia"])
+@everywhere
+def test_agreement_on_the_casc_files(name, file):
+    table = ma.datasets.load(file)
+    columns = np.array([table[column].to_numpy() for column in table.column_names], dtype=float)
+    X = standard_scores(columns).T
+    for k in range(3, 11):
+        assert_array_equal(*both(name, X, k))
+
+
+@pytest.mark.parametrize("name", ["mdav", "cbfs", "vmdav", "iamat"])
+@pytest.mark.parametrize("n", [3, 31, 32, 33, 255, 256, 257, 2049])
+def test_sizes_around_full_leaves_and_nodes(name, n):
+    assert_array_equal(*both(name, np.random.default_rng(n).random((n, 2)), 3))
+
+
+def test_auto_takes_the_tree_where_it_is_faster():
+    assert choose_search("auto", 100, 3) == "brute"
+    assert choose_search("auto", 100_000, 3) == "tree"
+    assert choose_search("auto", 10_000, 40) == "brute"
+    assert choose_search("brute", 100_000, 3) == "brute"
