@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test check bench bench-full clean
+.PHONY: help demo test check bench bench-full search-figure clean
 .DEFAULT_GOAL := help
 
 help:
@@ -42,6 +42,10 @@ bench: $(VENV)/installed
 
 bench-full: $(VENV)/installed
 	$(BIN)/python benchmarks/partitioners.py --full
+
+search-figure: $(VENV)/installed
+	$(BIN)/pip install --quiet --group figures
+	$(BIN)/python benchmarks/search_figure.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis build dist
