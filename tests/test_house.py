@@ -94,6 +94,13 @@ print(nearest_group(np.array([[5.0, 1.0]]), np.array([1.0])))
 """
 
 
+def test_the_first_call_says_that_it_compiles(tmp_path):
+    code = "from microagg._kernels._jit import announce_compiling as say; say(); say()"
+    environment = {"NUMBA_CACHE_DIR": str(tmp_path), "PATH": ""}
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert result.stderr.count("compiling kernels") == 1
+
+
 def test_no_writable_cache_is_no_error(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")

@@ -34,7 +34,7 @@ def files(draw):
     """Enough records for several leaves and levels, drawn from few values or many."""
     n, d, k = draw(st.integers(5, 700)), draw(st.integers(1, 12)), draw(st.integers(2, 5))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
-    kind = draw(st.sampled_from(["grid", "zeros", "normal", "offset", "few", "equal", "outlier"]))
+    kind = draw(st.sampled_from(["grid", "zeros", "normal", "offset", "few", "equal", "outlier", "opposite"]))
     X = rng.standard_normal((n, d))
     if kind == "grid":
         X = rng.integers(0, draw(st.integers(2, 6)), (n, d)).astype(float)
@@ -46,6 +46,8 @@ def files(draw):
         X = X[rng.integers(0, 3, n)]
     elif kind == "equal":
         X[:] = 0.1
+    elif kind == "opposite":
+        X = np.round(X, 1) + 1e9 * rng.choice([-1, 1], (n, 1))
     elif kind == "outlier":
         X[rng.integers(0, n)] *= 1e6
     return X, k

@@ -7,6 +7,7 @@ would go on using code compiled from an older callee.
 
 import functools
 import hashlib
+import logging
 import os
 import tempfile
 from collections.abc import Callable
@@ -71,6 +72,14 @@ def _cache_directory() -> str | None:
     except (OSError, RuntimeError):  # read-only, full, or no home folder: compile in memory
         return None
     return str(directory)
+
+
+@functools.cache
+def announce_compiling() -> None:
+    """Say once, where it applies, why the first call takes its time."""
+    if is_cold():
+        kept = "and keeping them on disk" if _cache_directory() else "anew, as no folder to keep them in can be written"
+        logging.getLogger("microagg").warning("compiling kernels for this machine (some 20 s) %s", kept)
 
 
 def is_cold() -> bool:

@@ -124,7 +124,7 @@ def nearest_to_all(pool, members, size):
     for j in range(d):
         for member in range(size):
             centroid[j] += members[member, j] / size
-        magnitude = max(magnitude, abs(centroid[j]))
+            magnitude = max(magnitude, abs(members[member, j]))
     spread = 0.0
     for member in range(size):
         for j in range(d):

@@ -1,5 +1,6 @@
 """`microagg demo`: the whole job on made data."""
 
+import logging
 import time
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ def run(output: Path, records: int, seed: int) -> None:
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("compiling, once on this machine", total=None)
         if is_cold():
+            logging.getLogger("microagg").setLevel(logging.ERROR)  # the bar says it already
             for method in METHODS:
                 protect(survey.slice(0, 20), LEVELS[0], method=method, **roles)
         bar.update(task, description="masking", total=len(METHODS) * len(LEVELS) * records)
