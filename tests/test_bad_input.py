@@ -165,6 +165,16 @@ CASES = {
     "misspelt role": (lambda: ma.protect(frame(), 3, identifers=["a"]), InvalidParameter, "Did you mean 'identifiers'"),
     "rest alone": (lambda: ma.protect(frame(), 3, rest="keep"), InvalidParameter, "rest goes with quasi"),
     "a class for a method": (lambda: ma.protect(frame(), 3, method=ma.MDAV), InvalidParameter, "method is a "),
+    "levels of column names": (
+        lambda: ma.protect(pd.DataFrame(np.eye(4), columns=pd.MultiIndex.from_product([["x", "y"], [1, 2]])), 3),
+        InvalidData,
+        "2 levels of column names",
+    ),
+    "numbers beyond all types": (
+        lambda: ma.protect(frame(s=pd.Series([10**30] * 12, dtype=object)), 3, strata=["s"]),
+        InvalidData,
+        "'s' mixes types",
+    ),
     "n_jobs of nothing": (lambda: ma.protect(frame(), 3, n_jobs=0), InvalidParameter, "n_jobs=0"),
 }
 

@@ -285,6 +285,25 @@ def test_nothing_of_rows_that_are_not_released_stays_in_a_release():
     assert release.data.schema.field("s").type == table.schema.field("s").type
     assert release.data["t"].to_pylist() == names[:12]
     assert b"secret" not in pickle.dumps(release)
+    arrow_backed = pd.DataFrame({"a": [*range(12), np.nan], "s": pd.array(names, dtype="string[pyarrow]")})
+    dictionary = pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
+    arrow_backed["d"] = pd.Series(names).astype(dictionary)
+    long = pl.DataFrame({"a": [*map(float, range(12)), None], "s": [name * 9 for name in names]})
+    for frame in (arrow_backed, long):
+        keep = [name for name in frame.columns if name != "a"]
+        release = ma.protect(frame, 3, keep=keep, missing="drop")
+        assert list(release.data["s"])[0] == frame["s"][0]
+        assert b"secret" not in pickle.dumps(release)
+
+
+def test_another_methods_error_does_not_show_cells():
+    class Failing:
+        def fit_predict(self, X):
+            raise ValueError(f"bad {X[0]}")
+
+    with pytest.raises(InvalidParameter, match="failed with ValueError") as caught:
+        ma.protect(survey(30)[QUASI], 3, method=Failing())
+    assert "[" not in str(caught.value)
 
 
 def test_what_another_method_was_given_is_not_recorded():
@@ -297,7 +316,7 @@ def test_what_another_method_was_given_is_not_recorded():
 
 def test_a_method_that_groups_columns_apart_cannot_slip_through():
     method = make_pipeline(StandardScaler(), ma.Univariate(3))
-    with pytest.raises(PromiseBroken, match="each column on its own"):
+    with pytest.raises(PromiseBroken, match="several labels"):
         ma.protect(survey(60)[QUASI], 3, method=method)
 
 

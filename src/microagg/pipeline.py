@@ -227,7 +227,13 @@ def _resolve_method(
         return _resolve_method(name, k, own_options, quasi)
 
     def partition(X: Columns, k: int, *, progress: Progress) -> Labels:  # noqa: ARG001
-        return np.asarray(copy.deepcopy(method).fit_predict(X))
+        try:
+            return np.asarray(copy.deepcopy(method).fit_predict(X))
+        except Exception as error:  # noqa: BLE001 - another library's message may show cells
+            name = type(error).__name__
+            raise InvalidParameter(
+                f"the method failed with {name}. Run it by itself on scaled data to see why."
+            ) from None
 
     # A parameter may hold data of the file (initial centres, say); only plain settings are recorded.
     plain = (str, int, float, bool, type(None))
@@ -321,7 +327,8 @@ def _partition_strata(
         found = check_labels(partition(columns[:, rows].T, k, progress=tell), rows.size, columns.shape[0])
         if (found.ndim == 2) != per_column:
             raise PromiseBroken(
-                "the method groups each column on its own, so whole records may stay unique. Choose another method."
+                "the method gave each record several labels, as one that groups each column on its own does; whole "
+                "records may stay unique. Choose a method that gives each record one label."
             )
         for labels in np.atleast_2d(found.T):
             smallest = np.unique(labels, return_counts=True)[1].min()

@@ -34,7 +34,9 @@ def files(draw):
     """Enough records for several leaves and levels, drawn from few values or many."""
     n, d, k = draw(st.integers(5, 700)), draw(st.integers(1, 12)), draw(st.integers(2, 5))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
-    kind = draw(st.sampled_from(["grid", "zeros", "normal", "offset", "few", "equal", "outlier", "opposite"]))
+    kind = draw(
+        st.sampled_from(["grid", "zeros", "normal", "offset", "few", "equal", "outlier", "opposite", "underflow"])
+    )
     X = rng.standard_normal((n, d))
     if kind == "grid":
         X = rng.integers(0, draw(st.integers(2, 6)), (n, d)).astype(float)
@@ -48,6 +50,8 @@ def files(draw):
         X[:] = 0.1
     elif kind == "opposite":
         X = np.round(X, 1) + 1e9 * rng.choice([-1, 1], (n, 1))
+    elif kind == "underflow":
+        X = np.where(rng.random((n, 1)) < 0.01, 1.0, X * 1e-161)
     elif kind == "outlier":
         X[rng.integers(0, n)] *= 1e6
     return X, k
@@ -69,6 +73,22 @@ def test_the_shell_changes_nothing(name, small, monkeypatch):
     monkeypatch.setattr("microagg._kernels.shell._SMALL", 10 if small else 10**9)
     for labels in both(name, X, 3):
         assert_array_equal(labels, without)
+
+
+@pytest.mark.parametrize("name", ["mdav", "cbfs", "iamat-moving-variable"])
+@pytest.mark.parametrize("kind", ["circle", "two points", "underflow", "equal"])
+def test_records_at_nearly_one_distance_are_grouped_too(name, kind):
+    rng = np.random.default_rng(0)
+    turn = np.arange(5000) * 2 * np.pi / 5000
+    X = {
+        "circle": np.column_stack([np.cos(turn), np.sin(turn)]),
+        "two points": np.repeat([[1.0], [-1.0]], 2500, axis=0) + 1e-13 * rng.random((5000, 1)),
+        "underflow": np.concatenate([np.ones((5, 2)), rng.standard_normal((4995, 2)) * 1e-161]),
+        "equal": np.full((5000, 2), 0.1),
+    }[kind]
+    by_tree, by_brute = both(name, X, 3)
+    assert_array_equal(by_tree, by_brute)
+    assert np.bincount(by_brute).min() >= 3
 
 
 @everywhere

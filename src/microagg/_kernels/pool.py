@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 LEAF = 32  # records in a leaf of the tree, at most
 FAN = 8  # children of a node, at most
+TINY = 2.0**-1000  # more than squares can lose by underflow, and next to nothing beside any others
 EMPTY = 1 << 62  # the lowest row of a child without live records: above any row
 
 

@@ -4,7 +4,8 @@ Groups are taken from the outside inwards, and the centroid of the rest drifts o
 So the outermost records are listed once, by their distance to the centroid of that moment (the anchor).
 Later a record at distance a from the anchor is at most a + drift from the centroid: the list is walked
 from its outer end until that cannot beat the best found. When the list is used up, or walks have grown
-long, a new one is asked for.
+long, a new one is asked for. Where many records lie at nearly one distance no list can help, and none is
+kept for a while.
 """
 
 from typing import NamedTuple
@@ -16,10 +17,17 @@ from microagg._kernels import search
 from microagg._kernels._jit import inlined, inner
 from microagg._kernels.brute import squared_distances
 from microagg._kernels.groups import FREE
+from microagg._kernels.pool import TINY
 
 _CHUNK = 64
 _ROUNDING = 1.0 + 1e-11  # more than the rounding of distances and of the triangle inequality
 _SMALL = 4096  # below this, looking at every record costs less than keeping a list
+
+
+@inlined
+def _square(bound):
+    """Square a bound on a distance, with room for the rounding and underflow of what it is compared with."""
+    return (bound * _ROUNDING) ** 2 + TINY
 
 
 class Shell(NamedTuple):
@@ -43,7 +51,7 @@ def make_shell(columns: NDArray[np.float64], free: NDArray[np.int64], centroid: 
     distances = distances[free]
     limit = np.partition(distances, n - 8 * int(np.sqrt(n)))[n - 8 * int(np.sqrt(n))]
     outer = np.flatnonzero(distances > limit)
-    if outer.size == 0:  # too many records at one distance to list them: do without for a while
+    if _square(np.sqrt(limit)) >= distances.max():  # too many at one distance to tell apart: do without for a while
         return no_shell(columns.shape[0], 1 + n // 64)
     outer = outer[np.argsort(-distances[outer])]
     rows = free[outer]
@@ -91,7 +99,7 @@ def walk(shell, centroid, counts, labels):  # OUT: shell, counts
     buffer = np.empty(_CHUNK)
     best, best_row = -1.0, -1
     start = state[0]
-    while start < listed and ((radii[start] + drift) * _ROUNDING) ** 2 >= best:
+    while start < listed and _square(radii[start] + drift) >= best:
         stop = min(start + _CHUNK, listed)
         squared_distances(shell.points, start, stop, centroid, buffer)
         for i in range(stop - start):
@@ -101,7 +109,7 @@ def walk(shell, centroid, counts, labels):  # OUT: shell, counts
         start = stop
     state[1] += start - state[0]
     counts[2] += (start - state[0]) * d
-    used_up = start >= listed and ((shell.limit + drift) * _ROUNDING) ** 2 >= best
+    used_up = start >= listed and _square(shell.limit + drift) >= best
     if used_up or state[1] > 2 * counts[1] + _SMALL:
         state[3] = 1
         best_row = -1

@@ -33,7 +33,6 @@ def make_tree(
     keys = np.empty(n)
     while state[0] < state[1]:  # Python regains control between slices
         build(columns, rows, keys, spans, state, _SLICE, pool)
-    tighten_all(state[1], pool)
     return pool
 
 
@@ -75,17 +74,9 @@ def build(columns, order, keys, spans, state, budget, pool):  # OUT: order, keys
                 pool.parent[state[1]] = node * FAN + c
                 state[1] += 1
         state[0] += 1
-
-
-@kernel
-def tighten_all(nodes, pool):  # OUT: pool
-    """Fit all boxes, from the leaves up; a node was made before its children."""
-    for leaf in range(pool.points.shape[0]):
-        for j in range(pool.centre.shape[0]):
-            tighten_leaf_column(pool, leaf, j)
-        tighten_leaf_extras(pool, leaf)
-    for node in range(nodes - 1, 0, -1):
-        tighten_node(pool, node)
+    if state[0] == state[1]:
+        for leaf in range(pool.points.shape[0]):
+            refit(pool, leaf)
 
 
 @inner
@@ -147,27 +138,26 @@ def fill_leaf(columns, order, begin, end, leaf, pool):  # OUT: pool
     pool.filled[leaf] = end - begin
 
 
-@inlined
-def tighten_leaf_column(pool, leaf, j):  # OUT: pool
-    """Fit one side pair of a leaf's box to its live records."""
-    node, c = divmod(pool.parent_of_leaf[leaf], FAN)
-    lowest, highest = np.inf, -np.inf
-    for i in range(pool.filled[leaf]):
-        value = pool.points[leaf, j, i]
-        lowest, highest = min(lowest, value), max(highest, value)
-    pool.low[node, j, c], pool.high[node, j, c] = lowest, highest
-
-
-@inlined
-def tighten_leaf_extras(pool, leaf):  # OUT: pool
-    """Fit a leaf's reach and lowest row to its live records."""
+@inner
+def refit(pool, leaf):  # OUT: pool
+    """Fit a leaf's box to its live records, and those above it as far as that changes them."""
+    slot = pool.parent_of_leaf[leaf]
+    node, c = divmod(slot, FAN)
+    filled = pool.filled[leaf]
+    for j in range(pool.centre.shape[0]):
+        lowest, highest = np.inf, -np.inf
+        for i in range(filled):
+            value = pool.points[leaf, j, i]
+            lowest, highest = min(lowest, value), max(highest, value)
+        pool.low[node, j, c], pool.high[node, j, c] = lowest, highest
     distances = np.empty(LEAF)
     leaf_distances(pool.points, leaf, pool.centre, distances)
-    reach, lowest = -np.inf, EMPTY
-    for i in range(pool.filled[leaf]):
-        reach, lowest = max(reach, distances[i]), min(lowest, pool.leaf_rows[leaf, i])
-    slot = pool.parent_of_leaf[leaf]
-    pool.reach[slot], pool.lowest[slot] = reach, lowest
+    reach, row = -np.inf, EMPTY
+    for i in range(filled):
+        reach, row = max(reach, distances[i]), min(row, pool.leaf_rows[leaf, i])
+    pool.reach[slot], pool.lowest[slot] = reach, row
+    while node > 0 and tighten_node(pool, node):
+        node = pool.parent[node] // FAN
 
 
 @inlined
@@ -201,22 +191,17 @@ def remove(pool, row):  # OUT: pool
     last = pool.filled[leaf] - 1
     pool.filled[leaf] = last
     pool.counts[1] -= 1
-    changed = pool.lowest[node * FAN + c] == row
+    held = pool.lowest[node * FAN + c] == row
     for j in range(pool.centre.shape[0]):
         value = pool.points[leaf, j, at]
         pool.sums[j] -= value
         pool.points[leaf, j, at] = pool.points[leaf, j, last]
-        if value == pool.low[node, j, c] or value == pool.high[node, j, c]:
-            tighten_leaf_column(pool, leaf, j)
-            changed = True
+        held |= value == pool.low[node, j, c] or value == pool.high[node, j, c]
     moved = pool.leaf_rows[leaf, last]
     pool.leaf_rows[leaf, at] = moved
     pool.place[moved] = leaf * LEAF + at
-    if not changed:
-        return  # its reach may now be too large by one record inside the box: a bound all the same
-    tighten_leaf_extras(pool, leaf)
-    while node > 0 and tighten_node(pool, node):
-        node = pool.parent[node] // FAN
+    if held:  # else only the reach may be too large now, which bounds all the same
+        refit(pool, leaf)
 
 
 @inlined

@@ -2,7 +2,7 @@
 
 Why the answers are those of brute force, ties included: a bound from a box is summed over the columns in
 the same order as a distance, and rounding is monotone, so it never passes a distance it bounds. The bound
-from norms is computed otherwise and gets slack for rounding. A child whose bound only equals the best so
+from norms is computed otherwise and gets slack for rounding and underflow. A child whose bound only equals the best so
 far is still entered if it holds a lower row than the one that would have to give way.
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from microagg._kernels._jit import inlined, inner
 from microagg._kernels.nearest import clear, offer, sort
-from microagg._kernels.pool import EMPTY, FAN, LEAF
+from microagg._kernels.pool import EMPTY, FAN, LEAF, TINY
 from microagg._kernels.tree import leaf_distances
 
 _EPSILON = 2.0**-52
@@ -127,8 +127,10 @@ def nearest_to_all(pool, members, size):
             magnitude = max(magnitude, abs(members[member, j]))
     spread = 0.0
     for member in range(size):
+        distance = 0.0
         for j in range(d):
-            spread += (members[member, j] - centroid[j]) ** 2
+            distance += (members[member, j] - centroid[j]) ** 2
+        spread += distance
     blur = _EPSILON * 4.0 * (size + 1) * np.sqrt(d) * magnitude  # of the centroid itself
     slack = 1.0 + _EPSILON * 16.0 * (d + size)
     best, best_row, limit = np.inf, EMPTY - 1, np.inf
@@ -152,7 +154,7 @@ def nearest_to_all(pool, members, size):
                     if total < best or (total == best and rows[leaf, i] < best_row):
                         best, best_row = total, rows[leaf, i]
                         room = max(best * slack - spread / slack, 0.0) / size
-                        limit = (np.sqrt(room + 2.0 * blur * blur) + blur) ** 2 * slack
+                        limit = (np.sqrt(room + 2.0 * blur * blur) + blur) ** 2 * slack + TINY
         else:
             box_distances(low, high, child, centroid, bounds)
             work += FAN
@@ -215,8 +217,8 @@ def farthest(pool, point):
             base = top
             for c in range(FAN):
                 slot = child * FAN + c
-                by_norm = (reach[slot] + square) * slack - products[c]
-                by_pull = ((1.0 + pull) * reach[slot] + square) * slack - pulled[c]
+                by_norm = (reach[slot] + square) * slack + TINY - products[c]
+                by_pull = ((1.0 + pull) * reach[slot] + square) * slack + TINY - pulled[c]
                 bound = min(bounds[c], by_norm, by_pull)
                 if (bound > best or (bound == best and lowest[slot] < best_row)) and lowest[slot] != EMPTY:
                     # Negated, because the stack keeps the least on top.

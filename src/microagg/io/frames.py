@@ -17,6 +17,8 @@ def open_frame(frame: Any) -> nw.DataFrame[Any]:
     if hasattr(frame, "collect"):
         raise InvalidData(f"a {type(frame).__name__} is not in memory yet. Call .collect() first.")
     names = getattr(frame, "column_names", getattr(frame, "columns", ()))
+    if getattr(names, "nlevels", 1) > 1:
+        raise InvalidData(f"the frame has {names.nlevels} levels of column names. Join them into one name a column.")
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise RoleError(f"the frame has more than one column called {twice[0]!r}. Rename one of them.")
@@ -106,7 +108,7 @@ def category_codes(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np
             if pa.types.is_dictionary(array.type):  # its own codes may tell equal values apart
                 array = array.cast(array.type.value_type)
             encoded = array.dictionary_encode()
-        except (pa.ArrowException, TypeError):  # whose message may show a cell
+        except (pa.ArrowException, TypeError, OverflowError):  # whose message may show a cell
             raise InvalidData(
                 f"column {name!r} mixes types or holds lists, so its values cannot be told apart. Make it text or "
                 f"numbers."
@@ -134,6 +136,8 @@ def with_columns(frame: nw.DataFrame[Any], names: Sequence[Any], replaced: Mappi
         return _arrow_without_traces(native)
     if hasattr(native, "attrs"):
         return _pandas_without_traces(native)
+    if hasattr(native, "iter_columns"):
+        return _polars_without_traces(native)
     return native
 
 
@@ -141,22 +145,37 @@ def _arrow_without_traces(table: Any) -> Any:
     """Copy the rows out of the buffers they share with others; drop metadata and unused dictionary values."""
     import pyarrow as pa
 
-    columns = {}
-    for name in table.column_names:
-        column = table[name].combine_chunks()
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type).dictionary_encode().cast(column.type)
-        columns[name] = column.take(pa.array(np.arange(table.num_rows)))
-    return pa.table(columns)
+    return pa.table({name: _compact(table[name].combine_chunks()) for name in table.column_names})
+
+
+def _compact(column: Any) -> Any:
+    """Copy an Arrow array out of shared buffers, its dictionary without values that no row has."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type).dictionary_encode().cast(column.type)
+    return column.take(pa.array(np.arange(len(column))))
+
+
+def _polars_without_traces(frame: Any) -> Any:
+    """Copy text out of the buffers it shares with rows that were left out."""
+    import polars as pl
+
+    text = [series for series in frame.iter_columns() if series.dtype in (pl.String, pl.Binary)]
+    return frame.with_columns([pl.from_arrow(_compact(s.to_arrow())).alias(s.name).cast(s.dtype) for s in text])
 
 
 def _pandas_without_traces(frame: Any) -> Any:
     """Drop attributes, the name of the columns' index, and categories that no row has."""
-    frame = frame.copy()
+    pandas = nw.get_native_namespace(frame)
+    frame = frame.take(np.arange(len(frame)))  # copies out of shared buffers, as copy() need not
     frame.attrs = {}
     frame.columns.name = None
     for position, dtype in enumerate(frame.dtypes):
-        if hasattr(dtype, "categories"):
+        if str(getattr(dtype, "pyarrow_dtype", "")).startswith("dictionary"):
+            column = nw.from_native(frame.iloc[:, position], series_only=True).to_arrow()
+            frame.isetitem(position, pandas.arrays.ArrowExtensionArray(_compact(column)))
+        elif hasattr(dtype, "categories"):
             frame.isetitem(position, frame.iloc[:, position].cat.remove_unused_categories())
     return frame
 

@@ -13,7 +13,7 @@ from microagg._kernels._jit import announce_compiling
 from microagg._kernels.brute import make_pool
 from microagg._kernels.groups import FREE, number_groups
 from microagg._kernels.mdav import groups_from_outside
-from microagg._kernels.shell import make_shell
+from microagg._kernels.shell import make_shell, no_shell
 from microagg._kernels.sums import exact_sums
 from microagg._kernels.tree import make_tree
 from microagg.checks import check_option
@@ -49,6 +49,7 @@ class Run:
         self.labels = np.full(self.n, FREE)
         self.n_groups = 0
         self._progress = progress
+        self._renewed_at = -1  # how many records remained when the shell was last made anew
         self._search = choose_search(search, self.n, d)
         if self._search == "tree":
             self.pool = make_tree(columns, np.arange(self.n), exact_sums(columns), np.empty(self.n, dtype=np.int64))
@@ -77,7 +78,11 @@ class Run:
             return
         free = np.flatnonzero(self.labels == FREE)
         if self.shell.state[3]:
-            self.shell = make_shell(self.columns, free, self.pool.sums / free.size)
+            fresh = make_shell(self.columns, free, self.pool.sums / free.size)
+            # One that was of no use at all would be asked for again, for ever.
+            useless = self._renewed_at == self.remaining
+            self.shell = no_shell(self.columns.shape[0], 1 + free.size // 64) if useless else fresh
+            self._renewed_at = self.remaining
         if thinned:
             sums, place = self.pool.sums, self.pool.place
             del self.pool  # before the new one is made: memory holds one tree at a time
