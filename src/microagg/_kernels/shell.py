@@ -49,10 +49,11 @@ def make_shell(columns: NDArray[np.float64], free: NDArray[np.int64], centroid: 
     distances = np.empty(columns.shape[1])
     squared_distances(columns, 0, columns.shape[1], centroid, distances)
     distances = distances[free]
-    limit = np.partition(distances, n - 8 * int(np.sqrt(n)))[n - 8 * int(np.sqrt(n))]
+    inner_end = n - 8 * int(np.sqrt(n))
+    limit = np.partition(distances, inner_end)[inner_end]
+    if _square.py_func(np.sqrt(limit)) >= distances.max():
+        return no_shell(columns.shape[0], 1 + n // 64)  # too many at one distance to tell apart: do without for a while
     outer = np.flatnonzero(distances > limit)
-    if _square(np.sqrt(limit)) >= distances.max():  # too many at one distance to tell apart: do without for a while
-        return no_shell(columns.shape[0], 1 + n // 64)
     outer = outer[np.argsort(-distances[outer])]
     rows = free[outer]
     return Shell(

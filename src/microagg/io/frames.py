@@ -16,7 +16,7 @@ def open_frame(frame: Any) -> nw.DataFrame[Any]:
     """Take hold of a pandas, polars, PyArrow or other eager dataframe, its index left behind."""
     if hasattr(frame, "collect"):
         raise InvalidData(f"a {type(frame).__name__} is not in memory yet. Call .collect() first.")
-    names = getattr(frame, "column_names", getattr(frame, "columns", ()))
+    names: Any = getattr(frame, "column_names", getattr(frame, "columns", ()))
     if getattr(names, "nlevels", 1) > 1:
         raise InvalidData(f"the frame has {names.nlevels} levels of column names. Join them into one name a column.")
     twice = [name for name, count in Counter(names).items() if count > 1]
