@@ -36,6 +36,9 @@ CALLABLES = [getattr(ma, name) for name in EXPECTED if name not in ("datasets", 
 CALLABLES += [getattr(ma.datasets, name) for name in ma.datasets.__all__]
 
 
+CALLABLES.append(ma.errors)
+
+
 @pytest.mark.parametrize("thing", CALLABLES, ids=lambda thing: thing.__name__)
 def test_every_public_name_has_an_example(thing):
     assert doctest.DocTestFinder(recurse=False).find(thing)[0].examples

@@ -14,6 +14,15 @@
 A message names the value, the limit and the remedy, and never shows a cell of the data: it may end up
 in a log. What a person at the terminal may see and a log may not (the names of small strata) is kept in
 an attribute, apart from the message.
+
+Examples
+--------
+>>> import microagg as ma
+>>> try:
+...     ma.protect(ma.datasets.survey(100).select(["income", "tax"]), k=1)
+... except ma.errors.InputError as error:
+...     print(f"{type(error).__name__}: {error}")
+InvalidParameter: k=1 protects nobody: a group needs at least 2 records. Pass k=2 or more.
 """
 
 
