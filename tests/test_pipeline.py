@@ -256,6 +256,24 @@ def test_the_callers_frame_is_not_edited_and_the_release_is_frozen():
         release.groups[0] = 1
 
 
+def test_the_name_of_the_columns_stays_with_the_caller():
+    original = survey(60)[QUASI].rename_axis(columns="secret")
+    assert ma.protect(original, 3).data.columns.name is None
+    assert original.columns.name == "secret"
+
+
+def test_another_method_may_have_a_parameter_called_search():
+    class Halves:
+        def get_params(self):
+            return {"search": "its own"}
+
+        def fit_predict(self, X):
+            return (X[:, 0] > np.median(X[:, 0])).astype(int)
+
+    release = ma.protect(survey(60)[["income"]], 3, method=Halves())
+    assert release.recipe.options["search"] == "its own"
+
+
 def test_a_pickled_release_carries_no_original_value():
     original = survey(60)[QUASI] + np.random.default_rng(0).random((60, 3))
     release = ma.protect(original, 3, identifiers=[])

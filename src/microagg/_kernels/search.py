@@ -49,15 +49,12 @@ def farthest(pool, point):
 @inlined
 def nearest(pool, point, count, rows, distances):  # OUT: rows, distances
     """Give the `count` live records nearest to a point, nearest first."""
-    if in_tree(pool):
-        tree_search.nearest(pool, point, count, rows, distances)
-    else:
-        brute.nearest_and_farthest(pool, point, count, rows, distances)
+    nearest_and_farthest(pool, point, count, rows, distances)
 
 
 @inlined
 def nearest_and_farthest(pool, point, count, rows, distances):  # OUT: rows, distances
-    """Give the `count` live records nearest to a point; return the farthest one's row if that is free.
+    """Give the `count` live records nearest to a point; return the farthest one's row if that costs nothing.
 
     Brute force meets it on the way. A tree would have to search again, and returns -1.
     """

@@ -194,7 +194,7 @@ def farthest(pool, point):
     widest = 0.0
     for c in range(FAN):
         widest = max(widest, reach[c])
-    pull = 0.6 * np.sqrt(square / widest) if widest > 0.0 else 0.0
+    pull = 0.6 * np.sqrt(square / widest) if widest > TINY else 0.0
     slack = 1.0 + _EPSILON * 16.0 * (d + 4) * (d + 4)
     best, best_row = -1.0, EMPTY
     top, work = 0, 0

@@ -170,7 +170,7 @@ def _pandas_without_traces(frame: Any) -> Any:
     pandas = nw.get_native_namespace(frame)
     frame = frame.take(np.arange(len(frame)))  # copies out of shared buffers, as copy() need not
     frame.attrs = {}
-    frame.columns.name = None
+    frame.columns = frame.columns.rename(None)  # a new index: the old one may be the caller's too
     for position, dtype in enumerate(frame.dtypes):
         if str(getattr(dtype, "pyarrow_dtype", "")).startswith("dictionary"):
             column = nw.from_native(frame.iloc[:, position], series_only=True).to_arrow()
