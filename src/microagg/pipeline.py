@@ -148,9 +148,8 @@ def protect(
 
     original = frames.to_columns(complete, quasi_names)
     strata_of_rows = _strata(complete, schema.names(Role.STRATUM), k)
-    if (
-        method_name in PARTITIONERS and "search" in method_options
-    ):  # "auto" is decided once, for the largest stratum, and recorded
+    # "auto" is decided once, for the largest stratum, and recorded.
+    if method_name in PARTITIONERS and "search" in method_options:
         largest = int(np.bincount(strata_of_rows).max())
         method_options["search"] = choose_search(method_options["search"], largest, len(quasi_names))
         partition = partial(partition, search=method_options["search"])
