@@ -1,6 +1,7 @@
 """Tree and brute force give the same labels: on ties and duplicates, on the CASC files, at size."""
 
 import importlib
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ SEARCHED = {
     "iamat-moving-variable": (iamat, {"centroid": "moving", "sizes": "variable"}),
     "maximum-distance": (maximum_distance, {}),
 }
+THREADS = ThreadPoolExecutor(2)
 everywhere = pytest.mark.parametrize("name", SEARCHED)
 
 
@@ -60,9 +62,14 @@ def files(draw):
 @everywhere
 @settings(max_examples=500)
 @given(case=files())
-def test_tree_and_brute_agree(name, case):
+def test_tree_and_brute_agree_on_one_thread_and_on_two(name, case):
     X, k = case
-    assert_array_equal(*both(name, X, k))
+    by_tree, by_brute = both(name, X, k)
+    assert_array_equal(by_tree, by_brute)
+    partitioner, options = SEARCHED[name]
+    side_by_side = THREADS.map(lambda search: partitioner(X, k, search=search, **options), ("tree", "brute"))
+    for labels in side_by_side:
+        assert_array_equal(labels, by_brute)
 
 
 @everywhere

@@ -23,8 +23,7 @@ CHUNK = 256
 def make_pool(columns: NDArray[np.float64]) -> Pool:
     """Put every record of `columns` (d, n) into a new pool; they are copied."""
     n = columns.shape[1]
-    pool = empty_pool(exact_sums(columns), (n, n, 0), np.arange(n))
-    return pool._replace(columns=columns.copy(), rows=np.arange(n))
+    return empty_pool(exact_sums(columns), n, np.arange(n))._replace(points=columns.copy()[None], rows=np.arange(n))
 
 
 @kernel
@@ -58,37 +57,30 @@ def squared_distances(columns, start, stop, point, buffer):  # OUT: buffer
 def remove(pool, row):  # OUT: pool
     """Take one record out."""
     slot = pool.place[row]
-    for j in range(pool.columns.shape[0]):
-        pool.sums[j] -= pool.columns[j, slot]
-    pool.columns[0, slot] = np.nan
+    for j in range(pool.sums.shape[0]):
+        pool.sums[j] -= pool.points[0, j, slot]
+    pool.points[0, 0, slot] = np.nan
     pool.counts[1] -= 1
 
 
 @inner
 def close_up(pool):  # OUT: pool
     """Close up the empty slots once they are a fifth of all, keeping row order."""
+    columns = pool.points[0]
     span, live = pool.counts[0], pool.counts[1]
     if (span - live) * 5 < span:
         return
     kept = 0
     for slot in range(span):
-        if not np.isnan(pool.columns[0, slot]):
+        if not np.isnan(columns[0, slot]):
             if kept != slot:
-                for j in range(pool.columns.shape[0]):
-                    pool.columns[j, kept] = pool.columns[j, slot]
+                for j in range(columns.shape[0]):
+                    columns[j, kept] = columns[j, slot]
                 row = pool.rows[slot]
                 pool.rows[kept] = row
                 pool.place[row] = kept
             kept += 1
     pool.counts[0] = kept
-
-
-@inlined
-def copy_point(pool, row, point):  # OUT: point
-    """Copy a live record's coordinates."""
-    slot = pool.place[row]
-    for j in range(pool.columns.shape[0]):
-        point[j] = pool.columns[j, slot]
 
 
 @inner
@@ -100,7 +92,7 @@ def farthest(pool, point):
     pool.counts[2] += span * point.shape[0]
     for start in range(0, span, CHUNK):
         stop = min(start + CHUNK, span)
-        squared_distances(pool.columns, start, stop, point, buffer)
+        squared_distances(pool.points[0], start, stop, point, buffer)
         hits = 0
         for i in range(stop - start):
             hits += buffer[i] > best
@@ -121,7 +113,7 @@ def nearest_and_farthest(pool, point, count, rows, distances):  # OUT: rows, dis
     pool.counts[2] += span * point.shape[0]
     for start in range(0, span, CHUNK):
         stop = min(start + CHUNK, span)
-        squared_distances(pool.columns, start, stop, point, buffer)
+        squared_distances(pool.points[0], start, stop, point, buffer)
         worst = distances[0]
         hits = 0
         for i in range(stop - start):
@@ -148,7 +140,7 @@ def nearest_to_all(pool, members, size, totals):  # OUT: totals
     pool.counts[2] += span * members.shape[1]
     for start in range(0, span, CHUNK):
         stop = min(start + CHUNK, span)
-        squared_distances(pool.columns, start, stop, members[size - 1], buffer)
+        squared_distances(pool.points[0], start, stop, members[size - 1], buffer)
         total = totals[start:stop]
         hits = 0
         if size == 1:
@@ -180,7 +172,7 @@ def nearest_to_any(pool, members, fresh, size, closest):  # OUT: closest
         best, best_row = np.inf, -1
         for start in range(0, span, CHUNK):
             stop = min(start + CHUNK, span)
-            squared_distances(pool.columns, start, stop, members[member], buffer)
+            squared_distances(pool.points[0], start, stop, members[member], buffer)
             near = closest[start:stop]
             hits = 0
             if member == 0:

@@ -10,7 +10,7 @@ from microagg._kernels._jit import inlined, inner
 @inlined
 def in_tree(pool):
     """Tell whether the records are searched by tree."""
-    return pool.points.shape[0] > 0
+    return pool.children.shape[0] > 0
 
 
 @inlined
@@ -32,10 +32,9 @@ def close_up(pool):  # OUT: pool
 @inlined
 def copy_point(pool, row, point):  # OUT: point
     """Copy a live record's coordinates."""
-    if in_tree(pool):
-        tree.copy_point(pool, row, point)
-    else:
-        brute.copy_point(pool, row, point)
+    block, at = divmod(pool.place[row], pool.points.shape[2])
+    for j in range(point.shape[0]):
+        point[j] = pool.points[block, j, at]
 
 
 @inner

@@ -23,7 +23,7 @@ def make_tree(
     """
     n = rows.shape[0]
     leaves = -(-n // LEAF)
-    pool = empty_pool(sums, (n, n, 0), place, leaves)
+    pool = empty_pool(sums, n, place, leaves)
     # Medians: where most of a column is zero, norms from there bound best (see tree_search.farthest).
     pool.centre[:] = np.median(columns[:, rows[:: 1 + n // 4096]], axis=1)
     # The range of rows and the number of leaves below each node, and how far the work has come.
@@ -46,7 +46,7 @@ def build(columns, order, keys, spans, state, budget, pool):  # OUT: order, keys
     parts = np.empty((FAN, 3), dtype=np.int64)
     while state[0] < state[1] and budget > 0:
         node = state[0]
-        parts[0] = spans[node]
+        parts[0, 0], parts[0, 1], parts[0, 2] = spans[node, 0], spans[node, 1], spans[node, 2]
         made = 1
         while made < FAN:
             widest = 0
@@ -66,12 +66,13 @@ def build(columns, order, keys, spans, state, budget, pool):  # OUT: order, keys
                 leaf = state[2]
                 fill_leaf(columns, order, parts[c, 0], parts[c, 1], leaf, pool)
                 pool.children[node * FAN + c] = -1 - leaf
-                pool.parent_of_leaf[leaf] = node * FAN + c
+                pool.slot_of[-1 - leaf] = node * FAN + c
                 state[2] += 1
             else:
-                spans[state[1]] = parts[c]
+                for i in range(3):
+                    spans[state[1], i] = parts[c, i]
                 pool.children[node * FAN + c] = state[1]
-                pool.parent[state[1]] = node * FAN + c
+                pool.slot_of[state[1]] = node * FAN + c
                 state[1] += 1
         state[0] += 1
     if state[0] == state[1]:
@@ -131,8 +132,9 @@ def fill_leaf(columns, order, begin, end, leaf, pool):  # OUT: pool
     """Copy records into a leaf."""
     for i in range(end - begin):
         row = order[begin + i]
-        pool.leaf_rows[leaf, i] = row
-        pool.place[row] = leaf * LEAF + i
+        place = leaf * LEAF + i
+        pool.place[row] = place
+        pool.rows[place] = row
         for j in range(columns.shape[0]):
             pool.points[leaf, j, i] = columns[j, row]
     pool.filled[leaf] = end - begin
@@ -141,7 +143,7 @@ def fill_leaf(columns, order, begin, end, leaf, pool):  # OUT: pool
 @inner
 def refit(pool, leaf):  # OUT: pool
     """Fit a leaf's box to its live records, and those above it as far as that changes them."""
-    slot = pool.parent_of_leaf[leaf]
+    slot = pool.slot_of[-1 - leaf]
     node, c = divmod(slot, FAN)
     filled = pool.filled[leaf]
     for j in range(pool.centre.shape[0]):
@@ -154,16 +156,16 @@ def refit(pool, leaf):  # OUT: pool
     leaf_distances(pool.points, leaf, pool.centre, distances)
     reach, row = -np.inf, EMPTY
     for i in range(filled):
-        reach, row = max(reach, distances[i]), min(row, pool.leaf_rows[leaf, i])
+        reach, row = max(reach, distances[i]), min(row, pool.rows[leaf * LEAF + i])
     pool.reach[slot], pool.lowest[slot] = reach, row
     while node > 0 and tighten_node(pool, node):
-        node = pool.parent[node] // FAN
+        node = pool.slot_of[node] // FAN
 
 
 @inlined
 def tighten_node(pool, node):  # OUT: pool
     """Fit a node's box in its parent to its children; return whether that changed anything."""
-    above, at = divmod(pool.parent[node], FAN)
+    above, at = divmod(pool.slot_of[node], FAN)
     changed = False
     for j in range(pool.centre.shape[0]):
         lowest, highest = pool.low[node, j, 0], pool.high[node, j, 0]
@@ -176,7 +178,7 @@ def tighten_node(pool, node):  # OUT: pool
     reach, row = -np.inf, EMPTY
     for slot in range(node * FAN, (node + 1) * FAN):
         reach, row = max(reach, pool.reach[slot]), min(row, pool.lowest[slot])
-    slot = pool.parent[node]
+    slot = pool.slot_of[node]
     if pool.reach[slot] != reach or pool.lowest[slot] != row:
         pool.reach[slot], pool.lowest[slot] = reach, row
         changed = True
@@ -187,7 +189,7 @@ def tighten_node(pool, node):  # OUT: pool
 def remove(pool, row):  # OUT: pool
     """Take one record out and shrink what held it."""
     leaf, at = divmod(pool.place[row], LEAF)
-    node, c = divmod(pool.parent_of_leaf[leaf], FAN)
+    node, c = divmod(pool.slot_of[-1 - leaf], FAN)
     last = pool.filled[leaf] - 1
     pool.filled[leaf] = last
     pool.counts[1] -= 1
@@ -197,19 +199,11 @@ def remove(pool, row):  # OUT: pool
         pool.sums[j] -= value
         pool.points[leaf, j, at] = pool.points[leaf, j, last]
         held |= value == pool.low[node, j, c] or value == pool.high[node, j, c]
-    moved = pool.leaf_rows[leaf, last]
-    pool.leaf_rows[leaf, at] = moved
+    moved = pool.rows[leaf * LEAF + last]
+    pool.rows[leaf * LEAF + at] = moved
     pool.place[moved] = leaf * LEAF + at
     if held:  # else only the reach may be too large now, which bounds all the same
         refit(pool, leaf)
-
-
-@inlined
-def copy_point(pool, row, point):  # OUT: point
-    """Copy a live record's coordinates."""
-    leaf, at = divmod(pool.place[row], LEAF)
-    for j in range(pool.points.shape[1]):
-        point[j] = pool.points[leaf, j, at]
 
 
 @inlined

@@ -10,7 +10,7 @@ import numpy as np
 
 from microagg._kernels._jit import inlined, inner
 from microagg._kernels.nearest import clear, offer, sort
-from microagg._kernels.pool import EMPTY, FAN, LEAF, TINY
+from microagg._kernels.pool import EMPTY, FAN, LEAF, STACK, TINY
 from microagg._kernels.tree import leaf_distances
 
 _EPSILON = 2.0**-52
@@ -37,9 +37,9 @@ def nearest_to_any(pool, members, size):
 @inlined
 def improve(pool, point, count, near_rows, near_distances):  # OUT: near_rows, near_distances
     """Bring live records into a list of the nearest where they beat those in it."""
-    points, rows, filled = pool.points, pool.leaf_rows, pool.filled
+    points, rows, filled = pool.points, pool.rows, pool.filled
     low, high, children, lowest = pool.low, pool.high, pool.children, pool.lowest
-    stack_bounds, stack = pool.stack_bounds, pool.stack
+    stack_bounds, stack = np.empty(STACK), np.empty(STACK, dtype=np.int64)
     bounds, buffer = np.empty(FAN), np.empty(LEAF)
     top, work = 0, 0
     child = 0
@@ -55,7 +55,7 @@ def improve(pool, point, count, near_rows, near_distances):  # OUT: near_rows, n
             if hits:
                 for i in range(filled[leaf]):
                     if buffer[i] <= near_distances[0]:
-                        offer(buffer[i], rows[leaf, i], count, near_rows, near_distances)
+                        offer(buffer[i], rows[leaf * LEAF + i], count, near_rows, near_distances)
         else:
             box_distances(low, high, child, point, bounds)
             work += FAN
@@ -115,9 +115,9 @@ def nearest_to_all(pool, members, size):
     record might still win, with slack for rounding.
     """
     d = members.shape[1]
-    points, rows, filled = pool.points, pool.leaf_rows, pool.filled
+    points, rows, filled = pool.points, pool.rows, pool.filled
     low, high, children, lowest = pool.low, pool.high, pool.children, pool.lowest
-    stack_bounds, stack = pool.stack_bounds, pool.stack
+    stack_bounds, stack = np.empty(STACK), np.empty(STACK, dtype=np.int64)
     bounds, buffer = np.empty(FAN), np.empty(LEAF)
     centroid = np.zeros(d)
     magnitude = 0.0
@@ -151,8 +151,8 @@ def nearest_to_all(pool, members, size):
                             distance += u * u
                         total += distance
                     work += size
-                    if total < best or (total == best and rows[leaf, i] < best_row):
-                        best, best_row = total, rows[leaf, i]
+                    if total < best or (total == best and rows[leaf * LEAF + i] < best_row):
+                        best, best_row = total, rows[leaf * LEAF + i]
                         room = max(best * slack - spread / slack, 0.0) / size
                         limit = (np.sqrt(room + 2.0 * blur * blur) + blur) ** 2 * slack + TINY
         else:
@@ -178,9 +178,9 @@ def nearest_to_all(pool, members, size):
 def farthest(pool, point):
     """Give the live record farthest from a point, the lowest row on ties, and its squared distance."""
     d = point.shape[0]
-    points, rows, filled = pool.points, pool.leaf_rows, pool.filled
+    points, rows, filled = pool.points, pool.rows, pool.filled
     low, high, children, lowest, reach = pool.low, pool.high, pool.children, pool.lowest, pool.reach
-    stack_bounds, stack = pool.stack_bounds, pool.stack
+    stack_bounds, stack = np.empty(STACK), np.empty(STACK, dtype=np.int64)
     bounds, products, pulled = np.empty(FAN), np.empty(FAN), np.empty(FAN)
     buffer, centre = np.empty(LEAF), pool.centre
     square = 0.0
@@ -209,8 +209,8 @@ def farthest(pool, point):
                 hits += buffer[i] >= best
             if hits:
                 for i in range(filled[leaf]):
-                    if buffer[i] > best or (buffer[i] == best and rows[leaf, i] < best_row):
-                        best, best_row = buffer[i], rows[leaf, i]
+                    if buffer[i] > best or (buffer[i] == best and rows[leaf * LEAF + i] < best_row):
+                        best, best_row = buffer[i], rows[leaf * LEAF + i]
         else:
             far_corners(low, high, child, point, centre, pull, bounds, products, pulled)
             work += 2 * FAN
