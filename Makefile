@@ -44,7 +44,6 @@ bench-full: $(VENV)/installed
 	$(BIN)/python benchmarks/partitioners.py --full
 
 search-figure: $(VENV)/installed
-	$(BIN)/pip install --quiet --group figures
 	$(BIN)/python benchmarks/search_figure.py
 
 clean:

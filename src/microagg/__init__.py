@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from microagg.estimators import IAMAT as IAMAT
     from microagg.estimators import MDAV as MDAV
     from microagg.estimators import VMDAV as VMDAV
+    from microagg.estimators import DependenceTree as DependenceTree
     from microagg.estimators import MaximumDistance as MaximumDistance
     from microagg.estimators import Projection as Projection
     from microagg.estimators import Univariate as Univariate
@@ -25,14 +26,19 @@ if TYPE_CHECKING:
     from microagg.partition.iamat import association as association
     from microagg.partition.iamat import interaction as interaction
     from microagg.pipeline import protect as protect
+    from microagg.prepare.selection import Selection as Selection
     from microagg.recipe import Recipe as Recipe
     from microagg.release import Release as Release
+    from microagg.study import SubsetLosses as SubsetLosses
+    from microagg.study import best_subset as best_subset
+    from microagg.study import select_variables as select_variables
 
 _HOME = {
     "CBFS": "estimators",
     "IAMAT": "estimators",
     "MDAV": "estimators",
     "VMDAV": "estimators",
+    "DependenceTree": "estimators",
     "MaximumDistance": "estimators",
     "Projection": "estimators",
     "Univariate": "estimators",
@@ -41,8 +47,12 @@ _HOME = {
     "association": "partition.iamat",
     "interaction": "partition.iamat",
     "protect": "pipeline",
+    "Selection": "prepare.selection",
     "Recipe": "recipe",
     "Release": "release",
+    "SubsetLosses": "study",
+    "best_subset": "study",
+    "select_variables": "study",
 }
 
 __all__ = [
@@ -50,18 +60,23 @@ __all__ = [
     "IAMAT",
     "MDAV",
     "VMDAV",
+    "DependenceTree",
     "InformationLoss",
     "MaximumDistance",
     "Projection",
     "Recipe",
     "Release",
+    "Selection",
+    "SubsetLosses",
     "Univariate",
     "association",
+    "best_subset",
     "datasets",
     "errors",
     "information_loss",
     "interaction",
     "protect",
+    "select_variables",
 ]
 
 

@@ -3,9 +3,7 @@
 import copy
 import difflib
 import inspect
-import threading
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -16,12 +14,15 @@ from microagg import __version__
 from microagg._kernels.groups import number_groups
 from microagg.aggregate import AGGREGATES, released_values
 from microagg.checks import check_enough_records, check_jobs, check_k, check_labels, check_option
-from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, TooFewRecords
+from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, RoleError, TooFewRecords
 from microagg.evaluate.anonymity import fewest_sharing
 from microagg.evaluate.loss import loss_between
 from microagg.io import frames
+from microagg.parallel import in_parallel
 from microagg.partition import PARTITIONERS, PER_COLUMN, choose_search, with_options
+from microagg.prepare.dependence import MEASURES, dependence
 from microagg.prepare.scaling import SCALES, scale_columns, scale_like
+from microagg.prepare.selection import Selection, select_columns
 from microagg.recipe import Recipe
 from microagg.release import Release
 from microagg.schema import Role, Schema
@@ -50,6 +51,11 @@ def protect(
     aggregate: str = "mean",
     integers: str = "float",
     per_column: bool = False,
+    select: Any = None,
+    count: int | None = None,
+    measure: str | None = None,
+    width: Any = None,
+    bins: int | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
     **options: Any,
@@ -85,6 +91,7 @@ def protect(
     method : str or estimator
         "mdav", "cbfs", "vmdav", "iamat", "maximum-distance", "projection", "univariate", "ranking", or
         an object with `fit_predict`. A name's options may be added: `method="vmdav", gamma=1.1`.
+        "ama" is approximate microaggregation whole: `method="mdav", tail="2k", select="ama"`.
     scale : {"standard", "range", "none"}
         How columns are made comparable before groups are formed.
     aggregate : {"mean", "median"}
@@ -94,6 +101,17 @@ def protect(
     per_column : bool
         Must be true to use a method that groups each column on its own ("univariate" or "ranking" on
         several columns): k then holds for each column, and not for whole records.
+    select : {"emad", "ama"}, list of names, or callable, optional
+        Which masked columns form the groups; all, unless this is given. All are masked and judged either
+        way. "emad" takes the `count` columns that have most edges in the dependence tree, "ama" the fewest
+        whose edges add up to the number of columns. A callable gets a frame of the masked columns as they
+        are and returns names.
+    count : int, optional
+        How many columns "emad" takes; 3 by default.
+    measure : {"emim", "chi2", "normal", "vi"}, optional
+        The measure of dependence (see `DependenceTree`); "emim" for "emad" and "vi" for "ama" by default.
+    width, bins : optional
+        How columns are cut into categories for that (see `DependenceTree`); by rule where left out.
     n_jobs : int, optional
         Threads for strata; by default one a core. The result does not depend on it.
     progress : callable, optional
@@ -139,7 +157,14 @@ def protect(
         keep=_listed(keep),
     )
     quasi_names = schema.names(Role.QUASI)
+    if isinstance(method, str) and method == "ama":
+        if select is not None or "tail" in options:
+            raise InvalidParameter("method='ama' is mdav with tail='2k' and select='ama'. Leave those two out.")
+        method, select, options = "mdav", "ama", {"tail": "2k", **options}
+    how = _check_selection(select, count, measure, width, bins, len(quasi_names))
     method_name, method_options, partition = _resolve_method(method, k, options, quasi_names)
+    if how and (method_name in PER_COLUMN or method_options.get("axis") in quasi_names):
+        raise InvalidParameter(f"select does not go with method {method_name!r} by single columns. Leave it out.")
     _check_promise_possible(method_name, per_column, len(quasi_names))
     frames.check_numeric(opened, quasi_names)
     complete = _without_missing(opened, [*quasi_names, *schema.names(Role.STRATUM, Role.UNIT)], missing)
@@ -148,12 +173,15 @@ def protect(
 
     original = frames.to_columns(complete, quasi_names)
     strata_of_rows = _strata(complete, schema.names(Role.STRATUM), k)
+    selection = _select(select, how, complete, quasi_names, original) if how else None
+    chosen = quasi_names if selection is None else selection.columns
+    forming = [j for j, name in enumerate(quasi_names) if name in chosen]  # in file order, whatever the choice's
     # "auto" is decided once, for the largest stratum, and recorded.
     if method_name in PARTITIONERS and "search" in method_options:
         largest = int(np.bincount(strata_of_rows).max())
-        method_options["search"] = choose_search(method_options["search"], largest, len(quasi_names))
+        method_options["search"] = choose_search(method_options["search"], largest, len(forming))
         partition = partial(partition, search=method_options["search"])
-    scaled = scale_columns(original, scale)
+    scaled = scale_columns(original[forming], scale)
     groups = _partition_strata(partition, scaled, strata_of_rows, k, per_column, n_jobs, progress)
     _check_units(complete, schema.names(Role.UNIT), groups, k)
 
@@ -186,15 +214,13 @@ def protect(
             integers=integers,
             missing=missing,
             per_column=per_column,
+            select={**how, "columns": selection.columns} if selection else {},
             version=__version__,
         ),
+        selection=selection,
         n_dropped=n_dropped,
         index_dropped=frames.has_own_index(frame),
     )
-
-
-class _Stopped(Exception):
-    """Ends a worker whose result nobody waits for any more."""
 
 
 def _listed(names: Any) -> list[Any]:
@@ -250,6 +276,45 @@ def _check_option_names(options: Mapping[str, Any], method: str) -> None:
             raise InvalidParameter(
                 f"protect() has no parameter {name!r}, nor has method {method!r}. Did you mean {near[0]!r}?"
             )
+
+
+def _check_selection(
+    select: Any, count: int | None, measure: str | None, width: Any, bins: int | None, n_columns: int
+) -> dict[str, Any]:
+    """Give how the columns that form groups are chosen, with every default; empty where all do."""
+    by_tree = isinstance(select, str)
+    for name, value in (("count", count), ("measure", measure), ("width", width), ("bins", bins)):
+        if value is not None and not (by_tree and (name != "count" or select == "emad")):
+            goes_with = "select='emad'" if name == "count" else "select='emad' or 'ama'"
+            raise InvalidParameter(f"{name} goes with {goes_with}. Leave it out, or select so.")
+    if select is None:
+        return {}
+    if not by_tree:
+        if not isinstance(select, (Iterable, Selection)) and not callable(select):
+            raise InvalidParameter(f"select is a {type(select).__name__}. Pass 'emad', 'ama', names or a function.")
+        return {"by": "function" if callable(select) else "names"}
+    check_option("select", select, ("emad", "ama"))
+    measure = measure or ("emim" if select == "emad" else "vi")
+    check_option("measure", measure, MEASURES)
+    widths = width if width is None or np.ndim(width) == 0 else tuple(width)
+    how = {"by": select, "measure": measure, "width": widths, "bins": bins}
+    return how | {"count": min(3, n_columns) if count is None else count} if select == "emad" else how
+
+
+def _select(select: Any, how: Mapping[str, Any], frame: Any, names: list[Any], columns: Columns) -> Selection:
+    """Choose the columns that form groups."""
+    if how["by"] in ("emad", "ama"):
+        tree = dependence(columns, how["measure"], how["width"], how["bins"])
+        return select_columns(names, tree.degrees, "degree" if how["by"] == "emad" else "cover", how.get("count"))
+    if isinstance(select, Selection):
+        chosen = list(select.columns)
+    else:
+        chosen = _listed(select(frames.only(frame, names)) if callable(select) else select)
+    unknown = [name for name in chosen if name not in names]
+    if unknown or not chosen or len(set(chosen)) < len(chosen):
+        what = f"{unknown[0]!r}, which is not masked" if unknown else "a column twice" if chosen else "no column"
+        raise RoleError(f"select names {what}. Name some of the {len(names)} masked columns.")
+    return Selection(tuple(chosen), "as asked", {}, (tuple(chosen),), 1)
 
 
 def _check_promise_possible(method: str, per_column: bool, n_columns: int) -> None:
@@ -313,14 +378,12 @@ def _partition_strata(
     order = np.argsort(strata, kind="stable")
     rows_of_stratum = np.split(order, np.cumsum(np.bincount(strata))[:-1])
     done = [0] * len(rows_of_stratum)
-    stop = threading.Event()
 
-    def group_stratum(number: int) -> Labels:
+    def group_stratum(number: int, check: Callable[[], None]) -> Labels:
         rows = rows_of_stratum[number]
 
         def tell(records: int, total: int) -> None:  # noqa: ARG001
-            if stop.is_set():
-                raise _Stopped
+            check()
             done[number] = records
             if progress is not None:
                 progress(sum(done), n)
@@ -337,19 +400,7 @@ def _partition_strata(
                 raise PromiseBroken(f"the method made a group of {smallest} records, fewer than k={k}.")
         return found
 
-    workers = min(len(rows_of_stratum), n_jobs)
-    numbers = range(len(rows_of_stratum))
-    if workers == 1:
-        found = [group_stratum(number) for number in numbers]
-    else:
-        with ThreadPoolExecutor(workers) as executor:
-            futures = [executor.submit(group_stratum, number) for number in numbers]
-            try:
-                found = [future.result() for future in futures]
-            except BaseException:
-                stop.set()
-                executor.shutdown(cancel_futures=True)
-                raise
+    found = in_parallel(group_stratum, range(len(rows_of_stratum)), n_jobs)
     groups = np.empty((n, *found[0].shape[1:]), dtype=np.int64)
     base = np.zeros(found[0].shape[1:], dtype=np.int64)
     for rows, labels in zip(rows_of_stratum, found, strict=True):

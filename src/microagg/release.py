@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.evaluate.loss import InformationLoss
+from microagg.prepare.selection import Selection
 from microagg.recipe import Recipe
 
 
@@ -26,6 +27,8 @@ class Release:
         The fewest records that share one combination of released values.
     recipe : Recipe
         Everything the run depended on.
+    selection : Selection or None
+        Which columns formed the groups, and why, where not all did.
     n_dropped : int
         Records left out because values were missing.
     index_dropped : bool
@@ -47,6 +50,7 @@ class Release:
     loss: InformationLoss
     k_achieved: int
     recipe: Recipe
+    selection: Selection | None = None
     n_dropped: int = 0
     index_dropped: bool = False
 
@@ -76,10 +80,11 @@ class Release:
         per_column = " in each column" if self.recipe.per_column else ""
         smallest, largest = self.smallest_group, self.largest_group
         sizes = f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
+        grouped = f"; grouped on {', '.join(map(str, self.selection.columns))}" if self.selection else ""
         left_out = f"; {self.n_dropped} records left out" if self.n_dropped else ""
         left_out += "; index dropped" if self.index_dropped else ""
         return (
             f"Release: {len(self.groups)} records in {self.n_groups} groups of {sizes}{per_column}; "
             f"k={self.recipe.k} asked, {self.k_achieved} reached{per_column}; "
-            f"information loss {self.loss.percent:.2f} %{left_out}"
+            f"information loss {self.loss.percent:.2f} %{grouped}{left_out}"
         )

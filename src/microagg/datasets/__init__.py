@@ -2,5 +2,6 @@
 
 from microagg.datasets.casc import load
 from microagg.datasets.made import normal, survey, uniform
+from microagg.datasets.trees import TREES, binary_tree, dependence_tree
 
-__all__ = ["load", "normal", "survey", "uniform"]
+__all__ = ["TREES", "binary_tree", "dependence_tree", "load", "normal", "survey", "uniform"]

@@ -92,6 +92,11 @@ def to_columns(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np.flo
     return columns
 
 
+def only(frame: nw.DataFrame[Any], names: Sequence[Any]) -> Any:
+    """Give these columns as a frame of the caller's kind."""
+    return nw.to_native(frame.select([frame.get_column(name) for name in names]))
+
+
 def is_integer(frame: nw.DataFrame[Any], name: Any) -> bool:
     """Tell whether a column holds integers."""
     return bool(frame.get_column(name).dtype.is_integer())

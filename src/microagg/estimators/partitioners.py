@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import validate_data
 
 from microagg.aggregate import released_values
-from microagg.checks import check_matrix, check_option
-from microagg.errors import InvalidData
+from microagg.checks import check_option
+from microagg.estimators._matrix import as_matrix
 from microagg.partition import PARTITIONERS, choose_search
 
 Progress = Callable[[int, int], None]
@@ -62,7 +61,7 @@ class _Partitioner(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _group(self, X: Any) -> NDArray[np.float64]:
         """Check X, set the fitted attributes, and return the matrix that was grouped."""
-        matrix = _as_matrix(self, X)
+        matrix = as_matrix(self, X)
         name, options = self.as_named_method()
         if name == "projection" and options["axis"] in getattr(self, "feature_names_in_", ()):
             options["axis"] = list(self.feature_names_in_).index(options["axis"])
@@ -71,29 +70,6 @@ class _Partitioner(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.labels_ = PARTITIONERS[name](matrix, self.k, progress=self.progress, **options)
         self.n_groups_ = int(self.labels_.max(axis=0).min()) + 1
         return matrix
-
-
-def _as_matrix(estimator: _Partitioner, X: Any) -> NDArray[np.float64]:
-    """Apply scikit-learn's rules for X, and our own words where its message would show a cell."""
-    shape = getattr(X, "shape", None)
-    if shape is not None and len(shape) != 2:
-        raise InvalidData(f"X has {len(shape)} dimension(s). Reshape your data to records by columns.")
-    try:
-        matrix = validate_data(estimator, X, dtype="numeric", ensure_all_finite=False)
-    except (ValueError, TypeError) as error:
-        text = str(error)
-        if text.startswith("Complex data not supported"):
-            raise InvalidData("Complex data not supported. Pass real numbers.") from None
-        if text.startswith("Expected 2D array"):
-            raise InvalidData("X is not a matrix. Reshape your data to records by columns.") from None
-        if text.startswith(("could not convert", "dtype='numeric'", "setting an array element")):
-            raise InvalidData("X has values that are not numbers. Encode them as numbers first.") from None
-        if isinstance(error, TypeError) and "string or" in text:
-            raise TypeError(
-                "X has cells that are no number: a cell argument must be a string or a real number."
-            ) from None
-        raise
-    return check_matrix(matrix)
 
 
 class MDAV(_Partitioner):

@@ -1,0 +1,6 @@
+"""The scikit-learn classes: thin wrappers around the plain functions."""
+
+from microagg.estimators.dependence import DependenceTree
+from microagg.estimators.partitioners import CBFS, IAMAT, MDAV, VMDAV, MaximumDistance, Projection, Univariate
+
+__all__ = ["CBFS", "IAMAT", "MDAV", "VMDAV", "DependenceTree", "MaximumDistance", "Projection", "Univariate"]

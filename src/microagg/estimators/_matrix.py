@@ -1,0 +1,34 @@
+"""What every estimator asks of X."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from microagg.checks import check_matrix
+from microagg.errors import InvalidData
+
+
+def as_matrix(estimator: BaseEstimator, X: Any) -> NDArray[np.float64]:
+    """Apply scikit-learn's rules for X, and our own words where its message would show a cell."""
+    shape = getattr(X, "shape", None)
+    if shape is not None and len(shape) != 2:
+        raise InvalidData(f"X has {len(shape)} dimension(s). Reshape your data to records by columns.")
+    try:
+        matrix = validate_data(estimator, X, dtype="numeric", ensure_all_finite=False)
+    except (ValueError, TypeError) as error:
+        text = str(error)
+        if text.startswith("Complex data not supported"):
+            raise InvalidData("Complex data not supported. Pass real numbers.") from None
+        if text.startswith("Expected 2D array"):
+            raise InvalidData("X is not a matrix. Reshape your data to records by columns.") from None
+        if text.startswith(("could not convert", "dtype='numeric'", "setting an array element")):
+            raise InvalidData("X has values that are not numbers. Encode them as numbers first.") from None
+        if isinstance(error, TypeError) and "string or" in text:
+            raise TypeError(
+                "X has cells that are no number: a cell argument must be a string or a real number."
+            ) from None
+        raise
+    return check_matrix(matrix)

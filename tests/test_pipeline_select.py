@@ -1,0 +1,108 @@
+"""Groups formed on a few columns, all of them masked and judged."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import microagg as ma
+from microagg._kernels.standard import standard_scores
+from microagg.errors import InputError
+from microagg.partition import mdav
+
+NAMES = ["age", "education", "hours", "wage", "income", "tax", "contributions"]
+SURVEY = ma.datasets.survey(600, seed=0)
+TABLE = SURVEY.select(NAMES)
+
+
+def scores(names):
+    in_file_order = [name for name in NAMES if name in names]
+    return standard_scores(np.array([TABLE[name].to_numpy() for name in in_file_order], dtype=float)).T
+
+
+@pytest.mark.parametrize("measure", ["emim", "chi2", "normal", "vi"])
+def test_emad_forms_groups_on_the_columns_of_highest_degree(measure):
+    release = ma.protect(TABLE, k=4, select="emad", count=2, measure=measure)
+    tree = ma.DependenceTree(measure).fit(TABLE)
+    assert release.selection.columns == ma.select_variables(tree, 2).columns
+    assert_array_equal(release.groups, mdav(scores(release.selection.columns), 4))
+    assert set(release.loss.per_column) == set(NAMES)
+    assert release.loss.percent == pytest.approx(ma.information_loss(scores(NAMES), release.groups).percent)
+    assert release.k_achieved >= 4
+    assert release.recipe.select["columns"] == release.selection.columns
+    assert release.recipe.select["measure"] == measure
+    assert f"grouped on {', '.join(release.selection.columns)}" in repr(release)
+
+
+def test_ama_is_its_three_parts():
+    whole = ma.protect(TABLE, k=5, method="ama", width=2000)
+    parts = ma.protect(TABLE, k=5, method="mdav", tail="2k", select="ama", measure="vi", width=2000)
+    assert_array_equal(whole.groups, parts.groups)
+    assert whole.recipe == parts.recipe
+    tree = ma.DependenceTree("vi", width=2000).fit(TABLE)
+    assert whole.selection.columns == ma.select_variables(tree, rule="cover").columns
+    assert_array_equal(whole.groups, mdav(scores(whole.selection.columns), 5, tail="2k"))
+
+
+def test_names_a_selection_and_a_function_select_too():
+    named = ma.protect(TABLE, k=3, select=["wage", "age"])
+    again = ma.protect(TABLE, k=3, select=named.selection)
+    seen = []
+
+    def choose(frame):
+        seen.append(frame.column_names)
+        return ["wage", "age"]
+
+    by_function = ma.protect(TABLE, k=3, select=choose)
+    assert seen == [NAMES]
+    assert named.selection.reason == "as asked"
+    assert named.recipe.select == {"by": "names", "columns": ("wage", "age")}
+    assert by_function.recipe.select["by"] == "function"
+    for release in (again, by_function):
+        assert_array_equal(release.groups, named.groups)
+    assert repr(pickle.loads(pickle.dumps(named))) == repr(named)
+
+
+def test_without_select_all_columns_form_groups():
+    release = ma.protect(TABLE, k=3)
+    assert release.selection is None
+    assert release.recipe.select == {}
+
+
+def test_strata_share_one_selection():
+    roles = {"quasi": NAMES, "strata": ["region"], "rest": "drop"}
+    release = ma.protect(SURVEY, k=3, select="emad", n_jobs=2, **roles)
+    assert release.selection.columns == ma.protect(TABLE, k=3, select="emad").selection.columns
+    assert_array_equal(release.groups, ma.protect(SURVEY, k=3, select="emad", n_jobs=1, **roles).groups)
+
+
+def test_fewer_columns_than_three_are_all_taken():
+    assert len(ma.protect(TABLE.select(["age", "wage"]), k=3, select="emad").selection.columns) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"select": "pca"}, "select='pca' is not known"),
+        ({"select": 3}, "select is a int"),
+        ({"select": ["weight"]}, "'weight', which is not masked"),
+        ({"select": []}, "no column"),
+        ({"select": ["age", "age"]}, "a column twice"),
+        ({"select": lambda _: ["nothing"]}, "'nothing', which is not masked"),
+        ({"count": 2}, "count goes with select='emad'"),
+        ({"select": "ama", "count": 2}, "count goes with select='emad'"),
+        ({"measure": "vi"}, "measure goes with"),
+        ({"select": ["age"], "width": 5}, "width goes with"),
+        ({"select": "emad", "measure": "rho"}, "measure='rho' is not known"),
+        ({"select": "emad", "count": 9}, "count=9 is not between 1 and the 7 columns"),
+        ({"select": "emad", "width": -1}, "width must be positive"),
+        ({"method": "ama", "select": "emad"}, "Leave those two out"),
+        ({"method": "ama", "tail": "3k"}, "Leave those two out"),
+        ({"method": "ranking", "per_column": True, "select": "emad"}, "does not go with method 'ranking'"),
+        ({"method": "projection", "axis": "age", "select": "emad"}, "does not go with method 'projection'"),
+    ],
+)
+def test_bad_selections_are_named(options, message):
+    with pytest.raises(InputError, match=message):
+        ma.protect(TABLE, k=3, **options)
