@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test check bench bench-full search-figure clean
+.PHONY: help demo test check bench bench-full search-figure dependence-figures ama-figures clean
 .DEFAULT_GOAL := help
 
 help:
@@ -45,6 +45,12 @@ bench-full: $(VENV)/installed
 
 search-figure: $(VENV)/installed
 	$(BIN)/python benchmarks/search_figure.py
+
+dependence-figures: $(VENV)/installed
+	$(BIN)/python benchmarks/dependence_figures.py
+
+ama-figures: $(VENV)/installed
+	$(BIN)/python benchmarks/ama_figures.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis build dist

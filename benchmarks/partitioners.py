@@ -160,7 +160,7 @@ def main() -> None:
     arguments = parser.parse_args()
     r_column = "sdcMicro" if sdcmicro_installed() else "sdcMicro: not installed"
     heads = ("method", "data", "n", "d", "k", "search", "seconds", "growth", "memory", "brute", "brute/it", r_column)
-    widths = (18, 14, 9, 4, 4, 8, 9, 8, 8, 9, 10, 10)
+    widths = (18, 14, 9, 4, 4, 8, 9, 8, 8, 9, 10, 2 + len(r_column))
     print("".join(f"{head:>{width}}" for head, width in zip(heads, widths, strict=True)))
     rows: list[dict] = []
     for case in dict.fromkeys(FULL if arguments.full else QUICK):
