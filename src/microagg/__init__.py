@@ -13,6 +13,10 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from microagg import datasets as datasets
     from microagg import errors as errors
+    from microagg.assess import anonymity as anonymity
+    from microagg.assess import disclosure_risk as disclosure_risk
+    from microagg.assess import dominance as dominance
+    from microagg.assess import loss_measures as loss_measures
     from microagg.estimators import CBFS as CBFS
     from microagg.estimators import IAMAT as IAMAT
     from microagg.estimators import MDAV as MDAV
@@ -21,16 +25,25 @@ if TYPE_CHECKING:
     from microagg.estimators import MaximumDistance as MaximumDistance
     from microagg.estimators import Projection as Projection
     from microagg.estimators import Univariate as Univariate
+    from microagg.evaluate.anonymity import Anonymity as Anonymity
+    from microagg.evaluate.dominance import Dominance as Dominance
     from microagg.evaluate.loss import InformationLoss as InformationLoss
     from microagg.evaluate.loss import information_loss as information_loss
+    from microagg.evaluate.measure import Measure as Measure
+    from microagg.evaluate.risk import DisclosureRisk as DisclosureRisk
+    from microagg.evaluate.score import scoring_index as scoring_index
+    from microagg.evaluate.utility import LossMeasures as LossMeasures
     from microagg.partition.iamat import association as association
     from microagg.partition.iamat import interaction as interaction
     from microagg.pipeline import protect as protect
     from microagg.prepare.selection import Selection as Selection
     from microagg.recipe import Recipe as Recipe
     from microagg.release import Release as Release
+    from microagg.study import Candidate as Candidate
+    from microagg.study import Comparison as Comparison
     from microagg.study import SubsetLosses as SubsetLosses
     from microagg.study import best_subset as best_subset
+    from microagg.study import compare as compare
     from microagg.study import select_variables as select_variables
 
 _HOME = {
@@ -42,8 +55,21 @@ _HOME = {
     "MaximumDistance": "estimators",
     "Projection": "estimators",
     "Univariate": "estimators",
+    "anonymity": "assess",
+    "disclosure_risk": "assess",
+    "dominance": "assess",
+    "loss_measures": "assess",
+    "Candidate": "study",
+    "Comparison": "study",
+    "compare": "study",
+    "Anonymity": "evaluate.anonymity",
+    "Dominance": "evaluate.dominance",
     "InformationLoss": "evaluate.loss",
     "information_loss": "evaluate.loss",
+    "Measure": "evaluate.measure",
+    "DisclosureRisk": "evaluate.risk",
+    "scoring_index": "evaluate.score",
+    "LossMeasures": "evaluate.utility",
     "association": "partition.iamat",
     "interaction": "partition.iamat",
     "protect": "pipeline",
@@ -60,22 +86,35 @@ __all__ = [
     "IAMAT",
     "MDAV",
     "VMDAV",
+    "Anonymity",
+    "Candidate",
+    "Comparison",
     "DependenceTree",
+    "DisclosureRisk",
+    "Dominance",
     "InformationLoss",
+    "LossMeasures",
     "MaximumDistance",
+    "Measure",
     "Projection",
     "Recipe",
     "Release",
     "Selection",
     "SubsetLosses",
     "Univariate",
+    "anonymity",
     "association",
     "best_subset",
+    "compare",
     "datasets",
+    "disclosure_risk",
+    "dominance",
     "errors",
     "information_loss",
     "interaction",
+    "loss_measures",
     "protect",
+    "scoring_index",
     "select_variables",
 ]
 

@@ -202,7 +202,7 @@ def protect(
     return Release(
         data=data,
         groups=groups,
-        loss=loss_between(scale_columns(original, "standard"), scale_like(written, original), quasi_names),
+        information=loss_between(scale_columns(original, "standard"), scale_like(written, original), quasi_names),
         k_achieved=k_achieved,
         recipe=Recipe(
             k=k,
@@ -220,6 +220,7 @@ def protect(
         selection=selection,
         n_dropped=n_dropped,
         index_dropped=frames.has_own_index(frame),
+        _original=original,
     )
 
 

@@ -1,12 +1,13 @@
 """Pictures, by Matplotlib, from plain data."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 INK, ACCENT, PALE = "#1b2a3a", "#1f6f8b", "#dfe7ec"
+LINES = ("#1f6f8b", "#c1662f", "#5b8c3a", "#8a4f9e", "#b8860b", "#a23b4a", "#4a5a6a")
 
 
 def draw_tree(
@@ -77,6 +78,36 @@ def draw_weights(names: Sequence[str], weights: NDArray[np.float64], label: str,
     for side in ax.spines.values():
         side.set_visible(False)
     ax.figure.colorbar(image, ax=ax, shrink=0.8, label=label)
+    return ax
+
+
+def draw_map(
+    lines: Mapping[str, Sequence[tuple[int, float, float]]], frontier: Sequence[tuple[float, float]], ax: Any = None
+) -> Any:
+    """Draw risk against loss: a line for each method through its (k, loss, risk), the efficient ones marked."""
+    if ax is None:
+        ax = _new_axes(7.2, 5.0)
+    if len(frontier) > 1:
+        ax.plot(*zip(*sorted(frontier), strict=True), color=PALE, lw=9, solid_capstyle="round", zorder=1)
+    ax.scatter(
+        *zip(*frontier, strict=True), s=190, facecolors="none", edgecolors=INK, linewidths=1.1, zorder=2,
+        label="efficient: nothing has less of both",
+    )  # fmt: skip
+    for number, (name, points) in enumerate(lines.items()):
+        colour = LINES[number % len(LINES)]
+        marker = "osD^vPX"[number % 7]
+        losses, risks = [loss for _, loss, _ in points], [risk for _, _, risk in points]
+        ax.plot(losses, risks, color=colour, marker=marker, markersize=5, lw=1.3, label=name, zorder=3)
+        for k, loss, risk in points:
+            offset = (5, 5) if number % 2 == 0 else (-5, -9)
+            side = "left" if number % 2 == 0 else "right"
+            ax.annotate(
+                str(k), (loss, risk), xytext=offset, textcoords="offset points", fontsize=7, color=colour, ha=side
+            )
+    ax.set(xlabel="information loss, G_IL (%)", ylabel="disclosure risk, G_DR (%)")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(alpha=0.25)
+    ax.legend(fontsize=8, frameon=False)
     return ax
 
 

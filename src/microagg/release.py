@@ -1,19 +1,34 @@
 """Release: what protect() gives back."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.assess import anonymity, check_names, check_sample
+from microagg.checks import check_jobs
+from microagg.errors import InvalidData
+from microagg.evaluate.anonymity import Anonymity
 from microagg.evaluate.loss import InformationLoss
+from microagg.evaluate.risk import DisclosureRisk, measure_risk
+from microagg.evaluate.utility import LossMeasures, measure_loss
+from microagg.io import frames
 from microagg.prepare.selection import Selection
 from microagg.recipe import Recipe
+from microagg.schema import Role
+
+_SAMPLE_ABOVE, _SAMPLE = 50_000, 10_000
 
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """A masked frame and what is known of it; it holds no original value of a masked column.
+    """A masked frame and what is known of it.
+
+    The original values are at hand in memory, so that loss and risk can be asked for; they are neither
+    shown nor stored: a pickled release has none.
 
     Attributes
     ----------
@@ -21,8 +36,16 @@ class Release:
         The same kind of frame as was given, with the same rows in the same order.
     groups : array of shape (n,), or (n, d) if `recipe.per_column`
         The group of each released row, numbered by lowest row.
-    loss : InformationLoss
+    information : InformationLoss
         On the standardised columns, original against released.
+    loss : LossMeasures
+        The same and more: M1 to M5, G_IL, differences of statistics. Computed when asked.
+    risk : DisclosureRisk
+        What an intruder who knows all masked columns could do; on files of more than 50 000 records linkage is
+        estimated on 10 000 of them. Computed when asked; `disclosure_risk` has the choices.
+    anonymity : Anonymity
+        How many records share their masked values and strata, and what those give away of the confidential
+        columns. Computed when asked.
     k_achieved : int
         The fewest records that share one combination of released values.
     recipe : Recipe
@@ -47,15 +70,81 @@ class Release:
 
     data: Any
     groups: NDArray[np.int64]
-    loss: InformationLoss
+    information: InformationLoss
     k_achieved: int
     recipe: Recipe
     selection: Selection | None = None
     n_dropped: int = 0
     index_dropped: bool = False
+    _original: NDArray[np.float64] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         self.groups.setflags(write=False)
+
+    @cached_property
+    def loss(self) -> LossMeasures:
+        """What masking did to the statistics of the file."""
+        return measure_loss(self._originals(), self._released(), self.recipe.roles[Role.QUASI.value])
+
+    @cached_property
+    def risk(self) -> DisclosureRisk:
+        """What an intruder who knows all masked columns could do."""
+        return self.risk_for()
+
+    def risk_for(
+        self,
+        keys: Sequence[Any] | None = None,
+        sample: int | None = None,
+        seed: int = 0,
+        n_jobs: int | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> DisclosureRisk:
+        """Measure what an intruder who knows these of the masked columns could do.
+
+        Parameters
+        ----------
+        keys : list of names, optional
+            By default all masked columns.
+        sample : int, optional
+            How many records to estimate linkage on; by default 10 000 where there are more than 50 000.
+        seed, n_jobs, progress : optional
+            As in `disclosure_risk`.
+
+        Returns
+        -------
+        DisclosureRisk
+        """
+        names = list(self.recipe.roles[Role.QUASI.value])
+        original = self._originals()
+        n = original.shape[1]
+        known = names if keys is None else check_names(keys, names, "masked columns")
+        if sample is None and n > _SAMPLE_ABOVE:
+            sample = _SAMPLE
+        rows = check_sample(sample, n, seed)
+        return measure_risk(original, self._released(), names, known, rows, check_jobs(n_jobs), progress)
+
+    @cached_property
+    def anonymity(self) -> Anonymity:
+        """How many records share their masked values and strata."""
+        roles = self.recipe.roles
+        keys = [*roles[Role.QUASI.value], *roles[Role.STRATUM.value]]
+        return anonymity(self.data, keys, confidential=roles[Role.CONFIDENTIAL.value])
+
+    def _originals(self) -> NDArray[np.float64]:
+        if self._original is None:
+            raise InvalidData(
+                "a stored release has no original values to compare with. Pass the original file to loss_measures or "
+                "disclosure_risk."
+            )
+        return self._original
+
+    def _released(self) -> NDArray[np.float64]:
+        return frames.to_columns(frames.open_frame(self.data), self.recipe.roles[Role.QUASI.value])
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._original is not None:
+            _ = self.loss  # while it can be had
+        return self.__dict__ | {"_original": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -86,5 +175,5 @@ class Release:
         return (
             f"Release: {len(self.groups)} records in {self.n_groups} groups of {sizes}{per_column}; "
             f"k={self.recipe.k} asked, {self.k_achieved} reached{per_column}; "
-            f"information loss {self.loss.percent:.2f} %{grouped}{left_out}"
+            f"information loss {self.information.percent:.2f} %{grouped}{left_out}"
         )

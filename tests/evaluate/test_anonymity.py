@@ -1,7 +1,14 @@
+import json
+from pathlib import Path
+
 import numpy as np
+import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import microagg as ma
+from microagg.errors import InputError
 from microagg.evaluate.anonymity import fewest_sharing
 
 
@@ -33,3 +40,49 @@ def test_each_column_by_itself():
     columns = np.array([[1.0, 1.0, 1.0, 2.0, 2.0, 2.0], [5.0, 6.0, 5.0, 6.0, 5.0, 6.0]])
     groups = np.array([[0, 0], [0, 1], [0, 0], [1, 1], [1, 0], [1, 1]])
     assert fewest_sharing(columns, groups, np.zeros(6, dtype=int)) == 3
+
+
+GOLDEN = json.loads((Path(__file__).parent / "golden" / "pycanon.json").read_text())
+
+
+@pytest.mark.parametrize("number", range(100))
+def test_k_l_and_t_are_those_of_an_independent_judge(number):
+    case = GOLDEN["cases"][number]
+    table = pa.table(case["frame"])
+    keys = [name for name in table.column_names if name.startswith("key")]
+    found = ma.anonymity(table, keys, confidential=["amount", "illness"])
+    answers = case["answers"]
+    assert found.k == answers["k"]
+    for column, t in (("amount", "t_ordered"), ("illness", "t")):
+        own = found.diversity[column]
+        assert own.distinct == answers[column]["l"]
+        assert answers[column]["entropy_l"] in (int(own.entropy + 1e-9), int(own.entropy - 1e-9))  # it cuts decimals
+        assert getattr(own, t) == pytest.approx(answers[column]["t"], abs=1e-12)
+    assert np.isnan(found.diversity["illness"].t_ordered)
+
+
+def test_unique_records_and_combinations_are_counted():
+    found = ma.anonymity(pa.table({"a": [1, 1, 2, 3], "b": ["x", "x", "x", "y"]}))
+    assert (found.k, found.n_unique, found.n_combinations, found.n_records) == (1, 2, 3, 4)
+    assert found.measures[1].value == 50.0
+    assert "unique" in repr(found)
+    assert "unique" in found._repr_html_()
+
+
+def test_a_confidential_column_that_never_varies():
+    own = ma.anonymity(pa.table({"a": [1, 1, 2, 2], "b": [7, 7, 7, 7]}), ["a"], confidential=["b"]).diversity["b"]
+    assert (own.distinct, own.entropy, own.t, own.t_ordered) == (1, 1.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"keys": ["c"]}, "'c' is not among the keys"),
+        ({"keys": ["a"], "confidential": ["a"]}, "is a key and confidential"),
+        ({"confidential": ["a", "b"]}, "no key is left"),
+        ({"keys": ["a", "a"]}, "names a column twice"),
+    ],
+)
+def test_bad_names_are_told(options, message):
+    with pytest.raises(InputError, match=message):
+        ma.anonymity(pa.table({"a": [1, 2], "b": [1, 2]}), **options)

@@ -1,9 +1,140 @@
-"""How many records an intruder cannot tell apart."""
+"""How many records an intruder cannot tell apart, and what they give away together."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg._kernels.anonymity import farthest_by_earth_movers
 from microagg._kernels.sums import group_sizes
+from microagg.evaluate.measure import Measure, as_html, as_text
+
+
+@dataclass(frozen=True)
+class Diversity:
+    """How varied a confidential column is within the records that look alike.
+
+    Attributes
+    ----------
+    distinct : int
+        The fewest different values among records that look alike (distinct l-diversity).
+    entropy : float
+        The least exp(entropy) of the values among them (entropy l-diversity): like a number of values
+        equally frequent.
+    t : float
+        The greatest distance of their distribution to the whole file's, values taken as unordered (half the sum
+        of absolute differences).
+    t_ordered : float
+        The same by the earth mover's distance over the ordered values; NaN for text.
+    """
+
+    distinct: int
+    entropy: float
+    t: float
+    t_ordered: float
+
+
+@dataclass(frozen=True)
+class Anonymity:
+    """How well a file hides its records among others with the same keys.
+
+    Attributes
+    ----------
+    k : int
+        The fewest records that share one combination of keys.
+    n_records, n_combinations : int
+    n_unique : int
+        Records whose combination is theirs alone.
+    diversity : mapping
+        For each confidential column, its `Diversity`.
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> survey = ma.datasets.survey(500, seed=0).select(["age", "income", "hours"])
+    >>> ma.anonymity(survey, ["age", "income"]).k
+    1
+    >>> ma.anonymity(ma.protect(survey, k=5).data, ["age", "income"]).k
+    5
+    """
+
+    k: int
+    n_records: int
+    n_combinations: int
+    n_unique: int
+    diversity: Mapping[Any, Diversity]
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The figures as objects that know how to be read."""
+        n = float(self.n_records)
+        share = 100.0 * self.n_unique / self.n_records
+        found = [
+            Measure("k", self.k, "higher", (1.0, n), "Fewest records with the same keys."),
+            Measure("unique", share, "lower", (0.0, 100.0), "Records whose keys are theirs alone.", "%"),
+        ]
+        for name, own in self.diversity.items():
+            found += [
+                Measure(f"l of {name}", own.distinct, "higher", (1.0, n), "Fewest values among records alike."),
+                Measure(f"entropy l of {name}", own.entropy, "higher", (1.0, n), "The same, counting frequencies."),
+                Measure(f"t of {name}", own.t, "lower", (0.0, 1.0), "Farthest that records alike are from the file."),
+            ]
+            if not np.isnan(own.t_ordered):
+                found.append(
+                    Measure(f"ordered t of {name}", own.t_ordered, "lower", (0.0, 1.0), "The same, by size of values.")
+                )
+        return tuple(found)
+
+    def __repr__(self) -> str:
+        return as_text(f"Anonymity of {self.n_records} records", self.measures)
+
+    def _repr_html_(self) -> str:
+        return as_html(f"Anonymity of {self.n_records} records", self.measures)
+
+
+def measure_anonymity(
+    alike: NDArray[np.int64], confidential: Mapping[Any, tuple[NDArray[np.int64], bool]]
+) -> Anonymity:
+    """Judge records by the number of their combination of keys.
+
+    `alike` (n,) is numbered from 0 without gaps; `confidential` gives each column's categories, numbered in
+    order from 0 without gaps, and whether that order means anything.
+    """
+    sizes = group_sizes(alike, int(alike.max()) + 1)
+    return Anonymity(
+        k=int(sizes.min()),
+        n_records=alike.size,
+        n_combinations=sizes.size,
+        n_unique=int(np.count_nonzero(sizes == 1)),
+        diversity={name: _diversity(alike, sizes, *column) for name, column in confidential.items()},
+    )
+
+
+def _diversity(
+    alike: NDArray[np.int64], sizes: NDArray[np.int64], codes: NDArray[np.int64], ordered: bool
+) -> Diversity:
+    """Judge one column, one combination's values after the other: only pairs that occur are ever stored."""
+    n_values = int(codes.max()) + 1
+    overall = np.bincount(codes) / codes.size
+    cumulative = np.cumsum(overall)
+    pairs, counts = np.unique(alike * n_values + codes, return_counts=True)
+    owner, value = pairs // n_values, pairs % n_values
+    shares = counts / sizes[owner]
+    entropies = -np.bincount(owner, shares * np.log(shares), minlength=sizes.size)
+    # Σ |p - q| over all values is that over the values that occur, and the overall share of all others.
+    gaps = np.bincount(owner, np.abs(shares - overall[value]) - overall[value], minlength=sizes.size)
+    distance = float("nan")
+    if ordered:
+        starts = np.searchsorted(owner, np.arange(sizes.size + 1))
+        distance = farthest_by_earth_movers(starts, value, shares, cumulative) / max(1, n_values - 1)
+    return Diversity(
+        distinct=int(np.bincount(owner, minlength=sizes.size).min()),
+        entropy=float(np.exp(entropies.min())),
+        t=float(max(0.0, (gaps.max() + 1.0) / 2.0)),
+        t_ordered=distance,
+    )
 
 
 def fewest_sharing(columns: NDArray[np.float64], groups: NDArray[np.int64], strata: NDArray[np.int64]) -> int:

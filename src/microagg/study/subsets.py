@@ -1,4 +1,4 @@
-"""Many runs on one file: which columns form the best groups."""
+"""Which columns form the best groups."""
 
 import itertools
 import math

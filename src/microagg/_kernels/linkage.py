@@ -1,0 +1,66 @@
+"""Whether a record's own masked version is the nearest of all masked ones, and how many are as near.
+
+The masked records are in a tree of distinct points. Looking for anything nearer than the own version
+mostly ends at once; where nothing is, those at the very same distance are counted.
+"""
+
+import numpy as np
+
+from microagg._kernels._jit import kernel
+from microagg._kernels.pool import EMPTY, FAN, LEAF, STACK
+from microagg._kernels.tree import leaf_distances
+from microagg._kernels.tree_search import box_distances, push
+
+
+@kernel
+def count_as_near(pool, weights, queries, own, budget, state, counts):  # OUT: state, counts
+    """Give, for each query, how many masked records are as near as its own, or 0 if one is nearer.
+
+    `pool` is a tree of distinct points, each of which `weights` masked records share; `queries` (n, d) are
+    the original records and `own` (n,) the number of each one's point. `state` holds the next query; returns
+    when all are done or `budget` coordinates have been looked at.
+    """
+    n, d = queries.shape
+    points, rows, filled = pool.points, pool.rows, pool.filled
+    low, high, children, lowest = pool.low, pool.high, pool.children, pool.lowest
+    stack_bounds, stack = np.empty(STACK), np.empty(STACK, dtype=np.int64)
+    bounds, buffer = np.empty(FAN), np.empty(LEAF)
+    work = 0
+    while state[0] < n and work < budget:
+        point = queries[state[0]]
+        block, at = divmod(pool.place[own[state[0]]], LEAF)
+        distance = 0.0
+        for j in range(d):
+            u = points[block, j, at] - point[j]
+            distance += u * u
+        found = 0
+        child, top = 0, 0
+        while True:
+            if child < 0:
+                leaf = -1 - child
+                leaf_distances(points, leaf, point, buffer)
+                work += LEAF * d
+                nearer = False
+                for i in range(filled[leaf]):
+                    if buffer[i] < distance:
+                        nearer = True
+                    elif buffer[i] == distance:
+                        found += weights[rows[leaf * LEAF + i]]
+                if nearer:
+                    found = 0
+                    break
+            else:
+                box_distances(low, high, child, point, bounds)
+                work += FAN * d
+                base = top
+                for c in range(FAN):
+                    slot = child * FAN + c
+                    if bounds[c] <= distance and lowest[slot] != EMPTY:
+                        push(base, top, bounds[c], slot, lowest, stack_bounds, stack)
+                        top += 1
+            if top == 0:
+                break
+            top -= 1
+            child = children[stack[top]]
+        counts[state[0]] = found
+        state[0] += 1

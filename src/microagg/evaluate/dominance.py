@@ -1,0 +1,79 @@
+"""Groups in which one member is most of the total: what a mean of business data can give away."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg._kernels.sums import group_sizes
+
+
+@dataclass(frozen=True)
+class Dominance:
+    """How far single members make up their groups' totals, in each non-negative column.
+
+    Attributes
+    ----------
+    largest_share : mapping
+        For each column, the highest share, in percent, that one member has of its group's total.
+    median_share : mapping
+        For each column, the median over groups of the largest member's share, in percent.
+    failing : mapping
+        For each column, how many groups fail the p percent rule: the total without the two largest members
+        is less than p percent of the largest, so the second largest can guess it that closely.
+    p : float
+        The percentage of that rule.
+    n_groups : int
+    left_out : tuple
+        Columns with negative values, for which shares mean nothing.
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> found = ma.dominance([[1.0], [2.0], [97.0], [5.0], [5.0], [5.0]], [0, 0, 0, 1, 1, 1], p=10)
+    >>> found.largest_share[0], found.failing[0]
+    (97.0, 1)
+    """
+
+    largest_share: Mapping[Any, float]
+    median_share: Mapping[Any, float]
+    failing: Mapping[Any, int]
+    p: float
+    n_groups: int
+    left_out: tuple[Any, ...]
+
+    def __repr__(self) -> str:
+        worst = max(self.failing.values(), default=0)
+        highest = max(self.largest_share.values(), default=0.0)
+        left_out = f"; {len(self.left_out)} columns with negative values left out" if self.left_out else ""
+        return (
+            f"Dominance: the largest member has up to {highest:.1f} % of its group's total; up to {worst} of "
+            f"{self.n_groups} groups fail the {self.p:g} % rule in one column{left_out}"
+        )
+
+
+def measure_dominance(
+    columns: NDArray[np.float64], labels: NDArray[np.int64], names: Sequence[Any], p: float
+) -> Dominance:
+    """Judge the groups of the original columns (d, n); `labels` (n,) are numbered from 0."""
+    n_groups = int(labels.max()) + 1
+    sizes = group_sizes(labels, n_groups)
+    ends = np.cumsum(sizes)
+    largest_share, median_share, failing, left_out = {}, {}, {}, []
+    for name, column in zip(names, columns, strict=True):
+        if column.min() < 0:
+            left_out.append(name)
+            continue
+        ordered = np.ldexp(column, -max(0, int(np.frexp(column.max())[1]) - 900))[np.lexsort((column, labels))]
+        totals = np.add.reduceat(ordered, ends - sizes)
+        largest = ordered[ends - 1].copy()
+        shares = np.divide(largest, totals, out=np.zeros(n_groups), where=totals > 0)
+        ordered[ends - 1] = 0.0
+        ordered[(ends - 2)[sizes > 1]] = 0.0
+        rest = np.add.reduceat(ordered, ends - sizes)
+        largest_share[name] = 100.0 * float(shares.max())
+        median_share[name] = 100.0 * float(np.median(shares))
+        failing[name] = int(np.count_nonzero(rest < p / 100 * largest))
+    return Dominance(largest_share, median_share, failing, p, n_groups, tuple(left_out))

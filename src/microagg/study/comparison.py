@@ -1,0 +1,258 @@
+"""Many releases of one file beside each other: which is the better one overall."""
+
+import html
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from microagg.checks import check_jobs
+from microagg.errors import InvalidParameter
+from microagg.evaluate.score import scoring_index
+from microagg.pipeline import protect
+from microagg.plots import draw_map
+
+Progress = Callable[[int, int], None]
+
+_HEADS = ("method", "k", "groups", "IL %", "G_IL %", "RLD %", "ID %", "G_DR %", "score", "seconds", "")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One release and its figures; all but k and groups are better when lower.
+
+    Attributes
+    ----------
+    method : str
+    k : int
+    groups : int
+    il, il1s, g_il : float
+        Losses (see `LossMeasures`).
+    rld, right_group, interval, g_dr : float
+        Risks, in percent (see `DisclosureRisk`).
+    score : float
+        The scoring index.
+    seconds : float
+        Time of `protect`.
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> survey = ma.datasets.survey(300, seed=0).select(["age", "income", "tax"])
+    >>> one = ma.compare(survey, "mdav", 5).candidates[0]
+    >>> one.method, one.k, one.groups
+    ('mdav', 5, 60)
+    """
+
+    method: str
+    k: int
+    groups: int
+    il: float
+    il1s: float
+    g_il: float
+    rld: float
+    right_group: float
+    interval: float
+    g_dr: float
+    score: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Releases of one file by several methods and k.
+
+    Attributes
+    ----------
+    candidates : tuple of Candidate
+        In the order of methods, then of k.
+    x : float
+        The weight of the loss in the score.
+    sampled : int or None
+        How many records linkage was estimated on, where not all.
+    standard_error : float
+        The largest one of any `rld`; 0 where all records were linked.
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> survey = ma.datasets.survey(300, seed=0).select(["age", "income", "tax"])
+    >>> found = ma.compare(survey, ["mdav", "iamat"], [3, 5])
+    >>> len(found.candidates), found.best.k
+    (4, 5)
+    """
+
+    candidates: tuple[Candidate, ...]
+    x: float
+    sampled: int | None
+    standard_error: float
+
+    @property
+    def best(self) -> Candidate:
+        """The candidate with the lowest score; the first of those that tie."""
+        return min(self.candidates, key=lambda candidate: candidate.score)
+
+    @property
+    def frontier(self) -> tuple[Candidate, ...]:
+        """The efficient candidates, by loss: no other has less loss without more risk, or the other way."""
+        efficient = [
+            one
+            for one in self.candidates
+            if not any(
+                other.g_il <= one.g_il and other.g_dr <= one.g_dr and (other.g_il < one.g_il or other.g_dr < one.g_dr)
+                for other in self.candidates
+            )
+        ]
+        return tuple(sorted(efficient, key=lambda candidate: (candidate.g_il, candidate.g_dr)))
+
+    def as_dict(self) -> dict[str, list[Any]]:
+        """Give the figures column by column, as any dataframe library takes them."""
+        rows = [asdict(candidate) for candidate in self.candidates]
+        return {name: [row[name] for row in rows] for name in rows[0]}
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the risk–utility map: each method a line through its k, the efficient candidates ringed.
+
+        Parameters
+        ----------
+        ax : Matplotlib axes, optional
+            Where to draw; else on a new figure (`.figure.savefig(...)`).
+
+        Returns
+        -------
+        Matplotlib axes
+        """
+        lines: dict[str, list[tuple[int, float, float]]] = {}
+        for one in self.candidates:
+            lines.setdefault(one.method, []).append((one.k, one.g_il, one.g_dr))
+        return draw_map(lines, [(one.g_il, one.g_dr) for one in self.frontier], ax)
+
+    def __repr__(self) -> str:
+        rows = [_HEADS, *self._cells()]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(_HEADS))]
+        lines = [
+            row[0].ljust(widths[0])
+            + "".join(f"  {cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))
+            for row in rows
+        ]
+        return "\n".join(line.rstrip() for line in [*lines, self._note()])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in _HEADS)
+        rows = "".join(
+            "<tr>" + "".join(f"<td style='text-align:right'>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in self._cells()
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p>{html.escape(self._note())}</p>"
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        efficient, best = self.frontier, self.best
+        return [
+            (
+                one.method,
+                str(one.k),
+                str(one.groups),
+                *(f"{value:.2f}" for value in (one.il, one.g_il, one.rld, one.interval, one.g_dr, one.score)),
+                f"{one.seconds:.2f}",
+                "lowest score" if one is best else "efficient" if one in efficient else "",
+            )
+            for one in self.candidates
+        ]
+
+    def _note(self) -> str:
+        weights = f"score = {self.x:g} · G_IL + {1 - self.x:g} · G_DR; lower is better."
+        if self.sampled is None:
+            return weights
+        return f"{weights} RLD estimated on {self.sampled} records (standard error up to {self.standard_error:.2g})."
+
+
+def compare(
+    frame: Any,
+    methods: Iterable[Any] = ("mdav", "cbfs", "vmdav", "iamat"),
+    ks: Iterable[int] = (3, 5, 10),
+    *,
+    keys: Iterable[Any] | None = None,
+    x: float = 0.5,
+    sample: int | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Comparison:
+    """Mask a file by several methods and k, and judge the loss and the risk of each release.
+
+    Parameters
+    ----------
+    frame : dataframe
+    methods : list of str or estimators
+        As `protect` takes them.
+    ks : list of int
+    keys : list of names, optional
+        The masked columns an intruder knows; by default all.
+    x : float
+        The weight of the loss in the score, from 0 to 1.
+    sample : int, optional
+        How many records to estimate linkage on; by default 10 000 where there are more than 50 000.
+    seed : int
+        Of the sample.
+    n_jobs : int, optional
+        Threads; by default one a core.
+    progress : callable, optional
+        Called as progress(releases done, releases in all).
+    **options
+        Everything else that `protect` takes: roles, scale, select ...
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> survey = ma.datasets.survey(300, seed=0).select(["age", "income", "tax"])
+    >>> [one.method for one in ma.compare(survey, ["mdav", "cbfs"], [3]).candidates]
+    ['mdav', 'cbfs']
+    """
+    scoring_index(0.0, 0.0, x)
+    names = [methods] if isinstance(methods, str) or hasattr(methods, "fit_predict") else list(methods)
+    levels = list(ks) if isinstance(ks, Iterable) else [ks]
+    if not names or not levels:
+        raise InvalidParameter("there is nothing to compare. Pass at least one method and one k.")
+    known = None if keys is None else list(keys)
+    threads = check_jobs(n_jobs)
+    candidates = []
+    error = 0.0
+    sampled = None
+    for method in names:
+        for k in levels:
+            began = time.perf_counter()
+            release = protect(frame, k, method=_with_k(method, k), n_jobs=threads, **options)
+            seconds = time.perf_counter() - began
+            risk = release.risk_for(known, sample, seed, threads)
+            error, sampled = max(error, risk.standard_error), risk.sampled
+            candidates.append(
+                Candidate(
+                    method=method if isinstance(method, str) else type(method).__name__,
+                    k=release.recipe.k,
+                    groups=release.n_groups,
+                    il=release.loss.percent,
+                    il1s=release.loss.il1s,
+                    g_il=release.loss.g_il,
+                    rld=risk.rld,
+                    right_group=risk.right_group,
+                    interval=risk.interval,
+                    g_dr=risk.g_dr,
+                    score=scoring_index(release.loss.g_il, risk.g_dr, x),
+                    seconds=seconds,
+                )
+            )
+            if progress is not None:
+                progress(len(candidates), len(names) * len(levels))
+    return Comparison(tuple(candidates), x, sampled, error)
+
+
+def _with_k(method: Any, k: int) -> Any:
+    """Give an estimator's copy for this k; a name serves every k."""
+    if isinstance(method, str) or not hasattr(method, "get_params") or "k" not in method.get_params():
+        return method
+    return type(method)(**(method.get_params() | {"k": k}))

@@ -1,0 +1,212 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+import microagg as ma
+from microagg._kernels.standard import moments, standardise
+from microagg.errors import InputError
+from microagg.evaluate.risk import key_sets, rank_intervals
+from tests.reference.risk import interval_counts, linkage
+
+CENSUS_KEYS = ["FEDTAX", "AFNLWGT", "AGI", "EMCONTRB", "PTOTVAL", "TAXINC", "STATETAX"]
+
+
+@st.composite
+def masked_files(draw):
+    """An original file full of ties and a masked one: microaggregated, shuffled values, or unchanged."""
+    n, d = draw(st.integers(4, 40)), draw(st.integers(1, 3))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    X = rng.integers(0, draw(st.integers(2, 8)), (n, d)).astype(float)
+    kind = draw(st.sampled_from(["mdav", "noise", "same", "swapped"]))
+    if kind == "mdav":
+        return X, ma.MDAV(k=2).fit_transform(X)
+    if kind == "noise":
+        return X, X + rng.integers(-1, 2, (n, d))
+    return X, X.copy() if kind == "same" else rng.permutation(X)
+
+
+def z_scores(X, masked):
+    found = [moments(np.ascontiguousarray(column)) for column in X.T]
+    return [
+        np.array([standardise(np.ascontiguousarray(column), *own) for column, own in zip(file.T, found, strict=True)]).T
+        for file in (X, masked)
+    ]
+
+
+@settings(max_examples=200)
+@given(files=masked_files())
+def test_linkage_is_that_of_brute_force(files):
+    X, masked = files
+    risk = ma.disclosure_risk(X, masked)
+    z, z_masked = z_scores(X, masked)
+    right, group = linkage(z.tolist(), z_masked.tolist())
+    assert_allclose(risk.per_record, right, atol=1e-12)
+    assert risk.rld == pytest.approx(100 * np.mean(right), abs=1e-10)
+    assert risk.right_group == pytest.approx(100 * np.mean(group), abs=1e-10)
+
+
+@settings(max_examples=50)
+@given(files=masked_files(), seed=st.integers(0, 100))
+def test_the_order_of_rows_does_not_matter(files, seed):
+    X, masked = files
+    rng = np.random.default_rng(seed)
+    risk = ma.disclosure_risk(X, masked)
+    together = rng.permutation(len(X))
+    moved = ma.disclosure_risk(X[together], masked[together])
+    assert moved.rld == pytest.approx(risk.rld, abs=1e-12)
+    assert_array_equal(moved.per_record, risk.per_record[together])
+    assert moved.interval_tied == risk.interval_tied
+    assert moved.interval_deviation == risk.interval_deviation
+    alone = rng.permutation(len(X))  # row i of the shuffled file is row alone[i] of the masked one
+    shuffled = ma.disclosure_risk(X, masked[alone], truth=np.argsort(alone))
+    assert shuffled.rld == pytest.approx(risk.rld, abs=1e-12)
+    assert shuffled.interval == risk.interval
+
+
+@settings(max_examples=100)
+@given(files=masked_files())
+def test_rank_intervals_are_those_of_the_oracle(files):
+    X, masked = files
+    found = rank_intervals(np.ascontiguousarray(X.T), np.ascontiguousarray(masked.T), alike=False)
+    assert list(found.counts) == interval_counts(X.T.tolist(), masked.T.tolist())
+
+
+@pytest.mark.parametrize("method", ["mdav", "iamat", "vmdav"])
+@pytest.mark.parametrize("k", [2, 5])
+def test_all_keys_link_at_most_one_in_k(method, k):
+    table = ma.datasets.survey(500, seed=0).select(["age", "hours", "wage", "income"])
+    risk = ma.protect(table, k, method=method).risk
+    assert 0 < risk.full_keys <= 100 / k
+    assert risk.per_set[risk.keys] == risk.full_keys
+    assert len(risk.per_set) == 15
+
+
+def test_unmasked_records_that_differ_are_all_linked():
+    X = np.random.default_rng(0).random((60, 2))
+    risk = ma.disclosure_risk(X, X)
+    assert risk.rld == risk.interval == risk.interval_deviation == risk.g_dr == 100.0
+
+
+def test_a_file_of_equal_records_links_nobody_in_particular():
+    X = np.random.default_rng(0).random((50, 2))
+    risk = ma.disclosure_risk(X, np.repeat(X.mean(axis=0)[None, :], 50, axis=0))
+    assert risk.rld == pytest.approx(2.0)
+    assert risk.right_group == pytest.approx(100.0)
+
+
+@pytest.mark.casc
+@pytest.mark.parametrize(("method", "expected"), [("cbfs", (214, 79, 29)), ("iamat", (202, 93, 60))])
+def test_interval_disclosure_on_census(method, expected):
+    table = ma.datasets.load("census")
+    for k, count in zip((3, 4, 5), expected, strict=True):
+        risk = ma.disclosure_risk(table, ma.protect(table, k, method=method).data, keys=CENSUS_KEYS)
+        assert sum(risk.rank_intervals.counts) == count
+        assert risk.interval == pytest.approx(count * 10 / 1080)
+        assert risk.g_dr == pytest.approx((risk.rld + risk.interval) / 2)
+        assert len(risk.per_set) == 127
+
+
+def test_a_key_that_tells_persons_apart_drives_the_risk():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.arange(200.0), rng.integers(0, 2, 200)])
+    risk = ma.disclosure_risk(X, X)
+    assert risk.drivers[0] > 90
+    assert risk.drivers[0] > risk.drivers[1]
+
+
+def test_a_sample_estimates_with_its_error():
+    X = np.random.default_rng(0).random((3000, 3))
+    masked = ma.MDAV(k=3).fit_transform(X)
+    whole = ma.disclosure_risk(X, masked)
+    part = ma.disclosure_risk(X, masked, sample=500, seed=1)
+    assert part.sampled == 500
+    assert np.count_nonzero(~np.isnan(part.per_record)) == 500
+    assert 0 < part.standard_error < 2
+    assert abs(part.rld - whole.rld) < 4 * part.standard_error
+    assert_array_equal(part.per_record, np.where(np.isnan(part.per_record), np.nan, whole.per_record))
+    assert "Estimated on 500 records" in repr(part)
+    assert ma.disclosure_risk(X, masked, sample=9999).sampled is None
+
+
+def test_threads_change_nothing_and_progress_is_told():
+    X = np.random.default_rng(0).random((400, 4))
+    masked = ma.MDAV(k=3).fit_transform(X)
+    told = []
+    one = ma.disclosure_risk(X, masked, n_jobs=1, progress=lambda done, total: told.append((done, total)))
+    two = ma.disclosure_risk(X, masked, n_jobs=2)
+    assert_array_equal(one.per_record, two.per_record)
+    assert told[-1] == (400 * 15, 400 * 15)
+
+
+def test_more_than_seven_keys_are_tried_in_127_sets():
+    sets = key_sets(12)
+    assert len(set(sets)) == 127
+    assert sets == key_sets(12)
+    assert len(key_sets(7)) == 127
+    assert all(chosen for chosen in sets)
+
+
+FRAME = ma.datasets.survey(40, seed=0, frame="pandas")[["age", "hours", "wage"]]
+
+
+@pytest.mark.parametrize(
+    ("original", "masked", "options", "message"),
+    [
+        (FRAME, FRAME.iloc[:30], {}, "the original file has 40 records and the masked one 30"),
+        (FRAME, FRAME[["age"]].rename(columns={"age": "years"}), {}, "no column in common"),
+        (FRAME, FRAME[["age", "hours"]], {"columns": ["age", "wage"]}, "'wage' is not among the columns of the masked"),
+        (FRAME, FRAME.astype({"age": str}), {}, "column 'age' of the masked file is not numeric"),
+        (FRAME.astype({"wage": str}), FRAME, {}, "column 'wage' of the original file is not numeric"),
+        (FRAME, FRAME.astype(float).replace(40.0, np.nan), {}, r"missing values in the masked file: .*'hours' \("),
+        (FRAME, FRAME, {"keys": ["weight"]}, "'weight' is not among the keys"),
+        (FRAME, FRAME, {"keys": []}, "empty or names a column twice"),
+        (FRAME, FRAME, {"truth": [0, 1]}, "truth must list each row"),
+        (FRAME, FRAME, {"sample": 1}, "sample must be a number of records"),
+        (FRAME, FRAME.to_numpy(), {}, "one file is a dataframe and the other is not"),
+        (np.ones((4, 2)), np.ones((4, 3)), {}, "the files have 2 and 3 columns"),
+        (np.ones((4, 2)), np.full((4, 2), np.nan), {}, "missing or infinite"),
+    ],
+)
+def test_what_differs_between_the_files_is_named(original, masked, options, message):
+    with pytest.raises(InputError, match=message):
+        ma.disclosure_risk(original, masked, **options)
+
+
+def test_reordered_columns_are_matched_by_name():
+    masked = ma.protect(FRAME, 3).data
+    one = ma.disclosure_risk(FRAME, masked)
+    two = ma.disclosure_risk(FRAME, masked[["wage", "age", "hours"]])
+    assert_array_equal(one.per_record, two.per_record)
+    assert ma.loss_measures(FRAME, masked[["wage", "age", "hours"]]).g_il == ma.loss_measures(FRAME, masked).g_il
+
+
+def test_a_release_judges_itself_until_it_is_stored():
+    import pickle
+
+    release = ma.protect(FRAME, 3)
+    assert release.risk is release.risk
+    assert release.risk.rld == ma.disclosure_risk(FRAME, release.data).rld
+    assert release.loss.g_il == ma.loss_measures(FRAME, release.data).g_il
+    assert release.anonymity.k == release.k_achieved
+    assert release.risk_for(["age"]).keys == ("age",)
+    stored = pickle.loads(pickle.dumps(ma.protect(FRAME, 3)))
+    assert stored.loss.g_il == release.loss.g_il
+    assert stored.anonymity.k == 3
+    with pytest.raises(InputError, match="a stored release has no original values"):
+        stored.risk  # noqa: B018
+
+
+def test_large_releases_are_judged_on_a_sample(monkeypatch):
+    monkeypatch.setattr("microagg.release._SAMPLE_ABOVE", 30)
+    monkeypatch.setattr("microagg.release._SAMPLE", 20)
+    assert ma.protect(FRAME, 3).risk.sampled == 20
+
+
+def test_the_score_weighs_loss_against_risk():
+    assert ma.scoring_index(20, 40) == 30
+    assert ma.scoring_index(20, 40, x=0.75) == 25
+    for x in (-0.1, 1.1, "half", True):
+        with pytest.raises(InputError, match="must be a number from 0 to 1"):
+            ma.scoring_index(20, 40, x)

@@ -1,0 +1,86 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import microagg as ma
+from microagg.evaluate.utility import measure_loss
+from tests.reference.risk import five_measures
+
+VALUES = [st.integers(-3, 3).map(float), st.floats(-100, 100).map(lambda x: round(x, 1)), st.just(5.0), st.just(0.0)]
+
+
+@st.composite
+def pairs(draw):
+    """Two files of 2 to 12 records and 1 to 4 columns: zeros, negatives, constants; some columns unchanged."""
+    n, d = draw(st.integers(2, 12)), draw(st.integers(1, 4))
+    original, masked = [], []
+    for _ in range(d):
+        kind = draw(st.sampled_from(VALUES))
+        column = draw(st.lists(kind, min_size=n, max_size=n))
+        original.append(column)
+        masked.append(column if draw(st.booleans()) else draw(st.lists(kind, min_size=n, max_size=n)))
+    return np.array(original), np.array(masked)
+
+
+@settings(max_examples=200)
+@given(files=pairs())
+def test_m1_to_m5_are_those_of_the_oracle(files):
+    original, masked = files
+    found = measure_loss(original, masked, range(len(original)))
+    expected = five_measures(original.tolist(), masked.tolist())
+    assert (found.m1, found.m2, found.m3, found.m4, found.m5) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+    assert found.g_il == pytest.approx(20 * sum(expected), rel=1e-6, abs=1e-7)
+
+
+@settings(max_examples=50)
+@given(files=pairs(), power=st.sampled_from([-900, -300, 300, 900]))
+def test_the_magnitude_of_a_column_does_not_matter(files, power):
+    original, masked = files
+    plain = measure_loss(original, masked, range(len(original)))
+    scaled = measure_loss(np.ldexp(original, power), np.ldexp(masked, power), range(len(original)))
+    assert [m.value for m in scaled.measures] == pytest.approx([m.value for m in plain.measures], rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.casc
+@pytest.mark.parametrize(
+    ("method", "expected"), [("cbfs", (28.609, 33.254, 38.672)), ("iamat", (22.151, 30.313, 34.961))]
+)
+def test_the_overall_loss_on_census(method, expected):
+    table = ma.datasets.load("census")
+    for k, value in zip((3, 4, 5), expected, strict=True):
+        assert ma.loss_measures(table, ma.protect(table, k, method=method).data).g_il == pytest.approx(value, abs=5e-4)
+
+
+def test_differences_are_told_for_each_column():
+    original = np.array([[1.0, 10.0], [3.0, 10.0], [5.0, 40.0], [7.0, 40.0]])
+    masked = np.array([[2.0, 10.0], [2.0, 10.0], [6.0, 40.0], [6.0, 40.0]])
+    found = ma.loss_measures(original, masked)
+    deviation = original[:, 0].std()
+    assert found.means[0] == pytest.approx(0.0)
+    assert found.deviations[0] == pytest.approx(masked[:, 0].std() / deviation - 1)
+    assert found.quantiles[0][4] == pytest.approx(0.0)
+    assert found.quantiles[1] == pytest.approx([0.0] * 9)
+    expected = np.corrcoef(masked.T)[0, 1] - np.corrcoef(original.T)[0, 1]
+    assert found.correlations[0, 1] == pytest.approx(expected)
+    assert found.per_column[1] == 0.0
+    assert found.percent == pytest.approx(100 * 4 / deviation**2 / 8)
+    assert found.il1s == pytest.approx(4 / deviation / np.sqrt(2) / 8)
+
+
+def test_identical_files_lose_nothing():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    found = ma.loss_measures(X, X)
+    assert [measure.value for measure in found.measures] == [0.0] * 8
+
+
+def test_a_figure_says_how_to_read_it():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    found = ma.loss_measures(X, np.repeat(X.mean(axis=0)[None, :], 50, axis=0))
+    assert found.percent == pytest.approx(100.0)
+    for measure in found.measures:
+        assert measure.better == "lower"
+        assert measure.bounds[0] <= measure.value <= measure.bounds[1] + 1e-9
+        assert measure.meaning.endswith(".")
+        assert measure.name in repr(found)
+        assert measure.name in found._repr_html_()

@@ -1,0 +1,84 @@
+import pytest
+
+import microagg as ma
+from microagg.errors import InputError
+
+TABLE = ma.datasets.survey(240, seed=0).select(["age", "hours", "wage", "income"])
+
+
+def test_every_method_and_k_is_judged():
+    told = []
+    found = ma.compare(TABLE, ["mdav", "cbfs"], [3, 6], progress=lambda done, total: told.append((done, total)))
+    assert [(one.method, one.k) for one in found.candidates] == [("mdav", 3), ("mdav", 6), ("cbfs", 3), ("cbfs", 6)]
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    for one in found.candidates:
+        release = ma.protect(TABLE, one.k, method=one.method)
+        assert one.il == release.loss.percent
+        assert one.g_il == release.loss.g_il
+        assert one.g_dr == release.risk.g_dr
+        assert one.score == pytest.approx((one.g_il + one.g_dr) / 2)
+    assert found.best.score == min(one.score for one in found.candidates)
+    assert found.as_dict()["k"] == [3, 6, 3, 6]
+
+
+def test_the_frontier_is_what_nothing_beats():
+    found = ma.compare(TABLE, ["mdav", "cbfs", "iamat", "vmdav"], [3, 5, 8])
+    efficient = set(found.frontier)
+    for one in found.candidates:
+        beaten = any(
+            other.g_il <= one.g_il and other.g_dr <= one.g_dr and (other.g_il, other.g_dr) != (one.g_il, one.g_dr)
+            for other in found.candidates
+        )
+        assert (one in efficient) == (not beaten)
+    losses = [one.g_il for one in found.frontier]
+    risks = [one.g_dr for one in found.frontier]
+    assert losses == sorted(losses)
+    assert risks == sorted(risks, reverse=True)
+
+
+def test_the_map_has_a_line_for_each_method():
+    found = ma.compare(TABLE, ["mdav", "iamat"], [3, 5])
+    ax = found.plot()
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels[1:] == ["mdav", "iamat"]
+    assert {text.get_text() for text in ax.texts} == {"3", "5"}
+
+
+def test_the_table_is_readable_as_text_and_html():
+    found = ma.compare(TABLE, "mdav", 3, x=0.25)
+    assert "lowest score" in repr(found)
+    assert "0.25 · G_IL + 0.75 · G_DR" in repr(found)
+    assert "<td" in found._repr_html_()
+
+
+def test_estimators_roles_keys_and_samples_are_passed_on():
+    survey = ma.datasets.survey(240, seed=0)
+    found = ma.compare(
+        survey,
+        [ma.VMDAV(gamma=1.1), "mdav"],
+        [3],
+        keys=["age"],
+        sample=100,
+        quasi=["age", "income"],
+        rest="drop",
+    )
+    assert [one.method for one in found.candidates] == ["VMDAV", "mdav"]
+    assert found.sampled == 100
+    assert found.standard_error > 0
+    assert "estimated on 100 records" in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"methods": []}, "nothing to compare"),
+        ({"ks": []}, "nothing to compare"),
+        ({"x": 2}, "from 0 to 1"),
+        ({"methods": ["mdva"]}, "method='mdva' is not known"),
+        ({"keys": ["weight"]}, "'weight' is not among the masked columns"),
+        ({"ks": [1]}, "k=1 protects nobody"),
+    ],
+)
+def test_bad_input_is_named(options, message):
+    with pytest.raises(InputError, match=message):
+        ma.compare(TABLE, **options)
