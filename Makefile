@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test check bench bench-full search-figure dependence-figures ama-figures clean
+.PHONY: help demo test check bench bench-full search-figure dependence-figures ama-figures risk-map clean
 .DEFAULT_GOAL := help
 
 help:
@@ -51,6 +51,10 @@ dependence-figures: $(VENV)/installed
 
 ama-figures: $(VENV)/installed
 	$(BIN)/python benchmarks/ama_figures.py
+
+risk-map: $(VENV)/installed
+	$(BIN)/pip install --quiet "rdata>=1.0"
+	$(BIN)/python benchmarks/risk_map.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis build dist

@@ -91,7 +91,7 @@ def draw_map(
         ax.plot(*zip(*sorted(frontier), strict=True), color=PALE, lw=9, solid_capstyle="round", zorder=1)
     ax.scatter(
         *zip(*frontier, strict=True), s=190, facecolors="none", edgecolors=INK, linewidths=1.1, zorder=2,
-        label="efficient: nothing has less of both",
+        label="efficient",
     )  # fmt: skip
     for number, (name, points) in enumerate(lines.items()):
         colour = LINES[number % len(LINES)]
