@@ -10,7 +10,8 @@ help:
 	@echo "make demo    mask a made survey and print what it cost"
 	@echo "make test    run the tests (set MICROAGG_DATA to include the CASC files)"
 	@echo "make check   linter, types, import contract, then the tests"
-	@echo "make bench   time the partitioners (make bench-full: twenty minutes)"
+	@echo "make bench   time the partitioners (make bench-full: ten minutes)"
+	@echo "make search-figure dependence-figures ama-figures risk-map   draw the figures of the docs"
 	@echo "make clean   remove the virtual environment and caches"
 
 $(VENV)/installed: pyproject.toml

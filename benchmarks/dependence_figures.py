@@ -67,7 +67,7 @@ def rules() -> None:
             right = []
             for tree, parents in datasets.TREES.items():
                 truth = {tuple(sorted(link)) for link in enumerate(parents) if link[1] is not None}
-                for categories in (4, 10):
+                for categories in (4, 7, 9, 13):
                     for seed in range(10):
                         table = datasets.dependence_tree(
                             tree, n, categories=categories, width=1000 // categories, seed=seed

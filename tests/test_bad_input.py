@@ -47,7 +47,7 @@ CASES = {
         TooFewRecords,
         "2 record.*k=3",
     ),
-    "text": (lambda: ma.protect(frame(d=["secret"] * 12), 3), InvalidData, "'d' to be masked is not numeric"),
+    "text": (lambda: ma.protect(frame(d=["secret"] * 12), 3), InvalidData, "'d' is not numeric"),
     "object": (
         lambda: ma.protect(frame(d=pd.Series([1, "secret"] * 6, dtype=object)), 3),
         InvalidData,

@@ -28,7 +28,7 @@ EXCEPTIONS = {
 }
 
 
-@pytest.mark.parametrize("estimator", [e for e, _, _ in ESTIMATORS], ids=repr)
+@pytest.mark.parametrize("estimator", [*(e for e, _, _ in ESTIMATORS), ma.DependenceTree()], ids=repr)
 def test_scikit_learns_contract_holds(estimator):
     results = check_estimator(estimator, expected_failed_checks=EXCEPTIONS, on_fail=None, on_skip=None)
     failed = {r["check_name"] for r in results if r["status"] == "failed"}

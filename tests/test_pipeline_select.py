@@ -48,6 +48,8 @@ def test_ama_is_its_three_parts():
 def test_names_a_selection_and_a_function_select_too():
     named = ma.protect(TABLE, k=3, select=["wage", "age"])
     again = ma.protect(TABLE, k=3, select=named.selection)
+    assert again.selection is named.selection
+    assert again.recipe.select["by"] == "selection"
     seen = []
 
     def choose(frame):
@@ -57,7 +59,7 @@ def test_names_a_selection_and_a_function_select_too():
     by_function = ma.protect(TABLE, k=3, select=choose)
     assert seen == [NAMES]
     assert named.selection.reason == "as asked"
-    assert named.recipe.select == {"by": "names", "columns": ("wage", "age")}
+    assert named.recipe.select == {"by": "names", "columns": ("age", "wage")}
     assert by_function.recipe.select["by"] == "function"
     for release in (again, by_function):
         assert_array_equal(release.groups, named.groups)
@@ -95,8 +97,11 @@ def test_fewer_columns_than_three_are_all_taken():
         ({"measure": "vi"}, "measure goes with"),
         ({"select": ["age"], "width": 5}, "width goes with"),
         ({"select": "emad", "measure": "rho"}, "measure='rho' is not known"),
-        ({"select": "emad", "count": 9}, "count=9 is not between 1 and the 7 columns"),
-        ({"select": "emad", "width": -1}, "width must be positive"),
+        ({"select": "emad", "count": 9}, "count=9 must be a whole number, from 1 to 7"),
+        ({"select": "emad", "width": -1}, "width=-1 must be positive"),
+        ({"select": lambda frame: frame["age"]}, "not a ChunkedArray of data"),
+        ({"select": [7.125]}, r"\(a float\), which is not masked"),
+        ({"method": "projection", "axis": 1, "select": "emad"}, "does not go with method 'projection'"),
         ({"method": "ama", "select": "emad"}, "Leave those two out"),
         ({"method": "ama", "tail": "3k"}, "Leave those two out"),
         ({"method": "ranking", "per_column": True, "select": "emad"}, "does not go with method 'ranking'"),
@@ -106,3 +111,29 @@ def test_fewer_columns_than_three_are_all_taken():
 def test_bad_selections_are_named(options, message):
     with pytest.raises(InputError, match=message):
         ma.protect(TABLE, k=3, **options)
+
+
+def test_columns_of_one_value_are_never_grouped_on():
+    n = TABLE.num_rows
+    constant = TABLE.append_column("year", [[2020] * n]).append_column("country", [[1] * n])
+    for options in ({"method": "ama"}, {"select": "emad"}):
+        release = ma.protect(constant, k=3, **options)
+        assert not {"year", "country"} & set(release.selection.columns)
+        assert "2 of one value left out" in release.selection.reason
+        assert release.selection.columns == ma.protect(TABLE, k=3, **options).selection.columns
+    with pytest.raises(InputError, match="no selected column varies"):
+        ma.protect(constant, k=3, select=["year", "country"])
+
+
+def test_a_function_gets_a_copy():
+    frame = TABLE.to_pandas()
+    before = frame.copy()
+
+    def spoil(given):
+        values = given["age"].to_numpy()
+        values.setflags(write=True)
+        values[:] = 0
+        return ["wage"]
+
+    ma.protect(frame, k=3, select=spoil)
+    assert frame.equals(before)

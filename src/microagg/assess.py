@@ -7,7 +7,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.checks import check_jobs, check_labels, check_matrix
+from microagg.checks import check_jobs, check_labels, check_matrix, check_names, check_whole, shown_name
 from microagg.errors import InvalidData, InvalidParameter, RoleError
 from microagg.evaluate.anonymity import Anonymity, measure_anonymity
 from microagg.evaluate.dominance import Dominance, measure_dominance
@@ -95,7 +95,7 @@ def disclosure_risk(
     3
     """
     names, before, after = _matched(original, masked, columns, truth)
-    known = names if keys is None else check_names(keys, names, "keys")
+    known = names if keys is None else known_names(keys, names, "keys")
     rows = check_sample(sample, before.shape[1], seed)
     return measure_risk(before, after, names, known, rows, check_jobs(n_jobs), progress)
 
@@ -126,8 +126,8 @@ def anonymity(frame: Any, keys: Iterable[Any] | None = None, *, confidential: It
     """
     opened = frames.open_frame(frame)
     names = list(opened.columns)
-    secret = check_names(confidential, names, "confidential") if confidential else []
-    known = [name for name in names if name not in secret] if keys is None else check_names(keys, names, "keys")
+    secret = known_names(confidential, names, "confidential") if confidential else []
+    known = [name for name in names if name not in secret] if keys is None else known_names(keys, names, "keys")
     both = [name for name in known if name in secret]
     if both or not known:
         raise RoleError(f"column {both[0]!r} is a key and confidential." if both else "no key is left. Name some.")
@@ -164,7 +164,7 @@ def dominance(original: Any, labels: ArrayLike, *, p: float = 10.0) -> Dominance
     """
     if isinstance(p, bool) or not isinstance(p, (int, float)) or not 0 < p <= 100:
         raise InvalidParameter("p must be a percentage above 0, up to 100.")
-    names, columns = _numbers(original, "original")
+    names, columns = frames.read_numbers(original)
     groups = check_labels(labels, columns.shape[1], len(names))
     if groups.ndim == 2:
         raise InvalidParameter("labels are given for each column. Pass one label a record.")
@@ -175,9 +175,9 @@ def _matched(
     original: Any, masked: Any, columns: Iterable[Any] | None, truth: Any
 ) -> tuple[list[Any], Columns, Columns]:
     """Give the names of the columns to compare and both files' values (d, n), record against record."""
-    if _is_frame(original) != _is_frame(masked):
+    if frames.is_frame(original) != frames.is_frame(masked):
         raise InvalidData("one file is a dataframe and the other is not. Pass both as frames, or both as arrays.")
-    if _is_frame(original):
+    if frames.is_frame(original):
         before, after = frames.open_frame(original), frames.open_frame(masked)
         shared: list[Any] = [name for name in before.columns if name in after.columns]
         names: list[Any] = shared
@@ -185,20 +185,20 @@ def _matched(
             if not names:
                 raise RoleError("the two files have no column in common. Rename them alike.")
         else:
-            names = check_names(columns, list(before.columns), "columns of the original file")
-            check_names(columns, list(after.columns), "columns of the masked file")
+            names = known_names(columns, list(before.columns), "columns of the original file")
+            known_names(columns, list(after.columns), "columns of the masked file")
         sizes = before.shape[0], after.shape[0]
     else:
         left, right = check_matrix(original), check_matrix(masked)
         if left.shape[1] != right.shape[1]:
             raise InvalidData(f"the files have {left.shape[1]} and {right.shape[1]} columns. Pass the same columns.")
-        names = list(range(left.shape[1])) if columns is None else check_names(columns, range(left.shape[1]), "columns")
+        names = list(range(left.shape[1])) if columns is None else known_names(columns, range(left.shape[1]), "columns")
         sizes = left.shape[0], right.shape[0]
     if sizes[0] != sizes[1]:
         raise InvalidData(
             f"the original file has {sizes[0]} records and the masked one {sizes[1]}. Compare files record by record."
         )
-    if _is_frame(original):
+    if frames.is_frame(original):
         a, b = _read(before, names, "original"), _read(after, names, "masked")
     else:
         a, b = np.ascontiguousarray(left.T[names]), np.ascontiguousarray(right.T[names])
@@ -208,15 +208,6 @@ def _matched(
             raise InvalidParameter(f"truth must list each row of the masked file, 0 to {sizes[0] - 1}, once.")
         b = np.ascontiguousarray(b[:, rows])
     return names, a, b
-
-
-def _numbers(file: Any, which: str) -> tuple[list[Any], Columns]:
-    if not _is_frame(file):
-        matrix = check_matrix(file)
-        return list(range(matrix.shape[1])), np.ascontiguousarray(matrix.T)
-    opened = frames.open_frame(file)
-    names: list[Any] = list(opened.columns)
-    return names, _read(opened, names, which)
 
 
 def _read(opened: Any, names: Sequence[Any], which: str) -> Columns:
@@ -234,27 +225,24 @@ def _read(opened: Any, names: Sequence[Any], which: str) -> Columns:
     return frames.to_columns(opened, names)
 
 
-def _is_frame(file: Any) -> bool:
-    return hasattr(file, "column_names") or hasattr(file, "columns")
-
-
 def check_sample(sample: Any, n: int, seed: int) -> NDArray[np.int64] | None:
     """Draw the rows to estimate on, or None: all are used."""
     if sample is None:
         return None
-    if isinstance(sample, bool) or not isinstance(sample, (int, np.integer)) or sample < 2:
-        raise InvalidParameter("sample must be a number of records, at least 2. Leave it out to use all.")
+    sample = check_whole("sample", sample, 2, None, "Leave it out to use all records.")
     if sample >= n:
         return None
     return np.sort(np.random.default_rng(seed).choice(n, int(sample), replace=False))
 
 
-def check_names(wanted: Iterable[Any], names: Sequence[Any], what: str) -> list[Any]:
+def known_names(wanted: Any, names: Sequence[Any], what: str) -> list[Any]:
     """Give a list of column names that are known and named once."""
-    chosen = [wanted] if isinstance(wanted, str) else list(wanted)
+    chosen = check_names(wanted)
     for name in chosen:
         if name not in names:
-            raise RoleError(f"column {name!r} is not among the {what}. Name some of the {len(names)} there are.")
+            raise RoleError(
+                f"column {shown_name(name)} is not among the {what}. Name some of the {len(names)} there are."
+            )
     if not chosen or len(set(chosen)) < len(chosen):
         raise RoleError(f"the list of {what} is empty or names a column twice.")
     return chosen

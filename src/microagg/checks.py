@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.errors import InvalidData, InvalidParameter, TooFewRecords
+from microagg.errors import InvalidData, InvalidParameter, RoleError, TooFewRecords
 
 EXACT_INTEGERS = 2**53
 """Float64 holds every whole number up to here."""
@@ -34,6 +34,28 @@ def check_option(name: str, value: Any, allowed: Iterable[str]) -> None:
         listed = ", ".join(repr(word) for word in words)
         shown = repr(value) if isinstance(value, str) else f"a {type(value).__name__}"
         raise InvalidParameter(f"{name}={shown} is not known. Pass one of {listed}.")
+
+
+def check_whole(name: str, value: Any, least: int, most: int | None = None, remedy: str = "") -> int:
+    """Return a whole number within its limits, or say what it must be."""
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):
+        shown = value if whole else f"a {type(value).__name__}"
+        limits = f"at least {least}" if most is None else f"from {least} to {most}"
+        raise InvalidParameter(f"{name}={shown} must be a whole number, {limits}.{' ' + remedy if remedy else ''}")
+    return int(value)
+
+
+def check_names(names: Any) -> list[Any]:
+    """Give a list of column names; one name is a list of one, and a column of data is none."""
+    if hasattr(names, "iloc") or type(names).__module__.split(".")[0] in ("polars", "pyarrow"):
+        raise RoleError(f"names of columns are wanted, not a {type(names).__name__} of data. Pass a list of names.")
+    return list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
+
+
+def shown_name(name: Any) -> str:
+    """Show the name of a column that is not there: anything but a text may be a cell of the data."""
+    return repr(name) if isinstance(name, str) else f"(a {type(name).__name__})"
 
 
 def check_jobs(n_jobs: Any) -> int:

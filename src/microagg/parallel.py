@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -27,11 +27,25 @@ def in_parallel(work: Callable[[Item, Callable[[], None]], Result], items: Seque
     workers = min(len(items), n_jobs)
     if workers <= 1:
         return [work(item, check) for item in items]
+    results: dict[int, Result] = {}
+    running: dict[Future[Result], int] = {}
     with ThreadPoolExecutor(workers) as executor:
-        futures = [executor.submit(work, item, check) for item in items]
         try:
-            return [future.result() for future in futures]
+            # Few are handed out at a time, so that there is little to call back.
+            for number, item in enumerate(items):
+                if len(running) >= 2 * workers:
+                    _collect(running, results)
+                running[executor.submit(work, item, check)] = number
+            while running:
+                _collect(running, results)
         except BaseException:
             stop.set()
             executor.shutdown(cancel_futures=True)
             raise
+    return [results[number] for number in range(len(items))]
+
+
+def _collect(running: dict[Future[Result], int], results: dict[int, Result]) -> None:
+    """Wait until some work is done, and keep its results; raise what it raised."""
+    for future in wait(running, return_when=FIRST_COMPLETED).done:
+        results[running.pop(future)] = future.result()

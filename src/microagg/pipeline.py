@@ -1,9 +1,7 @@
 """protect(): the only place that joins the stages."""
 
-import copy
-import difflib
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -11,26 +9,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg import __version__
-from microagg._kernels.groups import number_groups
+from microagg._kernels.standard import standard_scores_of_both
 from microagg.aggregate import AGGREGATES, released_values
-from microagg.checks import check_enough_records, check_jobs, check_k, check_labels, check_option
-from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, RoleError, TooFewRecords
+from microagg.checks import check_enough_records, check_jobs, check_k, check_names, check_option
+from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, TooFewRecords
 from microagg.evaluate.anonymity import fewest_sharing
 from microagg.evaluate.loss import loss_between
+from microagg.grouping import (
+    Labels,
+    Progress,
+    check_selection,
+    cut_into_pieces,
+    form_groups,
+    resolve_blocks,
+    resolve_method,
+    select_forming,
+)
 from microagg.io import frames
-from microagg.parallel import in_parallel
-from microagg.partition import PARTITIONERS, PER_COLUMN, choose_search, with_options
-from microagg.prepare.dependence import MEASURES, dependence
-from microagg.prepare.scaling import SCALES, scale_columns, scale_like
-from microagg.prepare.selection import Selection, select_columns
+from microagg.partition import PARTITIONERS, PER_COLUMN, choose_search
+from microagg.prepare.scaling import SCALES, scale_columns
 from microagg.recipe import Recipe
 from microagg.release import Release
 from microagg.schema import Role, Schema
-
-Columns = NDArray[np.float64]
-Labels = NDArray[np.int64]
-Partitioner = Callable[..., Labels]
-Progress = Callable[[int, int], None]
 
 
 def protect(
@@ -56,6 +56,8 @@ def protect(
     measure: str | None = None,
     width: Any = None,
     bins: int | None = None,
+    blocks: Any = "auto",
+    max_block: int | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
     **options: Any,
@@ -112,8 +114,14 @@ def protect(
         The measure of dependence (see `DependenceTree`); "emim" for "emad" and "vi" for "ama" by default.
     width, bins : optional
         How columns are cut into categories for that (see `DependenceTree`); by rule where left out.
+    blocks : {"auto", "none", "median", "orthants", "univariate"} or estimator
+        How a large file, or stratum, is cut into blocks that are grouped each by itself: time then grows
+        with the number of records and not with its square, and some information is lost. "auto" cuts
+        beyond 200 000 records, by "median". What was done stands in the recipe.
+    max_block : int, optional
+        The most records of a block; 20 000 by default.
     n_jobs : int, optional
-        Threads for strata; by default one a core. The result does not depend on it.
+        Threads for strata and blocks; by default one a core. The result does not depend on it.
     progress : callable, optional
         Called as progress(records done, records in all).
 
@@ -147,23 +155,25 @@ def protect(
     opened = frames.open_frame(frame)
     schema = Schema.assign(
         opened.columns,
-        quasi=None if quasi is None else _listed(quasi),
+        quasi=None if quasi is None else check_names(quasi),
         rest=rest,
-        identifiers=_listed(identifiers),
-        confidential=_listed(confidential),
+        identifiers=check_names(identifiers),
+        confidential=check_names(confidential),
         weight=[] if weight is None else [weight],
-        strata=_listed(strata),
+        strata=check_names(strata),
         unit=[] if unit is None else [unit],
-        keep=_listed(keep),
+        keep=check_names(keep),
     )
     quasi_names = schema.names(Role.QUASI)
     if isinstance(method, str) and method == "ama":
         if select is not None or "tail" in options:
             raise InvalidParameter("method='ama' is mdav with tail='2k' and select='ama'. Leave those two out.")
         method, select, options = "mdav", "ama", {"tail": "2k", **options}
-    how = _check_selection(select, count, measure, width, bins, len(quasi_names))
-    method_name, method_options, partition = _resolve_method(method, k, options, quasi_names)
-    if how and (method_name in PER_COLUMN or method_options.get("axis") in quasi_names):
+    how = check_selection(select, count, measure, width, bins, len(quasi_names))
+    method_name, method_options, partition = resolve_method(
+        method, k, options, quasi_names, inspect.signature(protect).parameters
+    )
+    if how and (method_name in PER_COLUMN or method_options.get("axis", "pca") not in ("pca", "zscores")):
         raise InvalidParameter(f"select does not go with method {method_name!r} by single columns. Leave it out.")
     _check_promise_possible(method_name, per_column, len(quasi_names))
     frames.check_numeric(opened, quasi_names)
@@ -173,16 +183,19 @@ def protect(
 
     original = frames.to_columns(complete, quasi_names)
     strata_of_rows = _strata(complete, schema.names(Role.STRATUM), k)
-    selection = _select(select, how, complete, quasi_names, original) if how else None
+    selection = select_forming(select, how, complete, quasi_names, original) if how else None
     chosen = quasi_names if selection is None else selection.columns
     forming = [j for j, name in enumerate(quasi_names) if name in chosen]  # in file order, whatever the choice's
-    # "auto" is decided once, for the largest stratum, and recorded.
+    scaled = scale_columns(original[forming], scale)
+    largest = int(np.bincount(strata_of_rows).max())
+    cutting = resolve_blocks(blocks, max_block, largest, whole=method_name in PER_COLUMN)
+    pieces = cut_into_pieces(scaled, strata_of_rows, blocks, cutting, k, n_jobs)
+    # "auto" is decided once, for the largest piece, and recorded.
     if method_name in PARTITIONERS and "search" in method_options:
-        largest = int(np.bincount(strata_of_rows).max())
+        largest = max(rows.size for rows in pieces)
         method_options["search"] = choose_search(method_options["search"], largest, len(forming))
         partition = partial(partition, search=method_options["search"])
-    scaled = scale_columns(original[forming], scale)
-    groups = _partition_strata(partition, scaled, strata_of_rows, k, per_column, n_jobs, progress)
+    groups = form_groups(partition, scaled, pieces, k, per_column, n_jobs, progress)
     _check_units(complete, schema.names(Role.UNIT), groups, k)
 
     released = released_values(original, groups, aggregate)
@@ -202,7 +215,7 @@ def protect(
     return Release(
         data=data,
         groups=groups,
-        information=loss_between(scale_columns(original, "standard"), scale_like(written, original), quasi_names),
+        information=loss_between(*standard_scores_of_both(original, written), quasi_names),
         k_achieved=k_achieved,
         recipe=Recipe(
             k=k,
@@ -215,6 +228,7 @@ def protect(
             missing=missing,
             per_column=per_column,
             select={**how, "columns": selection.columns} if selection else {},
+            blocks=cutting | {"count": len(pieces)} if cutting else {},
             version=__version__,
         ),
         selection=selection,
@@ -222,100 +236,6 @@ def protect(
         index_dropped=frames.has_own_index(frame),
         _original=original,
     )
-
-
-def _listed(names: Any) -> list[Any]:
-    return list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
-
-
-def _resolve_method(
-    method: Any, k: int, options: Mapping[str, Any], quasi: list[Any]
-) -> tuple[str, dict[str, Any], Partitioner]:
-    """Give a method's name, its options with every default, and the function that groups by it."""
-    if isinstance(method, str):
-        _check_option_names(options, method)
-        chosen, function = with_options(method, options)
-        if chosen.get("axis") in quasi and chosen["axis"] in ("pca", "zscores"):
-            raise InvalidParameter(f"axis={chosen['axis']!r} is a column and a kind of axis. Rename the column.")
-        if chosen.get("axis") in quasi:  # a partitioner sees numbered columns
-            function = partial(function, axis=quasi.index(chosen["axis"]))
-        return method, chosen, function
-    if isinstance(method, type) or not hasattr(method, "fit_predict"):
-        raise InvalidParameter(
-            f"method is a {type(method).__name__}. Pass a name ({', '.join(PARTITIONERS)}) or an object "
-            f"with fit_predict."
-        )
-    if options:
-        raise InvalidParameter(f"options ({', '.join(options)}) go with a method's name. Set them on the estimator.")
-    parameters = dict(method.get_params()) if hasattr(method, "get_params") else {}
-    if parameters.pop("k", k) != k:
-        raise InvalidParameter(f"protect() was asked for k={k}, but its method for k={method.k}. Pass the same.")
-    if hasattr(method, "as_named_method"):  # one of ours: the plain function also reports progress
-        name, own_options = method.as_named_method()
-        return _resolve_method(name, k, own_options, quasi)
-
-    def partition(X: Columns, k: int, *, progress: Progress) -> Labels:  # noqa: ARG001
-        try:
-            return np.asarray(copy.deepcopy(method).fit_predict(X))
-        except Exception as error:  # noqa: BLE001 - another library's message may show cells
-            name = type(error).__name__
-            raise InvalidParameter(
-                f"the method failed with {name}. Run it by itself on scaled data to see why."
-            ) from None
-
-    # A parameter may hold data of the file (initial centres, say); only plain settings are recorded.
-    plain = (str, int, float, bool, type(None))
-    recorded = {name: value if isinstance(value, plain) else type(value).__name__ for name, value in parameters.items()}
-    return f"{type(method).__module__}.{type(method).__qualname__}", recorded, partition
-
-
-def _check_option_names(options: Mapping[str, Any], method: str) -> None:
-    """Catch a misspelt parameter of protect() before it is taken for an option of the method."""
-    for name in options:
-        near = difflib.get_close_matches(name, inspect.signature(protect).parameters, n=1, cutoff=0.8)
-        if near:
-            raise InvalidParameter(
-                f"protect() has no parameter {name!r}, nor has method {method!r}. Did you mean {near[0]!r}?"
-            )
-
-
-def _check_selection(
-    select: Any, count: int | None, measure: str | None, width: Any, bins: int | None, n_columns: int
-) -> dict[str, Any]:
-    """Give how the columns that form groups are chosen, with every default; empty where all do."""
-    by_tree = isinstance(select, str)
-    for name, value in (("count", count), ("measure", measure), ("width", width), ("bins", bins)):
-        if value is not None and not (by_tree and (name != "count" or select == "emad")):
-            goes_with = "select='emad'" if name == "count" else "select='emad' or 'ama'"
-            raise InvalidParameter(f"{name} goes with {goes_with}. Leave it out, or select so.")
-    if select is None:
-        return {}
-    if not by_tree:
-        if not isinstance(select, (Iterable, Selection)) and not callable(select):
-            raise InvalidParameter(f"select is a {type(select).__name__}. Pass 'emad', 'ama', names or a function.")
-        return {"by": "function" if callable(select) else "names"}
-    check_option("select", select, ("emad", "ama"))
-    measure = measure or ("emim" if select == "emad" else "vi")
-    check_option("measure", measure, MEASURES)
-    widths = width if width is None or np.ndim(width) == 0 else tuple(width)
-    how = {"by": select, "measure": measure, "width": widths, "bins": bins}
-    return how | {"count": min(3, n_columns) if count is None else count} if select == "emad" else how
-
-
-def _select(select: Any, how: Mapping[str, Any], frame: Any, names: list[Any], columns: Columns) -> Selection:
-    """Choose the columns that form groups."""
-    if how["by"] in ("emad", "ama"):
-        tree = dependence(columns, how["measure"], how["width"], how["bins"])
-        return select_columns(names, tree.degrees, "degree" if how["by"] == "emad" else "cover", how.get("count"))
-    if isinstance(select, Selection):
-        chosen = list(select.columns)
-    else:
-        chosen = _listed(select(frames.only(frame, names)) if callable(select) else select)
-    unknown = [name for name in chosen if name not in names]
-    if unknown or not chosen or len(set(chosen)) < len(chosen):
-        what = f"{unknown[0]!r}, which is not masked" if unknown else "a column twice" if chosen else "no column"
-        raise RoleError(f"select names {what}. Name some of the {len(names)} masked columns.")
-    return Selection(tuple(chosen), "as asked", {}, (tuple(chosen),), 1)
 
 
 def _check_promise_possible(method: str, per_column: bool, n_columns: int) -> None:
@@ -363,57 +283,6 @@ def _strata(frame: Any, names: list[Any], k: int) -> Labels:
             strata=tuple(frames.row_values(frame, names, row) for row in firsts),
         )
     return codes
-
-
-def _partition_strata(
-    partition: Partitioner,
-    columns: Columns,
-    strata: Labels,
-    k: int,
-    per_column: bool,
-    n_jobs: int,
-    progress: Progress | None,
-) -> Labels:
-    """Group the records within each stratum, strata in parallel; number the groups by lowest row."""
-    n = columns.shape[1]
-    order = np.argsort(strata, kind="stable")
-    rows_of_stratum = np.split(order, np.cumsum(np.bincount(strata))[:-1])
-    done = [0] * len(rows_of_stratum)
-
-    def group_stratum(number: int, check: Callable[[], None]) -> Labels:
-        rows = rows_of_stratum[number]
-
-        def tell(records: int, total: int) -> None:  # noqa: ARG001
-            check()
-            done[number] = records
-            if progress is not None:
-                progress(sum(done), n)
-
-        found = check_labels(partition(columns[:, rows].T, k, progress=tell), rows.size, columns.shape[0])
-        if (found.ndim == 2) != per_column:
-            raise PromiseBroken(
-                "the method gave each record several labels, as one that groups each column on its own does; whole "
-                "records may stay unique. Choose a method that gives each record one label."
-            )
-        for labels in np.atleast_2d(found.T):
-            smallest = np.unique(labels, return_counts=True)[1].min()
-            if smallest < k:
-                raise PromiseBroken(f"the method made a group of {smallest} records, fewer than k={k}.")
-        return found
-
-    found = in_parallel(group_stratum, range(len(rows_of_stratum)), n_jobs)
-    groups = np.empty((n, *found[0].shape[1:]), dtype=np.int64)
-    base = np.zeros(found[0].shape[1:], dtype=np.int64)
-    for rows, labels in zip(rows_of_stratum, found, strict=True):
-        groups[rows] = labels + base
-        base = base + labels.max(axis=0) + 1
-    if groups.ndim == 1:
-        number_groups(groups)
-        return groups
-    renumbered = [np.ascontiguousarray(column) for column in groups.T]
-    for column in renumbered:
-        number_groups(column)
-    return np.stack(renumbered, axis=1)
 
 
 def _check_units(frame: Any, names: list[Any], groups: Labels, k: int) -> None:

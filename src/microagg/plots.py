@@ -6,7 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-INK, ACCENT, PALE = "#1b2a3a", "#1f6f8b", "#dfe7ec"
+INK, ACCENT, PALE, OVER = "#1b2a3a", "#1f6f8b", "#dfe7ec", "#c1662f"
+_LABEL: dict[str, Any] = {
+    "color": INK,
+    "parse_math": False,  # a name is not a formula
+    "in_layout": False,
+    "bbox": {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.75},
+}
 LINES = ("#1f6f8b", "#c1662f", "#5b8c3a", "#8a4f9e", "#b8860b", "#a23b4a", "#4a5a6a")
 
 
@@ -19,44 +25,39 @@ def draw_tree(
     """
     d = len(names)
     places = _around_the_centre(d, edges)
-    degrees = np.bincount([end for edge in edges for end in edge[:2]], minlength=d)
+    degrees = np.bincount(np.array([edge[:2] for edge in edges], dtype=np.int64).ravel(), minlength=d)
     if ax is None:
         ax = _new_axes(5.5 + 0.11 * d, 5.5 + 0.11 * d)
     for rank, (a, b, weight) in enumerate(edges):
         strength = 1.0 - rank / max(1, len(edges) - 1)
-        start, end = places[a], places[b]
-        ax.plot(
-            *zip(start, end, strict=True), color=ACCENT, lw=0.8 + 3.2 * strength, alpha=0.35 + 0.45 * strength, zorder=1
-        )
+        line = np.array([places[a], places[b]])
+        ax.plot(*line.T, color=ACCENT, lw=0.8 + 3.2 * strength, alpha=0.35 + 0.45 * strength, zorder=1)
         if d <= 25:
-            middle = (start + end) / 2
-            ax.annotate(
-                _short(weight),
-                middle,
-                fontsize=6.5,
-                color=INK,
-                ha="center",
-                va="center",
-                zorder=2,
-                bbox={"boxstyle": "round,pad=0.12", "fc": "white", "ec": "none", "alpha": 0.85},
-            )
-    small = max(0.55, 1.0 - 0.009 * d)
+            ax.annotate(_short(weight), line.mean(axis=0), fontsize=6.5, ha="center", va="center", zorder=2, **_LABEL)
+    shrink = max(0.55, 1.0 - 0.009 * d)
     filled = [ACCENT if j in chosen else "white" for j in range(d)]
-    ax.scatter(*places.T, s=small * (70 + 110 * degrees), c=filled, edgecolors=ACCENT, linewidths=1.4, zorder=3)
+    ax.scatter(*places.T, s=shrink * (70 + 110 * degrees), c=filled, edgecolors=ACCENT, linewidths=1.4, zorder=3)
     for j, name in enumerate(names):
-        outward = places[j] if places[j].any() else np.array([0.0, 1.0])
-        angle = np.arctan2(outward[1], outward[0])
-        leaf = degrees[j] <= 1
-        offset = (7 + 3.2 * np.sqrt(small * (1 + degrees[j]))) * np.array([np.cos(angle), np.sin(angle)])
-        if not leaf:
-            offset = np.array([0.0, 8 + 3.2 * np.sqrt(small * (1 + degrees[j]))])
+        # Leaves are labelled outwards, where there is room; others above.
+        outward = places[j] if degrees[j] <= 1 and places[j].any() else np.array([0.0, 1.0])
+        outward = outward / np.linalg.norm(outward)
+        side = "center" if abs(outward[0]) < 0.3 else "left" if outward[0] > 0 else "right"
+        level = "center" if abs(outward[1]) < 0.8 else "bottom" if outward[1] > 0 else "top"
         ax.annotate(
-            name, places[j], xytext=offset, textcoords="offset points", fontsize=max(7.5, 9.5 - 0.05 * d), color=INK,
-            ha="center" if not leaf or abs(np.cos(angle)) < 0.3 else "left" if np.cos(angle) > 0 else "right",
-            va="center" if leaf else "bottom", fontweight="bold" if j in chosen else "normal", zorder=4,
-            bbox={"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.7},
-        )  # fmt: skip
-    ax.margins(0.16)
+            _cut_short(name),
+            places[j],
+            xytext=(5 + 4 * np.sqrt(shrink * (1 + degrees[j]))) * outward,
+            textcoords="offset points",
+            fontsize=max(7.5, 9.5 - 0.05 * d),
+            fontweight="bold" if j in chosen else "normal",
+            ha=side,
+            va=level,
+            zorder=4,
+            **_LABEL,
+        )
+    # The limits are the tree's own: a tree that is a path would leave nothing of the other axis.
+    radius = 1.25 * max(1.0, float(np.abs(places).max()))
+    ax.set(xlim=(-radius, radius), ylim=(-radius, radius))
     ax.set_aspect("equal")
     ax.axis("off")
     return ax
@@ -65,19 +66,29 @@ def draw_tree(
 def draw_weights(names: Sequence[str], weights: NDArray[np.float64], label: str, ax: Any = None) -> Any:
     """Draw the weights of all pairs of columns as a heat map."""
     d = len(names)
+    names = [_cut_short(name) for name in names]
     if ax is None:
-        ax = _new_axes(2.6 + 0.26 * d, 2.2 + 0.26 * d)
+        room = 1.0 + 0.08 * max(map(len, names))
+        ax = _new_axes(2.0 + room + 0.26 * d, 1.4 + room + 0.26 * d)
     shown = np.where(np.eye(d, dtype=bool), np.nan, weights)
     finite = shown[np.isfinite(shown)]
     top = float(finite.max()) if finite.size and finite.max() > 0 else 1.0
-    image = ax.imshow(np.where(np.isinf(shown), top, shown), cmap="GnBu", vmin=0.0, vmax=top)
+    endless = bool(np.isinf(shown).any())
+    from matplotlib import colormaps
+
+    image = ax.imshow(
+        np.where(np.isinf(shown), 2 * top, shown), cmap=colormaps["GnBu"].with_extremes(over=OVER), vmin=0.0, vmax=top
+    )
     size = max(7.0, 9.0 - 0.05 * d)
     ax.set_xticks(range(d), names, rotation=90, fontsize=size)
     ax.set_yticks(range(d), names, fontsize=size)
     ax.tick_params(length=0)
     for side in ax.spines.values():
         side.set_visible(False)
-    ax.figure.colorbar(image, ax=ax, shrink=0.8, label=label)
+    for text in (*ax.get_xticklabels(), *ax.get_yticklabels()):
+        text.set_parse_math(False)
+    bar = {"extend": "max", "label": f"{label}; tip: infinite"} if endless else {"label": label}
+    ax.figure.colorbar(image, ax=ax, shrink=0.8, **bar)
     return ax
 
 
@@ -118,24 +129,28 @@ def _new_axes(width: float, height: float) -> Any:
     return Figure(figsize=(width, height), layout="constrained").subplots()
 
 
+def _cut_short(name: str, most: int = 20) -> str:
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
 def _short(weight: float) -> str:
     return "∞" if np.isinf(weight) else f"{weight:.2g}"
 
 
 def _around_the_centre(d: int, edges: Sequence[tuple[int, int, float]]) -> NDArray[np.float64]:
-    """Place a tree's nodes on rings about its centre; a branch gets room for its leaves."""
+    """Place a tree's nodes on rings about its centre, a branch with room for its leaves; others below."""
     neighbours: list[list[int]] = [[] for _ in range(d)]
     for a, b, _ in edges:
         neighbours[a].append(b)
         neighbours[b].append(a)
-    root = _centre(neighbours)
+    root = _centre(neighbours, edges[0][0] if edges else 0)
     order, parent = [root], {root: -1}
     for node in order:
         for child in neighbours[node]:
             if child != parent[node]:
                 parent[child] = node
                 order.append(child)
-    leaves = dict.fromkeys(range(d), 0)
+    leaves = dict.fromkeys(parent, 0)
     for node in reversed(order):
         leaves[node] = leaves[node] or 1
         if parent[node] >= 0:
@@ -151,11 +166,15 @@ def _around_the_centre(d: int, edges: Sequence[tuple[int, int, float]]) -> NDArr
         if node != root:
             middle = start[node] + np.pi * leaves[node] / leaves[root]
             places[node] = depth[node] * np.cos(middle), depth[node] * np.sin(middle)
+    apart = [node for node in range(d) if node not in parent]
+    across = (np.arange(len(apart)) - (len(apart) - 1) / 2) * min(1.0, 2 * max(depth.values(), default=1) / d + 0.3)
+    for node, x in zip(apart, across, strict=True):
+        places[node] = x, -max(depth.values()) - 1.0
     return places
 
 
-def _centre(neighbours: list[list[int]]) -> int:
-    """Give the middle of the tree's longest path."""
+def _centre(neighbours: list[list[int]], anywhere: int) -> int:
+    """Give the middle of the longest path of the tree that holds some node."""
 
     def farthest(begin: int) -> tuple[int, dict[int, int]]:
         came, order = {begin: -1}, [begin]
@@ -166,7 +185,7 @@ def _centre(neighbours: list[list[int]]) -> int:
                     order.append(other)
         return order[-1], came
 
-    end, came = farthest(farthest(0)[0])
+    end, came = farthest(farthest(anywhere)[0])
     path = [end]
     while came[path[-1]] >= 0:
         path.append(came[path[-1]])

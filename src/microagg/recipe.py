@@ -23,6 +23,8 @@ class Recipe:
         Whether k was promised for each column on its own only.
     select : mapping
         The columns that formed the groups and how they were chosen; empty where all did.
+    blocks : mapping
+        How the file was cut into blocks, and how many; empty where it was grouped as a whole.
     version : str
         The version of microagg that ran.
 
@@ -45,13 +47,23 @@ class Recipe:
     missing: str = "error"
     per_column: bool = False
     select: Mapping[str, Any] = field(default_factory=dict)
+    blocks: Mapping[str, Any] = field(default_factory=dict)
     version: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "roles", MappingProxyType(dict(self.roles)))
         object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
         object.__setattr__(self, "select", MappingProxyType(dict(self.select)))
+        object.__setattr__(self, "blocks", MappingProxyType(dict(self.blocks)))
 
     def __reduce__(self) -> tuple[object, ...]:  # read-only mappings do not pickle by themselves
         values = (self.k, self.method, dict(self.roles), dict(self.options), self.scale, self.aggregate)
-        return Recipe, (*values, self.integers, self.missing, self.per_column, dict(self.select), self.version)
+        return Recipe, (
+            *values,
+            self.integers,
+            self.missing,
+            self.per_column,
+            dict(self.select),
+            dict(self.blocks),
+            self.version,
+        )

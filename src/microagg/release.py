@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.assess import anonymity, check_names, check_sample
+from microagg.assess import anonymity, check_sample, known_names
 from microagg.checks import check_jobs
 from microagg.errors import InvalidData
 from microagg.evaluate.anonymity import Anonymity
@@ -117,7 +117,7 @@ class Release:
         names = list(self.recipe.roles[Role.QUASI.value])
         original = self._originals()
         n = original.shape[1]
-        known = names if keys is None else check_names(keys, names, "masked columns")
+        known = names if keys is None else known_names(keys, names, "masked columns")
         if sample is None and n > _SAMPLE_ABOVE:
             sample = _SAMPLE
         rows = check_sample(sample, n, seed)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from microagg.checks import shown_name
 from microagg.errors import RoleError
 
 
@@ -102,4 +103,4 @@ def _check_known(name: Any, names: Sequence[Any], role: Role) -> None:
         return
     near = difflib.get_close_matches(str(name), [str(known) for known in names], n=1)
     hint = f"Did you mean {near[0]!r}?" if near else f"The file has {len(names)} columns."
-    raise RoleError(f"column {name!r} in {role.value} is not in the file. {hint}")
+    raise RoleError(f"column {shown_name(name)} in {role.value} is not in the file. {hint}")

@@ -163,7 +163,7 @@ FRAME = ma.datasets.survey(40, seed=0, frame="pandas")[["age", "hours", "wage"]]
         (FRAME, FRAME, {"keys": ["weight"]}, "'weight' is not among the keys"),
         (FRAME, FRAME, {"keys": []}, "empty or names a column twice"),
         (FRAME, FRAME, {"truth": [0, 1]}, "truth must list each row"),
-        (FRAME, FRAME, {"sample": 1}, "sample must be a number of records"),
+        (FRAME, FRAME, {"sample": 1}, "sample=1 must be a whole number, at least 2"),
         (FRAME, FRAME.to_numpy(), {}, "one file is a dataframe and the other is not"),
         (np.ones((4, 2)), np.ones((4, 3)), {}, "the files have 2 and 3 columns"),
         (np.ones((4, 2)), np.full((4, 2), np.nan), {}, "missing or infinite"),

@@ -1,4 +1,6 @@
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -6,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import mutual_info_score
 
 import microagg as ma
-from microagg.errors import InvalidParameter
+from microagg.errors import InputError, InvalidParameter
 from microagg.prepare.dependence import automatic_bins, categorise, dependence
 from tests.reference import dependence as oracle
 
@@ -57,7 +59,9 @@ def test_weights_and_tree_are_those_of_the_oracle(columns, measure, width):
     for (i, j), weight in expected.items():
         assert found.weights[i, j] == found.weights[j, i]
         assert found.weights[i, j] == pytest.approx(weight, abs=1e-9)
-    rounded = {(i, j): found.weights[i, j] for i, j in expected}
+    silent = oracle.silent(columns.tolist(), measure, width)
+    assert found.silent.tolist() == silent
+    rounded = {(i, j): found.weights[i, j] for i, j in expected if not (silent[i] or silent[j])}
     assert [edge[:2] for edge in found.edges] == oracle.spanning_tree(rounded, d, measure == "vi")
     assert found.degrees.tolist() == oracle.degrees([edge[:2] for edge in found.edges], d)
     assert found.total_weight == sum(edge.weight for edge in found.edges)
@@ -149,10 +153,14 @@ def test_columns_of_one_two_and_n_categories():
     assert found.categories.tolist() == [1, 2, n, 2]
     assert (found.weights[0] == 0).all()  # a constant tells nothing
     assert found.weights[1, 2] == pytest.approx(np.log(2))  # a row number tells everything
-    assert [edge[:2] for edge in found.edges][-1] == (0, 1)  # independent columns are joined too, lowest first
+    assert found.degrees[0] == 0  # and is left out of the tree
+    wide = dependence(columns, "emim", 100.0)  # one category each: independent, and joined all the same
+    assert [edge[:2] for edge in wide.edges] == [(1, 2), (1, 3)]
+    assert wide.total_weight == 0
     distances = dependence(columns, "vi", 1.0)
     assert distances.weights[1, 2] == pytest.approx(np.log2(n) - 1)
     assert distances.weights[0, 1] == pytest.approx(1.0)
+    assert distances.degrees[0] == 0  # it would be the nearest to every other
 
 
 def test_perfectly_dependent_and_constant_columns_by_correlation():
@@ -188,11 +196,15 @@ def test_the_rule_for_categories():
     ("options", "message"),
     [
         ({"measure": "pearson"}, "measure='pearson' is not known"),
-        ({"width": 0}, "width must be positive"),
+        ({"width": 0}, "width=0 must be positive"),
         ({"width": [1, 2, 3]}, "one for each of the 2 columns"),
         ({"width": "wide"}, "width must be a number"),
-        ({"width": np.nan}, "width must be positive"),
-        ({"bins": 0}, "bins=0"),
+        ({"width": np.nan}, "width=nan must be positive"),
+        ({"width": [-1, 1]}, "width=-1"),
+        ({"width": True}, "width must be a number"),
+        ({"width": 1e-305}, "more intervals than 2"),
+        ({"bins": 1}, "bins=1 must be a whole number, from 2"),
+        ({"bins": 10**400}, "bins=1000"),
         ({"bins": 2.5}, "bins=a float"),
         ({"width": 1, "bins": 2}, "both width and bins"),
         ({"measure": "normal", "bins": 2}, "uses no categories"),
@@ -206,7 +218,7 @@ def test_bad_parameters_are_named(options, message):
 def test_the_drawing_shows_every_column_and_fills_the_chosen():
     table = ma.datasets.dependence_tree("eight", 500, seed=0)
     tree = ma.DependenceTree(width=100).fit(table)
-    ax = tree.plot(["v1", 2])
+    ax = tree.plot(["v1", "v3"])
     texts = {text.get_text() for text in ax.texts}
     assert set(table.column_names) <= texts
     nodes = ax.collections[0]
@@ -226,6 +238,76 @@ def test_a_drawing_of_perfect_dependence_and_of_one_column():
     x = np.random.default_rng(0).random(50)
     tree = ma.DependenceTree("normal").fit(np.column_stack([x, 2 * x, x**2]))
     assert "∞" in {text.get_text() for text in tree.plot().texts}
-    assert np.isfinite(tree.plot_weights().images[0].get_array().compressed()).all()
+    heat = tree.plot_weights()
+    assert "infinite" in heat.figure.axes[1].get_ylabel()
     alone = ma.DependenceTree().fit(x[:, None])
     assert [text.get_text() for text in alone.plot([0]).texts] == ["0"]
+
+
+def coloured(figure):
+    """Count the pixels of a figure that are neither white nor grey."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    pixels = np.asarray(canvas.buffer_rgba())[..., :3].astype(int)
+    return np.count_nonzero(np.ptp(pixels, axis=2) > 40)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 12])
+def test_a_path_is_drawn_too(d):
+    X = np.random.default_rng(0).normal(size=(300, d)).cumsum(axis=1)
+    tree = ma.DependenceTree("normal").fit(X)
+    assert coloured(tree.plot([0]).figure) > 100 * d
+    assert d == 1 or coloured(tree.plot_weights().figure) > 300
+
+
+def test_names_of_any_kind_are_drawn_as_they_are():
+    rng = np.random.default_rng(0)
+    table = pa.table({"$x_1$ cost": rng.random(50), "$\\frac{$": rng.random(50), "a" * 60: np.ones(50)})
+    tree = ma.DependenceTree().fit(table)
+    assert coloured(tree.plot().figure) > 100
+    assert "a" * 19 + "…" in {text.get_text() for text in tree.plot().texts}
+    assert coloured(tree.plot_weights().figure) > 100
+
+
+@pytest.mark.parametrize("names", [[1, 2, 3, 4], [3, 2, 1, 0], [10, "b", 30, "d"]])
+def test_names_that_are_numbers_are_names(names):
+    values = np.random.default_rng(0).integers(0, 9, (60, 4))
+    values[:, 3] = values[:, 1]
+    values[:, 0] = values[:, 1] + values[:, 2]
+    frame = pd.DataFrame(values, columns=names)
+    tree = ma.DependenceTree(width=1).fit(frame)
+    assert tree.column_names() == names
+    selection = ma.select_variables(tree, 2)
+    assert set(selection.columns) <= set(names)
+    assert ma.protect(frame, k=3, select=selection).selection is selection
+    assert ma.select_variables(tree, 2, choose="lowest-loss", X=frame, k=3).columns
+    filled = tree.plot([names[0]]).collections[0].get_facecolors()
+    assert np.flatnonzero((filled != 1.0).any(axis=1)).tolist() == [0]
+
+
+def test_the_same_numbers_are_refused_as_by_protect():
+    for frame, message in (
+        (pd.DataFrame({"a": [2**60, 2**60 + 1, 2**60 + 2], "b": [0.5, 1, 2]}), "beyond 2"),
+        (pd.DataFrame({"a": ["1", "2"], "b": [0.5, 1]}), "column 'a' is not numeric"),
+        (pd.DataFrame({"a": [1.0, np.nan], "b": [0.5, 1]}), "missing values in 1 column"),
+    ):
+        with pytest.raises(InputError, match=message):
+            ma.DependenceTree().fit(frame)
+
+
+def test_columns_that_differ_by_scale_alone_tie():
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=500)
+    noisy = a + 1e-3 * rng.normal(size=500)
+    found = dependence(np.array([a, noisy, 3 * a + 7, 0.1 * a - 5]), "normal")
+    assert len({found.weights[1, j] for j in (0, 2, 3)}) == 1
+    order = rng.permutation(500)
+    again = dependence(np.ascontiguousarray(np.array([a, noisy, 3 * a + 7, 0.1 * a - 5])[:, order]), "normal")
+    assert_array_equal(found.weights, again.weights)
+    ids = np.arange(20_000.0)
+    codes = np.array([ids, *(rng.permutation(20_000) % m for m in (50, 50, 3000, 3000))])
+    by_chi2 = dependence(codes, "chi2", 1.0).weights[0]
+    assert by_chi2[1] == by_chi2[2] == 49.0
+    assert by_chi2[3] == by_chi2[4] == 2999.0

@@ -6,8 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microagg.errors import InvalidParameter
+from microagg.prepare.dependence import dependence
 from microagg.prepare.selection import choose_columns, select_columns
 from tests.reference import dependence as oracle
+
+BITS = np.random.default_rng(0).integers(0, 2, (3, 400))
+STAR = np.array([BITS[0], BITS[0] + 2 * BITS[1] + 4 * BITS[2], BITS[1], BITS[2]], dtype=float)
+"""Four columns of which the second tells all about the others."""
 
 
 @st.composite
@@ -42,13 +47,14 @@ def test_one_and_two_columns_cover_themselves():
 
 
 def test_a_selection_names_columns_and_says_why():
-    found = select_columns(["a", "b", "c", "d"], np.array([1, 3, 1, 1]), "degree", 2)
+    tree = dependence(STAR)
+    found = select_columns(["a", "b", "c", "d"], tree, "degree", 2)
     assert found.columns == ("b", "a")
     assert found.alternatives == (("b", "a"), ("b", "c"), ("b", "d"))
     assert dict(found.degrees) == {"a": 1, "b": 3, "c": 1, "d": 1}
     assert repr(found) == "Selection: b, a (the most edges of the dependence tree: 3, 1; 3 choices tie)"
     assert repr(pickle.loads(pickle.dumps(found))) == repr(found)
-    covered = select_columns(["a", "b", "c", "d"], np.array([1, 3, 1, 1]), "cover")
+    covered = select_columns(["a", "b", "c", "d"], tree, "cover")
     assert covered.columns == ("b", "a")
     assert "add up to the 4 columns" in covered.reason
 
@@ -59,7 +65,20 @@ def test_very_many_ties_are_counted_and_listed_in_part():
     assert len(ways) == 10_000
 
 
-@pytest.mark.parametrize("count", [0, 5, 2.0, True, None])
+def test_columns_of_one_value_come_last_and_do_not_count():
+    silent = np.array([True, False, False, True])
+    assert choose_columns(np.array([0, 1, 1, 0]), "cover", silent=silent)[0] == ((1, 2),)
+    assert choose_columns(np.array([0, 1, 1, 0]), "degree", 3, silent)[0] == ((1, 2, 0), (1, 2, 3))
+    assert choose_columns(np.array([0, 0, 0]), "cover", silent=np.array([True, True, False]))[0] == ((2,),)
+    assert choose_columns(np.array([0, 0]), "cover", silent=np.array([True, True]))[0] == ((0,), (1,))
+
+
+def test_a_count_does_not_go_with_a_cover():
+    with pytest.raises(InvalidParameter, match="count goes with rule='degree'"):
+        choose_columns(np.array([1, 1]), "cover", 1)
+
+
+@pytest.mark.parametrize("count", [0, 5, 2.0, True])
 def test_bad_counts_are_named(count):
     with pytest.raises(InvalidParameter, match="count"):
         choose_columns(np.array([1, 3, 1, 1]), "degree", count)

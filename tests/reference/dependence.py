@@ -58,6 +58,11 @@ def weights(columns, measure, width=None):
     return {(i, j): compare(ready[i], ready[j]) for i, j in itertools.combinations(range(len(columns)), 2)}
 
 
+def silent(columns, measure, width=None):
+    """Columns that tell nothing: constant ones, and those of one category where entropies are a distance."""
+    return [len(set(categories(c, width) if measure == "vi" else c)) == 1 for c in columns]
+
+
 def spanning_tree(weighted, d, nearest_first):
     """Kruskal: by weight to ten decimals, then by (i, j); an edge that closes a circle is left out."""
     sign = 1 if nearest_first else -1

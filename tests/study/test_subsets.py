@@ -1,5 +1,9 @@
 import itertools
 import pickle
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -86,16 +90,20 @@ TABLE = ma.datasets.survey(100, seed=0).select(["age", "hours", "wage", "income"
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: ma.best_subset(TABLE, 5, 3), "size=5 is not between 1 and the 4 columns"),
+        (lambda: ma.best_subset(TABLE, 5, 3), "size=5 must be a whole number, from 1 to 4"),
         (lambda: ma.best_subset(TABLE, 2.0, 3), "size=a float"),
         (lambda: ma.best_subset(TABLE, 2, 1), "k=1 protects nobody"),
         (lambda: ma.best_subset(TABLE, 2, 300), "cannot fill a group"),
         (lambda: ma.best_subset(TABLE, 2, 3, "ranking"), "no subset can stand for all"),
+        (lambda: ma.best_subset(TABLE, 2, 3, "projection", axis=0), "another one in each subset"),
+        (lambda: ma.best_subset(np.empty((0, 3)), 1, 3), "0 record"),
         (lambda: ma.best_subset(TABLE, 2, 3, gamma=2), "'gamma' is not an option"),
         (lambda: ma.best_subset(np.zeros((5, 60)), 20, 3), "too many to try"),
-        (lambda: ma.best_subset(ma.datasets.survey(50), 2, 3), "'region' to be masked is not numeric"),
+        (lambda: ma.best_subset(ma.datasets.survey(50), 2, 3), "'region' is not numeric"),
         (lambda: ma.select_variables(ma.DependenceTree()), "Pass a fitted DependenceTree"),
         (lambda: ma.select_variables(ma.DependenceTree().fit(TABLE), k=3), "go with choose='lowest-loss'"),
+        (lambda: ma.select_variables(ma.DependenceTree().fit(TABLE), method="none"), "go with choose='lowest-loss'"),
+        (lambda: ma.select_variables(ma.DependenceTree().fit(TABLE), 2, rule="cover"), "count goes with rule='degree'"),
         (lambda: ma.select_variables(ma.DependenceTree().fit(TABLE), choose="lowest-loss"), "needs the data and k"),
         (lambda: ma.select_variables(ma.DependenceTree().fit(TABLE), choose="best"), "choose='best' is not known"),
         (lambda: ma.select_variables(ma.DependenceTree().fit(TABLE), rule="all"), "rule='all' is not known"),
@@ -116,3 +124,25 @@ def test_missing_values_are_named():
     pd = pytest.importorskip("pandas")
     with pytest.raises(InputError, match="missing values in 1 column"):
         ma.best_subset(pd.DataFrame({"a": [1.0, np.nan, 3.0], "b": [1.0, 2.0, 3.0]}), 1, 2)
+
+
+LONG = """
+import numpy as np
+import microagg as ma
+ma.best_subset(np.random.default_rng(0).normal(size=(300, 4)), 2, 3)
+print("begun", flush=True)
+ma.best_subset(np.random.default_rng(0).normal(size=(300, 40)), 5, 3)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to a child")
+@pytest.mark.parametrize("after", [0.2, 1.5])
+def test_ctrl_c_stops_a_long_search_at_once(after):
+    child = subprocess.Popen([sys.executable, "-c", LONG], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "begun\n"
+    time.sleep(after)
+    child.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    child.communicate(timeout=30)
+    assert time.monotonic() - began < 5  # it takes far less; a machine may be busy
+    assert child.returncode != 0

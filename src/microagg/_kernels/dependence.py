@@ -30,7 +30,7 @@ def meetings(codes, sizes, x_log_x, first, second, information, squares):  # OUT
         for r in range(n):
             rows[codes[i, r]] += 1.0
             columns[codes[j, r]] += 1.0
-        total, square = 0.0, 0.0
+        total, square, lost = 0.0, 0.0, 0.0  # squares may be many and large: what each addition loses is kept
         cells = sizes[i] * sizes[j]
         if cells <= _DENSE * n:
             for r in range(n):
@@ -40,7 +40,9 @@ def meetings(codes, sizes, x_log_x, first, second, information, squares):  # OUT
                 table[cell] = 0
                 if count > 0:
                     total += x_log_x[count]
-                    square += share(count, cell, sizes[j], rows, columns)
+                    term = share(count, cell, sizes[j], rows, columns) - lost
+                    lost = (square + term - square) - term
+                    square += term
         else:
             for r in range(n):
                 keys[r] = codes[i, r] * sizes[j] + codes[j, r]
@@ -49,7 +51,9 @@ def meetings(codes, sizes, x_log_x, first, second, information, squares):  # OUT
             for r in range(1, n + 1):
                 if r == n or keys[r] != keys[start]:
                     total += x_log_x[r - start]
-                    square += share(r - start, keys[start], sizes[j], rows, columns)
+                    term = share(r - start, keys[start], sizes[j], rows, columns) - lost
+                    lost = (square + term - square) - term
+                    square += term
                     start = r
         information[pair] = total
         squares[pair] = square

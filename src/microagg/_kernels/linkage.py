@@ -1,4 +1,4 @@
-"""Whether a record's own masked version is the nearest of all masked ones, and how many are as near.
+"""Who is nearest to whom: records and their masked versions, small blocks and their neighbours.
 
 The masked records are in a tree of distinct points. Looking for anything nearer than the own version
 mostly ends at once; where nothing is, those at the very same distance are counted.
@@ -9,7 +9,7 @@ import numpy as np
 from microagg._kernels._jit import kernel
 from microagg._kernels.pool import EMPTY, FAN, LEAF, STACK
 from microagg._kernels.tree import leaf_distances
-from microagg._kernels.tree_search import box_distances, push
+from microagg._kernels.tree_search import box_distances, nearest, push
 
 
 @kernel
@@ -64,3 +64,18 @@ def count_as_near(pool, weights, queries, own, budget, state, counts):  # OUT: s
             child = children[stack[top]]
         counts[state[0]] = found
         state[0] += 1
+
+
+@kernel
+def nearest_others(pool, points):
+    """Give, for each of these points of a tree, the nearest other one, the lowest number on ties."""
+    found = np.empty(points.shape[0], dtype=np.int64)
+    point = np.empty(pool.sums.shape[0])
+    rows, distances = np.empty(2, dtype=np.int64), np.empty(2)
+    for i in range(points.shape[0]):
+        block, at = divmod(pool.place[points[i]], LEAF)
+        for j in range(point.shape[0]):
+            point[j] = pool.points[block, j, at]
+        nearest(pool, point, 2, rows, distances)
+        found[i] = rows[1] if rows[0] == points[i] else rows[0]
+    return found

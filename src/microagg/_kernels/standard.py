@@ -33,4 +33,18 @@ def standardise(column: NDArray[np.float64], power: int, mean: float, deviation:
 
 def standard_scores(columns: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give the z-scores of each row of `columns` (d, n)."""
-    return np.array([standardise(column, *moments(column)) for column in columns])
+    scores = np.empty_like(columns)
+    for j, column in enumerate(columns):
+        scores[j] = standardise(column, *moments(column))
+    return scores
+
+
+def standard_scores_of_both(
+    originals: NDArray[np.float64], released: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Give the z-scores of original and released columns (d, n), both by the moments of the originals."""
+    before, after = np.empty_like(originals), np.empty_like(released)
+    for j, column in enumerate(originals):
+        own = moments(column)
+        before[j], after[j] = standardise(column, *own), standardise(released[j], *own)
+    return before, after

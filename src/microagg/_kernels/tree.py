@@ -94,6 +94,12 @@ def split(columns, order, keys, begin, end, middle):  # OUT: order, keys
             widest, width = j, highest - lowest
     for i in range(begin, end):
         keys[i] = columns[widest, order[i]]
+    bring_lowest_first(order, keys, begin, end, middle)
+
+
+@inner
+def bring_lowest_first(order, keys, begin, end, middle):  # OUT: order, keys
+    """Bring the records with the lowest keys before `middle`; equal ones by row."""
     left, right = begin, end - 1
     while left < right:
         a, b, c = left, (left + right) // 2, right

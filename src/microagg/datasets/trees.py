@@ -1,11 +1,12 @@
 """Made data with a known dependence tree."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.checks import check_option, check_whole
 from microagg.datasets._frame import as_frame
 from microagg.errors import InvalidParameter
 
@@ -67,10 +68,9 @@ def dependence_tree(
     (0, 1)
     """
     links = _check_parents(parents)
-    for name, value, least in (("n", n, 1), ("categories", categories, 2), ("width", width, 1)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-            shown = value if isinstance(value, (int, np.integer)) else f"a {type(value).__name__}"
-            raise InvalidParameter(f"{name}={shown} must be a whole number of at least {least}.")
+    check_whole("n", n, 1)
+    check_whole("categories", categories, 2)
+    check_whole("width", width, 1)
     rng = np.random.default_rng(seed)
     drawn: list[NDArray[np.int64]] = []
     for parent in links:
@@ -112,8 +112,8 @@ def binary_tree(n: int = 5000, *, siblings: str = "related", seed: int = 0, fram
     >>> ma.datasets.binary_tree(1000, seed=0).column_names
     ['x1', 'x2', 'x3', 'x4', 'x5', 'x6']
     """
-    if siblings not in ("related", "unrelated"):
-        raise InvalidParameter("siblings must be 'related' or 'unrelated'.")
+    check_whole("n", n, 1)
+    check_option("siblings", siblings, ("related", "unrelated"))
     rng = np.random.default_rng(seed)
     drawn = [_draw(np.array([[_ROOT, 1.0]]), np.zeros(n, dtype=np.int64), rng)]
     for parent, if_zero, if_one in _RELATED if siblings == "related" else _UNRELATED:
@@ -138,6 +138,8 @@ def _check_parents(parents: Any) -> tuple[int | None, ...]:
         if parents not in TREES:
             raise InvalidParameter(f"parents={parents!r} is not known. Pass one of {', '.join(TREES)}, or a list.")
         return TREES[parents]
+    if not isinstance(parents, Iterable):
+        raise InvalidParameter(f"parents is a {type(parents).__name__}. Pass {', '.join(TREES)}, or a list.")
     links = tuple(parents)
     if not links or links[0] is not None:
         raise InvalidParameter("the first column is the root of the tree. Start the list of parents with None.")

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
+from microagg.checks import check_names, shown_name
 from microagg.errors import InvalidParameter
 from microagg.estimators._matrix import as_matrix
+from microagg.io import frames
 from microagg.plots import draw_tree, draw_weights
-from microagg.prepare.dependence import Edge, dependence
+from microagg.prepare.dependence import Dependence, Edge, dependence
+from microagg.prepare.selection import Selection
 
 _LABELS = {
     "emim": "mutual information (nats)",
@@ -40,7 +43,8 @@ class DependenceTree(BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     edges_ : tuple of (first, second, weight)
-        The tree, strongest edge first; columns by number.
+        The tree, strongest edge first; columns by number. Columns of one value (by "vi" of
+        one category) tell nothing and are left out.
     degrees_ : array of shape (d,)
         How many edges end at each column.
     weights_ : array of shape (d, d)
@@ -50,7 +54,9 @@ class DependenceTree(BaseEstimator):  # type: ignore[misc]
     categories_ : array of shape (d,)
         How many categories each column has; 0 for "normal".
     feature_names_in_ : array of shape (d,)
-        Only where X has column names.
+        Only where X has column names that are text.
+    dependence_ : Dependence
+        All of this as one plain value.
 
     References
     ----------
@@ -75,6 +81,9 @@ class DependenceTree(BaseEstimator):  # type: ignore[misc]
     weights_: NDArray[np.float64]
     categories_: NDArray[np.int64]
     total_weight_: float
+    dependence_: Dependence
+    n_features_in_: int
+    _names: list[Any]
 
     def __init__(self, measure: str = "emim", *, width: Any = None, bins: int | None = None) -> None:
         self.measure = measure
@@ -94,8 +103,18 @@ class DependenceTree(BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        columns = np.ascontiguousarray(as_matrix(self, X).T)
+        if frames.is_frame(X):
+            self._names, columns = frames.read_numbers(X)
+            self.n_features_in_ = len(self._names)
+            if all(isinstance(name, str) for name in self._names):  # as scikit-learn has it
+                self.feature_names_in_ = np.array(self._names, dtype=object)
+            elif hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
+        else:
+            columns = np.ascontiguousarray(as_matrix(self, X).T)
+            self._names = list(range(columns.shape[0]))
         found = dependence(columns, self.measure, self.width, self.bins)
+        self.dependence_ = found
         self.edges_ = found.edges
         self.degrees_ = found.degrees
         self.weights_ = found.weights
@@ -103,12 +122,12 @@ class DependenceTree(BaseEstimator):  # type: ignore[misc]
         self.total_weight_ = found.total_weight
         return self
 
-    def plot(self, chosen: Iterable[Any] = (), *, ax: Any = None) -> Any:
+    def plot(self, chosen: Any = (), *, ax: Any = None) -> Any:
         """Draw the tree: columns grow with their degree, the chosen ones are filled, strong edges are thick.
 
         Parameters
         ----------
-        chosen : columns, by name or number
+        chosen : Selection, or names of columns (numbers, where they have none)
         ax : Matplotlib axes, optional
             Where to draw; else on a new figure (`.figure.savefig(...)`).
 
@@ -117,11 +136,13 @@ class DependenceTree(BaseEstimator):  # type: ignore[misc]
         Matplotlib axes
         """
         names = self.column_names()
-        numbers = set()
-        for column in chosen:
-            if column not in names and column not in range(len(names)):
-                raise InvalidParameter(f"column {column!r} is not in the tree. Choose among its {len(names)} columns.")
-            numbers.add(names.index(column) if column in names else int(column))
+        wanted = chosen.columns if isinstance(chosen, Selection) else check_names(chosen)
+        unknown = [name for name in wanted if name not in names]
+        if unknown:
+            raise InvalidParameter(
+                f"column {shown_name(unknown[0])} is not in the tree. Choose among its {len(names)} columns."
+            )
+        numbers = {names.index(name) for name in wanted}
         return draw_tree([str(name) for name in names], self.edges_, numbers, ax)
 
     def plot_weights(self, *, ax: Any = None) -> Any:
@@ -136,9 +157,10 @@ class DependenceTree(BaseEstimator):  # type: ignore[misc]
         -------
         Matplotlib axes
         """
-        return draw_weights([str(name) for name in self.column_names()], self.weights_, _LABELS[self.measure], ax)
+        names = [str(name) for name in self.column_names()]
+        return draw_weights(names, self.weights_, _LABELS[self.dependence_.measure], ax)
 
     def column_names(self) -> list[Any]:
         """Give the columns' names, or their numbers where they have none."""
-        names = getattr(self, "feature_names_in_", None)
-        return list(range(len(self.degrees_))) if names is None else list(names)
+        check_is_fitted(self, "dependence_")
+        return list(self._names)

@@ -158,10 +158,21 @@ def fewest_sharing(columns: NDArray[np.float64], groups: NDArray[np.int64], stra
     sizes = group_sizes(groups, int(groups.max()) + 1)
     first = np.empty(sizes.size, dtype=np.int64)
     first[groups[::-1]] = np.arange(groups.size)[::-1]
-    keys = np.vstack([columns[:, first], strata[first]])
+    keys = np.vstack([columns[:, first], strata[first]])  # float64: strata are few
     if (columns != keys[:-1, groups]).any() or (strata != keys[-1, groups]).any():
         return 0
-    order = np.lexsort(keys)
-    differ = (keys[:, order[1:]] != keys[:, order[:-1]]).any(axis=0)
-    starts = np.concatenate([[0], np.flatnonzero(differ) + 1])
-    return int(np.add.reduceat(sizes[order], starts).min())
+    # Few groups share their values, if any: a hash tells which could, and only those are compared.
+    hashes = np.zeros(sizes.size, dtype=np.uint64)
+    for key in keys:
+        hashes = (hashes ^ (key + 0.0).view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)  # + 0.0: no negative zero
+        hashes ^= hashes >> np.uint64(29)
+    _, codes, counts = np.unique(hashes, return_inverse=True, return_counts=True)
+    alike = counts[codes] > 1
+    fewest = int(sizes[~alike].min(initial=sizes.sum()))
+    if alike.any():
+        keys, sizes = keys[:, alike], sizes[alike]
+        order = np.lexsort(keys)
+        differ = (keys[:, order[1:]] != keys[:, order[:-1]]).any(axis=0)
+        starts = np.concatenate([[0], np.flatnonzero(differ) + 1])
+        fewest = min(fewest, int(np.add.reduceat(sizes[order], starts).min()))
+    return fewest

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from microagg._kernels._jit import announce_compiling
 from microagg._kernels.linkage import count_as_near
-from microagg._kernels.standard import moments, standardise
+from microagg._kernels.standard import moments, standard_scores_of_both, standardise
 from microagg._kernels.sums import exact_sum
 from microagg._kernels.tree import make_tree
 from microagg.evaluate.measure import Measure, as_html, as_text
@@ -219,9 +219,7 @@ def _link(
 ) -> list[tuple[tuple[int, ...], NDArray[np.float64], NDArray[np.float64]]]:
     """Give, for each set of keys, each row's chance of being linked to itself, and to its group."""
     announce_compiling()
-    found = [moments(column) for column in original]
-    z = np.array([standardise(column, *own) for column, own in zip(original, found, strict=True)])
-    z_masked = np.array([standardise(column, *own) for column, own in zip(masked, found, strict=True)])
+    z, z_masked = standard_scores_of_both(original, masked)
     looks_alike = np.unique(z_masked, axis=1, return_inverse=True)[1].ravel()
     group_size = np.bincount(looks_alike)[looks_alike[rows]]
     sets = key_sets(z.shape[0])

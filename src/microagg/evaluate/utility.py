@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.standard import moments, standardise
+from microagg._kernels.standard import standard_scores_of_both
 from microagg._kernels.sums import exact_sum
 from microagg.evaluate.loss import InformationLoss, loss_between
 from microagg.evaluate.measure import Measure, as_html, as_text
@@ -120,9 +120,7 @@ class LossMeasures:
 def measure_loss(original: NDArray[np.float64], masked: NDArray[np.float64], names: Sequence[Any]) -> LossMeasures:
     """Compare two sets of columns (d, n)."""
     d, n = original.shape
-    found = [moments(column) for column in original]
-    z = np.array([standardise(column, *own) for column, own in zip(original, found, strict=True)])
-    z_masked = np.array([standardise(column, *own) for column, own in zip(masked, found, strict=True)])
+    z, z_masked = standard_scores_of_both(original, masked)
     a, b = _near_one(original, masked)
     mean_a, mean_b = _means(a), _means(b)
     scale = np.maximum(_root_mean_square(a), _root_mean_square(b))

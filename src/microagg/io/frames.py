@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.checks import EXACT_INTEGERS
+from microagg.checks import EXACT_INTEGERS, check_matrix
 from microagg.errors import InvalidData, RoleError
 
 
@@ -70,7 +70,7 @@ def check_numeric(frame: nw.DataFrame[Any], names: Sequence[Any]) -> None:
         native = getattr(nw.to_native(frame.get_column(name)), "dtype", None)
         # The text of any other type may list categories, which are cells of the data.
         kind = str(native) if isinstance(native, np.dtype) else type(dtype).__name__
-        raise InvalidData(f"column {name!r} to be masked is not numeric ({kind}). {remedy}")
+        raise InvalidData(f"column {name!r} is not numeric ({kind}). {remedy}")
 
 
 def to_columns(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np.float64]:
@@ -93,8 +93,28 @@ def to_columns(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np.flo
 
 
 def only(frame: nw.DataFrame[Any], names: Sequence[Any]) -> Any:
-    """Give these columns as a frame of the caller's kind."""
-    return nw.to_native(frame.select([frame.get_column(name) for name in names]))
+    """Give a copy of these columns as a frame of the caller's kind."""
+    return nw.to_native(frame.select([frame.get_column(name) for name in names]).clone())
+
+
+def is_frame(file: Any) -> bool:
+    """Tell a dataframe from an array."""
+    return hasattr(file, "column_names") or hasattr(file, "columns")
+
+
+def read_numbers(file: Any) -> tuple[list[Any], NDArray[np.float64]]:
+    """Read a whole file of numbers without missing values: the names, or numbers, of its columns, and (d, n)."""
+    if not is_frame(file):
+        columns = np.ascontiguousarray(check_matrix(file).T)
+        return list(range(columns.shape[0])), columns
+    frame = open_frame(file)
+    names: list[Any] = list(frame.columns)
+    check_numeric(frame, names)
+    missing = missing_rows(frame, names)
+    if missing:
+        listed = ", ".join(f"{name!r} ({np.count_nonzero(mask)})" for name, mask in missing.items())
+        raise InvalidData(f"missing values in {len(missing)} column(s): {listed}. Impute or drop them.")
+    return names, to_columns(frame, names)
 
 
 def is_integer(frame: nw.DataFrame[Any], name: Any) -> bool:

@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 from microagg._kernels._jit import announce_compiling
 from microagg._kernels.dependence import meetings
 from microagg._kernels.standard import standard_scores
-from microagg.checks import check_option
+from microagg._kernels.sums import exact_sum
+from microagg.checks import EXACT_INTEGERS, check_option, check_whole
 from microagg.errors import InvalidParameter
 
 MEASURES = ("emim", "chi2", "normal", "vi")
 """Mutual information, chi-squared, that of a normal pair, and the variation of information (a distance)."""
 
 _DECIMALS = 10  # weights that agree to here are tied, so that rounding does not decide
-_PERFECT = 1e-12  # 1 - ρ² below this is rounding
+_PERFECT = 2e-12  # 1 - ρ² below this is rounding
 _SLICE = 20_000_000  # records counted before Python regains control: some 0.1 s
 
 
@@ -38,6 +39,7 @@ class Dependence:
     edges: tuple[Edge, ...]  # the strongest first
     degrees: NDArray[np.int64]  # (d,)
     categories: NDArray[np.int64]  # (d,): how many each column was cut into; 0 where it was not
+    silent: NDArray[np.bool_]  # (d,): columns in no edge: of one value, by "vi" of one category
 
     @property
     def total_weight(self) -> float:
@@ -60,9 +62,11 @@ def dependence(
         codes, sizes = categorise(columns, width, bins)
         weights = _weights_of_categories(codes, sizes, measure)
     weights = weights.round(_DECIMALS) + 0.0
-    edges = _spanning_tree(weights, nearest_first=measure == "vi")
-    degrees = np.bincount([end for edge in edges for end in edge[:2]], minlength=d)
-    return Dependence(measure, weights, edges, degrees, sizes)
+    # By a distance of entropies one category is enough to be everybody's nearest, and the hub of the tree.
+    silent = sizes == 1 if measure == "vi" else columns.min(axis=1) == columns.max(axis=1)
+    edges = _spanning_tree(weights, ~silent, nearest_first=measure == "vi")
+    degrees = np.bincount(np.array([edge[:2] for edge in edges], dtype=np.int64).ravel(), minlength=d)
+    return Dependence(measure, weights, edges, degrees, sizes, silent)
 
 
 def categorise(
@@ -76,7 +80,8 @@ def categorise(
     """
     d, n = columns.shape
     widths = _check_widths(width, d)
-    _check_bins(bins)
+    if bins is not None:
+        bins = check_whole("bins", bins, 2, EXACT_INTEGERS, "Leave it out for a number by rule.")
     if widths is not None and bins is not None:
         raise InvalidParameter("both width and bins were given. Pass one of them.")
     codes = np.empty((d, n), dtype=np.int64)
@@ -86,8 +91,7 @@ def categorise(
             wanted = automatic_bins(column) if bins is None else bins
             found = _numbered(column) if wanted is None else _numbered(_cut(column, wanted))
         else:
-            with np.errstate(over="ignore"):
-                found = _numbered(np.floor((column - column.min()) / widths[j]))
+            found = _numbered(_cut_by_width(column, widths[j], j))
         codes[j], sizes[j] = found
     return codes, sizes
 
@@ -112,6 +116,17 @@ def _cut(column: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
     return np.asarray(np.minimum(np.floor((scaled - scaled.min()) / spread * bins), bins - 1))
 
 
+def _cut_by_width(column: NDArray[np.float64], width: float, j: int) -> NDArray[np.float64]:
+    """Number intervals of one width from a column's minimum on."""
+    with np.errstate(over="ignore"):
+        steps = (column - column.min()) / width
+    if not steps.max() < EXACT_INTEGERS:
+        raise InvalidParameter(
+            f"width={width:g} cuts column {j} into more intervals than 2**53, the most float64 can number. Widen it."
+        )
+    return np.asarray(np.floor(steps))
+
+
 def _numbered(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], int]:
     found, codes = np.unique(values, return_inverse=True)
     return codes, found.size
@@ -121,19 +136,16 @@ def _check_widths(width: Any, d: int) -> NDArray[np.float64] | None:
     if width is None:
         return None
     try:
-        widths = np.broadcast_to(np.asarray(width, dtype=np.float64), d)
+        given = np.asarray(width)
+        if given.dtype.kind not in "iuf" or given.shape not in ((), (d,)):
+            raise TypeError
+        widths = np.broadcast_to(given.astype(np.float64), d)
     except (ValueError, TypeError):
         raise InvalidParameter(f"width must be a number, or one for each of the {d} columns.") from None
-    if not (np.isfinite(widths) & (widths > 0)).all():
-        raise InvalidParameter("width must be positive and finite. Leave it out for a width by rule.")
+    bad = widths[~(np.isfinite(widths) & (widths > 0))]
+    if bad.size:
+        raise InvalidParameter(f"width={bad[0]:g} must be positive and finite. Leave it out for a width by rule.")
     return widths
-
-
-def _check_bins(bins: Any) -> None:
-    whole = isinstance(bins, (int, np.integer)) and not isinstance(bins, bool)
-    if bins is not None and not (whole and bins >= 1):
-        shown = bins if whole else f"a {type(bins).__name__}"
-        raise InvalidParameter(f"bins={shown} must be a number of intervals. Pass 2 or more, or leave it out.")
 
 
 def _weights_of_categories(codes: NDArray[np.int64], sizes: NDArray[np.int64], measure: str) -> NDArray[np.float64]:
@@ -163,19 +175,25 @@ def _weights_of_categories(codes: NDArray[np.int64], sizes: NDArray[np.int64], m
 
 def _normal_weights(columns: NDArray[np.float64]) -> NDArray[np.float64]:
     scores = standard_scores(columns)
-    correlations = np.clip(scores @ scores.T / columns.shape[1], -1.0, 1.0)
-    rest = 1.0 - correlations**2
-    weights = np.where(rest < _PERFECT, np.inf, -0.5 * np.log(np.maximum(rest, _PERFECT)))
-    np.fill_diagonal(weights, 0.0)
-    return np.asarray(weights)
+    d, n = scores.shape
+    weights = np.zeros((d, d))
+    for i in range(d):
+        for j in range(i):
+            # Exact sums, so that the order of records cannot matter; what is left of 1 is rounded, as noise in it
+            # would be blown up where columns nearly agree.
+            rest = round(1.0 - (exact_sum(scores[i] * scores[j]) / n) ** 2, 12)
+            weights[i, j] = weights[j, i] = np.inf if rest < _PERFECT else -0.5 * np.log(rest)
+    return weights
 
 
-def _spanning_tree(weights: NDArray[np.float64], *, nearest_first: bool) -> tuple[Edge, ...]:
-    """Span the strongest tree; of equal weights the pair that comes first, (0, 1) before (0, 2), is taken."""
+def _spanning_tree(weights: NDArray[np.float64], spoken: NDArray[np.bool_], *, nearest_first: bool) -> tuple[Edge, ...]:
+    """Span the strongest tree over some columns; of equal weights the pair that comes first is taken."""
     from scipy.sparse.csgraph import minimum_spanning_tree
 
     d = weights.shape[0]
     first, second = np.triu_indices(d, 1)
+    among = spoken[first] & spoken[second]
+    first, second = first[among], second[among]
     values = weights[first, second]
     order = np.argsort(values if nearest_first else -values, kind="stable")
     # The place in that order stands for the weight: no ties are left, and no zero is taken for a missing edge.

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.standard import moments, standard_scores, standardise
+from microagg._kernels.standard import standard_scores
 from microagg.checks import check_option
 
 SCALES = ("standard", "range", "none")
@@ -17,12 +17,6 @@ def scale_columns(columns: NDArray[np.float64], scale: str) -> NDArray[np.float6
     if scale == "range":
         return np.array([_to_unit_interval(column) for column in columns])
     return columns
-
-
-def scale_like(columns: NDArray[np.float64], originals: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the z-scores of released columns by the moments of the originals."""
-    pairs = zip(columns, originals, strict=True)
-    return np.array([standardise(column, *moments(original)) for column, original in pairs])
 
 
 def _to_unit_interval(column: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.checks import check_option
+from microagg.checks import check_option, check_whole
 from microagg.errors import InvalidParameter
+from microagg.prepare.dependence import Dependence
 
 RULES = ("degree", "cover")
 MOST_ALTERNATIVES = 10_000
@@ -65,48 +66,46 @@ class Selection:
         return f"Selection: {', '.join(map(str, self.columns))} ({self.reason}{ties}{loss})"
 
 
-def select_columns(names: Sequence[Any], degrees: NDArray[np.int64], rule: str = "degree", count: Any = 3) -> Selection:
+def select_columns(names: Sequence[Any], tree: Dependence, rule: str = "degree", count: Any = None) -> Selection:
     """Select the columns of highest degree, by name."""
     check_option("rule", rule, RULES)
-    ways, n_ways = choose_columns(degrees, rule, count)
+    degrees = tree.degrees
+    ways, n_ways = choose_columns(degrees, rule, count, tree.silent)
     alternatives = tuple(tuple(names[j] for j in way) for way in ways)
-    chosen = ways[0]
-    edges = ", ".join(str(degrees[j]) for j in chosen)
+    edges = ", ".join(str(degrees[j]) for j in ways[0])
+    silent = int(tree.silent.sum())
     if rule == "degree":
         reason = f"the most edges of the dependence tree: {edges}"
     else:
-        reason = f"the fewest whose edges in the dependence tree ({edges}) add up to the {len(names)} columns"
+        reason = f"the fewest whose edges in the dependence tree ({edges}) add up to the {len(names) - silent} columns"
+    if silent:
+        reason += f"; {silent} of one value left out"
     shown = {name: int(degree) for name, degree in zip(names, degrees, strict=True)}
     return Selection(alternatives[0], reason, shown, alternatives, n_ways)
 
 
 def choose_columns(
-    degrees: NDArray[np.int64], rule: str = "degree", count: Any = 3
+    degrees: NDArray[np.int64], rule: str = "degree", count: Any = None, silent: NDArray[np.bool_] | None = None
 ) -> tuple[tuple[tuple[int, ...], ...], int]:
-    """Take the columns of highest degree: `count` of them, or ("cover") until their degrees add up to d.
+    """Take the columns of highest degree: `count` of them (3), or ("cover") until their degrees add up to d.
 
-    Where columns of one degree stand at the cut, each way to fill the last places is an alternative; the
-    first takes the columns that come first. Returns the alternatives, the first 10 000, and their number.
+    `silent` columns, of one value, come last and do not count. Where columns of one degree stand at the cut,
+    each way to fill the last places is an alternative; the first takes the columns that come first. Returns
+    the alternatives, the first 10 000, and their number.
     """
     d = degrees.size
-    order = np.argsort(-degrees, kind="stable")
+    ranked = degrees if silent is None else np.where(silent, -1, degrees)
+    order = np.argsort(-ranked, kind="stable")
     if rule == "degree":
-        size = _check_count(count, d)
-    elif d <= 2:
-        size = d
+        size = min(3, d) if count is None else check_whole("count", count, 1, d)
+    elif count is not None:
+        raise InvalidParameter("count goes with rule='degree'. Leave it out.")
     else:
-        size = int(np.argmax(np.cumsum(degrees[order]) >= d)) + 1
-    last = degrees[order[size - 1]]
-    certain = [int(j) for j in order if degrees[j] > last]
-    tied = [int(j) for j in order if degrees[j] == last]
+        spoken = int(np.count_nonzero(ranked >= 0))
+        size = max(1, spoken) if spoken <= 2 else int(np.argmax(np.cumsum(degrees[order]) >= spoken)) + 1
+    last = ranked[order[size - 1]]
+    certain = [int(j) for j in order if ranked[j] > last]
+    tied = [int(j) for j in order if ranked[j] == last]
     places = size - len(certain)
     ways = itertools.islice(itertools.combinations(tied, places), MOST_ALTERNATIVES)
     return tuple((*certain, *way) for way in ways), math.comb(len(tied), places)
-
-
-def _check_count(count: Any, d: int) -> int:
-    if isinstance(count, bool) or not isinstance(count, (int, np.integer)):
-        raise InvalidParameter(f"count is a {type(count).__name__}. Pass how many columns are to form the groups.")
-    if not 1 <= count <= d:
-        raise InvalidParameter(f"count={count} is not between 1 and the {d} columns there are. Pass 2 or 3.")
-    return int(count)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from microagg._kernels.standard import standard_scores
 from microagg._kernels.sums import group_means
-from microagg.checks import check_jobs, check_k, check_matrix, check_option
+from microagg.checks import check_enough_records, check_jobs, check_k, check_option, check_whole
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.io import frames
 from microagg.parallel import in_parallel
@@ -115,11 +115,9 @@ def best_subset(
     >>> len(found.losses)
     10
     """
-    names, columns = _columns(X)
+    names, columns = frames.read_numbers(X)
     d = len(names)
-    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or not 1 <= size <= d:
-        shown = size if isinstance(size, (int, np.integer)) else f"a {type(size).__name__}"
-        raise InvalidParameter(f"size={shown} is not between 1 and the {d} columns of X. Pass 2 or 3.")
+    size = check_whole("size", size, 1, d, "Pass how many of the columns are to form groups.")
     if math.comb(d, size) > _MOST_SUBSETS:
         raise InvalidParameter(
             f"{math.comb(d, size)} subsets of {size} of {d} columns are too many to try (limit {_MOST_SUBSETS}). Lower "
@@ -132,7 +130,7 @@ def best_subset(
 
 def select_variables(
     tree: Any,
-    count: int = 3,
+    count: int | None = None,
     *,
     rule: str = "degree",
     choose: str = "first",
@@ -150,7 +148,7 @@ def select_variables(
     tree : DependenceTree
         Fitted.
     count : int
-        How many columns to take by `rule="degree"` (EMAD).
+        How many columns to take by `rule="degree"` (EMAD); 3 by default.
     rule : {"degree", "cover"}
         Those of highest degree; or the fewest of them whose degrees add up to the number of columns (AMA).
     choose : {"first", "lowest-loss"}
@@ -182,12 +180,12 @@ def select_variables(
     4
     """
     check_option("choose", choose, ("first", "lowest-loss"))
-    if not hasattr(tree, "degrees_"):
-        raise InvalidParameter(f"tree is a {type(tree).__name__} without degrees_. Pass a fitted DependenceTree.")
-    found = select_columns(tree.column_names(), tree.degrees_, rule, count)
+    if not hasattr(tree, "dependence_"):
+        raise InvalidParameter(f"tree is a {type(tree).__name__} without a tree. Pass a fitted DependenceTree.")
+    found = select_columns(tree.column_names(), tree.dependence_, rule, count)
     if choose == "first":
-        if X is not None or k is not None or options:
-            raise InvalidParameter("X, k and a method's options go with choose='lowest-loss'. Leave them out.")
+        if X is not None or k is not None or options or method != "mdav" or n_jobs is not None or progress is not None:
+            raise InvalidParameter("X, k, method, n_jobs and progress go with choose='lowest-loss'. Leave them out.")
         return found
     if X is None or k is None:
         raise InvalidParameter("choose='lowest-loss' needs the data and k. Pass X and k.")
@@ -195,7 +193,7 @@ def select_variables(
         raise InvalidParameter(
             f"{found.n_alternatives} choices tie, too many to try. Choose another count or measure, or the first."
         )
-    names, columns = _columns(X)
+    names, columns = frames.read_numbers(X)
     if names != tree.column_names():
         raise InvalidData("X has other columns than the tree. Pass what it was fitted on.")
     subsets = [tuple(sorted(names.index(name) for name in way)) for way in found.alternatives]
@@ -203,25 +201,8 @@ def select_variables(
     return replace(found, columns=min(losses, key=losses.__getitem__), losses=losses)
 
 
-def _columns(X: Any) -> tuple[list[Any], NDArray[np.float64]]:
-    """Give the names, or numbers, of X's columns and their z-scores (d, n)."""
-    if hasattr(X, "column_names") or hasattr(X, "columns"):
-        opened = frames.open_frame(X)
-        names: list[Any] = list(opened.columns)
-        frames.check_numeric(opened, names)
-        missing = frames.missing_rows(opened, names)
-        if missing:
-            listed = ", ".join(repr(name) for name in missing)
-            raise InvalidData(f"missing values in {len(missing)} column(s): {listed}. Impute or drop them.")
-        columns = frames.to_columns(opened, names)
-    else:
-        columns = np.ascontiguousarray(check_matrix(X).T)
-        names = list(range(columns.shape[0]))
-    return names, standard_scores(columns)
-
-
 def _losses(
-    scores: NDArray[np.float64],
+    columns: NDArray[np.float64],
     subsets: Sequence[tuple[int, ...]],
     k: int,
     method: str,
@@ -234,6 +215,10 @@ def _losses(
     _, partition = with_options(method, options)
     if method in PER_COLUMN:
         raise InvalidParameter(f"method {method!r} groups each column on its own, so no subset can stand for all.")
+    if options.get("axis", "pca") not in ("pca", "zscores"):
+        raise InvalidParameter("a column as axis would be another one in each subset. Pass 'pca' or 'zscores'.")
+    check_enough_records(columns.shape[1], k)
+    scores = standard_scores(columns)
     total = float((scores**2).sum())
     done = [0]
 
@@ -247,7 +232,13 @@ def _losses(
             progress(done[0], len(subsets))
         return 100.0 * error / total if total > 0 else 0.0
 
-    return in_parallel(loss, subsets, check_jobs(n_jobs))
+    def losses(part: Sequence[tuple[int, ...]], check: Callable[[], None]) -> list[float]:
+        return [loss(subset, check) for subset in part]
+
+    # Small files take a moment each: several are handed to a thread at a time.
+    step = max(1, 20_000 // scores.shape[1])
+    parts = [subsets[start : start + step] for start in range(0, len(subsets), step)]
+    return list(itertools.chain.from_iterable(in_parallel(losses, parts, check_jobs(n_jobs))))
 
 
 def _check_only(check: Callable[[], None], done: int, total: int) -> None:  # noqa: ARG001

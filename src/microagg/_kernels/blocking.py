@@ -1,0 +1,129 @@
+"""Cutting a file into blocks of records that lie close to each other."""
+
+import numpy as np
+
+from microagg._kernels._jit import inlined, kernel
+from microagg._kernels.tree import bring_lowest_first
+
+
+@kernel
+def orthants(columns, most, order, nodes, boxes, state, budget, ends):  # OUT: order and all from nodes, but budget
+    """Cut nodes at the midpoint of every column until each has at most `most` records.
+
+    `nodes` and `boxes` are stacks: a node's range of `order` and the next column to cut (d: none of this
+    round is left), and its box (2, d). `state` holds their height; `ends` (n,) gets 1 where a leaf ends.
+    Returns when the stack is empty or full, or the budget is used up.
+    """
+    d = columns.shape[0]
+    while 0 < state[0] < nodes.shape[0] and budget > 0:
+        state[0] -= 1
+        top = state[0]
+        begin, end, j = nodes[top, 0], nodes[top, 1], nodes[top, 2]
+        if j == d:
+            if end - begin <= most or not advance(columns, order, begin, end, boxes[top]):
+                ends[end - 1] = 1
+                continue
+            budget -= (end - begin) * d
+            j = 0
+        # Cut by one column; both parts go on with the next.
+        low, high = boxes[top, 0, j], boxes[top, 1, j]
+        cut = midpoint(low, high)
+        middle = begin
+        if low < high:
+            # Records at or above the cut to the right; the order within each part does not matter.
+            right = end - 1
+            while middle <= right:
+                if columns[j, order[middle]] < cut:
+                    middle += 1
+                else:
+                    order[middle], order[right] = order[right], order[middle]
+                    right -= 1
+            budget -= end - begin
+        for side in range(2):
+            first, last = (begin, middle) if side == 0 else (middle, end)
+            if first < last:
+                at = state[0]
+                if side == 1 and begin < middle:  # the left part lies on the stack already
+                    for c in range(d):
+                        boxes[at, 0, c], boxes[at, 1, c] = boxes[at - 1, 0, c], boxes[at - 1, 1, c]
+                if low < high:
+                    boxes[at, 0, j], boxes[at, 1, j] = (low, cut) if side == 0 else (cut, high)
+                nodes[at, 0], nodes[at, 1], nodes[at, 2] = first, last, j + 1
+                state[0] += 1
+
+
+@inlined
+def midpoint(low, high):
+    """Give the middle of an interval: above its lower end, so that every cut of two different ends tells them apart."""
+    middle = low / 2.0 + high / 2.0
+    return middle if middle > low else high
+
+
+@inlined
+def advance(columns, order, begin, end, box):  # OUT: box
+    """Halve a box as long as all its records stay in one half of every column; tell if they part after that.
+
+    An outlier can leave all others in one of 2^d parts a thousand times over; this looks at them once.
+    """
+    d = columns.shape[0]
+    low, high = np.empty(d), np.empty(d)
+    varied = False
+    for j in range(d):
+        lowest, highest = np.inf, -np.inf
+        for i in range(begin, end):
+            value = columns[j, order[i]]
+            lowest, highest = min(lowest, value), max(highest, value)
+        low[j], high[j] = lowest, highest
+        varied |= lowest < highest
+    apart = not varied
+    while not apart:
+        for j in range(d):
+            cut = midpoint(box[0, j], box[1, j])
+            apart |= box[0, j] < box[1, j] and low[j] < cut <= high[j]
+        if not apart:
+            for j in range(d):
+                if box[0, j] < box[1, j]:
+                    cut = midpoint(box[0, j], box[1, j])
+                    if low[j] >= cut:
+                        box[0, j] = cut
+                    else:
+                        box[1, j] = cut
+    return varied
+
+
+@kernel
+def medians(columns, k, most, order, keys, nodes, state, budget, ends):  # OUT: order, keys, nodes, state, ends
+    """Cut nodes in two by rank in their widest column until each is to be one block.
+
+    `nodes` is a stack of ranges of `order` and the number of blocks to make of each; sizes are multiples of
+    k wherever the number of records allows. Returns when it is empty or the budget is used up.
+    """
+    d = columns.shape[0]
+    while state[0] > 0 and budget > 0:
+        state[0] -= 1
+        top = state[0]
+        begin, end, blocks = nodes[top, 0], nodes[top, 1], nodes[top, 2]
+        n = end - begin
+        if blocks == 1:
+            ends[end - 1] = 1
+            continue
+        left = blocks // 2
+        right = blocks - left
+        least = max(k * left, -(-(n - right * most) // k) * k)
+        greatest = min(left * most, n - k * right) // k * k
+        size = min(max((n * left // blocks + k // 2) // k * k, least), greatest)
+        widest, width = 0, -1.0
+        for j in range(d):
+            lowest, highest = np.inf, -np.inf
+            for i in range(begin, end):
+                value = columns[j, order[i]]
+                lowest, highest = min(lowest, value), max(highest, value)
+            if highest - lowest > width:
+                widest, width = j, highest - lowest
+        for i in range(begin, end):
+            keys[i] = columns[widest, order[i]]
+        bring_lowest_first(order, keys, begin, end, begin + size)
+        budget -= n * (d + 4)
+        nodes[top, 0], nodes[top, 1], nodes[top, 2] = begin, begin + size, left
+        nodes[top + 1, 0], nodes[top + 1, 1], nodes[top + 1, 2] = begin + size, end, right
+        state[0] += 2

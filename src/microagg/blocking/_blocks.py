@@ -1,0 +1,63 @@
+"""What the ways of cutting share: numbering blocks, and joining those that are too small."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from microagg._kernels.groups import number_groups
+from microagg._kernels.linkage import nearest_others
+from microagg._kernels.sums import group_means, group_sizes
+from microagg._kernels.tree import make_tree
+from microagg.checks import check_enough_records, check_k
+from microagg.errors import InvalidParameter
+
+SLICE = 20_000_000
+"""Values looked at before Python regains control: some 0.1 s."""
+
+Columns = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+
+def check_most(most: Any, k: Any, n: int) -> tuple[int, int]:
+    """Return the most records a block may have, and k, or say what they must be."""
+    k = check_k(k)
+    check_enough_records(n, k)
+    if isinstance(most, bool) or not isinstance(most, (int, np.integer)) or most < 2 * k:
+        shown = most if isinstance(most, (int, np.integer)) else f"a {type(most).__name__}"
+        raise InvalidParameter(
+            f"a block of {shown} records cannot be divided into groups of k={k}. Allow {2 * k} or more."
+        )
+    return int(most), k
+
+
+def labels_of_ranges(order: NDArray[np.int64], ends: NDArray[np.int64]) -> Labels:
+    """Number the blocks, which are ranges of `order`, by their lowest row."""
+    labels = np.empty(order.size, dtype=np.int64)
+    labels[order] = np.cumsum(ends) - ends
+    number_groups(labels)
+    return labels
+
+
+def join_small_blocks(columns: Columns, labels: Labels, k: int) -> Labels:
+    """Join each block of fewer than k records to that with the nearest centroid, until none is left.
+
+    In rounds: every small block picks the nearest other one, on ties the one that holds the lowest row, and
+    blocks connected by picks become one.
+    """
+    labels = labels.copy()
+    while True:
+        n_blocks = int(labels.max()) + 1
+        sizes = group_sizes(labels, n_blocks)
+        small = np.flatnonzero(sizes < k)
+        if small.size == 0 or n_blocks == 1:
+            return labels
+        centroids = group_means(columns, labels, n_blocks)
+        tree = make_tree(centroids, np.arange(n_blocks), np.zeros(columns.shape[0]), np.empty(n_blocks, dtype=np.int64))
+        picked = nearest_others(tree, small)
+        graph = coo_array((np.ones(small.size), (small, picked)), shape=(n_blocks, n_blocks))
+        joined = connected_components(graph, directed=False)[1]
+        labels = joined[labels].astype(np.int64)
+        number_groups(labels)
