@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     from microagg.estimators import VMDAV as VMDAV
     from microagg.estimators import DependenceTree as DependenceTree
     from microagg.estimators import MaximumDistance as MaximumDistance
+    from microagg.estimators import MedianTree as MedianTree
+    from microagg.estimators import OrthantTree as OrthantTree
     from microagg.estimators import Projection as Projection
     from microagg.estimators import Univariate as Univariate
+    from microagg.estimators import UnivariateBlocks as UnivariateBlocks
     from microagg.evaluate.anonymity import Anonymity as Anonymity
     from microagg.evaluate.dominance import Dominance as Dominance
     from microagg.evaluate.loss import InformationLoss as InformationLoss
@@ -52,6 +55,9 @@ _HOME = {
     "MDAV": "estimators",
     "VMDAV": "estimators",
     "DependenceTree": "estimators",
+    "MedianTree": "estimators",
+    "OrthantTree": "estimators",
+    "UnivariateBlocks": "estimators",
     "MaximumDistance": "estimators",
     "Projection": "estimators",
     "Univariate": "estimators",
@@ -96,12 +102,15 @@ __all__ = [
     "LossMeasures",
     "MaximumDistance",
     "Measure",
+    "MedianTree",
+    "OrthantTree",
     "Projection",
     "Recipe",
     "Release",
     "Selection",
     "SubsetLosses",
     "Univariate",
+    "UnivariateBlocks",
     "anonymity",
     "association",
     "best_subset",

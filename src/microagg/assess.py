@@ -3,11 +3,10 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.checks import check_jobs, check_labels, check_matrix, check_names, check_whole, shown_name
+from microagg.checks import check_between, check_jobs, check_labels, check_matrix, check_names, check_whole, shown_name
 from microagg.errors import InvalidData, InvalidParameter, RoleError
 from microagg.evaluate.anonymity import Anonymity, measure_anonymity
 from microagg.evaluate.dominance import Dominance, measure_dominance
@@ -29,7 +28,7 @@ def loss_measures(
     original, masked : dataframes, or arrays of shape (n, d)
         Record against record; columns are matched by name.
     columns : list of names, optional
-        The columns to compare; by default all that both files have, which must be numeric.
+        The columns to compare; by default all, and both files must have the same.
     truth : array of shape (n,), optional
         The row of `masked` that belongs to each row of `original`, where they are not in the same order.
 
@@ -54,6 +53,7 @@ def disclosure_risk(
     *,
     keys: Iterable[Any] | None = None,
     columns: Iterable[Any] | None = None,
+    strata: Iterable[Any] | None = None,
     truth: Any = None,
     sample: int | None = None,
     seed: int = 0,
@@ -70,7 +70,10 @@ def disclosure_risk(
         The columns an intruder knows; by default all. Linkage is averaged over every subset of up to
         seven keys; of more, over 127 subsets drawn with a fixed seed.
     columns : list of names, optional
-        The masked columns, for interval disclosure; by default all that both files have. They hold the keys.
+        The masked columns, for intervals and groups; by default all, and both files must have the same. They
+        hold the keys.
+    strata : list of names, optional
+        Columns that are released as they are and that the intruder knows too: he links within their values.
     truth : array of shape (n,), optional
         The row of `masked` that belongs to each row of `original`, where they are not in the same order.
     sample : int, optional
@@ -94,10 +97,19 @@ def disclosure_risk(
     >>> len(risk.per_set)
     3
     """
-    names, before, after = _matched(original, masked, columns, truth)
-    known = names if keys is None else known_names(keys, names, "keys")
-    rows = check_sample(sample, before.shape[1], seed)
-    return measure_risk(before, after, names, known, rows, check_jobs(n_jobs), progress)
+    apart = [] if strata is None else check_names(strata)
+    names, before, after = _matched(original, masked, columns, truth, leave_out=apart)
+    known = names if keys is None else known_names(keys, names, "masked columns")
+    return measure_risk(
+        before,
+        after,
+        names,
+        known,
+        strata=_strata(original, apart) if apart else None,
+        sample=check_sample(sample, before.shape[1], seed),
+        n_jobs=check_jobs(n_jobs),
+        progress=progress,
+    )
 
 
 def anonymity(frame: Any, keys: Iterable[Any] | None = None, *, confidential: Iterable[Any] = ()) -> Anonymity:
@@ -126,15 +138,15 @@ def anonymity(frame: Any, keys: Iterable[Any] | None = None, *, confidential: It
     """
     opened = frames.open_frame(frame)
     names = list(opened.columns)
-    secret = known_names(confidential, names, "confidential") if confidential else []
-    known = [name for name in names if name not in secret] if keys is None else known_names(keys, names, "keys")
+    listed = check_names(confidential)
+    secret = known_names(listed, names, "columns of the file") if listed else []
+    known = [name for name in names if name not in secret]
+    if keys is not None:
+        known = known_names(keys, names, "columns of the file")
     both = [name for name in known if name in secret]
     if both or not known:
         raise RoleError(f"column {both[0]!r} is a key and confidential." if both else "no key is left. Name some.")
-    columns = {}
-    for name in secret:
-        codes, ordered = _ordered_codes(opened, name)
-        columns[name] = codes, ordered
+    columns = {name: frames.ordered_codes(opened, name) for name in secret}
     return measure_anonymity(frames.category_codes(opened, known), columns)
 
 
@@ -162,39 +174,54 @@ def dominance(original: Any, labels: ArrayLike, *, p: float = 10.0) -> Dominance
     >>> ma.dominance(survey, ma.protect(survey, k=5).groups).n_groups
     60
     """
-    if isinstance(p, bool) or not isinstance(p, (int, float)) or not 0 < p <= 100:
-        raise InvalidParameter("p must be a percentage above 0, up to 100.")
+    p = check_between("p", p, 0.0, 100.0, "It is a percentage; 10 is usual.")
     names, columns = frames.read_numbers(original)
     groups = check_labels(labels, columns.shape[1], len(names))
     if groups.ndim == 2:
         raise InvalidParameter("labels are given for each column. Pass one label a record.")
-    return measure_dominance(columns, groups, names, float(p))
+    return measure_dominance(columns, groups, names, p)
+
+
+def _strata(file: Any, names: list[Any]) -> NDArray[np.int64]:
+    """Number each record's stratum."""
+    if not frames.is_frame(file):
+        raise InvalidParameter("strata are columns of a dataframe. Pass both files as frames.")
+    opened = frames.open_frame(file)
+    return frames.category_codes(opened, known_names(names, list(opened.columns), "columns of the original file"))
 
 
 def _matched(
-    original: Any, masked: Any, columns: Iterable[Any] | None, truth: Any
+    original: Any, masked: Any, columns: Iterable[Any] | None, truth: Any, leave_out: Sequence[Any] = ()
 ) -> tuple[list[Any], Columns, Columns]:
     """Give the names of the columns to compare and both files' values (d, n), record against record."""
     if frames.is_frame(original) != frames.is_frame(masked):
         raise InvalidData("one file is a dataframe and the other is not. Pass both as frames, or both as arrays.")
     if frames.is_frame(original):
         before, after = frames.open_frame(original), frames.open_frame(masked)
-        shared: list[Any] = [name for name in before.columns if name in after.columns]
-        names: list[Any] = shared
+        names: list[Any] = [name for name in before.columns if name not in leave_out]
         if columns is None:
-            if not names:
-                raise RoleError("the two files have no column in common. Rename them alike.")
+            others = [name for name in after.columns if name not in leave_out]
+            lacking = [f"{name!r} (original only)" for name in names if name not in others]
+            lacking += [f"{name!r} (masked only)" for name in others if name not in names]
+            if lacking:
+                more = f" and {len(lacking) - 10} more" if len(lacking) > 10 else ""
+                raise RoleError(
+                    f"the files do not have the same columns: {', '.join(lacking[:10])}{more}. Name those to compare "
+                    f"with columns=."
+                )
         else:
             names = known_names(columns, list(before.columns), "columns of the original file")
-            known_names(columns, list(after.columns), "columns of the masked file")
+            known_names(names, list(after.columns), "columns of the masked file")
         sizes = before.shape[0], after.shape[0]
     else:
         left, right = check_matrix(original), check_matrix(masked)
         if left.shape[1] != right.shape[1]:
             raise InvalidData(f"the files have {left.shape[1]} and {right.shape[1]} columns. Pass the same columns.")
-        names = list(range(left.shape[1])) if columns is None else known_names(columns, range(left.shape[1]), "columns")
+        names = list(range(left.shape[1]))
+        if columns is not None:
+            names = known_names(columns, names, "columns")
         sizes = left.shape[0], right.shape[0]
-    if sizes[0] != sizes[1]:
+    if sizes[0] == 0 or sizes[0] != sizes[1]:
         raise InvalidData(
             f"the original file has {sizes[0]} records and the masked one {sizes[1]}. Compare files record by record."
         )
@@ -204,7 +231,7 @@ def _matched(
         a, b = np.ascontiguousarray(left.T[names]), np.ascontiguousarray(right.T[names])
     if truth is not None:
         rows = np.asarray(truth)
-        if rows.dtype.kind not in "iu" or not np.array_equal(np.sort(rows, axis=None), np.arange(sizes[0])):
+        if rows.dtype.kind not in "iu" or rows.ndim != 1 or not np.array_equal(np.sort(rows), np.arange(sizes[0])):
             raise InvalidParameter(f"truth must list each row of the masked file, 0 to {sizes[0] - 1}, once.")
         b = np.ascontiguousarray(b[:, rows])
     return names, a, b
@@ -212,12 +239,7 @@ def _matched(
 
 def _read(opened: Any, names: Sequence[Any], which: str) -> Columns:
     """Read numeric columns, saying which file is at fault."""
-    for name in names:
-        if not opened.get_column(name).dtype.is_numeric():
-            raise InvalidData(
-                f"column {name!r} of the {which} file is not numeric ({opened.get_column(name).dtype}). Encode it as "
-                f"numbers, or leave it out with columns=."
-            )
+    frames.check_numeric(opened, names, file=f" of the {which} file", otherwise="leave it out with columns=")
     missing = frames.missing_rows(opened, names)
     if missing:
         listed = ", ".join(f"{name!r} ({np.count_nonzero(mask)})" for name, mask in missing.items())
@@ -232,7 +254,8 @@ def check_sample(sample: Any, n: int, seed: int) -> NDArray[np.int64] | None:
     sample = check_whole("sample", sample, 2, None, "Leave it out to use all records.")
     if sample >= n:
         return None
-    return np.sort(np.random.default_rng(seed).choice(n, int(sample), replace=False))
+    seed = check_whole("seed", seed, 0)
+    return np.sort(np.random.default_rng(seed).choice(n, sample, replace=False))
 
 
 def known_names(wanted: Any, names: Sequence[Any], what: str) -> list[Any]:
@@ -246,13 +269,3 @@ def known_names(wanted: Any, names: Sequence[Any], what: str) -> list[Any]:
     if not chosen or len(set(chosen)) < len(chosen):
         raise RoleError(f"the list of {what} is empty or names a column twice.")
     return chosen
-
-
-def _ordered_codes(opened: Any, name: Any) -> tuple[NDArray[np.int64], bool]:
-    """Number a column's values, in order where they are numbers."""
-    series = opened.get_column(name)
-    if series.dtype.is_numeric() and not series.is_null().any():
-        values = series.cast(nw.Float64).to_numpy()
-        if not np.isnan(values).any():
-            return np.unique(values, return_inverse=True)[1].ravel(), True
-    return frames.category_codes(opened, [name]), False

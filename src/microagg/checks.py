@@ -46,6 +46,15 @@ def check_whole(name: str, value: Any, least: int, most: int | None = None, reme
     return int(value)
 
 
+def check_between(name: str, value: Any, low: float, high: float, remedy: str) -> float:
+    """Return a number within its limits, or say what it must be."""
+    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if not number or not low <= value <= high:
+        shown = value if number else f"a {type(value).__name__}"
+        raise InvalidParameter(f"{name}={shown} must be a number from {low:g} to {high:g}. {remedy}")
+    return float(value)
+
+
 def check_names(names: Any) -> list[Any]:
     """Give a list of column names; one name is a list of one, and a column of data is none."""
     if hasattr(names, "iloc") or type(names).__module__.split(".")[0] in ("polars", "pyarrow"):

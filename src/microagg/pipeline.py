@@ -235,6 +235,7 @@ def protect(
         n_dropped=n_dropped,
         index_dropped=frames.has_own_index(frame),
         _original=original,
+        _written=written,
     )
 
 

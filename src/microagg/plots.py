@@ -13,7 +13,7 @@ _LABEL: dict[str, Any] = {
     "in_layout": False,
     "bbox": {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.75},
 }
-LINES = ("#1f6f8b", "#c1662f", "#5b8c3a", "#8a4f9e", "#b8860b", "#a23b4a", "#4a5a6a")
+LINES = ("#1f6f8b", "#c1662f", "#5b8c3a", "#8a4f9e", "#b8860b", "#a23b4a", "#4a5a6a", "#2f9e8f")
 
 
 def draw_tree(
@@ -104,7 +104,8 @@ def draw_map(
         *zip(*frontier, strict=True), s=190, facecolors="none", edgecolors=INK, linewidths=1.1, zorder=2,
         label="efficient",
     )  # fmt: skip
-    for number, (name, points) in enumerate(lines.items()):
+    for number, (name, unsorted) in enumerate(lines.items()):
+        points = sorted(unsorted)
         colour = LINES[number % len(LINES)]
         marker = "osD^vPX"[number % 7]
         losses, risks = [loss for _, loss, _ in points], [risk for _, _, risk in points]

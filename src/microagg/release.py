@@ -20,7 +20,8 @@ from microagg.prepare.selection import Selection
 from microagg.recipe import Recipe
 from microagg.schema import Role
 
-_SAMPLE_ABOVE, _SAMPLE = 50_000, 10_000
+_SAMPLE_ABOVE, _SAMPLE = 200_000, 20_000
+_NOT_STORED = ("_original", "_written", "loss", "risk")
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +42,8 @@ class Release:
     loss : LossMeasures
         The same and more: M1 to M5, G_IL, differences of statistics. Computed when asked.
     risk : DisclosureRisk
-        What an intruder who knows all masked columns could do; on files of more than 50 000 records linkage is
-        estimated on 10 000 of them. Computed when asked; `disclosure_risk` has the choices.
+        What an intruder who knows all masked columns and the strata could do; on files of more than 200 000
+        records linkage is estimated on 20 000 of them. Computed when asked; `risk_for` has the choices.
     anonymity : Anonymity
         How many records share their masked values and strata, and what those give away of the confidential
         columns. Computed when asked.
@@ -77,6 +78,7 @@ class Release:
     n_dropped: int = 0
     index_dropped: bool = False
     _original: NDArray[np.float64] | None = field(default=None, repr=False)
+    _written: NDArray[np.float64] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         self.groups.setflags(write=False)
@@ -84,7 +86,7 @@ class Release:
     @cached_property
     def loss(self) -> LossMeasures:
         """What masking did to the statistics of the file."""
-        return measure_loss(self._originals(), self._released(), self.recipe.roles[Role.QUASI.value])
+        return measure_loss(*self._both(), self.recipe.roles[Role.QUASI.value])
 
     @cached_property
     def risk(self) -> DisclosureRisk:
@@ -99,14 +101,14 @@ class Release:
         n_jobs: int | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> DisclosureRisk:
-        """Measure what an intruder who knows these of the masked columns could do.
+        """Measure what an intruder who knows these of the masked columns, and the strata, could do.
 
         Parameters
         ----------
         keys : list of names, optional
             By default all masked columns.
         sample : int, optional
-            How many records to estimate linkage on; by default 10 000 where there are more than 50 000.
+            How many records to estimate linkage on; by default 20 000 where there are more than 200 000.
         seed, n_jobs, progress : optional
             As in `disclosure_risk`.
 
@@ -115,13 +117,22 @@ class Release:
         DisclosureRisk
         """
         names = list(self.recipe.roles[Role.QUASI.value])
-        original = self._originals()
+        original, written = self._both()
         n = original.shape[1]
         known = names if keys is None else known_names(keys, names, "masked columns")
         if sample is None and n > _SAMPLE_ABOVE:
             sample = _SAMPLE
-        rows = check_sample(sample, n, seed)
-        return measure_risk(original, self._released(), names, known, rows, check_jobs(n_jobs), progress)
+        strata = self.recipe.roles[Role.STRATUM.value]
+        return measure_risk(
+            original,
+            written,
+            names,
+            known,
+            strata=frames.category_codes(frames.open_frame(self.data), strata) if strata else None,
+            sample=check_sample(sample, n, seed),
+            n_jobs=check_jobs(n_jobs),
+            progress=progress,
+        )
 
     @cached_property
     def anonymity(self) -> Anonymity:
@@ -130,21 +141,21 @@ class Release:
         keys = [*roles[Role.QUASI.value], *roles[Role.STRATUM.value]]
         return anonymity(self.data, keys, confidential=roles[Role.CONFIDENTIAL.value])
 
-    def _originals(self) -> NDArray[np.float64]:
-        if self._original is None:
+    def _both(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Give the original and the released values as they were when the release was made."""
+        if self._original is None or self._written is None:
             raise InvalidData(
                 "a stored release has no original values to compare with. Pass the original file to loss_measures or "
                 "disclosure_risk."
             )
-        return self._original
-
-    def _released(self) -> NDArray[np.float64]:
-        return frames.to_columns(frames.open_frame(self.data), self.recipe.roles[Role.QUASI.value])
+        return self._original, self._written
 
     def __getstate__(self) -> dict[str, Any]:
-        if self._original is not None:
-            _ = self.loss  # while it can be had
-        return self.__dict__ | {"_original": None}
+        # Loss and risk go too: with the masked file, differences of quantiles give cells of the original away.
+        return {name: value for name, value in self.__dict__.items() if name not in _NOT_STORED} | {
+            "_original": None,
+            "_written": None,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

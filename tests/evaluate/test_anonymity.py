@@ -77,7 +77,7 @@ def test_a_confidential_column_that_never_varies():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"keys": ["c"]}, "'c' is not among the keys"),
+        ({"keys": ["c"]}, "'c' is not among the columns of the file"),
         ({"keys": ["a"], "confidential": ["a"]}, "is a key and confidential"),
         ({"confidential": ["a", "b"]}, "no key is left"),
         ({"keys": ["a", "a"]}, "names a column twice"),
@@ -86,3 +86,14 @@ def test_a_confidential_column_that_never_varies():
 def test_bad_names_are_told(options, message):
     with pytest.raises(InputError, match=message):
         ma.anonymity(pa.table({"a": [1, 2], "b": [1, 2]}), **options)
+
+
+def test_large_integers_dates_and_negative_zero():
+    big = [2**60, 2**60 + 1, 2**60 + 2, 2**60 + 3]
+    days = pa.array([0, 10, 20, 30], pa.date32())
+    table = pa.table({"key": [0.0, -0.0, 1.0, 1.0], "big": big, "day": days, "gap": [1, None, 2, 3]})
+    found = ma.anonymity(table, ["key"], confidential=["big", "day", "gap"])
+    assert found.k == 2
+    assert found.diversity["big"].distinct == 2
+    assert found.diversity["big"].t_ordered == found.diversity["day"].t_ordered == pytest.approx(1 / 3)
+    assert np.isnan(found.diversity["gap"].t_ordered)

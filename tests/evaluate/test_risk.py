@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -7,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 import microagg as ma
 from microagg._kernels.standard import moments, standardise
 from microagg.errors import InputError
-from microagg.evaluate.risk import key_sets, rank_intervals
-from tests.reference.risk import interval_counts, linkage
+from microagg.evaluate.risk import deviation_intervals, key_sets, rank_intervals
+from tests.reference.risk import deviation_counts, interval_counts, linkage, tied_interval_counts
 
 CENSUS_KEYS = ["FEDTAX", "AFNLWGT", "AGI", "EMCONTRB", "PTOTVAL", "TAXINC", "STATETAX"]
 
@@ -41,7 +42,7 @@ def test_linkage_is_that_of_brute_force(files):
     X, masked = files
     risk = ma.disclosure_risk(X, masked)
     z, z_masked = z_scores(X, masked)
-    right, group = linkage(z.tolist(), z_masked.tolist())
+    right, group = linkage(z.tolist(), z_masked.tolist(), masked.tolist())
     assert_allclose(risk.per_record, right, atol=1e-12)
     assert risk.rld == pytest.approx(100 * np.mean(right), abs=1e-10)
     assert risk.right_group == pytest.approx(100 * np.mean(group), abs=1e-10)
@@ -67,10 +68,14 @@ def test_the_order_of_rows_does_not_matter(files, seed):
 
 @settings(max_examples=100)
 @given(files=masked_files())
-def test_rank_intervals_are_those_of_the_oracle(files):
+def test_intervals_are_those_of_the_oracle(files):
     X, masked = files
     found = rank_intervals(np.ascontiguousarray(X.T), np.ascontiguousarray(masked.T), alike=False)
     assert list(found.counts) == interval_counts(X.T.tolist(), masked.T.tolist())
+    tied = rank_intervals(np.ascontiguousarray(X.T), np.ascontiguousarray(masked.T), alike=True)
+    assert list(tied.counts) == tied_interval_counts(X.T.tolist(), masked.T.tolist())
+    deviations = deviation_intervals(np.ascontiguousarray(X.T), np.ascontiguousarray(masked.T))
+    assert list(deviations.counts) == deviation_counts(X.T.tolist(), masked.T.tolist())
 
 
 @pytest.mark.parametrize("method", ["mdav", "iamat", "vmdav"])
@@ -114,6 +119,8 @@ def test_a_key_that_tells_persons_apart_drives_the_risk():
     risk = ma.disclosure_risk(X, X)
     assert risk.drivers[0] > 90
     assert risk.drivers[0] > risk.drivers[1]
+    useless = ma.disclosure_risk(np.column_stack([X, np.ones(200)]), np.column_stack([X, np.ones(200)]))
+    assert useless.drivers[2] == pytest.approx(0.0)
 
 
 def test_a_sample_estimates_with_its_error():
@@ -155,12 +162,24 @@ FRAME = ma.datasets.survey(40, seed=0, frame="pandas")[["age", "hours", "wage"]]
     ("original", "masked", "options", "message"),
     [
         (FRAME, FRAME.iloc[:30], {}, "the original file has 40 records and the masked one 30"),
-        (FRAME, FRAME[["age"]].rename(columns={"age": "years"}), {}, "no column in common"),
+        (
+            FRAME,
+            FRAME[["age"]].rename(columns={"age": "years"}),
+            {},
+            r"'age' \(original only\)",
+        ),
+        (FRAME, FRAME[["age", "hours"]], {}, r"same columns: 'wage' \(original only\)"),
+        (FRAME, FRAME.rename(columns={"wage": "Wage"}), {}, r"'Wage' \(masked only\)"),
+        (FRAME, FRAME, {"truth": np.arange(40)[:, None]}, "truth must list each row"),
+        (FRAME, FRAME, {"sample": 9, "seed": -1}, "seed=-1"),
+        (FRAME, FRAME, {"keys": FRAME["age"]}, "not a Series of data"),
+        (FRAME, FRAME.astype({"age": "category"}), {}, r"not numeric \(Categorical\)"),
+        (np.empty((0, 2)), np.empty((0, 2)), {}, "has 0 records"),
         (FRAME, FRAME[["age", "hours"]], {"columns": ["age", "wage"]}, "'wage' is not among the columns of the masked"),
         (FRAME, FRAME.astype({"age": str}), {}, "column 'age' of the masked file is not numeric"),
         (FRAME.astype({"wage": str}), FRAME, {}, "column 'wage' of the original file is not numeric"),
         (FRAME, FRAME.astype(float).replace(40.0, np.nan), {}, r"missing values in the masked file: .*'hours' \("),
-        (FRAME, FRAME, {"keys": ["weight"]}, "'weight' is not among the keys"),
+        (FRAME, FRAME, {"keys": ["weight"]}, "'weight' is not among the masked columns"),
         (FRAME, FRAME, {"keys": []}, "empty or names a column twice"),
         (FRAME, FRAME, {"truth": [0, 1]}, "truth must list each row"),
         (FRAME, FRAME, {"sample": 1}, "sample=1 must be a whole number, at least 2"),
@@ -191,11 +210,65 @@ def test_a_release_judges_itself_until_it_is_stored():
     assert release.loss.g_il == ma.loss_measures(FRAME, release.data).g_il
     assert release.anonymity.k == release.k_achieved
     assert release.risk_for(["age"]).keys == ("age",)
-    stored = pickle.loads(pickle.dumps(ma.protect(FRAME, 3)))
-    assert stored.loss.g_il == release.loss.g_il
+    stored = pickle.loads(pickle.dumps(release))
+    assert stored.information == release.information
     assert stored.anonymity.k == 3
-    with pytest.raises(InputError, match="a stored release has no original values"):
-        stored.risk  # noqa: B018
+    for asked in ("loss", "risk"):  # with the masked file, their differences would give cells away
+        assert asked not in stored.__dict__
+        with pytest.raises(InputError, match="a stored release has no original values"):
+            getattr(stored, asked)
+
+
+def test_what_the_caller_does_to_the_data_changes_no_figure():
+    release = ma.protect(FRAME, 3)
+    expected = ma.protect(FRAME, 3)
+    release.data["age"] = 0.0
+    del release.data["wage"]
+    assert release.loss.percent == expected.loss.percent
+    assert release.risk.rld == expected.risk.rld
+
+
+def test_strata_are_known_to_the_intruder():
+    survey = ma.datasets.survey(200, seed=0)
+    names = ["age", "wage", "income"]
+    release = ma.protect(survey, 3, quasi=names, strata=["region"], rest="drop")
+    regions = survey["region"].to_pylist()
+    X = np.array([survey[name].to_numpy() for name in names], dtype=float).T
+    masked = np.array([release.data[name].to_numpy() for name in names], dtype=float).T
+    z, z_masked = z_scores(X, masked)
+    right, group = linkage(z.tolist(), z_masked.tolist(), masked.tolist(), regions)
+    assert_allclose(release.risk.per_record, right, atol=1e-12)
+    assert release.risk.right_group == pytest.approx(100 * np.mean(group))
+    kept = survey.select([*names, "region"])
+    assert ma.disclosure_risk(kept, release.data, strata="region").rld == pytest.approx(release.risk.rld)
+    assert release.risk.rld > ma.disclosure_risk(survey, release.data, columns=names).rld
+    assert release.risk.full_keys <= 100 / 3
+
+
+def test_groups_are_told_apart_by_all_that_is_released():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"sex": rng.integers(0, 2, 400).astype(float), "income": rng.lognormal(size=400)})
+    risk = ma.protect(frame, 4).risk_for(["sex"])
+    assert risk.right_group < 10  # sex alone does not find one of a hundred groups
+
+
+def test_many_keys_are_tried_in_part_and_the_full_set_always():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.random((150, 9)), columns=list("abcdefghi"))
+    release = ma.protect(frame, 3)
+    risk = release.risk
+    assert (len(risk.per_set), risk.n_sets) == (127, 511)
+    assert 0 < risk.sets_error < 5
+    assert 0 < risk.full_keys <= 100 / 3
+    assert "127 of 511 sets" in repr(risk)
+    backwards = ma.disclosure_risk(frame[list("ihgfedcba")], release.data[list("ihgfedcba")])
+    assert backwards.rld == pytest.approx(risk.rld, rel=1e-9)
+    assert set(risk.drivers) == set("abcdefghi")
+
+
+def test_a_file_masked_beyond_all_measure():
+    found = ma.loss_measures(FRAME.astype(float), FRAME.astype(float) * 1e300)
+    assert found.percent == np.inf
 
 
 def test_large_releases_are_judged_on_a_sample(monkeypatch):

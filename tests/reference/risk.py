@@ -81,10 +81,44 @@ def interval_counts(original, masked):
     return counts
 
 
-def linkage(original, masked):
+def tied_interval_counts(original, masked):
+    """The same, equal masked values sharing the mean of their ranks (rounded outwards)."""
+    n = len(original[0])
+    counts = []
+    for percent in range(1, 11):
+        width = percent * n // 100
+        disclosed = [True] * n
+        for values, released in zip(original, masked, strict=True):
+            ordered = sorted(released)
+            for row in range(n):
+                ranks = [rank for rank in range(n) if ordered[rank] == released[row]]
+                middle = sum(ranks) / len(ranks)
+                low = ordered[max(math.floor(middle) - width, 0)]
+                high = ordered[min(math.ceil(middle) + width, n - 1)]
+                disclosed[row] = disclosed[row] and low <= values[row] <= high
+        counts.append(sum(disclosed))
+    return counts
+
+
+def deviation_counts(original, masked):
+    """Records with every value within p percent of a standard deviation of the masked one."""
+    n = len(original[0])
+    counts = []
+    for percent in range(1, 11):
+        disclosed = [True] * n
+        for values, released in zip(original, masked, strict=True):
+            deviation = math.sqrt(covariance(values, values))
+            for row in range(n):
+                near = abs(values[row] - released[row]) <= percent / 100 * deviation * (1 + 1e-12)
+                disclosed[row] = disclosed[row] and near
+        counts.append(sum(disclosed))
+    return counts
+
+
+def linkage(original, masked, released, strata=None):
     """Each record's chance of being linked, averaged over all sets of keys, and that of its group.
 
-    Takes lists of records, standardised alike.
+    Takes lists of records: the keys, standardised alike, and what is released, which tells groups apart.
     """
     n, d = len(original), len(original[0])
     sets = [chosen for size in range(1, d + 1) for chosen in itertools.combinations(range(d), size)]
@@ -92,9 +126,10 @@ def linkage(original, masked):
     for chosen in sets:
         for row, record in enumerate(original):
             point = [record[j] for j in chosen]
-            distances = [squared_distance([other[j] for j in chosen], point) for other in masked]
-            nearest = [i for i in range(n) if distances[i] == min(distances)]
+            near = [i for i in range(n) if strata is None or strata[i] == strata[row]]
+            distances = {i: squared_distance([masked[i][j] for j in chosen], point) for i in near}
+            nearest = [i for i in near if distances[i] == min(distances.values())]
             if row in nearest:
                 right[row] += 1 / len(nearest) / len(sets)
-                group[row] += sum(masked[i] == masked[row] for i in nearest) / len(nearest) / len(sets)
+                group[row] += sum(released[i] == released[row] for i in nearest) / len(nearest) / len(sets)
     return right, group

@@ -44,6 +44,15 @@ def test_the_map_has_a_line_for_each_method():
     assert {text.get_text() for text in ax.texts} == {"3", "5"}
 
 
+def test_estimators_of_one_class_are_told_apart_and_lines_follow_k():
+    found = ma.compare(TABLE, [ma.VMDAV(), ma.VMDAV(gamma=1.1)], [5, 3])
+    assert list(dict.fromkeys(one.method for one in found.candidates)) == ["VMDAV", "VMDAV(gamma=1.1)"]
+    lines = found.plot().lines[-2:]
+    assert all(line.get_xdata()[0] < line.get_xdata()[1] for line in lines)
+    named = ma.compare(TABLE, {"ours": "mdav", "theirs": ma.CBFS()}, 3)
+    assert [one.method for one in named.candidates] == ["ours", "theirs"]
+
+
 def test_the_table_is_readable_as_text_and_html():
     found = ma.compare(TABLE, "mdav", 3, x=0.25)
     assert "lowest score" in repr(found)
@@ -62,7 +71,7 @@ def test_estimators_roles_keys_and_samples_are_passed_on():
         quasi=["age", "income"],
         rest="drop",
     )
-    assert [one.method for one in found.candidates] == ["VMDAV", "mdav"]
+    assert [one.method for one in found.candidates] == ["VMDAV(gamma=1.1)", "mdav"]
     assert found.sampled == 100
     assert found.standard_error > 0
     assert "estimated on 100 records" in repr(found)
@@ -77,6 +86,9 @@ def test_estimators_roles_keys_and_samples_are_passed_on():
         ({"methods": ["mdva"]}, "method='mdva' is not known"),
         ({"keys": ["weight"]}, "'weight' is not among the masked columns"),
         ({"ks": [1]}, "k=1 protects nobody"),
+        ({"methods": ["mdav", "mdav"]}, "two methods are the same"),
+        ({"methods": None}, "method=a NoneType"),
+        ({"k": 4}, "k goes into ks"),
     ],
 )
 def test_bad_input_is_named(options, message):

@@ -1,6 +1,19 @@
 """The scikit-learn classes: thin wrappers around the plain functions."""
 
+from microagg.estimators.blocking import MedianTree, OrthantTree, UnivariateBlocks
 from microagg.estimators.dependence import DependenceTree
 from microagg.estimators.partitioners import CBFS, IAMAT, MDAV, VMDAV, MaximumDistance, Projection, Univariate
 
-__all__ = ["CBFS", "IAMAT", "MDAV", "VMDAV", "DependenceTree", "MaximumDistance", "Projection", "Univariate"]
+__all__ = [
+    "CBFS",
+    "IAMAT",
+    "MDAV",
+    "VMDAV",
+    "DependenceTree",
+    "MaximumDistance",
+    "MedianTree",
+    "OrthantTree",
+    "Projection",
+    "Univariate",
+    "UnivariateBlocks",
+]

@@ -1,8 +1,11 @@
 """Disclosure risk: whether a record can be found again, or its values be guessed closely."""
 
 import itertools
+import math
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +27,7 @@ MOST_KEYS = 7
 PERCENTS = range(1, 11)
 
 _SLICE = 50_000_000  # coordinates looked at before Python regains control: some 0.1 s
+_FAR_APART = 1e9  # standard deviations between strata: no record is linked across
 
 
 @dataclass(frozen=True)
@@ -60,19 +64,25 @@ class DisclosureRisk:
     g_dr : float
         (rld + interval) / 2.
     keys : tuple
-        The columns the intruder knows.
+        The columns the intruder knows, by name.
+    columns : tuple
+        The masked columns, which intervals and groups are about.
     per_record : array of shape (n,)
         Each record's chance of being linked, averaged over the sets of keys; NaN where it was not sampled.
     per_set : mapping
         From each set of keys to the linkage by it, in percent.
     drivers : mapping
-        For each key, by how much linkage is higher with it than without, in percentage points.
+        For each key, by how much it raises linkage when it joins others, in percentage points.
     full_keys : float
-        Linkage by all keys at once, in percent (NaN where that set was not drawn).
+        Linkage by all keys at once, in percent.
     sampled : int or None
         How many records linkage was estimated on, where not all.
     standard_error : float
-        Of `rld`, from sampling; 0 where all records were used.
+        Of `rld`, from sampling records; 0 where all were used.
+    n_sets : int
+        How many sets the keys have; `per_set` has those that were tried.
+    sets_error : float
+        The standard error of `rld` from trying only some sets; 0 where all were tried.
     rank_intervals, rank_intervals_tied, deviation_intervals : Intervals
         The shares for each p.
 
@@ -91,8 +101,8 @@ class DisclosureRisk:
     """
 
     keys: tuple[Any, ...]
+    columns: tuple[Any, ...]
     n_records: int
-    n_columns: int
     rld: float
     right_group: float
     full_keys: float
@@ -101,6 +111,8 @@ class DisclosureRisk:
     drivers: Mapping[Any, float]
     sampled: int | None
     standard_error: float
+    n_sets: int
+    sets_error: float
     rank_intervals: Intervals
     rank_intervals_tied: Intervals
     deviation_intervals: Intervals
@@ -129,16 +141,20 @@ class DisclosureRisk:
     def measures(self) -> tuple[Measure, ...]:
         """The figures as objects that know how to be read."""
         whole = (0.0, 100.0)
-        error = f" Estimated on {self.sampled} records, ± {self.standard_error:.2g}." if self.sampled else ""
-        known = f"{len(self.keys)} keys" if len(self.keys) > 1 else "one key"
+        tried = len(self.per_set)
+        average = (
+            f"{tried} sets of them"
+            if tried == self.n_sets
+            else f"{tried} of {self.n_sets} sets (± {self.sets_error:.2g})"
+        )
+        sampled = f" Estimated on {self.sampled} records, ± {self.standard_error:.2g}." if self.sampled else ""
+        known = f"{len(self.keys)} keys, averaged over {average}" if len(self.keys) > 1 else "one key"
+        linked = f"Records linked rightly by an intruder who knows {known}.{sampled}"
         return (
-            Measure(
-                "RLD", self.rld, "lower", whole, f"Records linked rightly by an intruder who knows {known}.{error}", "%"
-            ),
-            Measure("right group", self.right_group, "lower", whole, "Records linked to their group.", "%"),
-            Measure(
-                "ID", self.interval, "lower", whole, "Records all of whose values are within 1 to 10 % of ranks.", "%"
-            ),
+            Measure("RLD", self.rld, "lower", whole, linked, "%"),
+            Measure("full keys", self.full_keys, "lower", whole, "The same by all keys at once.", "%"),
+            Measure("right group", self.right_group, "lower", whole, "Links to a record that is released alike.", "%"),
+            Measure("ID", self.interval, "lower", whole, "Records with all values within 1 to 10 % of ranks.", "%"),
             Measure("ID, ties alike", self.interval_tied, "lower", whole, "The same, whatever the order of rows.", "%"),
             Measure("ID, deviations", self.interval_deviation, "lower", whole, "Within 1 to 10 % of a deviation.", "%"),
             Measure("G_DR", self.g_dr, "lower", whole, "The mean of RLD and ID.", "%"),
@@ -156,40 +172,56 @@ def measure_risk(
     masked: NDArray[np.float64],
     names: Sequence[Any],
     keys: Sequence[Any],
+    *,
+    strata: NDArray[np.int64] | None = None,
     sample: NDArray[np.int64] | None = None,
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> DisclosureRisk:
     """Judge masked columns (d, n) by the originals, record against record.
 
-    `keys` are some of the names; with `sample`, linkage is estimated on those rows alone.
+    `keys` are some of the names. With `strata` (n,), which the intruder knows, records are linked within
+    them; with `sample`, linkage is estimated on those rows alone.
     """
-    d, n = original.shape
+    n = original.shape[1]
+    keys = sorted(keys, key=str)  # so that the sets drawn of many do not depend on the file's order
     of_keys = [list(names).index(key) for key in keys]
     rows = np.arange(n) if sample is None else sample
-    linked = _link(original[of_keys], masked[of_keys], rows, n_jobs, progress)
-    chances = sum((right for _, right, _ in linked), start=np.zeros(rows.size)) / len(linked)
+    sets = key_sets(len(keys))
+    linkage = _Linkage(original, masked, of_keys, strata, rows)
+    everything = tuple(range(len(keys)))
+    chances, in_group = np.zeros(rows.size), 0.0
+    per_set: dict[tuple[Any, ...], float] = {}
+    tell = _Told(progress, rows.size * (len(sets) + (everything not in sets)))
+    # A few sets at a time, added in their order: the sums neither pile up nor depend on the threads.
+    for start in range(0, len(sets), 4 * n_jobs):
+        batch = sets[start : start + 4 * n_jobs]
+        for of_set, right in zip(batch, in_parallel(partial(linkage.link, tell), batch, n_jobs), strict=True):
+            chances += right
+            in_group += exact_sum(right * linkage.group_size)
+            per_set[tuple(keys[j] for j in of_set)] = 100.0 * exact_sum(right) / rows.size
+    full = per_set.get(tuple(keys))
+    if full is None:
+        full = 100.0 * exact_sum(linkage.link(tell, everything, lambda: None)) / rows.size
+    chances /= len(sets)
     per_record = np.full(n, np.nan)
     per_record[rows] = chances
-    per_set = {tuple(keys[j] for j in of_set): 100.0 * exact_sum(right) / rows.size for of_set, right, _ in linked}
-    rld = 100.0 * exact_sum(chances) / rows.size
-    error = (
-        100.0 * float(chances.std(ddof=1)) / np.sqrt(rows.size) * np.sqrt(1 - rows.size / n)
-        if sample is not None
-        else 0.0
-    )
+    per_record.setflags(write=False)
+    n_sets = 2 ** len(keys) - 1
     return DisclosureRisk(
         keys=tuple(keys),
+        columns=tuple(names),
         n_records=n,
-        n_columns=d,
-        rld=rld,
-        right_group=100.0 * sum(exact_sum(group) for _, _, group in linked) / (len(linked) * rows.size),
-        full_keys=per_set.get(tuple(keys), float("nan")),
+        rld=100.0 * exact_sum(chances) / rows.size,
+        right_group=100.0 * in_group / (len(sets) * rows.size),
+        full_keys=full,
         per_record=per_record,
         per_set=per_set,
-        drivers=_drivers(per_set, keys),
+        drivers=_drivers(per_set, keys, n),
         sampled=None if sample is None else rows.size,
-        standard_error=error,
+        standard_error=0.0 if sample is None else _standard_error(chances, n),
+        n_sets=n_sets,
+        sets_error=0.0 if len(sets) == n_sets else _standard_error(np.array(list(per_set.values())) / 100, n_sets),
         rank_intervals=rank_intervals(original, masked, alike=False),
         rank_intervals_tied=rank_intervals(original, masked, alike=True),
         deviation_intervals=deviation_intervals(original, masked),
@@ -210,52 +242,102 @@ def key_sets(n_keys: int) -> list[tuple[int, ...]]:
     return list(drawn)
 
 
-def _link(
-    original: NDArray[np.float64],
-    masked: NDArray[np.float64],
-    rows: NDArray[np.int64],
-    n_jobs: int,
-    progress: Progress | None,
-) -> list[tuple[tuple[int, ...], NDArray[np.float64], NDArray[np.float64]]]:
-    """Give, for each set of keys, each row's chance of being linked to itself, and to its group."""
-    announce_compiling()
-    z, z_masked = standard_scores_of_both(original, masked)
-    looks_alike = np.unique(z_masked, axis=1, return_inverse=True)[1].ravel()
-    group_size = np.bincount(looks_alike)[looks_alike[rows]]
-    sets = key_sets(z.shape[0])
-    done = [0] * len(sets)
+def _standard_error(values: NDArray[np.float64], population: int) -> float:
+    """Give the standard error, in percent, of the mean of values drawn without replacement."""
+    share_left = 1.0 - values.size / population
+    return 100.0 * float(values.std(ddof=1)) / math.sqrt(values.size) * math.sqrt(share_left)
 
-    def link(
-        number: int, check: Callable[[], None]
-    ) -> tuple[tuple[int, ...], NDArray[np.float64], NDArray[np.float64]]:
-        of_set = list(sets[number])
-        points, own, weights = np.unique(z_masked[of_set], axis=1, return_inverse=True, return_counts=True)
-        points = np.ascontiguousarray(points)
-        m = points.shape[1]
-        tree = make_tree(points, np.arange(m), np.zeros(len(of_set)), np.empty(m, dtype=np.int64))
-        queries = np.ascontiguousarray(z[of_set][:, rows].T)
-        of_rows = np.ascontiguousarray(own.ravel()[rows])
-        counts, state = np.empty(rows.size, dtype=np.int64), np.zeros(1, dtype=np.int64)
-        while state[0] < rows.size:
-            count_as_near(tree, weights, queries, of_rows, _SLICE, state, counts)
+
+class _Told:
+    """Adds up the progress of threads that link set after set."""
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self._progress, self._total, self._done = progress, total, 0
+        self._lock = threading.Lock()
+
+    def __call__(self, linked: int) -> None:
+        with self._lock:
+            self._done += linked
+            if self._progress is not None:
+                self._progress(self._done, self._total)
+
+
+class _Linkage:
+    """The two files, standardised alike, and the masked records that differ from each other."""
+
+    def __init__(
+        self,
+        original: NDArray[np.float64],
+        masked: NDArray[np.float64],
+        of_keys: list[int],
+        strata: NDArray[np.int64] | None,
+        rows: NDArray[np.int64],
+    ) -> None:
+        announce_compiling()
+        self.apart = np.zeros(masked.shape[1], dtype=np.int64) if strata is None else strata
+        groups = self.apart
+        for column in masked:  # what is released, whether or not it is a key
+            groups = _combined(groups, _codes(column))
+        sizes = np.bincount(groups)
+        first = np.empty(sizes.size, dtype=np.int64)
+        first[groups[::-1]] = np.arange(groups.size)[::-1]
+        self.sizes = sizes
+        self.group_size = sizes[groups[rows]]
+        self.own = groups[rows]
+        z, z_masked = standard_scores_of_both(original[of_keys], masked[of_keys])
+        self.points = np.ascontiguousarray(z_masked[:, first])  # (keys, groups)
+        self.codes = [_codes(column) for column in self.points]
+        self.queries = np.ascontiguousarray(z[:, rows])
+        self.group_apart, self.query_apart = self.apart[first], self.apart[rows]
+
+    def link(self, tell: _Told, of_set: tuple[int, ...], check: Callable[[], None]) -> NDArray[np.float64]:
+        """Give each row's chance of being linked to itself by one set of keys."""
+        place = self.group_apart
+        for j in of_set:
+            place = _combined(place, self.codes[j])
             check()
-            done[number] = int(state[0])
-            if progress is not None:
-                progress(sum(done), rows.size * len(sets))
-        right = np.divide(1.0, counts, out=np.zeros(rows.size), where=counts > 0)
-        return tuple(of_set), right, right * group_size
+        m = int(place.max()) + 1
+        first = np.empty(m, dtype=np.int64)
+        first[place[::-1]] = np.arange(place.size)[::-1]
+        weights = np.bincount(place, self.sizes, m).astype(np.int64)
+        points = np.vstack([_FAR_APART * self.group_apart[first], self.points[np.array(of_set)][:, first]])
+        queries = np.vstack([_FAR_APART * self.query_apart, self.queries[np.array(of_set)]]).T
+        check()
+        tree = make_tree(points, np.arange(m), np.zeros(len(points)), np.empty(m, dtype=np.int64))
+        own = place[self.own]
+        counts, state = np.empty(own.size, dtype=np.int64), np.zeros(1, dtype=np.int64)
+        while state[0] < own.size:
+            before = int(state[0])
+            count_as_near(tree, weights, np.ascontiguousarray(queries), own, _SLICE, state, counts)
+            check()
+            tell(int(state[0]) - before)
+        return np.asarray(np.divide(1.0, counts, out=np.zeros(own.size), where=counts > 0))
 
-    return in_parallel(link, range(len(sets)), n_jobs)
+
+def _codes(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    return np.asarray(np.unique(values, return_inverse=True)[1], dtype=np.int64)
 
 
-def _drivers(per_set: Mapping[tuple[Any, ...], float], keys: Sequence[Any]) -> dict[Any, float]:
-    """Give, for each key, the mean linkage of sets with it less that of sets without."""
-    drivers = {}
-    for key in keys:
-        having = [value for chosen, value in per_set.items() if key in chosen]
-        lacking = [value for chosen, value in per_set.items() if key not in chosen]
-        drivers[key] = float(np.mean(having) - (np.mean(lacking) if lacking else 0.0)) if having else float("nan")
-    return drivers
+def _combined(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Number the combinations of two codes from 0 without gaps."""
+    return np.asarray(np.unique(a * (int(b.max()) + 1) + b, return_inverse=True)[1], dtype=np.int64)
+
+
+def _drivers(per_set: Mapping[tuple[Any, ...], float], keys: Sequence[Any], n: int) -> dict[Any, float]:
+    """Give, for each key, how much it adds to linkage: on average over the sets of the others it joins.
+
+    Without any key one in n is linked. Where only some sets were drawn, the least-squares effect of having
+    the key.
+    """
+    if len(per_set) == 2 ** len(keys) - 1:
+        known = {frozenset(chosen): value for chosen, value in per_set.items()} | {frozenset(): 100.0 / n}
+        return {
+            key: float(np.mean([value - known[chosen - {key}] for chosen, value in known.items() if key in chosen]))
+            for key in keys
+        }
+    having = np.array([[1.0, *(key in chosen for key in keys)] for chosen in per_set])
+    effects = np.linalg.lstsq(having, np.array(list(per_set.values())), rcond=None)[0]
+    return {key: float(effect) for key, effect in zip(keys, effects[1:], strict=True)}
 
 
 def rank_intervals(original: NDArray[np.float64], masked: NDArray[np.float64], *, alike: bool) -> Intervals:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from microagg.errors import InvalidParameter
+from microagg.checks import check_between
 
 
 def scoring_index(g_il: float, g_dr: float, x: Any = 0.5) -> float:
@@ -33,6 +33,5 @@ def scoring_index(g_il: float, g_dr: float, x: Any = 0.5) -> float:
     >>> ma.scoring_index(22.15, 31.88)
     27.015
     """
-    if isinstance(x, bool) or not isinstance(x, (int, float)) or not 0 <= x <= 1:
-        raise InvalidParameter("x, the weight of the loss, must be a number from 0 to 1. Pass 0.5 to weigh both alike.")
+    x = check_between("x", x, 0.0, 1.0, "It is the weight of the loss; 0.5 weighs both alike.")
     return float(x * g_il + (1 - x) * g_dr)

@@ -21,6 +21,8 @@ _NOTHING = 1e-12  # of a column's scale: below it a statistic is rounding noise 
 class LossMeasures:
     """How far a masked file is from the original; lower is better throughout.
 
+    Not for publication: with the masked file, its differences give statistics of the original away.
+
     Attributes
     ----------
     percent, sse, sst, per_column
@@ -100,7 +102,7 @@ class LossMeasures:
         """The figures as objects that know how to be read."""
         unbounded = (0.0, float("inf"))
         return (
-            Measure("IL", self.percent, "lower", (0.0, 100.0), "Share of the data's variation that is lost.", "%"),
+            Measure("IL", self.percent, "lower", unbounded, "Squared change, as a share of the variation.", "%"),
             Measure("IL1s", self.il1s, "lower", unbounded, "Mean change of a cell, in √2 standard deviations."),
             Measure("M1", self.m1, "lower", unbounded, "Mean relative change of a cell."),
             Measure("M2", self.m2, "lower", unbounded, "Mean relative change of a column's mean."),
@@ -138,6 +140,7 @@ def measure_loss(original: NDArray[np.float64], masked: NDArray[np.float64], nam
     above = np.triu_indices(d)
     pairs = np.triu_indices(d, 1)
     change = _correlations(cov_b) - _correlations(cov_a)
+    change.setflags(write=False)
     ordered, ordered_masked = np.quantile(z, QUANTILES, axis=1), np.quantile(z_masked, QUANTILES, axis=1)
     return LossMeasures(
         information=loss_between(z, z_masked, names),
@@ -149,7 +152,7 @@ def measure_loss(original: NDArray[np.float64], masked: NDArray[np.float64], nam
         m5=float(np.abs(change[pairs]).mean()) if d > 1 else 0.0,
         il1s=sum(exact_sum(np.abs(x - y)) for x, y in zip(z, z_masked, strict=True)) / (np.sqrt(2.0) * n * d),
         means={name: float(y.mean() - x.mean()) for name, x, y in zip(names, z, z_masked, strict=True)},
-        deviations={name: float(y.std() - x.std()) for name, x, y in zip(names, z, z_masked, strict=True)},
+        deviations={name: _deviation(y) - _deviation(x) for name, x, y in zip(names, z, z_masked, strict=True)},
         quantiles={name: tuple((ordered_masked - ordered)[:, j].tolist()) for j, name in enumerate(names)},
         correlations=change,
     )
@@ -165,6 +168,11 @@ def _near_one(
 
 def _means(columns: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.array([exact_sum(column) / column.size for column in columns])
+
+
+def _deviation(values: NDArray[np.float64]) -> float:
+    with np.errstate(over="ignore"):
+        return float(values.std())
 
 
 def _root_mean_square(columns: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -55,22 +55,24 @@ def missing_rows(frame: nw.DataFrame[Any], names: Sequence[Any]) -> dict[Any, ND
     return found
 
 
-def check_numeric(frame: nw.DataFrame[Any], names: Sequence[Any]) -> None:
-    """Refuse columns that no mean can be taken of, saying how to encode them."""
+def check_numeric(
+    frame: nw.DataFrame[Any], names: Sequence[Any], *, file: str = "", otherwise: str = "give it another role"
+) -> None:
+    """Refuse columns that no mean can be taken of, saying how to encode them, or what to do otherwise."""
     for name in names:
         dtype = frame.get_column(name).dtype
         if dtype.is_numeric():
             continue
         if dtype == nw.Boolean:
-            remedy = "Encode it as 0 and 1, or give it another role."
+            remedy = f"Encode it as 0 and 1, or {otherwise}."
         elif dtype.is_temporal():
-            remedy = "Turn it into a number, such as days since a date, or give it another role."
+            remedy = f"Turn it into a number, such as days since a date, or {otherwise}."
         else:
-            remedy = "Encode it as numbers that can be averaged, or give it another role."
+            remedy = f"Encode it as numbers that can be averaged, or {otherwise}."
         native = getattr(nw.to_native(frame.get_column(name)), "dtype", None)
         # The text of any other type may list categories, which are cells of the data.
         kind = str(native) if isinstance(native, np.dtype) else type(dtype).__name__
-        raise InvalidData(f"column {name!r} is not numeric ({kind}). {remedy}")
+        raise InvalidData(f"column {name!r}{file} is not numeric ({kind}). {remedy}")
 
 
 def to_columns(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np.float64]:
@@ -109,7 +111,7 @@ def read_numbers(file: Any) -> tuple[list[Any], NDArray[np.float64]]:
         return list(range(columns.shape[0])), columns
     frame = open_frame(file)
     names: list[Any] = list(frame.columns)
-    check_numeric(frame, names)
+    check_numeric(frame, names, otherwise="leave it out")
     missing = missing_rows(frame, names)
     if missing:
         listed = ", ".join(f"{name!r} ({np.count_nonzero(mask)})" for name, mask in missing.items())
@@ -122,9 +124,24 @@ def is_integer(frame: nw.DataFrame[Any], name: Any) -> bool:
     return bool(frame.get_column(name).dtype.is_integer())
 
 
+def ordered_codes(frame: nw.DataFrame[Any], name: Any) -> tuple[NDArray[np.int64], bool]:
+    """Number the distinct values of a column, in order where they have one; tell whether they have."""
+    series = frame.get_column(name)
+    comparable = series.dtype.is_numeric() or series.dtype.is_temporal() or series.dtype == nw.Boolean
+    codes = category_codes(frame, [name])
+    if not comparable or series.is_null().any():
+        return codes, False
+    firsts = np.unique(codes, return_index=True)[1]
+    order = series.to_frame()[firsts.tolist(), :].with_row_index("__row").sort(name)["__row"].to_numpy()
+    rank = np.empty(order.size, dtype=np.int64)
+    rank[order] = np.arange(order.size)
+    return rank[codes], True
+
+
 def category_codes(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np.int64]:
     """Number the distinct combinations of these columns from 0, and give each row's number."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     codes = np.zeros(frame.shape[0], dtype=np.int64)
     for name in names:
@@ -132,6 +149,8 @@ def category_codes(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np
             array = frame.get_column(name).to_arrow()
             if pa.types.is_dictionary(array.type):  # its own codes may tell equal values apart
                 array = array.cast(array.type.value_type)
+            if pa.types.is_floating(array.type):
+                array = pc.add(array, pa.scalar(0.0, array.type))  # no negative zero
             encoded = array.dictionary_encode()
         except (pa.ArrowException, TypeError, OverflowError):  # whose message may show a cell
             raise InvalidData(

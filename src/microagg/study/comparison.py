@@ -2,13 +2,14 @@
 
 import html
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from microagg.checks import check_jobs
+from microagg.checks import check_jobs, check_k, check_names, check_option
 from microagg.errors import InvalidParameter
 from microagg.evaluate.score import scoring_index
+from microagg.partition import PARTITIONERS
 from microagg.pipeline import protect
 from microagg.plots import draw_map
 
@@ -33,7 +34,7 @@ class Candidate:
     score : float
         The scoring index.
     seconds : float
-        Time of `protect`.
+        Time of `protect`; a method's very first call may compile.
 
     Examples
     --------
@@ -184,15 +185,15 @@ def compare(
     Parameters
     ----------
     frame : dataframe
-    methods : list of str or estimators
-        As `protect` takes them.
+    methods : list of str or estimators, or mapping
+        As `protect` takes them; a mapping gives each a name of yours.
     ks : list of int
     keys : list of names, optional
         The masked columns an intruder knows; by default all.
     x : float
         The weight of the loss in the score, from 0 to 1.
     sample : int, optional
-        How many records to estimate linkage on; by default 10 000 where there are more than 50 000.
+        How many records to estimate linkage on; by default 20 000 where there are more than 200 000.
     seed : int
         Of the sample.
     n_jobs : int, optional
@@ -214,16 +215,18 @@ def compare(
     ['mdav', 'cbfs']
     """
     scoring_index(0.0, 0.0, x)
-    names = [methods] if isinstance(methods, str) or hasattr(methods, "fit_predict") else list(methods)
-    levels = list(ks) if isinstance(ks, Iterable) else [ks]
-    if not names or not levels:
+    if "k" in options:
+        raise InvalidParameter("k goes into ks, the list of those to compare.")
+    named = _named_methods(methods)
+    levels = [check_k(k) for k in (ks if isinstance(ks, Iterable) else [ks])]
+    if not named or not levels:
         raise InvalidParameter("there is nothing to compare. Pass at least one method and one k.")
-    known = None if keys is None else list(keys)
+    known = None if keys is None else check_names(keys)
     threads = check_jobs(n_jobs)
     candidates = []
     error = 0.0
     sampled = None
-    for method in names:
+    for name, method in named.items():
         for k in levels:
             began = time.perf_counter()
             release = protect(frame, k, method=_with_k(method, k), n_jobs=threads, **options)
@@ -232,7 +235,7 @@ def compare(
             error, sampled = max(error, risk.standard_error), risk.sampled
             candidates.append(
                 Candidate(
-                    method=method if isinstance(method, str) else type(method).__name__,
+                    method=name,
                     k=release.recipe.k,
                     groups=release.n_groups,
                     il=release.loss.percent,
@@ -247,8 +250,34 @@ def compare(
                 )
             )
             if progress is not None:
-                progress(len(candidates), len(names) * len(levels))
+                progress(len(candidates), len(named) * len(levels))
     return Comparison(tuple(candidates), x, sampled, error)
+
+
+def _named_methods(methods: Any) -> dict[str, Any]:
+    """Give each method a name, and refuse unknown ones before anything is run."""
+    if isinstance(methods, Mapping):
+        named = {str(name): method for name, method in methods.items()}
+    else:
+        alone = isinstance(methods, str) or hasattr(methods, "fit_predict") or not isinstance(methods, Iterable)
+        listed = [methods] if alone else list(methods)
+        named = {_name_of(method): method for method in listed}
+        if len(named) < len(listed):
+            raise InvalidParameter("two methods are the same. Name them in a mapping, or leave one out.")
+    for method in named.values():
+        if not hasattr(method, "fit_predict"):
+            check_option("method", method, (*PARTITIONERS, "ama"))
+    return named
+
+
+def _name_of(method: Any) -> str:
+    """Name an estimator by its class and the parameters that are not the default."""
+    if isinstance(method, str) or not hasattr(method, "get_params"):
+        return method if isinstance(method, str) else type(method).__name__
+    usual = type(method)().get_params()
+    own = {name: value for name, value in method.get_params().items() if name not in ("k", "progress")}
+    told = ", ".join(f"{name}={value!r}" for name, value in own.items() if value != usual[name])
+    return f"{type(method).__name__}({told})" if told else type(method).__name__
 
 
 def _with_k(method: Any, k: int) -> Any:

@@ -1,0 +1,180 @@
+"""The ways of cutting a file into blocks, as scikit-learn estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+
+from microagg.blocking import median_blocks, orthant_blocks, univariate_blocks
+from microagg.errors import InvalidParameter
+from microagg.estimators._matrix import as_matrix
+
+
+class _Blocks(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """What all ways of cutting share: X is cut as it is, with no hidden scaling."""
+
+    labels_: NDArray[np.int64]
+    n_blocks_: int
+    n_features_in_: int
+
+    def fit(self, X: Any, y: Any = None) -> _Blocks:  # noqa: ARG002
+        """Cut the records of X (n, d) into blocks.
+
+        Parameters
+        ----------
+        X : array or dataframe of shape (n, d)
+            Finite numbers. Standardise them first where columns should count alike.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        matrix = as_matrix(self, X)
+        self.labels_ = self._cut(np.ascontiguousarray(matrix.T))
+        self.n_blocks_ = int(self.labels_.max()) + 1
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> NDArray[np.int64]:  # noqa: ARG002
+        """Cut the records of X (n, d) and return the block of each, numbered by lowest row."""
+        return self.fit(X).labels_
+
+    def _cut(self, columns: NDArray[np.float64]) -> NDArray[np.int64]:
+        raise NotImplementedError
+
+    def _chosen(self, columns: NDArray[np.float64], wanted: Iterable[Any] | None) -> NDArray[np.float64]:
+        """Give the columns to cut by, named or numbered."""
+        if wanted is None:
+            return columns
+        names = list(getattr(self, "feature_names_in_", ()))
+        numbers = []
+        for column in wanted:
+            number = names.index(column) if column in names else column
+            if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or not 0 <= number < len(columns):
+                raise InvalidParameter(
+                    f"columns names one that X does not have. Choose among its {len(columns)} columns."
+                )
+            numbers.append(int(number))
+        if not numbers:
+            raise InvalidParameter("columns is empty. Name at least one, or leave it out for all.")
+        return np.ascontiguousarray(columns[numbers])
+
+
+class OrthantTree(_Blocks):
+    """The 2^d-tree: a block with more than `max_leaf` records is cut at the midpoint of every column.
+
+    Only parts that hold records are made. Records that are all equal are not cut. Then, in rounds, every
+    block of fewer than `k` records joins that with the nearest centroid.
+
+    Parameters
+    ----------
+    max_leaf : int, default 10000
+        The most records of a block, before small ones join.
+    k : int, default 3
+        The least number of records of a block.
+    columns : list of names or numbers, optional
+        The columns to cut by; all by default.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+        The block of each record; blocks are numbered by their lowest row.
+    n_blocks_ : int
+
+    References
+    ----------
+    A. Solanas, A. Martínez-Ballesté, J. Domingo-Ferrer, J. M. Mateo-Sanz: A 2^d-tree-based blocking method for
+    microaggregating very large data sets. ARES 2006.
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> blocks = ma.OrthantTree(max_leaf=100, k=3).fit_predict(ma.datasets.uniform(1000, 2, seed=0))
+    >>> int(blocks.max()) + 1
+    16
+    """
+
+    def __init__(self, max_leaf: int = 10_000, k: int = 3, *, columns: Iterable[Any] | None = None) -> None:
+        self.max_leaf = max_leaf
+        self.k = k
+        self.columns = columns
+
+    def _cut(self, columns: NDArray[np.float64]) -> NDArray[np.int64]:
+        return orthant_blocks(self._chosen(columns, self.columns), self.max_leaf, self.k)
+
+
+class MedianTree(_Blocks):
+    """Cuts by rank in the widest column, into blocks that are nearly full.
+
+    ⌈n / max_leaf⌉ blocks of nearly equal size, multiples of k but for one, whatever the data look like.
+
+    Parameters
+    ----------
+    max_leaf : int, default 20000
+        The most records of a block.
+    k : int, default 3
+        Sizes are multiples of this, so that groups of k leave no records over.
+    columns : list of names or numbers, optional
+        The columns to cut by; all by default.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+        The block of each record; blocks are numbered by their lowest row.
+    n_blocks_ : int
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> import numpy as np
+    >>> np.bincount(ma.MedianTree(max_leaf=300, k=5).fit_predict(ma.datasets.uniform(1000, 2, seed=0)))
+    array([250, 250, 250, 250])
+    """
+
+    def __init__(self, max_leaf: int = 20_000, k: int = 3, *, columns: Iterable[Any] | None = None) -> None:
+        self.max_leaf = max_leaf
+        self.k = k
+        self.columns = columns
+
+    def _cut(self, columns: NDArray[np.float64]) -> NDArray[np.int64]:
+        return median_blocks(self._chosen(columns, self.columns), self.max_leaf, self.k)
+
+
+class UnivariateBlocks(_Blocks):
+    """Intervals of one column: ⌈n / max_block⌉ of equal width, small ones joined, or of equal count.
+
+    Parameters
+    ----------
+    max_block : int, default 10000
+        The most records of a block; intervals of equal width may hold more.
+    k : int, default 3
+        The least number of records of a block.
+    column : name or number, default 0
+        The column to cut by.
+    by : {"width", "count"}
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+        The block of each record; blocks are numbered by their lowest row.
+    n_blocks_ : int
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> ma.UnivariateBlocks(max_block=4, k=2).fit_predict([[0.0], [9.0], [1.0], [2.0], [8.0], [7.0]])
+    array([0, 1, 0, 0, 1, 1])
+    """
+
+    def __init__(self, max_block: int = 10_000, k: int = 3, *, column: Any = 0, by: str = "width") -> None:
+        self.max_block = max_block
+        self.k = k
+        self.column = column
+        self.by = by
+
+    def _cut(self, columns: NDArray[np.float64]) -> NDArray[np.int64]:
+        return univariate_blocks(self._chosen(columns, [self.column]), self.max_block, self.k, by=self.by)
