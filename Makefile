@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test check bench bench-full search-figure dependence-figures ama-figures risk-map clean
+.PHONY: help demo test check bench bench-full search-figure dependence-figures ama-figures risk-map blocks-figure clean
 .DEFAULT_GOAL := help
 
 help:
@@ -11,7 +11,7 @@ help:
 	@echo "make test    run the tests (set MICROAGG_DATA to include the CASC files)"
 	@echo "make check   linter, types, import contract, then the tests"
 	@echo "make bench   time the partitioners (make bench-full: ten minutes)"
-	@echo "make search-figure dependence-figures ama-figures risk-map   draw the figures of the docs"
+	@echo "make search-figure dependence-figures ama-figures risk-map blocks-figure   draw the figures of the docs"
 	@echo "make clean   remove the virtual environment and caches"
 
 $(VENV)/installed: pyproject.toml
@@ -56,6 +56,9 @@ ama-figures: $(VENV)/installed
 risk-map: $(VENV)/installed
 	$(BIN)/pip install --quiet "rdata>=1.0"
 	$(BIN)/python benchmarks/risk_map.py
+
+blocks-figure: $(VENV)/installed
+	$(BIN)/python benchmarks/blocks_figure.py --paper
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis build dist

@@ -16,6 +16,7 @@ EXPECTED = [
     "DependenceTree",
     "DisclosureRisk",
     "Dominance",
+    "FileRelease",
     "InformationLoss",
     "LossMeasures",
     "MaximumDistance",
@@ -41,6 +42,7 @@ EXPECTED = [
     "interaction",
     "loss_measures",
     "protect",
+    "protect_file",
     "scoring_index",
     "select_variables",
 ]

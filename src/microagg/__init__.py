@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from microagg.prepare.selection import Selection as Selection
     from microagg.recipe import Recipe as Recipe
     from microagg.release import Release as Release
+    from microagg.scale import FileRelease as FileRelease
+    from microagg.scale import protect_file as protect_file
     from microagg.study import Candidate as Candidate
     from microagg.study import Comparison as Comparison
     from microagg.study import SubsetLosses as SubsetLosses
@@ -83,6 +85,8 @@ _HOME = {
     "Recipe": "recipe",
     "Release": "release",
     "SubsetLosses": "study",
+    "FileRelease": "scale",
+    "protect_file": "scale",
     "best_subset": "study",
     "select_variables": "study",
 }
@@ -98,6 +102,7 @@ __all__ = [
     "DependenceTree",
     "DisclosureRisk",
     "Dominance",
+    "FileRelease",
     "InformationLoss",
     "LossMeasures",
     "MaximumDistance",
@@ -123,6 +128,7 @@ __all__ = [
     "interaction",
     "loss_measures",
     "protect",
+    "protect_file",
     "scoring_index",
     "select_variables",
 ]

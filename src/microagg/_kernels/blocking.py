@@ -91,12 +91,19 @@ def advance(columns, order, begin, end, box):  # OUT: box
     return varied
 
 
+@inlined
+def scaled(value, offset, unit):
+    """Bring a value to its column's scale."""
+    return (value - offset) / unit if unit != 0.0 else 0.0
+
+
 @kernel
-def medians(columns, k, most, order, keys, nodes, state, budget, ends):  # OUT: order, keys, nodes, state, ends
+def medians(columns, offsets, units, k, most, order, keys, nodes, state, budget, ends):  # OUT: from order on
     """Cut nodes in two by rank in their widest column until each is to be one block.
 
-    `nodes` is a stack of ranges of `order` and the number of blocks to make of each; sizes are multiples of
-    k wherever the number of records allows. Returns when it is empty or the budget is used up.
+    A column counts as (x - offset) / unit, or as constant where the unit is 0. `nodes` is a stack of ranges
+    of `order` and the number of blocks to make of each; sizes are multiples of k wherever the number of
+    records allows. Returns when it is empty or the budget is used up.
     """
     d = columns.shape[0]
     while state[0] > 0 and budget > 0:
@@ -118,10 +125,11 @@ def medians(columns, k, most, order, keys, nodes, state, budget, ends):  # OUT: 
             for i in range(begin, end):
                 value = columns[j, order[i]]
                 lowest, highest = min(lowest, value), max(highest, value)
-            if highest - lowest > width:
-                widest, width = j, highest - lowest
+            span = scaled(highest, offsets[j], units[j]) - scaled(lowest, offsets[j], units[j])
+            if span > width:
+                widest, width = j, span
         for i in range(begin, end):
-            keys[i] = columns[widest, order[i]]
+            keys[i] = scaled(columns[widest, order[i]], offsets[widest], units[widest])
         bring_lowest_first(order, keys, begin, end, begin + size)
         budget -= n * (d + 4)
         nodes[top, 0], nodes[top, 1], nodes[top, 2] = begin, begin + size, left

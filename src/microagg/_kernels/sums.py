@@ -1,5 +1,7 @@
 """Sums: exact ones, which do not depend on the order of the records, and sums within groups."""
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,6 +22,14 @@ def exact_sum(values: NDArray[np.float64]) -> float:
 def exact_sums(columns: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give the exact sum of each row of `columns` (d, n)."""
     return np.array([exact_sum(column) for column in columns])
+
+
+def exact_sum_of_parts(parts: Iterable[NDArray[np.float64]]) -> float:
+    """Sum values that come in parts: the same float, however they are cut."""
+    digits = np.zeros(_DIGITS, dtype=np.int64)
+    for part in parts:
+        digits += exact_digits(part)
+    return round_digits(digits)
 
 
 def exact_digits(values: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -33,10 +33,10 @@ def check_most(most: Any, k: Any, n: int) -> tuple[int, int]:
     return int(most), k
 
 
-def labels_of_ranges(order: NDArray[np.int64], ends: NDArray[np.int64]) -> Labels:
+def labels_of_ranges(order: NDArray[np.int64], ends: NDArray[np.int8]) -> Labels:
     """Number the blocks, which are ranges of `order`, by their lowest row."""
     labels = np.empty(order.size, dtype=np.int64)
-    labels[order] = np.cumsum(ends) - ends
+    labels[order] = np.cumsum(ends, dtype=np.int64) - ends
     number_groups(labels)
     return labels
 

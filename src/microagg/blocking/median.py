@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from microagg._kernels.blocking import medians
 from microagg.blocking._blocks import SLICE, Columns, Labels, check_most, labels_of_ranges
@@ -16,10 +17,30 @@ def median_blocks(columns: Columns, most: Any, k: Any, *, n_jobs: int = 1) -> La
     Sizes are multiples of k but for one block, so that microaggregation leaves no records over; `most` is
     rounded down to such a multiple.
     """
-    n = columns.shape[1]
+    d = columns.shape[0]
+    return labels_of_ranges(*median_ranges(columns, np.zeros(d), np.ones(d), most, k, n_jobs=n_jobs))
+
+
+def median_ranges(
+    columns: Columns,
+    offsets: NDArray[np.float64],
+    units: NDArray[np.float64],
+    most: Any,
+    k: Any,
+    *,
+    rows: NDArray[np.int64] | None = None,
+    n_jobs: int = 1,
+) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+    """Give the rows in an order in which each block is a range, and where blocks end (1).
+
+    A column counts as (x - offset) / unit. `columns` may lie in a file that is mapped into memory; with `rows`,
+    only those are cut.
+    """
+    n = columns.shape[1] if rows is None else rows.size
     most, k = check_most(most, k, n)
     most -= most % k
-    order, keys, ends = np.arange(n), np.empty(n), np.zeros(n, dtype=np.int64)
+    order = np.arange(n) if rows is None else rows.copy()
+    keys, ends = np.empty(n), np.zeros(n, dtype=np.int8)
     open_nodes = [(0, n, -(-n // most))]  # a range of `order`, and how many blocks to make of it
 
     def cut(node: tuple[int, int, int], check: Callable[[], None], budget: int = SLICE, once: bool = False) -> Any:
@@ -27,14 +48,14 @@ def median_blocks(columns: Columns, most: Any, k: Any, *, n_jobs: int = 1) -> La
         stack[0] = node
         state = np.array([1])
         while state[0] > 0:  # Python regains control between slices
-            medians(columns, k, most, order, keys, stack, state, budget, ends)
+            medians(columns, offsets, units, k, most, order, keys, stack, state, budget, ends)
             check()
             if once:
                 break
         return [tuple(left) for left in stack[: state[0]].tolist()]
 
     while len(open_nodes) < n_jobs and open_nodes[-1][2] > 1:  # one cut after the other, until each thread has a part
-        open_nodes.sort(key=lambda node: node[1] - node[0])
         open_nodes += cut(open_nodes.pop(), lambda: None, budget=1, once=True)
+        open_nodes.sort(key=lambda node: node[1] - node[0])
     in_parallel(cut, open_nodes, n_jobs)
-    return labels_of_ranges(order, ends)
+    return order, ends

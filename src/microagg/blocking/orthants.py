@@ -13,7 +13,7 @@ def orthant_blocks(columns: Columns, most: Any, k: Any, *, n_jobs: int = 1) -> L
     d, n = columns.shape
     most, k = check_most(most, k, n)
     order = np.arange(n)
-    ends = np.zeros(n, dtype=np.int64)
+    ends = np.zeros(n, dtype=np.int8)
     nodes = np.zeros((64 + 4 * d, 3), dtype=np.int64)
     boxes = np.zeros((nodes.shape[0], 2, d))
     nodes[0] = 0, n, d

@@ -91,6 +91,13 @@ def loss_between(
     n = original.shape[1]
     errors = [_sum_of_squares(a - b) for a, b in zip(original, released, strict=True)]
     totals = [exact_sum((a - exact_sum(a) / n) ** 2) for a in original]
+    return loss_of_sums(errors, totals, names, power)
+
+
+def loss_of_sums(
+    errors: Sequence[float], totals: Sequence[float], names: Sequence[object], power: int = 0
+) -> InformationLoss:
+    """Give the loss from each column's squared error and its sum of squares about the mean."""
     sse, sst = sum(errors), sum(totals)
     return InformationLoss(
         sse=_times_power(sse, 2 * power),

@@ -1,0 +1,182 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from numpy.testing import assert_array_equal
+
+import microagg as ma
+from microagg.errors import InputError, PromiseBroken
+
+SURVEY = ma.datasets.survey(2500, seed=0)
+ROLES = {"identifiers": ["person"], "weight": "weight", "strata": ["region"]}
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "survey.parquet"
+    pq.write_table(SURVEY, path, row_group_size=700)
+    return path
+
+
+def same(file, table):
+    assert file.column_names == table.column_names
+    for name in file.column_names:
+        assert_array_equal(file[name].to_numpy(), table[name].to_numpy())
+
+
+@pytest.mark.parametrize("strata", [True, False])
+@pytest.mark.parametrize("integers", ["float", "round"])
+def test_the_file_is_what_protect_gives(source, tmp_path, strata, integers):
+    roles = ROLES if strata else {"identifiers": ["person"], "keep": ["weight", "region"]}
+    target = tmp_path / "masked.parquet"
+    found = ma.protect_file(source, target, 4, max_block=200, integers=integers, **roles)
+    expected = ma.protect(SURVEY, 4, blocks="median", max_block=200, integers=integers, **roles)
+    written = pq.read_table(target)
+    same(written, expected.data)
+    assert found.information == expected.information
+    assert found.n_groups == expected.n_groups
+    assert found.k_achieved == expected.smallest_group
+    assert found.recipe.blocks == expected.recipe.blocks
+    assert [pq.ParquetFile(target).metadata.row_group(i).num_rows for i in range(4)] == [700, 700, 700, 400]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["masked.parquet", "survey.parquet"]
+
+
+@pytest.mark.parametrize("options", [{"method": "iamat"}, {"aggregate": "median"}, {"method": "vmdav", "gamma": 1.1}])
+def test_methods_and_threads(source, tmp_path, options):
+    for n_jobs in (1, 2):
+        ma.protect_file(source, tmp_path / f"{n_jobs}.parquet", 3, max_block=300, n_jobs=n_jobs, **ROLES, **options)
+    assert pq.read_table(tmp_path / "1.parquet").equals(pq.read_table(tmp_path / "2.parquet"))
+    same(
+        pq.read_table(tmp_path / "1.parquet"),
+        ma.protect(SURVEY, 3, blocks="median", max_block=300, **ROLES, **options).data,
+    )
+
+
+def test_a_folder_and_a_csv_file_are_read_alike(source, tmp_path):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    pq.write_table(SURVEY.slice(0, 1000), folder / "a.parquet")
+    pq.write_table(SURVEY.slice(1000), folder / "b.parquet")
+    pyarrow.csv.write_csv(SURVEY, tmp_path / "survey.csv")
+    told = []
+    for given in (source, folder, tmp_path / "survey.csv"):
+        target = tmp_path / f"{given.stem}-{given.suffix[1:] or 'folder'}-masked.parquet"
+        ma.protect_file(given, target, 3, max_block=500, progress=lambda *a: told.append(a), **ROLES)
+        same(pq.read_table(target), ma.protect(SURVEY, 3, blocks="median", max_block=500, **ROLES).data)
+    assert told[-1] == (7500, 7500)
+    assert [done for done, _ in told[: len(told) // 3]] == sorted(done for done, _ in told[: len(told) // 3])
+
+
+def test_columns_that_are_kept_come_out_as_they_were(tmp_path):
+    n = 60
+    rng = np.random.default_rng(0)
+    table = pa.table(
+        {
+            "code": pa.array([f"{i:05d}" for i in range(n)]),
+            "day": pa.array(rng.integers(0, 20_000, n), pa.int32()).cast(pa.date32()),
+            "big": pa.array(2**60 + rng.integers(0, 100, n)),
+            "empty": pa.array(["" if i % 2 else None for i in range(n)]),
+            "kind": pa.array(["a", "b", "c"] * 20).dictionary_encode(),
+            "wage": rng.random(n),
+            "k": rng.random(n),
+        }
+    )
+    pq.write_table(table, tmp_path / "in.parquet")
+    ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 3, quasi=["wage", "k"], rest="keep")
+    written = pq.read_table(tmp_path / "out.parquet")
+    for name in ("code", "day", "big", "empty", "kind"):
+        assert written[name].to_pylist() == table[name].to_pylist()
+    assert ma.anonymity(written, ["wage", "k"]).k == 3
+
+
+class Bad:
+    """An object that makes groups that are too small."""
+
+    def fit_predict(self, X):
+        return np.arange(len(X))
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"source": "none.parquet"}, InputError, "there is no file 'none.parquet'"),
+        ({"target": "masked.csv"}, InputError, "is not a .parquet file"),
+        ({"target": "nowhere/masked.parquet"}, InputError, "no folder for the target"),
+        ({"target": "survey.parquet"}, InputError, "the target is the source"),
+        ({"target": "there.parquet"}, InputError, "'there.parquet' exists"),
+        ({"k": 1}, InputError, "protects nobody"),
+        ({"k": 3000}, InputError, "Allow 6000 or more|cannot fill"),
+        ({"method": "ranking"}, InputError, "groups each column on its own"),
+        ({"max_block": 5}, InputError, "Allow 6 or more"),
+        ({"strata": ["person"], "identifiers": ["region"]}, InputError, "2500 of 2500 strata have fewer than k=3"),
+        ({"quasi": ["region"], "rest": "drop", "strata": []}, InputError, "'region' is not numeric"),
+        ({"method": Bad()}, PromiseBroken, "a group of 1 records"),
+    ],
+)
+def test_nothing_is_written_when_it_cannot_be(source, tmp_path, change, error, message):
+    (tmp_path / "there.parquet").write_bytes(b"mine")
+    options = {"source": source.name, "target": "masked.parquet", "k": 3, **ROLES} | change
+    paths = {name: tmp_path / options.pop(name) for name in ("source", "target")}
+    if "quasi" in options:
+        options = {name: value for name, value in options.items() if name not in ("identifiers", "weight")}
+    with pytest.raises(error, match=message):
+        ma.protect_file(paths["source"], paths["target"], options.pop("k"), **options)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["survey.parquet", "there.parquet"]
+
+
+def test_broken_files_are_told_without_their_cells(tmp_path):
+    (tmp_path / "cut.parquet").write_bytes(b"PAR1 and no more")
+    missing = pa.table({"a": [1.0, None, 3.0], "b": [1.0, 2.0, 3.0]})
+    pq.write_table(missing, tmp_path / "gaps.parquet")
+    (tmp_path / "empty").mkdir()
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    pq.write_table(missing, parts / "a.parquet")
+    pq.write_table(missing.select(["a"]), parts / "b.parquet")
+    for name, message in (
+        ("cut.parquet", "cannot be read as Parquet"),
+        ("gaps.parquet", "missing values in 1 column"),
+        ("empty", "holds no .parquet file"),
+        ("parts", "'b.parquet' has other columns"),
+    ):
+        with pytest.raises(InputError, match=message):
+            ma.protect_file(tmp_path / name, tmp_path / "out.parquet", 2)
+    assert not (tmp_path / "out.parquet").exists()
+
+
+LONG = """
+import sys, microagg as ma
+def tell(done, total):
+    print(done, flush=True)
+ma.protect_file(sys.argv[1], sys.argv[2], 3, max_block=2000, progress=tell, n_jobs=2)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize(("number", "share"), [(signal.SIGKILL, 0.5), (signal.SIGKILL, 0.9), (signal.SIGINT, 0.5)])
+def test_a_killed_run_leaves_nothing_that_looks_whole(tmp_path, number, share):
+    X = ma.datasets.uniform(200_000, 3, seed=0)
+    source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    pq.write_table(pa.table({f"c{j}": np.ascontiguousarray(X[:, j]) for j in range(3)}), source, row_group_size=20_000)
+    child = subprocess.Popen([sys.executable, "-c", LONG, source, target], stdout=subprocess.PIPE, text=True)
+    for line in child.stdout:
+        if int(line) >= share * 600_000:
+            os.kill(child.pid, number)
+            break
+    child.communicate(timeout=30)
+    time.sleep(0.1)
+    left = {path.name for path in tmp_path.iterdir()} - {"in.parquet"}
+    if "out.parquet" in left:  # it was through before the signal came
+        assert pq.read_table(target).num_rows == 200_000
+        left.remove("out.parquet")
+    parts = {name for name in left if name.startswith(".out.parquet.") and name.endswith(".part")}
+    assert left == parts  # masked values only, under a name that is not the target's
+    if number == signal.SIGINT:
+        assert not parts
