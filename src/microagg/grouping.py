@@ -27,7 +27,7 @@ Progress = Callable[[int, int], None]
 AUTO_BLOCKS_ABOVE = 200_000
 """Records up to which "auto" groups a stratum as a whole."""
 
-DEFAULT_BLOCK = 20_000
+DEFAULT_BLOCK = 50_000
 """The most records of a block, unless another number is asked for."""
 
 

@@ -119,7 +119,7 @@ def protect(
         with the number of records and not with its square, and some information is lost. "auto" cuts
         beyond 200 000 records, by "median". What was done stands in the recipe.
     max_block : int, optional
-        The most records of a block; 20 000 by default.
+        The most records of a block; 50 000 by default.
     n_jobs : int, optional
         Threads for strata and blocks; by default one a core. The result does not depend on it.
     progress : callable, optional

@@ -114,7 +114,7 @@ class MedianTree(_Blocks):
 
     Parameters
     ----------
-    max_leaf : int, default 20000
+    max_leaf : int, default 50000
         The most records of a block.
     k : int, default 3
         Sizes are multiples of this, so that groups of k leave no records over.
@@ -135,7 +135,7 @@ class MedianTree(_Blocks):
     array([250, 250, 250, 250])
     """
 
-    def __init__(self, max_leaf: int = 20_000, k: int = 3, *, columns: Iterable[Any] | None = None) -> None:
+    def __init__(self, max_leaf: int = 50_000, k: int = 3, *, columns: Iterable[Any] | None = None) -> None:
         self.max_leaf = max_leaf
         self.k = k
         self.columns = columns
