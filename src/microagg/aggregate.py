@@ -1,32 +1,42 @@
 """From groups to released values: every member of a group gets the same."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.sums import group_means, group_sizes
 from microagg.checks import check_option
+from microagg.parallel import in_parallel
 
 AGGREGATES = ("mean", "median")
 
 
-def released_values(columns: NDArray[np.float64], labels: NDArray[np.int64], how: str = "mean") -> NDArray[np.float64]:
+def released_values(
+    columns: NDArray[np.float64], labels: NDArray[np.int64], how: str = "mean", n_jobs: int = 1
+) -> NDArray[np.float64]:
     """Replace each value of `columns` (d, n) by the mean or median of its group.
 
     `labels` are numbered from 0; shape (n,) or, where each column has groups of its own, (n, d).
     """
     check_option("aggregate", how, AGGREGATES)
-    if labels.ndim == 2:
-        parts = [
-            released_values(columns[j : j + 1], np.ascontiguousarray(labels[:, j]), how) for j in range(len(columns))
-        ]
-        return np.concatenate(parts)
-    n_groups = int(labels.max()) + 1
-    if how == "median":
-        return np.array([_medians(column, labels, n_groups)[labels] for column in columns])
+    released = np.empty_like(columns)
+
+    def one(j: int, _: Callable[[], None]) -> None:
+        own = labels if labels.ndim == 1 else np.ascontiguousarray(labels[:, j])
+        n_groups = int(own.max()) + 1
+        of_groups = _medians(columns[j], own, n_groups) if how == "median" else _means(columns[j], own, n_groups)
+        np.take(of_groups, own, out=released[j])
+
+    in_parallel(one, range(len(columns)), n_jobs)
+    return released
+
+
+def _means(column: NDArray[np.float64], labels: NDArray[np.int64], n_groups: int) -> NDArray[np.float64]:
     # Differences of values near the largest float overflow; an eighth of them does not.
-    near_overflow = np.abs(columns).max() > 2.0**1020
-    means = group_means(np.ldexp(columns, -3) if near_overflow else columns, labels, n_groups)
-    return np.asarray((np.ldexp(means, 3) if near_overflow else means)[:, labels])
+    near_overflow = np.abs(column).max() > 2.0**1020
+    means = group_means((np.ldexp(column, -3) if near_overflow else column)[None, :], labels, n_groups)[0]
+    return np.asarray(np.ldexp(means, 3) if near_overflow else means)
 
 
 def _medians(column: NDArray[np.float64], labels: NDArray[np.int64], n_groups: int) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from microagg._kernels.groups import number_groups
 from microagg.blocking import BLOCKINGS
+from microagg.blocking.median import median_ranges
 from microagg.checks import check_labels, check_names, check_option, check_whole, shown_name
 from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, RoleError
 from microagg.io import frames
@@ -167,6 +168,11 @@ def cut_into_pieces(
         return pieces
     found = []
     for rows in pieces:
+        if how["by"] == "median":
+            d = columns.shape[0]
+            order, ends = median_ranges(columns, np.zeros(d), np.ones(d), how["max_block"], k, rows=rows, n_jobs=n_jobs)
+            found += [np.sort(block) for block in np.split(order, np.flatnonzero(ends)[:-1] + 1)]
+            continue
         part = columns[:, rows]
         if "max_block" in how:
             labels = BLOCKINGS[how["by"]](part, how["max_block"], k, n_jobs=n_jobs)
@@ -180,6 +186,8 @@ def cut_into_pieces(
 
 
 def _rows_of(labels: Labels) -> list[NDArray[np.int64]]:
+    if not labels.any():
+        return [np.arange(labels.size)]
     order = np.argsort(labels, kind="stable")
     return np.split(order, np.cumsum(np.bincount(labels))[:-1])
 

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg import __version__
-from microagg._kernels.standard import standard_scores_of_both
 from microagg.aggregate import AGGREGATES, released_values
 from microagg.checks import check_enough_records, check_jobs, check_k, check_names, check_option
 from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, TooFewRecords
 from microagg.evaluate.anonymity import fewest_sharing
-from microagg.evaluate.loss import loss_between
+from microagg.evaluate.loss import loss_of_release
 from microagg.grouping import (
     Labels,
     Progress,
@@ -186,7 +185,7 @@ def protect(
     selection = select_forming(select, how, complete, quasi_names, original) if how else None
     chosen = quasi_names if selection is None else selection.columns
     forming = [j for j, name in enumerate(quasi_names) if name in chosen]  # in file order, whatever the choice's
-    scaled = scale_columns(original[forming], scale)
+    scaled = scale_columns(original if len(forming) == len(original) else original[forming], scale, n_jobs)
     largest = int(np.bincount(strata_of_rows).max())
     cutting = resolve_blocks(blocks, max_block, largest, whole=method_name in PER_COLUMN)
     pieces = cut_into_pieces(scaled, strata_of_rows, blocks, cutting, k, n_jobs)
@@ -198,7 +197,7 @@ def protect(
     groups = form_groups(partition, scaled, pieces, k, per_column, n_jobs, progress)
     _check_units(complete, schema.names(Role.UNIT), groups, k)
 
-    released = released_values(original, groups, aggregate)
+    released = released_values(original, groups, aggregate, n_jobs)
     replaced: dict[Any, NDArray[Any]] = {}
     for name, values in zip(quasi_names, released, strict=True):
         if integers == "round" and frames.is_integer(complete, name):
@@ -209,13 +208,13 @@ def protect(
     data = frames.with_columns(complete, schema.released, replaced)
 
     written = frames.to_columns(frames.open_frame(data), quasi_names)
-    k_achieved = fewest_sharing(written, groups, strata_of_rows)
+    k_achieved = fewest_sharing(written, groups, strata_of_rows, n_jobs)
     if k_achieved < k:
         raise PromiseBroken(f"only {k_achieved} records would share a released combination of values; k={k} was asked.")
     return Release(
         data=data,
         groups=groups,
-        information=loss_between(*standard_scores_of_both(original, written), quasi_names),
+        information=loss_of_release(original, written, quasi_names, n_jobs),
         k_achieved=k_achieved,
         recipe=Recipe(
             k=k,

@@ -1,6 +1,6 @@
 """How many records an intruder cannot tell apart, and what they give away together."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from microagg._kernels.anonymity import farthest_by_earth_movers
 from microagg._kernels.sums import group_sizes
 from microagg.evaluate.measure import Measure, as_html, as_text
+from microagg.parallel import in_parallel
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,9 @@ def _diversity(
     )
 
 
-def fewest_sharing(columns: NDArray[np.float64], groups: NDArray[np.int64], strata: NDArray[np.int64]) -> int:
+def fewest_sharing(
+    columns: NDArray[np.float64], groups: NDArray[np.int64], strata: NDArray[np.int64], n_jobs: int = 1
+) -> int:
     """Give the fewest records that share one combination of released values and stratum.
 
     Parameters
@@ -159,15 +162,19 @@ def fewest_sharing(columns: NDArray[np.float64], groups: NDArray[np.int64], stra
     first = np.empty(sizes.size, dtype=np.int64)
     first[groups[::-1]] = np.arange(groups.size)[::-1]
     keys = np.vstack([columns[:, first], strata[first]])  # float64: strata are few
-    if (columns != keys[:-1, groups]).any() or (strata != keys[-1, groups]).any():
+
+    def differs(j: int, _: Callable[[], None]) -> bool:
+        return bool(((columns[j] if j < len(columns) else strata) != np.take(keys[j], groups)).any())
+
+    if any(in_parallel(differs, range(len(keys)), n_jobs)):
         return 0
     # Few groups share their values, if any: a hash tells which could, and only those are compared.
     hashes = np.zeros(sizes.size, dtype=np.uint64)
     for key in keys:
         hashes = (hashes ^ (key + 0.0).view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)  # + 0.0: no negative zero
         hashes ^= hashes >> np.uint64(29)
-    _, codes, counts = np.unique(hashes, return_inverse=True, return_counts=True)
-    alike = counts[codes] > 1
+    ordered = np.sort(hashes)
+    alike = np.isin(hashes, ordered[1:][ordered[1:] == ordered[:-1]])
     fewest = int(sizes[~alike].min(initial=sizes.sum()))
     if alike.any():
         keys, sizes = keys[:, alike], sizes[alike]

@@ -1,14 +1,16 @@
 """Information loss: how far the released values are from the original ones."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from microagg._kernels.standard import moments, standardise
 from microagg._kernels.sums import exact_sum, group_means
 from microagg.checks import check_labels, check_matrix, common_power
+from microagg.parallel import in_parallel
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,22 @@ def loss_between(
     errors = [_sum_of_squares(a - b) for a, b in zip(original, released, strict=True)]
     totals = [exact_sum((a - exact_sum(a) / n) ** 2) for a in original]
     return loss_of_sums(errors, totals, names, power)
+
+
+def loss_of_release(
+    original: NDArray[np.float64], released: NDArray[np.float64], names: Sequence[object], n_jobs: int = 1
+) -> InformationLoss:
+    """Measure the loss between two sets of columns (d, n), standardised by the moments of the original."""
+    errors, totals = [0.0] * len(original), [0.0] * len(original)
+
+    def one(j: int, _: Callable[[], None]) -> None:
+        own = moments(original[j])
+        before, after = standardise(original[j], *own), standardise(released[j], *own)
+        errors[j] = _sum_of_squares(before - after)
+        totals[j] = exact_sum((before - exact_sum(before) / before.size) ** 2)
+
+    in_parallel(one, range(len(original)), n_jobs)
+    return loss_of_sums(errors, totals, names)
 
 
 def loss_of_sums(

@@ -1,22 +1,30 @@
 """Bringing columns to a common scale, so that none outweighs the others in a distance."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.standard import standard_scores
+from microagg._kernels.standard import moments, standardise
 from microagg.checks import check_option
+from microagg.parallel import in_parallel
 
 SCALES = ("standard", "range", "none")
 
 
-def scale_columns(columns: NDArray[np.float64], scale: str) -> NDArray[np.float64]:
+def scale_columns(columns: NDArray[np.float64], scale: str, n_jobs: int = 1) -> NDArray[np.float64]:
     """Scale each row of `columns` (d, n) over the whole file: z-scores, to [0, 1], or not at all."""
     check_option("scale", scale, SCALES)
-    if scale == "standard":
-        return standard_scores(columns)
-    if scale == "range":
-        return np.array([_to_unit_interval(column) for column in columns])
-    return columns
+    if scale == "none":
+        return columns
+    scaled = np.empty_like(columns)
+
+    def one(j: int, _: Callable[[], None]) -> None:
+        column = columns[j]
+        scaled[j] = standardise(column, *moments(column)) if scale == "standard" else _to_unit_interval(column)
+
+    in_parallel(one, range(len(columns)), n_jobs)
+    return scaled
 
 
 def _to_unit_interval(column: NDArray[np.float64]) -> NDArray[np.float64]:
