@@ -107,8 +107,8 @@ def test_standardising_is_over_the_whole_file_and_grouping_within_strata(sizes, 
 
 @pytest.mark.parametrize("spoil", ["value", "group"])
 def test_a_release_that_would_break_the_promise_is_withheld(monkeypatch, spoil):
-    def spoilt(columns, labels, how):
-        values = released_values(columns, labels, how)
+    def spoilt(columns, labels, how, n_jobs):
+        values = released_values(columns, labels, how, n_jobs)
         if spoil == "value":
             values[0, 7] += 1
         else:
