@@ -33,6 +33,7 @@ def test_groups_are_those_of_each_block(name):
     by_object = ma.protect(TABLE, k=3, blocks=ESTIMATORS[name])
     assert_array_equal(by_object.groups, release.groups)
     assert by_object.recipe.blocks["count"] == blocks.max() + 1
+    assert 400 in by_object.recipe.blocks["options"].values()
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
@@ -51,6 +52,7 @@ def test_strata_are_cut_first():
 
 def test_auto_leaves_small_files_whole_and_says_what_it_did(monkeypatch):
     assert ma.protect(TABLE, k=3).recipe.blocks == {}
+    assert ma.protect(TABLE, k=3, max_block=1000).recipe.blocks["count"] == 4
     monkeypatch.setattr("microagg.grouping.AUTO_BLOCKS_ABOVE", 1000)
     assert ma.protect(TABLE, k=3).recipe.blocks["by"] == "median"
     assert ma.protect(TABLE, k=3, blocks="none").recipe.blocks == {}
@@ -61,6 +63,13 @@ def test_blocks_go_with_selected_columns():
     release = ma.protect(TABLE, k=3, select=["wage"], blocks="median", max_block=500)
     assert release.recipe.blocks["count"] == -(-3000 // 498)
     assert release.k_achieved >= 3
+
+
+class Failing:
+    """An object whose message shows a cell."""
+
+    def fit_predict(self, X):
+        raise ValueError(f"bad value {X[0, 0]}")
 
 
 class Everybody:
@@ -75,11 +84,13 @@ class Everybody:
     [
         ({"blocks": "octants"}, InputError, "blocks='octants' is not known"),
         ({"blocks": 3}, InputError, "blocks is a int"),
-        ({"blocks": "median", "max_block": 5}, InputError, "Allow 6 or more"),
+        ({"blocks": "median", "max_block": 5}, InputError, "max_block=5 must be a whole number, at least 6"),
         ({"blocks": "none", "max_block": 50}, InputError, "max_block goes with blocks"),
         ({"blocks": ma.MedianTree(), "max_block": 50}, InputError, "Set it on the object"),
         ({"blocks": "median", "method": "ranking", "per_column": True}, InputError, "each column on its own"),
         ({"blocks": Everybody()}, PromiseBroken, "the smallest has 1"),
+        ({"blocks": ma.OrthantTree(k=2)}, InputError, "but its blocks for k=2"),
+        ({"blocks": Failing()}, InputError, "the blocks failed with ValueError"),
     ],
 )
 def test_bad_blocks_are_named(options, error, message):
@@ -107,6 +118,10 @@ def test_named_and_numbered_columns_to_cut_by():
         ma.UnivariateBlocks(max_block=300, column="hours").fit_predict(frame),
         ma.UnivariateBlocks(max_block=300, column=1).fit_predict(frame.to_numpy()),
     )
+    by_name = ma.protect(TABLE, k=3, blocks=ma.OrthantTree(max_leaf=300, k=3, columns=["wage", "age"]))
+    by_number = ma.protect(TABLE, k=3, blocks=ma.OrthantTree(max_leaf=300, k=3, columns=[2, 0]))
+    assert_array_equal(by_name.groups, by_number.groups)
+    assert ma.protect(TABLE, k=3, blocks=ma.UnivariateBlocks(max_block=300, column="hours")).k_achieved == 3
     for columns, message in ((["weight"], "X does not have"), ([7], "X does not have"), ([], "is empty")):
         with pytest.raises(InputError, match=message):
             ma.MedianTree(columns=columns).fit(frame)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from microagg._kernels.groups import number_groups
 from microagg.blocking import BLOCKINGS
 from microagg.blocking.median import median_ranges
-from microagg.checks import check_labels, check_names, check_option, check_whole, shown_name
-from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, RoleError
+from microagg.checks import EXACT_INTEGERS, check_labels, check_names, check_option, check_whole, shown_name
+from microagg.errors import InputError, InvalidData, InvalidParameter, PromiseBroken, RoleError
 from microagg.io import frames
 from microagg.parallel import in_parallel
 from microagg.partition import PARTITIONERS, with_options
@@ -30,6 +30,17 @@ AUTO_BLOCKS_ABOVE = 200_000
 
 DEFAULT_BLOCK = 50_000
 """The most records of a block, unless another number is asked for."""
+
+
+def check_rest(rest: Any, quasi: Any) -> None:
+    """Refuse what cannot be done with columns that no role names."""
+    if rest is None:
+        return
+    check_option("rest", rest, ("keep", "drop"))
+    if quasi is None:
+        raise InvalidParameter(
+            "rest goes with quasi: without it every other column is masked. Name the columns to mask."
+        )
 
 
 def resolve_method(
@@ -67,10 +78,13 @@ def resolve_method(
                 f"the method failed with {name}. Run it by itself on scaled data to see why."
             ) from None
 
-    # A parameter may hold data of the file (initial centres, say); only plain settings are recorded.
+    return f"{type(method).__module__}.{type(method).__qualname__}", _plain(parameters), partition
+
+
+def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep plain settings alone: a parameter may hold data of the file (initial centres, say)."""
     plain = (str, int, float, bool, type(None))
-    recorded = {name: value if isinstance(value, plain) else type(value).__name__ for name, value in parameters.items()}
-    return f"{type(method).__module__}.{type(method).__qualname__}", recorded, partition
+    return {name: value if isinstance(value, plain) else type(value).__name__ for name, value in parameters.items()}
 
 
 def _check_option_names(options: Mapping[str, Any], method: str, own_parameters: Collection[str]) -> None:
@@ -79,7 +93,7 @@ def _check_option_names(options: Mapping[str, Any], method: str, own_parameters:
         near = difflib.get_close_matches(name, own_parameters, n=1, cutoff=0.8)
         if near:
             raise InvalidParameter(
-                f"protect() has no parameter {name!r}, nor has method {method!r}. Did you mean {near[0]!r}?"
+                f"there is no parameter {name!r}, nor has method {method!r} one. Did you mean {near[0]!r}?"
             )
 
 
@@ -132,7 +146,12 @@ def select_forming(select: Any, how: Mapping[str, Any], frame: Any, names: list[
     return Selection(tuple(chosen), "as asked", {}, (tuple(chosen),), 1)
 
 
-def resolve_blocks(blocks: Any, max_block: Any, n: int, *, whole: bool) -> dict[str, Any]:
+def check_max_block(max_block: Any, k: int) -> int:
+    """Return the most records of a block, or say what it must be."""
+    return min(check_whole("max_block", max_block, 2 * k, None, "A block must hold two groups."), EXACT_INTEGERS)
+
+
+def resolve_blocks(blocks: Any, max_block: Any, k: int, n: int, *, whole: bool) -> dict[str, Any]:
     """Give how the file is cut into blocks, with what "auto" chose; empty where it is not.
 
     `n` is the size of the largest stratum; `whole` says that the method cannot do with blocks.
@@ -147,11 +166,17 @@ def resolve_blocks(blocks: Any, max_block: Any, n: int, *, whole: bool) -> dict[
     elif max_block is not None:
         raise InvalidParameter("max_block goes with a way of cutting by name. Set it on the object.")
     else:
-        return {"by": f"{type(blocks).__module__}.{type(blocks).__qualname__}"}
+        parameters = dict(blocks.get_params()) if hasattr(blocks, "get_params") else {}
+        if parameters.pop("k", k) != k:
+            raise InvalidParameter(f"protect() was asked for k={k}, but its blocks for k={blocks.k}. Pass the same.")
+        return {"by": f"{type(blocks).__module__}.{type(blocks).__qualname__}", "options": _plain(parameters)}
     if blocks == "none" and max_block is not None:
         raise InvalidParameter("max_block goes with blocks. Leave it out, or choose a way of cutting.")
+    if max_block is not None:
+        max_block = check_max_block(max_block, k)
     if blocks == "auto":
-        blocks = "median" if n > AUTO_BLOCKS_ABOVE and not whole else "none"
+        beyond = AUTO_BLOCKS_ABOVE if max_block is None else max_block
+        blocks = "median" if n > beyond and not whole else "none"
     if blocks == "none":
         return {}
     if whole:
@@ -159,8 +184,26 @@ def resolve_blocks(blocks: Any, max_block: Any, n: int, *, whole: bool) -> dict[
     return {"by": blocks, "max_block": DEFAULT_BLOCK if max_block is None else max_block}
 
 
+def _with_numbered_columns(blocks: Any, names: list[Any]) -> Any:
+    """Give a copy of an estimator of ours whose columns are numbered: it will see a bare array."""
+    parameters = dict(blocks.get_params()) if hasattr(blocks, "get_params") else {}
+    changed = {}
+    if parameters.get("columns") is not None:
+        wanted = check_names(parameters["columns"])
+        changed["columns"] = [names.index(column) if column in names else column for column in wanted]
+    if parameters.get("column") in names:
+        changed["column"] = names.index(parameters["column"])
+    return type(blocks)(**(parameters | changed)) if changed else copy.deepcopy(blocks)
+
+
 def cut_into_pieces(
-    columns: Columns, strata: Labels, blocks: Any, how: Mapping[str, Any], k: int, n_jobs: int
+    columns: Columns,
+    names: list[Any],
+    strata: Labels,
+    blocks: Any,
+    how: Mapping[str, Any],
+    k: int,
+    n_jobs: int,
 ) -> list[NDArray[np.int64]]:
     """List the rows of each piece that is grouped by itself: a stratum, or a block of one."""
     pieces = _rows_of(strata)
@@ -174,10 +217,17 @@ def cut_into_pieces(
             found += [np.sort(block) for block in np.split(order, np.flatnonzero(ends)[:-1] + 1)]
             continue
         part = columns[:, rows]
-        if "max_block" in how:
+        if how["by"] in BLOCKINGS:
             labels = BLOCKINGS[how["by"]](part, how["max_block"], k, n_jobs=n_jobs)
         else:
-            labels = check_labels(copy.deepcopy(blocks).fit_predict(part.T), rows.size, columns.shape[0])
+            try:
+                labels = _with_numbered_columns(blocks, names).fit_predict(part.T)
+            except InputError:
+                raise
+            except Exception as error:  # noqa: BLE001 - another library's message may show cells
+                name = type(error).__name__
+                raise InvalidParameter(f"the blocks failed with {name}. Run them by themselves to see why.") from None
+            labels = check_labels(labels, rows.size, columns.shape[0])
             smallest = np.bincount(labels).min() if labels.ndim == 1 else 0
             if smallest < k:
                 raise PromiseBroken(f"the blocks must have k={k} records each; the smallest has {smallest}.")
@@ -190,6 +240,21 @@ def _rows_of(labels: Labels) -> list[NDArray[np.int64]]:
         return [np.arange(labels.size)]
     order = np.argsort(labels, kind="stable")
     return np.split(order, np.cumsum(np.bincount(labels))[:-1])
+
+
+def checked_groups(labels: Any, columns: Columns, k: int, *, per_column: bool = False) -> Labels:
+    """Give a method's labels for `columns` (d, n), numbered from 0, or say why they cannot be used."""
+    found = check_labels(labels, columns.shape[1], columns.shape[0])
+    if (found.ndim == 2) != per_column:
+        raise PromiseBroken(
+            "the method gave each record several labels, as one that groups each column on its own does; whole "
+            "records may stay unique. Choose a method that gives each record one label."
+        )
+    for own in np.atleast_2d(found.T):
+        smallest = np.bincount(own).min()
+        if smallest < k:
+            raise PromiseBroken(f"the method made a group of {smallest} records, fewer than k={k}.")
+    return found
 
 
 def form_groups(
@@ -214,17 +279,8 @@ def form_groups(
             if progress is not None:
                 progress(int(done.sum()), n)
 
-        found = check_labels(partition(columns[:, rows].T, k, progress=tell), rows.size, columns.shape[0])
-        if (found.ndim == 2) != per_column:
-            raise PromiseBroken(
-                "the method gave each record several labels, as one that groups each column on its own does; whole "
-                "records may stay unique. Choose a method that gives each record one label."
-            )
-        for labels in np.atleast_2d(found.T):
-            smallest = np.bincount(labels).min()
-            if smallest < k:
-                raise PromiseBroken(f"the method made a group of {smallest} records, fewer than k={k}.")
-        return found
+        part = columns[:, rows]
+        return checked_groups(partition(part.T, k, progress=tell), part, k, per_column=per_column)
 
     found = in_parallel(group_piece, range(len(pieces)), n_jobs)
     groups = np.empty((n, *found[0].shape[1:]), dtype=np.int64)

@@ -17,6 +17,7 @@ from microagg.evaluate.loss import loss_of_release
 from microagg.grouping import (
     Labels,
     Progress,
+    check_rest,
     check_selection,
     cut_into_pieces,
     form_groups,
@@ -145,12 +146,7 @@ def protect(
     check_option("aggregate", aggregate, AGGREGATES)
     check_option("integers", integers, ("float", "round"))
     n_jobs = check_jobs(n_jobs)
-    if rest is not None:
-        check_option("rest", rest, ("keep", "drop"))
-        if quasi is None:
-            raise InvalidParameter(
-                "rest goes with quasi: without it every other column is masked. Name the columns to mask."
-            )
+    check_rest(rest, quasi)
     opened = frames.open_frame(frame)
     schema = Schema.assign(
         opened.columns,
@@ -187,8 +183,8 @@ def protect(
     forming = [j for j, name in enumerate(quasi_names) if name in chosen]  # in file order, whatever the choice's
     scaled = scale_columns(original if len(forming) == len(original) else original[forming], scale, n_jobs)
     largest = int(np.bincount(strata_of_rows).max())
-    cutting = resolve_blocks(blocks, max_block, largest, whole=method_name in PER_COLUMN)
-    pieces = cut_into_pieces(scaled, strata_of_rows, blocks, cutting, k, n_jobs)
+    cutting = resolve_blocks(blocks, max_block, k, largest, whole=method_name in PER_COLUMN)
+    pieces = cut_into_pieces(scaled, [quasi_names[j] for j in forming], strata_of_rows, blocks, cutting, k, n_jobs)
     # "auto" is decided once, for the largest piece, and recorded.
     if method_name in PARTITIONERS and "search" in method_options:
         largest = max(rows.size for rows in pieces)

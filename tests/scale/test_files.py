@@ -5,6 +5,7 @@ import sys
 import time
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
@@ -96,6 +97,13 @@ def test_columns_that_are_kept_come_out_as_they_were(tmp_path):
     assert ma.anonymity(written, ["wage", "k"]).k == 3
 
 
+class Short:
+    """An object that forgets some records."""
+
+    def fit_predict(self, X):
+        return np.arange(len(X) - 3) // 3
+
+
 class Bad:
     """An object that makes groups that are too small."""
 
@@ -112,23 +120,29 @@ class Bad:
         ({"target": "survey.parquet"}, InputError, "the target is the source"),
         ({"target": "there.parquet"}, InputError, "'there.parquet' exists"),
         ({"k": 1}, InputError, "protects nobody"),
-        ({"k": 3000}, InputError, "Allow 6000 or more|cannot fill"),
+        ({"k": 3000}, InputError, "cannot fill a group of k=3000"),
         ({"method": "ranking"}, InputError, "groups each column on its own"),
-        ({"max_block": 5}, InputError, "Allow 6 or more"),
+        ({"max_block": 5}, InputError, "max_block=5 must be a whole number, at least 6"),
         ({"strata": ["person"], "identifiers": ["region"]}, InputError, "2500 of 2500 strata have fewer than k=3"),
         ({"quasi": ["region"], "rest": "drop", "strata": []}, InputError, "'region' is not numeric"),
         ({"method": Bad()}, PromiseBroken, "a group of 1 records"),
+        ({"method": Short()}, InputError, "labels have shape"),
+        ({"quasi": ["age"], "rest": "bogus"}, InputError, "rest='bogus' is not known"),
+        ({"rest": "keep"}, InputError, "rest goes with quasi"),
+        ({"max_blok": 50}, InputError, "Did you mean 'max_block'"),
+        ({"target": "folder.parquet"}, InputError, "is not a .parquet file"),
     ],
 )
 def test_nothing_is_written_when_it_cannot_be(source, tmp_path, change, error, message):
     (tmp_path / "there.parquet").write_bytes(b"mine")
+    (tmp_path / "folder.parquet").mkdir()
     options = {"source": source.name, "target": "masked.parquet", "k": 3, **ROLES} | change
     paths = {name: tmp_path / options.pop(name) for name in ("source", "target")}
     if "quasi" in options:
         options = {name: value for name, value in options.items() if name not in ("identifiers", "weight")}
     with pytest.raises(error, match=message):
         ma.protect_file(paths["source"], paths["target"], options.pop("k"), **options)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["survey.parquet", "there.parquet"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.parquet", "survey.parquet", "there.parquet"]
 
 
 def test_broken_files_are_told_without_their_cells(tmp_path):
@@ -180,3 +194,97 @@ def test_a_killed_run_leaves_nothing_that_looks_whole(tmp_path, number, share):
     assert left == parts  # masked values only, under a name that is not the target's
     if number == signal.SIGINT:
         assert not parts
+
+
+def test_strata_are_told_apart_as_protect_does(tmp_path):
+    # Two instants that a clock set back shows as one.
+    instants = [1_667_088_000_000_000 + (i % 2) * 3_600_000_000 for i in range(60)]
+    table = pa.table({"a": np.arange(60.0), "s": pa.array(instants, pa.timestamp("us", "Europe/Berlin"))})
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=10)
+    ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 3, strata=["s"])
+    assert ma.anonymity(pq.read_table(tmp_path / "out.parquet"), ["a", "s"]).k == 3
+    far = pa.array([10**18 + i % 2 for i in range(60)], pa.timestamp("ns"))
+    pq.write_table(table.set_column(1, "s", far), tmp_path / "ns.parquet", row_group_size=10)
+    assert ma.protect_file(tmp_path / "ns.parquet", tmp_path / "ns-out.parquet", 3, strata=["s"]).n_groups == 20
+
+
+def test_a_part_of_the_source_is_never_the_target(tmp_path):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for name in ("a.parquet", "b.PQ"):
+        pq.write_table(SURVEY.select(["age", "wage"]).slice(0, 30), folder / name)
+    for target in ("a.parquet", "new.parquet"):
+        with pytest.raises(InputError, match="the target lies in the folder that is read"):
+            ma.protect_file(folder, folder / target, 3, overwrite=True)
+    assert ma.protect_file(folder, tmp_path / "out.parquet", 3).n_records == 60
+    (folder / "more").mkdir()
+    with pytest.raises(InputError, match="holds folders"):
+        ma.protect_file(folder, tmp_path / "out.parquet", 3, overwrite=True)
+
+
+def test_no_room_for_scratch_is_an_error_and_no_crash(source, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
+    with pytest.raises(InputError, match="no room for 200000 bytes of scratch"):
+        ma.protect_file(source, tmp_path / "out.parquet", 3, **ROLES)
+    with pytest.raises(InputError, match="Pass another one as scratch="):
+        ma.protect_file(source, tmp_path / "out.parquet", 3, scratch=tmp_path / "none", **ROLES)
+
+
+@pytest.mark.parametrize("last", ["3,SECRET", "3,1234.56", "3,4,SECRET"])
+def test_a_cell_late_in_a_csv_file_is_not_shown(tmp_path, last):
+    path = tmp_path / "long.csv"
+    path.write_text("a,b\n" + "1,2\n" * 5_000_000 + last + "\n")
+    with pytest.raises(InputError, match="cannot be read to its end") as caught:
+        ma.protect_file(path, tmp_path / "out.parquet", 3)
+    assert "SECRET" not in str(caught.value)
+    assert "1234" not in str(caught.value)
+
+
+def test_headers_that_repeat_are_not_shown(tmp_path):
+    (tmp_path / "bare.csv").write_text("SECRET,SECRET\n1,2\n3,4\n")
+    with pytest.raises(InputError, match="two columns of one name") as caught:
+        ma.protect_file(tmp_path / "bare.csv", tmp_path / "out.parquet", 2)
+    assert "SECRET" not in str(caught.value)
+    (tmp_path / "data.csv.gz").write_bytes(b"")
+    with pytest.raises(InputError, match=r"neither \.parquet nor \.csv"):
+        ma.protect_file(tmp_path / "data.csv.gz", tmp_path / "out.parquet", 2)
+
+
+def test_unused_categories_and_row_labels_stay_inside(tmp_path):
+    rng = np.random.default_rng(0)
+    kind = pa.DictionaryArray.from_arrays(pa.array([i % 2 for i in range(60)], pa.int32()), ["u", "v", "SECRET"])
+    pq.write_table(pa.table({"a": rng.random(60), "kind": kind}), tmp_path / "in.parquet")
+    ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 3, quasi=["a"], rest="keep")
+    assert b"SECRET" not in (tmp_path / "out.parquet").read_bytes()
+    frame = pd.DataFrame({"a": rng.random(60)}, index=[f"person{i}" for i in range(60)])
+    frame.to_parquet(tmp_path / "labelled.parquet")
+    found = ma.protect_file(tmp_path / "labelled.parquet", tmp_path / "plain.parquet", 3, quasi=["a"], rest="keep")
+    assert found.index_dropped
+    assert pq.read_table(tmp_path / "plain.parquet").column_names == ["a"]
+
+
+@pytest.mark.parametrize("when", [0.2, 0.8])
+def test_a_source_that_changes_meanwhile_is_noticed(source, tmp_path, when):
+    def change(done, total):
+        if done / total > when and not changed:
+            changed.append(True)
+            pq.write_table(SURVEY.slice(0, 1200), source, row_group_size=600)
+
+    changed = []
+    with pytest.raises(InputError, match=r"changed while it was read|cannot be read"):
+        ma.protect_file(source, tmp_path / "out.parquet", 3, max_block=300, progress=change, **ROLES)
+    assert not (tmp_path / "out.parquet").exists()
+
+
+@pytest.mark.parametrize("kind", [pa.float32(), pa.int8(), pa.uint64(), pa.decimal128(12, 2)])
+@pytest.mark.parametrize("integers", ["float", "round"])
+def test_columns_have_the_types_that_protect_gives(tmp_path, kind, integers):
+    values = pa.array(np.random.default_rng(0).integers(0, 100, 90)).cast(pa.float64()).cast(kind)
+    table = pa.table({"a": values, "b": np.random.default_rng(1).random(90)})
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=40)
+    ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 3, integers=integers)
+    expected = ma.protect(table, 3, blocks="median", integers=integers).data
+    assert pq.read_table(tmp_path / "out.parquet").equals(expected)

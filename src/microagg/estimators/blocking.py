@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from microagg.blocking import median_blocks, orthant_blocks, univariate_blocks
+from microagg.checks import check_names
 from microagg.errors import InvalidParameter
 from microagg.estimators._matrix import as_matrix
 
@@ -52,7 +53,7 @@ class _Blocks(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             return columns
         names = list(getattr(self, "feature_names_in_", ()))
         numbers = []
-        for column in wanted:
+        for column in check_names(wanted):
             number = names.index(column) if column in names else column
             if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or not 0 <= number < len(columns):
                 raise InvalidParameter(

@@ -1,5 +1,6 @@
 """Files that need not fit into memory: tables read and written a part at a time."""
 
+import json
 import os
 import tempfile
 from collections.abc import Iterator
@@ -10,82 +11,140 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from microagg.errors import InvalidData
+from microagg.errors import InvalidData, InvalidParameter, RoleError
 
-_CSV = (".csv", ".tsv", ".txt")
+_CSV = (".csv", ".tsv")
+_PARQUET = (".parquet", ".pq")
 
 
 class Batches:
     """A Parquet file, a folder of them, or a CSV file, as a sequence of tables in the order of its rows."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
+        if not isinstance(path, (str, os.PathLike)):
+            raise InvalidParameter(f"a {type(path).__name__} is not a path. Pass the path of a file or folder.")
         self.path = Path(path)
         if not self.path.exists():
             raise InvalidData(f"there is no file {self.path.name!r}. Check the path.")
-        self._is_csv = self.path.suffix.lower() in _CSV
-        self._parts: list[Path] = []
+        self._is_csv = self.path.suffix.lower() in _CSV and self.path.is_file()
+        self.parts = [self.path] if self.path.is_file() else self._parts_of_folder()
+        if not self._is_csv and self.path.is_file() and self.path.suffix.lower() not in _PARQUET:
+            raise InvalidData(f"{self.path.name!r} is neither .parquet nor .csv nor .tsv. Convert it to Parquet first.")
+        self.index_columns: list[str] = []
         if self._is_csv:
-            self.schema = self._first_csv_schema()
-            return
-        self._parts = sorted(self.path.glob("*.parquet")) if self.path.is_dir() else [self.path]
-        if not self._parts:
+            self.schema: pa.Schema = self._csv_reader().schema
+        else:
+            schemas = [_open_parquet(part).schema_arrow for part in self.parts]
+            for part, schema in zip(self.parts, schemas, strict=True):
+                if schema.remove_metadata() != schemas[0].remove_metadata():
+                    first = self.parts[0].name
+                    raise InvalidData(f"{part.name!r} has other columns or types than {first!r}. Unify them.")
+            self.index_columns = _pandas_index(schemas[0])
+            self.schema = schemas[0].remove_metadata()
+        if len(set(self.schema.names)) < len(self.schema.names):
+            # The names may be a first row of data: they are not shown.
+            raise RoleError(f"{self.path.name!r} has two columns of one name. Give each its own, in a header.")
+        self._stamp = self._stamps()
+
+    def _parts_of_folder(self) -> list[Path]:
+        inside = sorted(self.path.iterdir())
+        parts = [part for part in inside if part.suffix.lower() in _PARQUET and part.is_file()]
+        if any(part.is_dir() for part in inside):
+            raise InvalidData(f"the folder {self.path.name!r} holds folders, which are not read. Point at one of them.")
+        if not parts:
             raise InvalidData(f"the folder {self.path.name!r} holds no .parquet file. Point at the data itself.")
-        schemas = [_open_parquet(part).schema_arrow.remove_metadata() for part in self._parts]
-        for part, schema in zip(self._parts, schemas, strict=True):
-            if schema != schemas[0]:
-                raise InvalidData(f"{part.name!r} has other columns or types than {self._parts[0].name!r}. Unify them.")
-        self.schema = schemas[0]
+        return parts
 
     @property
     def names(self) -> list[str]:
         """The names of the columns."""
         return list(self.schema.names)
 
+    def check_unchanged(self) -> None:
+        """Refuse a source that has changed since it was opened: values of two versions would be mixed."""
+        if self._stamps() != self._stamp:
+            raise InvalidData(f"{self.path.name!r} changed while it was read. Run again when nobody writes to it.")
+
+    def _stamps(self) -> list[tuple[int, int, int]]:
+        found = [part.stat() for part in self.parts if part.exists()]
+        return [(stat.st_size, stat.st_mtime_ns, stat.st_ino) for stat in found]
+
+    def count(self) -> int:
+        """Count the records."""
+        if self._is_csv:
+            return sum(table.num_rows for table in self.tables(self.names[:1]))
+        return sum(_open_parquet(part).metadata.num_rows for part in self.parts)
+
     def tables(self, columns: list[str] | None = None) -> Iterator[pa.Table]:
         """Give the file table by table; of Parquet, row group by row group."""
-        if self._is_csv:
-            for batch in self._csv_reader():
-                table = pa.Table.from_batches([batch])
-                yield table if columns is None else table.select(columns)
-            return
-        for part in self._parts:
-            file = _open_parquet(part)
-            for group in range(file.num_row_groups):
-                yield file.read_row_group(group, columns=columns, use_threads=True).replace_schema_metadata(None)
+        try:
+            if self._is_csv:
+                for batch in self._csv_reader():
+                    table = pa.Table.from_batches([batch])
+                    yield table if columns is None else table.select(columns)
+                return
+            for part in self.parts:
+                file = _open_parquet(part)
+                for group in range(file.num_row_groups):
+                    yield file.read_row_group(group, columns=columns).replace_schema_metadata(None)
+        except (pa.ArrowException, OSError):  # whose message may show a cell
+            raise InvalidData(
+                f"{self.path.name!r} cannot be read to its end: a row has too many fields, a column changes from whole "
+                f"numbers to others or to text, or the file is cut off. Mend it, or convert it to Parquet."
+            ) from None
 
     def _csv_reader(self) -> Any:
         from pyarrow import csv
 
         delimiter = "\t" if self.path.suffix.lower() == ".tsv" else ","
-        options = csv.ReadOptions(block_size=1 << 24)
         try:
-            return csv.open_csv(self.path, read_options=options, parse_options=csv.ParseOptions(delimiter=delimiter))
-        except (pa.ArrowInvalid, OSError):  # whose message may show a cell
-            raise InvalidData(f"{self.path.name!r} cannot be read as CSV. Check its delimiter and encoding.") from None
-
-    def _first_csv_schema(self) -> pa.Schema:
-        return self._csv_reader().schema
+            return csv.open_csv(
+                self.path,
+                read_options=csv.ReadOptions(block_size=1 << 24),
+                parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            )
+        except (pa.ArrowInvalid, OSError):
+            raise InvalidData(
+                f"{self.path.name!r} cannot be read as text with fields between {delimiter!r}, in UTF-8. Convert it."
+            ) from None
 
 
 def _open_parquet(path: Path) -> pq.ParquetFile:
     try:
-        return pq.ParquetFile(path, memory_map=False)
+        return pq.ParquetFile(path)
     except (pa.ArrowInvalid, OSError):
         raise InvalidData(
             f"{path.name!r} cannot be read as Parquet. It may be truncated, or of another kind."
         ) from None
 
 
+def _pandas_index(schema: pa.Schema) -> list[str]:
+    """Name the columns that hold a pandas index: row labels, which may identify."""
+    stored = (schema.metadata or {}).get(b"pandas")
+    if stored is None:
+        return []
+    listed = json.loads(stored).get("index_columns", [])
+    return [name for name in listed if isinstance(name, str) and name in schema.names]
+
+
 @contextmanager
-def parquet_writer(target: str | os.PathLike[str], schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
+def parquet_writer(target: Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
     """Write a Parquet file under a temporary name beside its place, and rename it when all is well."""
-    path = Path(target)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     os.close(handle)
     try:
         with pq.ParquetWriter(temporary, schema) as writer:
             yield writer
-        Path(temporary).replace(path)
+        with open(temporary, "rb+") as written:  # noqa: PTH123 - a handle to sync
+            os.fsync(written.fileno())
+        Path(temporary).chmod(0o666 & ~_umask())
+        Path(temporary).replace(target)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

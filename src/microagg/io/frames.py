@@ -162,6 +162,41 @@ def category_codes(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np
     return codes
 
 
+class Numbering:
+    """Numbers the combinations of some columns over tables that come one after the other."""
+
+    def __init__(self, names: Sequence[Any]) -> None:
+        self._names = names
+        self._values: dict[Any, Any] = {}  # each column's distinct values so far, as Arrow arrays
+        self._numbers: dict[tuple[int, ...], int] = {}
+
+    def codes(self, table: Any) -> NDArray[np.int64]:
+        """Give each row's number; equal combinations have the same one in every table."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        found = []
+        for name in self._names:
+            array = table[name].combine_chunks()
+            try:
+                if pa.types.is_dictionary(array.type):
+                    array = array.cast(array.type.value_type)
+                if pa.types.is_floating(array.type):
+                    array = pc.add(array, pa.scalar(0.0, array.type))  # no negative zero
+                known = self._values.get(name, array.slice(0, 0))
+                distinct = array.unique()
+                fresh = distinct.filter(pc.is_null(pc.index_in(distinct, value_set=known)))
+                self._values[name] = known = pa.concat_arrays([known, fresh])
+                found.append(pc.index_in(array, value_set=known).to_numpy(zero_copy_only=False).astype(np.int64))
+            except (pa.ArrowException, TypeError):  # whose message may show a cell
+                raise InvalidData(
+                    f"column {name!r} holds values that cannot be told apart. Make it text or numbers."
+                ) from None
+        pairs, inverse = np.unique(np.array(found), axis=1, return_inverse=True)
+        numbers = [self._numbers.setdefault(tuple(pair), len(self._numbers)) for pair in pairs.T.tolist()]
+        return np.array(numbers, dtype=np.int64)[inverse.ravel()]
+
+
 def row_values(frame: nw.DataFrame[Any], names: Sequence[Any], row: int) -> tuple[Any, ...]:
     """Give some cells of one row."""
     return tuple(frame.get_column(name)[row] for name in names)

@@ -5,14 +5,17 @@ process, however that ends. Blocks are cut and masked there in place, and the fi
 and written out with the masked values. Groups and figures are those of protect(blocks="median").
 """
 
+import inspect
 import os
 import tempfile
+import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -21,10 +24,16 @@ from microagg import __version__
 from microagg._kernels.sums import exact_digits, exact_sum_of_parts, round_digits
 from microagg.aggregate import AGGREGATES, released_values
 from microagg.blocking.median import median_ranges
-from microagg.checks import check_enough_records, check_jobs, check_k, check_names, check_option
-from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, TooFewRecords
+from microagg.checks import (
+    check_enough_records,
+    check_jobs,
+    check_k,
+    check_names,
+    check_option,
+)
+from microagg.errors import InvalidData, InvalidParameter, TooFewRecords
 from microagg.evaluate.loss import InformationLoss, loss_of_sums
-from microagg.grouping import DEFAULT_BLOCK, resolve_method
+from microagg.grouping import DEFAULT_BLOCK, check_max_block, check_rest, checked_groups, resolve_method
 from microagg.io import frames
 from microagg.io.batches import Batches, parquet_writer
 from microagg.parallel import in_parallel
@@ -52,6 +61,8 @@ class FileRelease:
         On the standardised columns, original against released.
     recipe : Recipe
         Everything the run depended on.
+    index_dropped : bool
+        Whether the file had a pandas index of row labels, which count as an identifier.
 
     Examples
     --------
@@ -68,6 +79,7 @@ class FileRelease:
     k_achieved: int
     information: InformationLoss
     recipe: Recipe
+    index_dropped: bool = False
 
     def __repr__(self) -> str:
         return (
@@ -120,7 +132,7 @@ def protect_file(
     n_jobs : int, optional
         Threads; by default one a core. The result does not depend on it.
     progress : callable, optional
-        Called as progress(records done, records in all), three times over the file.
+        Called as progress(done, in all), where each record counts three times: read, grouped, written.
     **options
         The method's own.
 
@@ -142,46 +154,49 @@ def protect_file(
     check_option("aggregate", aggregate, AGGREGATES)
     check_option("integers", integers, ("float", "round"))
     n_jobs = check_jobs(n_jobs)
-    path = _check_target(target, source, overwrite)
+    max_block = check_max_block(max_block, k)
+    check_rest(rest, quasi)
     file = Batches(source)
+    path = _check_target(target, file, overwrite)
+    named = {name for role in (quasi or (), identifiers, confidential, strata, keep) for name in check_names(role)}
+    index = [name for name in file.index_columns if name not in {*named, weight}]  # row labels: they may identify
     schema = Schema.assign(
         file.names,
         quasi=None if quasi is None else check_names(quasi),
         rest=rest,
-        identifiers=check_names(identifiers),
+        identifiers=[*check_names(identifiers), *index],
         confidential=check_names(confidential),
         weight=[] if weight is None else [weight],
         strata=check_names(strata),
         keep=check_names(keep),
     )
     names = schema.names(Role.QUASI)
-    own = ("source", "target", "overwrite", "scratch", "max_block")
-    method_name, method_options, partition = resolve_method(method, k, options, names, own)
+    own_parameters = inspect.signature(protect_file).parameters
+    method_name, method_options, partition = resolve_method(method, k, options, names, own_parameters)
     if method_name in PER_COLUMN:
         raise InvalidParameter(f"method {method_name!r} groups each column on its own. Use protect() for that.")
-    if method_name in PARTITIONERS and "search" in method_options:
-        method_options["search"] = choose_search(method_options["search"], max_block, len(names))
-        partition = partial(partition, search=method_options["search"])
-
-    with tempfile.TemporaryFile(dir=scratch if scratch is not None else path.parent) as unnamed:
+    with _scratch_file(scratch if scratch is not None else path.parent) as unnamed:
         n, columns, stratum_of_rows, sums = _ingest(file, names, schema.names(Role.STRATUM), unnamed, progress)
         check_enough_records(n, k)
         _check_strata(stratum_of_rows, k)
         offsets, units = _moments(columns, sums, names)
         totals = _totals(columns, offsets, units)
-        whole = {name: i for i, name in enumerate(names) if pa.types.is_integer(file.schema.field(name).type)}
-        rounded = [whole[name] for name in names if name in whole] if integers == "round" else []
-        work = _Blocks(columns, offsets, units, k, partition, aggregate, rounded, n, progress)
+        rounded = [j for j, name in enumerate(names) if pa.types.is_integer(file.schema.field(name).type)]
+        rounded = rounded if integers == "round" else []
         pieces = _pieces(columns, offsets, units, stratum_of_rows, max_block, k, n_jobs)
+        if method_name in PARTITIONERS and "search" in method_options:
+            largest = max(rows.size for rows in pieces)
+            method_options["search"] = choose_search(method_options["search"], largest, len(names))
+            partition = partial(partition, search=method_options["search"])
+        work = _Blocks(columns, offsets, units, k, partition, aggregate, rounded, n, progress)
         found = in_parallel(work.mask, pieces, n_jobs)
-        errors = np.sum([digits for _, _, digits in found], axis=0)
         _write(file, path, schema, columns, names, rounded, n, progress)
     return FileRelease(
         path=path,
         n_records=n,
-        n_groups=sum(groups for groups, _, _ in found),
-        k_achieved=min(smallest for _, smallest, _ in found),
-        information=loss_of_sums([round_digits(digits) for digits in errors], totals, names),
+        n_groups=sum(groups for groups, _ in found),
+        k_achieved=min(smallest for _, smallest in found),
+        information=loss_of_sums([round_digits(digits) for digits in work.errors], totals, names),
         recipe=Recipe(
             k=k,
             method=method_name,
@@ -192,34 +207,46 @@ def protect_file(
             blocks={"by": "median", "max_block": max_block, "count": len(pieces)},
             version=__version__,
         ),
+        index_dropped=bool(index),
     )
 
 
-def _check_target(target: str | os.PathLike[str], source: str | os.PathLike[str], overwrite: bool) -> Path:
+def _check_target(target: Any, file: Batches, overwrite: bool) -> Path:
+    if not isinstance(target, (str, os.PathLike)):
+        raise InvalidParameter(f"the target is a {type(target).__name__}. Pass the path of the file to write.")
     path = Path(target)
-    if path.suffix.lower() not in (".parquet", ".pq"):
+    if path.suffix.lower() not in (".parquet", ".pq") or path.is_dir():
         raise InvalidParameter(f"the target {path.name!r} is not a .parquet file. Name one.")
     if not path.parent.is_dir():
         raise InvalidParameter(f"there is no folder for the target {path.name!r}. Make it first.")
-    if path.exists():
-        if Path(source).exists() and path.samefile(source):
-            raise InvalidParameter("the target is the source. The original is never overwritten; name another file.")
-        if not overwrite:
-            raise InvalidParameter(f"the target {path.name!r} exists. Remove it, or pass overwrite=True.")
+    if file.path.is_dir() and path.parent.samefile(file.path):
+        raise InvalidParameter("the target lies in the folder that is read. Write it to another one.")
+    if path.exists() and any(path.samefile(part) for part in file.parts):
+        raise InvalidParameter("the target is the source. The original is never overwritten; name another file.")
+    if (path.exists() or path.is_symlink()) and not overwrite:
+        raise InvalidParameter(f"the target {path.name!r} exists. Remove it, or pass overwrite=True.")
     return path
+
+
+def _scratch_file(folder: str | os.PathLike[str]) -> Any:
+    try:
+        return tempfile.TemporaryFile(dir=folder)
+    except OSError:
+        raise InvalidParameter("no file can be made in the folder for scratch. Pass another one as scratch=.") from None
 
 
 def _ingest(
     file: Batches, names: list[str], strata: list[str], unnamed: Any, progress: Progress | None
 ) -> tuple[int, NDArray[np.float64], NDArray[np.int64] | None, NDArray[np.int64]]:
     """Copy the columns to mask into the scratch file, (d, n); number the strata and sum the columns exactly."""
-    n = sum(table.num_rows for table in file.tables(names[:1]))
+    n = file.count()
     if n == 0:
         raise InvalidData("the file has no records. Pass at least k of them.")
-    columns = np.memmap(unnamed, dtype=np.float64, mode="w+", shape=(len(names), n))
+    _reserve(unnamed, 8 * len(names) * n)
+    columns = np.memmap(unnamed, dtype=np.float64, mode="r+", shape=(len(names), n))
     sums = np.zeros((len(names), exact_digits(np.zeros(1)).size), dtype=np.int64)
     codes = np.zeros(n, dtype=np.int64) if strata else None
-    known: dict[tuple[Any, ...], int] = {}
+    numbering = frames.Numbering(strata)
     start = 0
     for table in file.tables([*names, *strata]):
         stop = start + table.num_rows
@@ -237,13 +264,24 @@ def _ingest(
             columns[j, start:stop] = values
             sums[j] += exact_digits(values)
         if codes is not None:
-            local = frames.category_codes(opened, strata)
-            firsts = np.unique(local, return_index=True)[1]
-            numbers = [known.setdefault(frames.row_values(opened, strata, int(row)), len(known)) for row in firsts]
-            codes[start:stop] = np.array(numbers)[local]
+            codes[start:stop] = numbering.codes(table)
         start = stop
         _tell(progress, start, 3 * n)
+    file.check_unchanged()
     return n, columns, codes, sums
+
+
+def _reserve(unnamed: Any, size: int) -> None:
+    """Take the room on disk at once: a mapped page that finds none would kill the process."""
+    try:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(unnamed.fileno(), 0, size)
+        else:
+            unnamed.truncate(size)
+    except OSError:
+        raise InvalidData(
+            f"there is no room for {size} bytes of scratch, 8 for each value to mask. Free some, or pass scratch=."
+        ) from None
 
 
 def _check_strata(strata: NDArray[np.int64] | None, k: int) -> None:
@@ -330,23 +368,25 @@ class _Blocks:
         self.columns, self.offsets, self.units = columns, offsets[:, None], units[:, None]
         self.k, self.partition, self.aggregate, self.rounded = k, partition, aggregate, rounded
         self.n, self.progress, self.done = n, progress, 0
+        self.errors = np.zeros((len(columns), exact_digits(np.zeros(1)).size), dtype=np.int64)
+        self._lock = threading.Lock()
 
-    def mask(self, rows: NDArray[np.int64], check: Callable[[], None]) -> tuple[int, int, NDArray[np.int64]]:
-        """Replace a block's values by its groups'; give groups, the smallest one's size, and exact squared errors."""
+    def mask(self, rows: NDArray[np.int64], check: Callable[[], None]) -> tuple[int, int]:
+        """Replace a block's values by its groups'; give the number of groups and the smallest one's size."""
         rows = np.sort(rows)
         original = np.ascontiguousarray(self.columns[:, rows])
         scores = self._scores(original)
-        labels = self.partition(scores.T, self.k, progress=lambda *_: check())
-        smallest = int(np.bincount(labels).min())
-        if smallest < self.k:
-            raise PromiseBroken(f"the method made a group of {smallest} records, fewer than k={self.k}.")
+        labels = checked_groups(self.partition(scores.T, self.k, progress=lambda *_: check()), scores, self.k)
         released = released_values(original, labels, self.aggregate)
         released[self.rounded] = np.rint(released[self.rounded])
         errors = np.array([exact_digits(column) for column in (scores - self._scores(released)) ** 2])
         self.columns[:, rows] = released
-        self.done += rows.size
-        _tell(self.progress, self.n + self.done, 3 * self.n)
-        return int(labels.max()) + 1, smallest, errors
+        with self._lock:
+            self.errors += errors  # digits of exact sums: the order does not matter
+            self.done += rows.size
+            _tell(self.progress, self.n + self.done, 3 * self.n)
+        sizes = np.bincount(labels)
+        return sizes.size, int(sizes.min())
 
     def _scores(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.divide(values - self.offsets, self.units, out=np.zeros(values.shape), where=self.units != 0)
@@ -363,24 +403,26 @@ def _write(
     progress: Progress | None,
 ) -> None:
     """Write the released columns, row group by row group, the masked ones from the scratch file."""
-    kinds = {name: pa.int64() if j in rounded else pa.float64() for j, name in enumerate(names)}
-    fields = [pa.field(name, kinds.get(name, file.schema.field(name).type)) for name in schema.released]
-    others = [name for name in schema.released if name not in kinds]
-    with parquet_writer(path, pa.schema(fields)) as writer:
+
+    def released(table: pa.Table, start: int) -> pa.Table:
+        replaced: dict[Any, NDArray[Any]] = {}
+        for j, name in enumerate(names):
+            values = np.asarray(columns[j, start : start + table.num_rows])
+            replaced[name] = values.astype(np.int64) if j in rounded else values
+        return frames.with_columns(nw.from_native(table, eager_only=True), schema.released, replaced)
+
+    needed = [*schema.released]
+    empty = pa.table({name: pa.array([], file.schema.field(name).type) for name in needed})
+    with parquet_writer(path, released(empty, 0).schema) as writer:
         start = 0
-        for table in file.tables([*others, names[0]]):
-            stop = start + table.num_rows
-            arrays = []
-            for field in fields:
-                if field.name in kinds:
-                    values = np.asarray(columns[names.index(field.name), start:stop])
-                    arrays.append(pa.array(values.astype(np.int64) if pa.types.is_integer(field.type) else values))
-                else:
-                    arrays.append(table[field.name].cast(field.type))
-            if stop > start:
-                writer.write_table(pa.table(arrays, schema=pa.schema(fields)), row_group_size=stop - start)
-            start = stop
+        for table in file.tables(needed):
+            part = released(table, start)
+            start += table.num_rows
+            if start > n:
+                break
+            writer.write_table(part, row_group_size=max(1, table.num_rows))
             _tell(progress, 2 * n + start, 3 * n)
+        file.check_unchanged()
 
 
 def _tell(progress: Progress | None, done: int, total: int) -> None:
