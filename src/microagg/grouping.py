@@ -187,7 +187,7 @@ def resolve_blocks(blocks: Any, max_block: Any, k: int, n: int, *, whole: bool) 
 def _with_numbered_columns(blocks: Any, names: list[Any]) -> Any:
     """Give a copy of an estimator of ours whose columns are numbered: it will see a bare array."""
     parameters = dict(blocks.get_params()) if hasattr(blocks, "get_params") else {}
-    changed = {}
+    changed: dict[str, Any] = {}
     if parameters.get("columns") is not None:
         wanted = check_names(parameters["columns"])
         changed["columns"] = [names.index(column) if column in names else column for column in wanted]
