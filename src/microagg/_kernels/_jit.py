@@ -6,6 +6,7 @@ would go on using code compiled from an older callee.
 """
 
 import functools
+import gc
 import hashlib
 import logging
 import os
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core import config
+from numba.core import config, event
 
 # No fastmath and no contraction: every comparison that decides must see the same bits everywhere.
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
@@ -37,6 +38,27 @@ def inlined(function: Callable[..., Any]) -> Any:
     An array passed to a real call costs more than the few operations inside.
     """
     return numba.njit(inline="always", **_OPTIONS)(function)
+
+
+class _WithoutCollector(event.Listener):  # type: ignore[misc]
+    """Keeps Python's garbage collector still while Numba compiles: it would look at a growing heap in vain."""
+
+    def __init__(self) -> None:
+        self._depth, self._was_on = 0, False
+
+    def on_start(self, event: Any) -> None:  # noqa: ARG002
+        if self._depth == 0:
+            self._was_on = gc.isenabled()
+            gc.disable()
+        self._depth += 1
+
+    def on_end(self, event: Any) -> None:  # noqa: ARG002
+        self._depth -= 1
+        if self._depth == 0 and self._was_on:
+            gc.enable()
+
+
+event.register("numba:compile", _WithoutCollector())
 
 
 def _compiled(function: Callable[..., Any], more: dict[str, bool]) -> Any:

@@ -97,7 +97,7 @@ def split(columns, order, keys, begin, end, middle):  # OUT: order, keys
     bring_lowest_first(order, keys, begin, end, middle)
 
 
-@inner
+@inlined
 def bring_lowest_first(order, keys, begin, end, middle):  # OUT: order, keys
     """Bring the records with the lowest keys before `middle`; equal ones by row."""
     left, right = begin, end - 1
