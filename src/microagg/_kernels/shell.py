@@ -49,7 +49,7 @@ def make_shell(columns: NDArray[np.float64], free: NDArray[np.int64], centroid: 
     distances = np.empty(columns.shape[1])
     squared_distances(columns, 0, columns.shape[1], centroid, distances)
     distances = distances[free]
-    inner_end = n - 16 * int(np.sqrt(n))
+    inner_end = max(n // 2, n - 16 * int(np.sqrt(n)))
     limit = np.partition(distances, inner_end)[inner_end]
     if _square.py_func(np.sqrt(limit)) >= distances.max():
         return no_shell(columns.shape[0], 1 + n // 64)  # too many at one distance to tell apart: do without for a while
