@@ -240,10 +240,7 @@ def _matched(
 def _read(opened: Any, names: Sequence[Any], which: str) -> Columns:
     """Read numeric columns, saying which file is at fault."""
     frames.check_numeric(opened, names, file=f" of the {which} file", otherwise="leave it out with columns=")
-    missing = frames.missing_rows(opened, names)
-    if missing:
-        listed = ", ".join(f"{name!r} ({np.count_nonzero(mask)})" for name, mask in missing.items())
-        raise InvalidData(f"missing values in the {which} file: {listed}. Drop those records from both files.")
+    frames.check_complete(opened, names, file=f"the {which} file", remedy="Drop those records from both files.")
     return frames.to_columns(opened, names)
 
 

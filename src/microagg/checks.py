@@ -1,4 +1,4 @@
-"""What must hold of a number k and a matrix X before anything is computed from them."""
+"""What must hold of k, of numbers, words and names, and of a matrix X, before anything is computed from them."""
 
 import os
 from collections.abc import Iterable

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from microagg._kernels.groups import number_groups
 from microagg.blocking import BLOCKINGS
-from microagg.blocking.median import median_ranges
+from microagg.blocking.median import median_pieces
 from microagg.checks import EXACT_INTEGERS, check_labels, check_names, check_option, check_whole, shown_name
-from microagg.errors import InputError, InvalidData, InvalidParameter, PromiseBroken, RoleError
+from microagg.errors import InputError, InvalidData, InvalidParameter, PromiseBroken, RoleError, TooFewRecords
 from microagg.io import frames
 from microagg.parallel import in_parallel
 from microagg.partition import PARTITIONERS, with_options
@@ -146,6 +146,20 @@ def select_forming(select: Any, how: Mapping[str, Any], frame: Any, names: list[
     return Selection(tuple(chosen), "as asked", {}, (tuple(chosen),), 1)
 
 
+def check_strata(codes: Labels, k: int, values_of: Callable[[int], tuple[Any, ...]] | None = None) -> None:
+    """Refuse a file in which a stratum has fewer than k records; `values_of` a row tells which to a terminal."""
+    sizes = np.bincount(codes)
+    small = np.flatnonzero(sizes < k)
+    if small.size:
+        firsts = [int(np.argmax(codes == stratum)) for stratum in small[:20]]
+        have = "has" if small.size == 1 else "have"
+        raise TooFewRecords(
+            f"{small.size} of {sizes.size} strata {have} fewer than k={k} records (the smallest has {sizes.min()}). "
+            f"Merge strata or lower k.",
+            strata=tuple(values_of(row) for row in firsts) if values_of else (),
+        )
+
+
 def check_max_block(max_block: Any, k: int) -> int:
     """Return the most records of a block, or say what it must be."""
     return min(check_whole("max_block", max_block, 2 * k, None, "A block must hold two groups."), EXACT_INTEGERS)
@@ -206,15 +220,14 @@ def cut_into_pieces(
     n_jobs: int,
 ) -> list[NDArray[np.int64]]:
     """List the rows of each piece that is grouped by itself: a stratum, or a block of one."""
-    pieces = _rows_of(strata)
+    pieces = rows_of(strata)
     if not how:
         return pieces
     found = []
     for rows in pieces:
         if how["by"] == "median":
             d = columns.shape[0]
-            order, ends = median_ranges(columns, np.zeros(d), np.ones(d), how["max_block"], k, rows=rows, n_jobs=n_jobs)
-            found += [np.sort(block) for block in np.split(order, np.flatnonzero(ends)[:-1] + 1)]
+            found += median_pieces(columns, np.zeros(d), np.ones(d), how["max_block"], k, rows=rows, n_jobs=n_jobs)
             continue
         part = columns[:, rows]
         if how["by"] in BLOCKINGS:
@@ -231,11 +244,12 @@ def cut_into_pieces(
             smallest = np.bincount(labels).min() if labels.ndim == 1 else 0
             if smallest < k:
                 raise PromiseBroken(f"the blocks must have k={k} records each; the smallest has {smallest}.")
-        found += [rows[block] for block in _rows_of(labels)]
+        found += [rows[block] for block in rows_of(labels)]
     return found
 
 
-def _rows_of(labels: Labels) -> list[NDArray[np.int64]]:
+def rows_of(labels: Labels) -> list[NDArray[np.int64]]:
+    """List the rows of each label, in order."""
     if not labels.any():
         return [np.arange(labels.size)]
     order = np.argsort(labels, kind="stable")

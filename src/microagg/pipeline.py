@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from microagg import __version__
 from microagg.aggregate import AGGREGATES, released_values
 from microagg.checks import check_enough_records, check_jobs, check_k, check_names, check_option
-from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, TooFewRecords
+from microagg.errors import InvalidData, InvalidParameter, PromiseBroken
 from microagg.evaluate.anonymity import fewest_sharing
 from microagg.evaluate.loss import loss_of_release
 from microagg.grouping import (
@@ -19,6 +19,7 @@ from microagg.grouping import (
     Progress,
     check_rest,
     check_selection,
+    check_strata,
     cut_into_pieces,
     form_groups,
     resolve_blocks,
@@ -250,15 +251,12 @@ def _check_promise_possible(method: str, per_column: bool, n_columns: int) -> No
 
 def _without_missing(frame: Any, names: list[Any], missing: str) -> Any:
     """Refuse or leave out the records that lack a value in one of these columns."""
+    if missing == "error":
+        frames.check_complete(frame, names, remedy="Impute them, or pass missing='drop' to leave those records out.")
+        return frame
     masks = frames.missing_rows(frame, names)
     if not masks:
         return frame
-    if missing == "error":
-        listed = ", ".join(f"{name!r} ({np.count_nonzero(mask)})" for name, mask in masks.items())
-        raise InvalidData(
-            f"missing values in {len(masks)} column(s): {listed}. Impute them, or pass missing='drop' to leave those "
-            f"records out."
-        )
     complete = ~np.logical_or.reduce(list(masks.values()))
     if not complete.any():
         raise InvalidData("every record lacks a value, so missing='drop' leaves none. Impute or drop columns instead.")
@@ -268,16 +266,7 @@ def _without_missing(frame: Any, names: list[Any], missing: str) -> Any:
 def _strata(frame: Any, names: list[Any], k: int) -> Labels:
     """Number each record's stratum, refusing a file in which one has fewer than k."""
     codes = frames.category_codes(frame, names)
-    sizes = np.bincount(codes)
-    small = np.flatnonzero(sizes < k)
-    if small.size:
-        firsts = [int(np.argmax(codes == stratum)) for stratum in small[:20]]
-        have = "has" if small.size == 1 else "have"
-        raise TooFewRecords(
-            f"{small.size} of {sizes.size} strata {have} fewer than k={k} records (the smallest has {sizes.min()}). "
-            f"Merge strata or lower k.",
-            strata=tuple(frames.row_values(frame, names, row) for row in firsts),
-        )
+    check_strata(codes, k, lambda row: frames.row_values(frame, names, row))
     return codes
 
 

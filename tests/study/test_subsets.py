@@ -6,6 +6,7 @@ import sys
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import microagg as ma
@@ -121,7 +122,6 @@ def test_bad_input_is_named(call, message):
 
 
 def test_missing_values_are_named():
-    pd = pytest.importorskip("pandas")
     with pytest.raises(InputError, match="missing values in 1 column"):
         ma.best_subset(pd.DataFrame({"a": [1.0, np.nan, 3.0], "b": [1.0, 2.0, 3.0]}), 1, 2)
 

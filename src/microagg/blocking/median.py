@@ -21,6 +21,23 @@ def median_blocks(columns: Columns, most: Any, k: Any, *, n_jobs: int = 1) -> La
     return labels_of_ranges(*median_ranges(columns, np.zeros(d), np.ones(d), most, k, n_jobs=n_jobs))
 
 
+def median_pieces(
+    columns: Columns,
+    offsets: NDArray[np.float64],
+    units: NDArray[np.float64],
+    most: int,
+    k: int,
+    *,
+    rows: NDArray[np.int64],
+    n_jobs: int = 1,
+) -> list[NDArray[np.int64]]:
+    """List the rows of each block of some rows, in order; see `median_ranges`."""
+    if rows.size <= most - most % k:
+        return [rows]
+    order, ends = median_ranges(columns, offsets, units, most, k, rows=rows, n_jobs=n_jobs)
+    return [np.sort(block) for block in np.split(order, np.flatnonzero(ends)[:-1] + 1)]
+
+
 def median_ranges(
     columns: Columns,
     offsets: NDArray[np.float64],

@@ -90,9 +90,8 @@ def loss_between(
     original: NDArray[np.float64], released: NDArray[np.float64], names: Sequence[object], power: int = 0
 ) -> InformationLoss:
     """Measure the loss between two sets of columns (d, n), both divided by 2**power."""
-    n = original.shape[1]
-    errors = [_sum_of_squares(a - b) for a, b in zip(original, released, strict=True)]
-    totals = [exact_sum((a - exact_sum(a) / n) ** 2) for a in original]
+    pairs = [_error_and_total(a, b) for a, b in zip(original, released, strict=True)]
+    errors, totals = [error for error, _ in pairs], [total for _, total in pairs]
     return loss_of_sums(errors, totals, names, power)
 
 
@@ -105,8 +104,7 @@ def loss_of_release(
     def one(j: int, _: Callable[[], None]) -> None:
         own = moments(original[j])
         before, after = standardise(original[j], *own), standardise(released[j], *own)
-        errors[j] = _sum_of_squares(before - after)
-        totals[j] = exact_sum((before - exact_sum(before) / before.size) ** 2)
+        errors[j], totals[j] = _error_and_total(before, after)
 
     in_parallel(one, range(len(original)), n_jobs)
     return loss_of_sums(errors, totals, names)
@@ -123,6 +121,11 @@ def loss_of_sums(
         percent=_percent(sse, sst),
         per_column={name: _percent(e, t) for name, e, t in zip(names, errors, totals, strict=True)},
     )
+
+
+def _error_and_total(before: NDArray[np.float64], after: NDArray[np.float64]) -> tuple[float, float]:
+    """Give the squared error between two columns, and the first one's sum of squares about its mean."""
+    return _sum_of_squares(before - after), exact_sum((before - exact_sum(before) / before.size) ** 2)
 
 
 def _sum_of_squares(values: NDArray[np.float64]) -> float:

@@ -274,8 +274,8 @@ class _Linkage:
         rows: NDArray[np.int64],
     ) -> None:
         announce_compiling()
-        self.apart = np.zeros(masked.shape[1], dtype=np.int64) if strata is None else strata
-        groups = self.apart
+        apart = np.zeros(masked.shape[1], dtype=np.int64) if strata is None else strata
+        groups = apart
         for column in masked:  # what is released, whether or not it is a key
             groups = _combined(groups, _codes(column))
         sizes = np.bincount(groups)
@@ -288,7 +288,7 @@ class _Linkage:
         self.points = np.ascontiguousarray(z_masked[:, first])  # (keys, groups)
         self.codes = [_codes(column) for column in self.points]
         self.queries = np.ascontiguousarray(z[:, rows])
-        self.group_apart, self.query_apart = self.apart[first], self.apart[rows]
+        self.group_apart, self.query_apart = apart[first], apart[rows]
 
     def link(self, tell: _Told, of_set: tuple[int, ...], check: Callable[[], None]) -> NDArray[np.float64]:
         """Give each row's chance of being linked to itself by one set of keys."""
@@ -301,14 +301,15 @@ class _Linkage:
         first[place[::-1]] = np.arange(place.size)[::-1]
         weights = np.bincount(place, self.sizes, m).astype(np.int64)
         points = np.vstack([_FAR_APART * self.group_apart[first], self.points[np.array(of_set)][:, first]])
-        queries = np.vstack([_FAR_APART * self.query_apart, self.queries[np.array(of_set)]]).T
+        asked = np.vstack([_FAR_APART * self.query_apart, self.queries[np.array(of_set)]])
+        queries = np.ascontiguousarray(asked.T)
         check()
         tree = make_tree(points, np.arange(m), np.zeros(len(points)), np.empty(m, dtype=np.int64))
         own = place[self.own]
         counts, state = np.empty(own.size, dtype=np.int64), np.zeros(1, dtype=np.int64)
         while state[0] < own.size:
             before = int(state[0])
-            count_as_near(tree, weights, np.ascontiguousarray(queries), own, _SLICE, state, counts)
+            count_as_near(tree, weights, queries, own, _SLICE, state, counts)
             check()
             tell(int(state[0]) - before)
         return np.asarray(np.divide(1.0, counts, out=np.zeros(own.size), where=counts > 0))

@@ -55,6 +55,20 @@ def missing_rows(frame: nw.DataFrame[Any], names: Sequence[Any]) -> dict[Any, ND
     return found
 
 
+def check_complete(
+    frame: nw.DataFrame[Any],
+    names: Sequence[Any],
+    *,
+    file: str = "",
+    remedy: str = "Impute them, or drop those records.",
+) -> None:
+    """Refuse missing values, naming the columns and how many each has."""
+    missing = missing_rows(frame, names)
+    if missing:
+        listed = ", ".join(f"{name!r} ({np.count_nonzero(mask)})" for name, mask in missing.items())
+        raise InvalidData(f"missing values in {file or f'{len(missing)} column(s)'}: {listed}. {remedy}")
+
+
 def check_numeric(
     frame: nw.DataFrame[Any], names: Sequence[Any], *, file: str = "", otherwise: str = "give it another role"
 ) -> None:
@@ -112,10 +126,7 @@ def read_numbers(file: Any) -> tuple[list[Any], NDArray[np.float64]]:
     frame = open_frame(file)
     names: list[Any] = list(frame.columns)
     check_numeric(frame, names, otherwise="leave it out")
-    missing = missing_rows(frame, names)
-    if missing:
-        listed = ", ".join(f"{name!r} ({np.count_nonzero(mask)})" for name, mask in missing.items())
-        raise InvalidData(f"missing values in {len(missing)} column(s): {listed}. Impute or drop them.")
+    check_complete(frame, names)
     return names, to_columns(frame, names)
 
 

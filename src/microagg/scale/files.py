@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from microagg import __version__
 from microagg._kernels.sums import exact_digits, exact_sum_of_parts, round_digits
 from microagg.aggregate import AGGREGATES, released_values
-from microagg.blocking.median import median_ranges
+from microagg.blocking.median import median_pieces
 from microagg.checks import (
     check_enough_records,
     check_jobs,
@@ -31,9 +31,17 @@ from microagg.checks import (
     check_names,
     check_option,
 )
-from microagg.errors import InvalidData, InvalidParameter, TooFewRecords
+from microagg.errors import InvalidData, InvalidParameter
 from microagg.evaluate.loss import InformationLoss, loss_of_sums
-from microagg.grouping import DEFAULT_BLOCK, check_max_block, check_rest, checked_groups, resolve_method
+from microagg.grouping import (
+    DEFAULT_BLOCK,
+    check_max_block,
+    check_rest,
+    check_strata,
+    checked_groups,
+    resolve_method,
+    rows_of,
+)
 from microagg.io import frames
 from microagg.io.batches import Batches, parquet_writer
 from microagg.parallel import in_parallel
@@ -178,12 +186,14 @@ def protect_file(
     with _scratch_file(scratch if scratch is not None else path.parent) as unnamed:
         n, columns, stratum_of_rows, sums = _ingest(file, names, schema.names(Role.STRATUM), unnamed, progress)
         check_enough_records(n, k)
-        _check_strata(stratum_of_rows, k)
+        check_strata(stratum_of_rows, k)
         offsets, units = _moments(columns, sums, names)
         totals = _totals(columns, offsets, units)
         rounded = [j for j, name in enumerate(names) if pa.types.is_integer(file.schema.field(name).type)]
         rounded = rounded if integers == "round" else []
-        pieces = _pieces(columns, offsets, units, stratum_of_rows, max_block, k, n_jobs)
+        pieces = []
+        for rows in rows_of(stratum_of_rows):
+            pieces += median_pieces(columns, offsets, units, max_block, k, rows=rows, n_jobs=n_jobs)
         if method_name in PARTITIONERS and "search" in method_options:
             largest = max(rows.size for rows in pieces)
             method_options["search"] = choose_search(method_options["search"], largest, len(names))
@@ -237,7 +247,7 @@ def _scratch_file(folder: str | os.PathLike[str]) -> Any:
 
 def _ingest(
     file: Batches, names: list[str], strata: list[str], unnamed: Any, progress: Progress | None
-) -> tuple[int, NDArray[np.float64], NDArray[np.int64] | None, NDArray[np.int64]]:
+) -> tuple[int, NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
     """Copy the columns to mask into the scratch file, (d, n); number the strata and sum the columns exactly."""
     n = file.count()
     if n == 0:
@@ -245,7 +255,7 @@ def _ingest(
     _reserve(unnamed, 8 * len(names) * n)
     columns = np.memmap(unnamed, dtype=np.float64, mode="r+", shape=(len(names), n))
     sums = np.zeros((len(names), exact_digits(np.zeros(1)).size), dtype=np.int64)
-    codes = np.zeros(n, dtype=np.int64) if strata else None
+    codes = np.zeros(n, dtype=np.int64)
     numbering = frames.Numbering(strata)
     start = 0
     for table in file.tables([*names, *strata]):
@@ -254,16 +264,11 @@ def _ingest(
             continue
         opened = frames.open_frame(table)
         frames.check_numeric(opened, names)
-        missing = frames.missing_rows(opened, [*names, *strata])
-        if missing:
-            listed = ", ".join(repr(name) for name in missing)
-            raise InvalidData(
-                f"missing values in {len(missing)} column(s): {listed}. Impute them or leave those records out."
-            )
+        frames.check_complete(opened, [*names, *strata])
         for j, values in enumerate(frames.to_columns(opened, names)):
             columns[j, start:stop] = values
             sums[j] += exact_digits(values)
-        if codes is not None:
+        if strata:
             codes[start:stop] = numbering.codes(table)
         start = stop
         _tell(progress, start, 3 * n)
@@ -284,17 +289,6 @@ def _reserve(unnamed: Any, size: int) -> None:
         ) from None
 
 
-def _check_strata(strata: NDArray[np.int64] | None, k: int) -> None:
-    if strata is None:
-        return
-    sizes = np.bincount(strata)
-    if sizes.min() < k:
-        raise TooFewRecords(
-            f"{np.count_nonzero(sizes < k)} of {sizes.size} strata have fewer than k={k} records (the smallest has "
-            f"{sizes.min()}). Merge strata or lower k."
-        )
-
-
 def _moments(
     columns: NDArray[np.float64], sums: NDArray[np.int64], names: list[str]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -302,12 +296,12 @@ def _moments(
     n = columns.shape[1]
     means, deviations = np.empty(len(names)), np.empty(len(names))
     for j, column in enumerate(columns):
-        largest = max(float(np.abs(chunk).max()) for chunk in _chunks(column))
+        extremes = [(float(chunk.min()), float(chunk.max())) for chunk in _chunks(column)]
+        lowest, highest = min(low for low, _ in extremes), max(high for _, high in extremes)
+        largest = max(abs(lowest), abs(highest))
         if not 2.0**-400 < largest < 2.0**400 and largest > 0:
             raise InvalidData(f"column {names[j]!r} has values too large or small to square. Scale it first.")
         means[j] = round_digits(sums[j]) / n
-        lowest = min(float(chunk.min()) for chunk in _chunks(column))
-        highest = max(float(chunk.max()) for chunk in _chunks(column))
         squares = exact_sum_of_parts((chunk - means[j]) ** 2 for chunk in _chunks(column))
         deviations[j] = 0.0 if lowest == highest else float(np.sqrt(squares / n))
     return means, deviations
@@ -328,26 +322,6 @@ def _totals(columns: NDArray[np.float64], offsets: NDArray[np.float64], units: N
 def _chunks(column: NDArray[np.float64]) -> Iterable[NDArray[np.float64]]:
     for start in range(0, column.size, _CHUNK):
         yield np.asarray(column[start : start + _CHUNK])
-
-
-def _pieces(
-    columns: NDArray[np.float64],
-    offsets: NDArray[np.float64],
-    units: NDArray[np.float64],
-    strata: NDArray[np.int64] | None,
-    most: int,
-    k: int,
-    n_jobs: int,
-) -> list[NDArray[np.int64]]:
-    """List the rows of each block, in order."""
-    pieces = []
-    groups = (
-        [None] if strata is None else np.split(np.argsort(strata, kind="stable"), np.cumsum(np.bincount(strata))[:-1])
-    )
-    for rows in groups:
-        order, ends = median_ranges(columns, offsets, units, most, k, rows=rows, n_jobs=n_jobs)
-        pieces += np.split(order, np.flatnonzero(ends)[:-1] + 1)
-    return pieces
 
 
 class _Blocks:
@@ -373,7 +347,6 @@ class _Blocks:
 
     def mask(self, rows: NDArray[np.int64], check: Callable[[], None]) -> tuple[int, int]:
         """Replace a block's values by its groups'; give the number of groups and the smallest one's size."""
-        rows = np.sort(rows)
         original = np.ascontiguousarray(self.columns[:, rows])
         scores = self._scores(original)
         labels = checked_groups(self.partition(scores.T, self.k, progress=lambda *_: check()), scores, self.k)
@@ -411,7 +384,7 @@ def _write(
             replaced[name] = values.astype(np.int64) if j in rounded else values
         return frames.with_columns(nw.from_native(table, eager_only=True), schema.released, replaced)
 
-    needed = [*schema.released]
+    needed = schema.released
     empty = pa.table({name: pa.array([], file.schema.field(name).type) for name in needed})
     with parquet_writer(path, released(empty, 0).schema) as writer:
         start = 0

@@ -4,7 +4,6 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -223,8 +222,7 @@ def _losses(
     done = [0]
 
     def loss(subset: tuple[int, ...], check: Callable[[], None]) -> float:
-        tell = partial(_check_only, check)
-        labels = partition(scores[list(subset)].T, k, progress=tell)
+        labels = partition(scores[list(subset)].T, k, progress=lambda *_: check())
         means = group_means(scores, labels, int(labels.max()) + 1)
         error = float(((scores - means[:, labels]) ** 2).sum())
         done[0] += 1
@@ -239,7 +237,3 @@ def _losses(
     step = max(1, 20_000 // scores.shape[1])
     parts = [subsets[start : start + step] for start in range(0, len(subsets), step)]
     return list(itertools.chain.from_iterable(in_parallel(losses, parts, check_jobs(n_jobs))))
-
-
-def _check_only(check: Callable[[], None], done: int, total: int) -> None:  # noqa: ARG001
-    check()
