@@ -24,7 +24,7 @@ def group_around(pool, row, k, label, opposite, labels):  # OUT: pool, labels
     far_row = -1
     for i in range(-1, k - 1):  # the record itself joins first, and is out of the way of the search
         if i == 0:
-            far_row = search.nearest_and_farthest(pool, point, k - 1, near_rows, near_distances)
+            far_row = search.nearest_and_farthest(pool, row, point, k - 1, near_rows, near_distances)
         member = near_rows[i if i >= 0 else k - 1]
         search.remove(pool, member)
         labels[member] = label

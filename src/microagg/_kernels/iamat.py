@@ -60,7 +60,7 @@ def belongs(pool, row, members, size, k):
     search.copy_point(pool, row, point)
     rows = np.empty(k, dtype=np.int64)
     distances = np.empty(k)
-    search.nearest(pool, point, k, rows, distances)  # the record itself is among them, at distance 0
+    search.nearest(pool, row, point, k, rows, distances)  # the record itself is among them, at distance 0
     own_sums = np.zeros(d)
     for i in range(k):
         search.copy_point(pool, rows[i], other)

@@ -20,7 +20,8 @@ class Pool(NamedTuple):
     """
 
     sums: NDArray[np.float64]  # (d,): column sums of the live records
-    counts: NDArray[np.int64]  # (slots in use or records at first, live records, coordinates looked at)
+    # (slots in use or records at first, live records, coordinates looked at, the leaf whose box is too wide or -1)
+    counts: NDArray[np.int64]
     place: NDArray[np.int64]  # (n,): where each original row lies: block * width + position
     points: NDArray[np.float64]  # (blocks, d, width): coordinates; in a leaf the live records come first
     rows: NDArray[np.int64]  # (blocks * width,): the original row at each place
@@ -42,7 +43,7 @@ def empty_pool(sums: NDArray[np.float64], n: int, place: NDArray[np.int64], leav
     nodes = max(leaves - 1, 1) if leaves else 0
     return Pool(
         sums=sums,
-        counts=np.array([n, n, 0]),
+        counts=np.array([n, n, 0, -1]),
         place=place,
         points=np.zeros((leaves, d, LEAF)),
         rows=np.zeros(leaves * LEAF, dtype=np.int64),

@@ -5,6 +5,7 @@
 
 from microagg._kernels import brute, tree, tree_search
 from microagg._kernels._jit import inlined, inner
+from microagg._kernels.pool import LEAF
 
 
 @inlined
@@ -46,20 +47,20 @@ def farthest(pool, point):
 
 
 @inlined
-def nearest(pool, point, count, rows, distances):  # OUT: rows, distances
-    """Give the `count` live records nearest to a point, nearest first."""
-    nearest_and_farthest(pool, point, count, rows, distances)
+def nearest(pool, row, point, count, rows, distances):  # OUT: rows, distances
+    """Give the `count` live records nearest to the point of a row, live or just removed; nearest first."""
+    nearest_and_farthest(pool, row, point, count, rows, distances)
 
 
 @inlined
-def nearest_and_farthest(pool, point, count, rows, distances):  # OUT: rows, distances
-    """Give the `count` live records nearest to a point; return the farthest one's row if that costs nothing.
+def nearest_and_farthest(pool, row, point, count, rows, distances):  # OUT: rows, distances
+    """Give the `count` live records nearest to a row's point; return the farthest one's row if that costs nothing.
 
     Brute force meets it on the way. A tree would have to search again, and returns -1.
     """
     found = -1
     if in_tree(pool):
-        tree_search.nearest(pool, point, count, rows, distances)
+        tree_search.nearest(pool, point, pool.place[row] // LEAF, count, rows, distances)
     else:
         found = brute.nearest_and_farthest(pool, point, count, rows, distances)
     return found

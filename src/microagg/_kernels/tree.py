@@ -193,7 +193,11 @@ def tighten_node(pool, node):  # OUT: pool
 
 @inner
 def remove(pool, row):  # OUT: pool
-    """Take one record out and shrink what held it."""
+    """Take one record out and shrink what held it.
+
+    That waits for the first removal from another leaf: a group's records mostly lie in one, and a box that is
+    too wide bounds all the same.
+    """
     leaf, at = divmod(pool.place[row], LEAF)
     node, c = divmod(pool.slot_of[-1 - leaf], FAN)
     last = pool.filled[leaf] - 1
@@ -208,8 +212,10 @@ def remove(pool, row):  # OUT: pool
     moved = pool.rows[leaf * LEAF + last]
     pool.rows[leaf * LEAF + at] = moved
     pool.place[moved] = leaf * LEAF + at
-    if held:  # else only the reach may be too large now, which bounds all the same
-        refit(pool, leaf)
+    if held and pool.counts[3] != leaf:  # else only the reach may be too large now
+        if pool.counts[3] >= 0:
+            refit(pool, pool.counts[3])
+        pool.counts[3] = leaf
 
 
 @inlined

@@ -17,10 +17,13 @@ _EPSILON = 2.0**-52
 
 
 @inner
-def nearest(pool, point, count, rows, distances):  # OUT: rows, distances
-    """Give the `count` live records nearest to a point, nearest first, the lower row first on ties."""
+def nearest(pool, point, home, count, rows, distances):  # OUT: rows, distances
+    """Give the `count` live records nearest to a point, nearest first, the lower row first on ties.
+
+    `home` is the leaf the point came from: looked at first, it sets a bound that spares most of the descent.
+    """
     clear(count, rows, distances)
-    improve(pool, point, count, rows, distances)
+    improve(pool, point, home, count, rows, distances)
     sort(count, rows, distances)
 
 
@@ -30,32 +33,29 @@ def nearest_to_any(pool, members, size):
     row = np.full(1, EMPTY - 1)
     distance = np.full(1, np.inf)
     for member in range(size):
-        improve(pool, members[member], 1, row, distance)
+        improve(pool, members[member], -1, 1, row, distance)
     return row[0], distance[0]
 
 
 @inlined
-def improve(pool, point, count, near_rows, near_distances):  # OUT: near_rows, near_distances
-    """Bring live records into a list of the nearest where they beat those in it."""
+def improve(pool, point, home, count, near_rows, near_distances):  # OUT: near_rows, near_distances
+    """Bring live records into a list of the nearest where they beat those in it; start at leaf `home`, if not -1."""
     points, rows, filled = pool.points, pool.rows, pool.filled
     low, high, children, lowest = pool.low, pool.high, pool.children, pool.lowest
     stack_bounds, stack = np.empty(STACK), np.empty(STACK, dtype=np.int64)
     bounds, buffer = np.empty(FAN), np.empty(LEAF)
     top, work = 0, 0
     child = 0
+    if home >= 0:
+        scan(points, rows, filled, home, point, buffer, count, near_rows, near_distances)
+        work += LEAF
     while True:
         worst, worst_row = near_distances[0], near_rows[0]
         if child < 0:
             leaf = -1 - child
-            leaf_distances(points, leaf, point, buffer)
-            work += LEAF
-            hits = 0
-            for i in range(buffer.shape[0]):
-                hits += buffer[i] <= worst
-            if hits:
-                for i in range(filled[leaf]):
-                    if buffer[i] <= near_distances[0]:
-                        offer(buffer[i], rows[leaf * LEAF + i], count, near_rows, near_distances)
+            if leaf != home:
+                scan(points, rows, filled, leaf, point, buffer, count, near_rows, near_distances)
+                work += LEAF
         else:
             box_distances(low, high, child, point, bounds)
             work += FAN
@@ -75,6 +75,19 @@ def improve(pool, point, count, near_rows, near_distances):  # OUT: near_rows, n
         top -= 1
         child = children[stack[top]]
     pool.counts[2] += work * point.shape[0]
+
+
+@inlined
+def scan(points, rows, filled, leaf, point, buffer, count, near_rows, near_distances):  # OUT: near_rows, near_distances
+    """Offer a leaf's records to a list of the nearest."""
+    leaf_distances(points, leaf, point, buffer)
+    worst, hits = near_distances[0], 0
+    for i in range(buffer.shape[0]):
+        hits += buffer[i] <= worst
+    if hits:
+        for i in range(filled[leaf]):
+            if buffer[i] <= near_distances[0]:
+                offer(buffer[i], rows[leaf * LEAF + i], count, near_rows, near_distances)
 
 
 @inlined

@@ -27,7 +27,7 @@ def extended_groups(pool, order, k, gamma, budget, state, members, closest, labe
             search.copy_point(pool, row, members[0])
             search.remove(pool, row)
             labels[row] = state[1]
-            search.nearest(pool, members[0], k - 1, near_rows, near_distances)
+            search.nearest(pool, row, members[0], k - 1, near_rows, near_distances)
             for i in range(1, k):
                 row = near_rows[i - 1]
                 search.copy_point(pool, row, members[i])
@@ -44,7 +44,7 @@ def extended_groups(pool, order, k, gamma, budget, state, members, closest, labe
                 continue
             search.copy_point(pool, candidate, members[size])
             # The nearest to the candidate is itself, at distance 0; the second is its own company.
-            search.nearest(pool, members[size], 2, near_rows, near_distances)
+            search.nearest(pool, candidate, members[size], 2, near_rows, near_distances)
             joins = np.sqrt(inward) < gamma * np.sqrt(near_distances[1])
         if joins:
             search.remove(pool, candidate)
