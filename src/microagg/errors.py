@@ -9,7 +9,8 @@
     │   ├── InvalidData                    missing, infinite, not numeric, too wide a range
     │   └── TooFewRecords                  fewer than k records, in the file or in a stratum
     ├── PromiseBroken                      the result would not be k-anonymous; nothing is returned
-    └── DatasetUnavailable                 a reference file could not be found, fetched or verified
+    ├── DatasetUnavailable                 a reference file could not be found, fetched or verified
+    └── ClusterFailed                      a cluster cannot be reached, or cannot do the work
 
 A message names the value, the limit and the remedy, and never shows a cell of the data: it may end up
 in a log. What a person at the terminal may see and a log may not (the names of small strata) is kept in
@@ -66,3 +67,7 @@ class PromiseBroken(MicroaggError):
 
 class DatasetUnavailable(MicroaggError):
     """A reference data set could not be found, fetched or verified."""
+
+
+class ClusterFailed(MicroaggError):
+    """A cluster cannot be reached, or its workers cannot do the work."""

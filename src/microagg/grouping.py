@@ -148,15 +148,23 @@ def select_forming(select: Any, how: Mapping[str, Any], frame: Any, names: list[
 
 def check_strata(codes: Labels, k: int, values_of: Callable[[int], tuple[Any, ...]] | None = None) -> None:
     """Refuse a file in which a stratum has fewer than k records; `values_of` a row tells which to a terminal."""
-    sizes = np.bincount(codes)
+    check_stratum_sizes(
+        np.bincount(codes), k, lambda stratum: values_of(int(np.argmax(codes == stratum))) if values_of else ()
+    )
+
+
+def check_stratum_sizes(
+    sizes: NDArray[np.int64], k: int, values_of: Callable[[int], tuple[Any, ...]] | None = None
+) -> None:
+    """Refuse strata of fewer than k records; `values_of` a stratum tells which to a terminal."""
     small = np.flatnonzero(sizes < k)
     if small.size:
-        firsts = [int(np.argmax(codes == stratum)) for stratum in small[:20]]
         have = "has" if small.size == 1 else "have"
+        shown = [values_of(int(stratum)) for stratum in small[:20]] if values_of else []
         raise TooFewRecords(
             f"{small.size} of {sizes.size} strata {have} fewer than k={k} records (the smallest has {sizes.min()}). "
             f"Merge strata or lower k.",
-            strata=tuple(values_of(row) for row in firsts) if values_of else (),
+            strata=tuple(values for values in shown if values),
         )
 
 

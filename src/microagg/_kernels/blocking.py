@@ -97,6 +97,16 @@ def scaled(value, offset, unit):
     return (value - offset) / unit if unit != 0.0 else 0.0
 
 
+@inlined
+def lower_part(n, blocks, k, most):
+    """Give how many of a node's records go to the lower half of its blocks: a multiple of k, in proportion."""
+    left = blocks // 2
+    right = blocks - left
+    least = max(k * left, -(-(n - right * most) // k) * k)
+    greatest = min(left * most, n - k * right) // k * k
+    return min(max((n * left // blocks + k // 2) // k * k, least), greatest)
+
+
 @kernel
 def medians(columns, offsets, units, k, most, order, keys, nodes, state, budget, ends):  # OUT: from order on
     """Cut nodes in two by rank in their widest column until each is to be one block.
@@ -116,9 +126,7 @@ def medians(columns, offsets, units, k, most, order, keys, nodes, state, budget,
             continue
         left = blocks // 2
         right = blocks - left
-        least = max(k * left, -(-(n - right * most) // k) * k)
-        greatest = min(left * most, n - k * right) // k * k
-        size = min(max((n * left // blocks + k // 2) // k * k, least), greatest)
+        size = lower_part(n, blocks, k, most)
         widest, width = 0, -1.0
         for j in range(d):
             lowest, highest = np.inf, -np.inf

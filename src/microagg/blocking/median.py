@@ -21,6 +21,11 @@ def median_blocks(columns: Columns, most: Any, k: Any, *, n_jobs: int = 1) -> La
     return labels_of_ranges(*median_ranges(columns, np.zeros(d), np.ones(d), most, k, n_jobs=n_jobs))
 
 
+def blocks_needed(n: int, most: int, k: int) -> int:
+    """Give the number of blocks of at most `most` records, rounded down to a multiple of k."""
+    return -(-n // (most - most % k))
+
+
 def median_pieces(
     columns: Columns,
     offsets: NDArray[np.float64],
@@ -29,12 +34,13 @@ def median_pieces(
     k: int,
     *,
     rows: NDArray[np.int64],
+    blocks: int | None = None,
     n_jobs: int = 1,
 ) -> list[NDArray[np.int64]]:
     """List the rows of each block of some rows, in order; see `median_ranges`."""
-    if rows.size <= most - most % k:
+    if (blocks_needed(rows.size, most, k) if blocks is None else blocks) == 1:
         return [rows]
-    order, ends = median_ranges(columns, offsets, units, most, k, rows=rows, n_jobs=n_jobs)
+    order, ends = median_ranges(columns, offsets, units, most, k, rows=rows, blocks=blocks, n_jobs=n_jobs)
     return [np.sort(block) for block in np.split(order, np.flatnonzero(ends)[:-1] + 1)]
 
 
@@ -46,19 +52,21 @@ def median_ranges(
     k: Any,
     *,
     rows: NDArray[np.int64] | None = None,
+    blocks: int | None = None,
     n_jobs: int = 1,
 ) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
     """Give the rows in an order in which each block is a range, and where blocks end (1).
 
     A column counts as (x - offset) / unit. `columns` may lie in a file that is mapped into memory; with `rows`,
-    only those are cut.
+    only those are cut; `blocks` is how many to make of them, if a larger cut has settled that.
     """
     n = columns.shape[1] if rows is None else rows.size
     most, k = check_most(most, k, n)
     most -= most % k
     order = np.arange(n) if rows is None else rows.copy()
     keys, ends = np.empty(n), np.zeros(n, dtype=np.int8)
-    open_nodes = [(0, n, -(-n // most))]  # a range of `order`, and how many blocks to make of it
+    blocks = blocks_needed(n, most, k) if blocks is None else blocks
+    open_nodes = [(0, n, blocks)]  # a range of `order`, and how many blocks to make of it
 
     def cut(node: tuple[int, int, int], check: Callable[[], None], budget: int = SLICE, once: bool = False) -> Any:
         stack = np.zeros((128, 3), dtype=np.int64)  # nodes are halved: deeper than any file

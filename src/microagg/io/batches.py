@@ -69,6 +69,19 @@ class Batches:
         found = [part.stat() for part in self.parts if part.exists()]
         return [(stat.st_size, stat.st_mtime_ns, stat.st_ino) for stat in found]
 
+    @property
+    def is_parquet(self) -> bool:
+        """Whether it is Parquet, so that its row groups can be read apart."""
+        return not self._is_csv
+
+    def row_groups(self) -> list[tuple[Path, int, int]]:
+        """List the row groups of Parquet, in order: the file, the number within it, the records."""
+        found = []
+        for part in self.parts:
+            metadata = _open_parquet(part).metadata
+            found += [(part, group, metadata.row_group(group).num_rows) for group in range(metadata.num_row_groups)]
+        return found
+
     def count(self) -> int:
         """Count the records."""
         if self._is_csv:
@@ -84,13 +97,11 @@ class Batches:
                     yield table if columns is None else table.select(columns)
                 return
             for part in self.parts:
-                file = _open_parquet(part)
-                for group in range(file.num_row_groups):
-                    yield file.read_row_group(group, columns=columns).replace_schema_metadata(None)
+                yield from read_row_groups(part, None, columns)
         except (pa.ArrowException, OSError):  # whose message may show a cell
             raise InvalidData(
-                f"{self.path.name!r} cannot be read to its end: a row has too many fields, a column changes from whole "
-                f"numbers to others or to text, or the file is cut off. Mend it, or convert it to Parquet."
+                f"{self.path.name!r} cannot be read to its end: a row has too many fields, or a column changes from "
+                f"whole numbers to others or to text. Mend it, or convert it to Parquet."
             ) from None
 
     def _csv_reader(self) -> Any:
@@ -107,6 +118,16 @@ class Batches:
             raise InvalidData(
                 f"{self.path.name!r} cannot be read as text with fields between {delimiter!r}, in UTF-8. Convert it."
             ) from None
+
+
+def read_row_groups(path: Path, groups: list[int] | None, columns: list[str] | None) -> Iterator[pa.Table]:
+    """Give some row groups of a Parquet file, or all, one after the other."""
+    file = _open_parquet(path)
+    try:
+        for group in range(file.num_row_groups) if groups is None else groups:
+            yield file.read_row_group(group, columns=columns).replace_schema_metadata(None)
+    except (pa.ArrowException, OSError):
+        raise InvalidData(f"{path.name!r} cannot be read to its end. It may be cut off; write it anew.") from None
 
 
 def _open_parquet(path: Path) -> pq.ParquetFile:

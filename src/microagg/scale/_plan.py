@@ -1,0 +1,140 @@
+"""What is to be done with a file, and how a block of it is masked: the same whoever does it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from microagg._kernels.sums import exact_digits
+from microagg.aggregate import released_values
+from microagg.errors import InvalidData
+from microagg.grouping import checked_groups
+from microagg.io import frames
+from microagg.partition import PARTITIONERS, choose_search
+from microagg.schema import Role, Schema
+
+Progress = Callable[[int, int], None]
+
+NO_SUM = np.zeros(exact_digits(np.zeros(1)).size, dtype=np.int64)
+"""The digits of a sum of nothing."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be done, checked."""
+
+    schema: Schema
+    k: int
+    method: str
+    options: dict[str, Any]
+    partition: Callable[..., NDArray[np.int64]]
+    aggregate: str
+    rounded: list[int]  # the columns, by number, that are rounded to whole numbers
+    max_block: int
+
+    @property
+    def names(self) -> list[str]:
+        """The columns to mask."""
+        return self.schema.names(Role.QUASI)
+
+    @property
+    def strata(self) -> list[str]:
+        """The columns whose combinations are never mixed."""
+        return self.schema.names(Role.STRATUM)
+
+    def settle_search(self, largest: int) -> "Plan":
+        """Give the plan with "auto" settled by the size of the largest block."""
+        if self.method not in PARTITIONERS or "search" not in self.options:
+            return self
+        search = choose_search(self.options["search"], largest, len(self.names))
+        return Plan(
+            **{
+                **vars(self),
+                "options": {**self.options, "search": search},
+                "partition": partial(self.partition, search=search),
+            }
+        )
+
+    def numbers(self, table: pa.Table) -> list[NDArray[np.float64]]:
+        """Give the columns to mask of a table, or say why they cannot be masked."""
+        opened = frames.open_frame(table)
+        frames.check_numeric(opened, self.names)
+        frames.check_complete(opened, [*self.names, *self.strata])
+        return list(frames.to_columns(opened, self.names))
+
+    def released(self, table: pa.Table, masked: NDArray[np.float64]) -> pa.Table:
+        """Give what is released of a table, the masked columns (d, rows) in their places."""
+        replaced: dict[Any, NDArray[Any]] = {}
+        for j, name in enumerate(self.names):
+            replaced[name] = masked[j].astype(np.int64) if j in self.rounded else masked[j]
+        return frames.with_columns(nw.from_native(table, eager_only=True), self.schema.released, replaced)
+
+    def released_schema(self, source: pa.Schema) -> pa.Schema:
+        """Give the columns of what is released and their types."""
+        empty = pa.table({name: pa.array([], source.field(name).type) for name in self.schema.released})
+        return self.released(empty, np.empty((len(self.names), 0))).schema
+
+
+class Moments(NamedTuple):
+    """Each column's mean and standard deviation, 0 for a constant one."""
+
+    offsets: NDArray[np.float64]
+    units: NDArray[np.float64]
+
+    def scores(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Standardise values (d, n)."""
+        units = self.units[:, None]
+        return np.divide(values - self.offsets[:, None], units, out=np.zeros(values.shape), where=units != 0)
+
+
+def check_magnitudes(names: list[str], lowest: NDArray[np.float64], highest: NDArray[np.float64]) -> None:
+    """Refuse columns whose squares would leave the range of numbers."""
+    for name, largest in zip(names, np.maximum(np.abs(lowest), np.abs(highest)), strict=True):
+        if not 2.0**-400 < largest < 2.0**400 and largest > 0:
+            raise InvalidData(f"column {name!r} has values too large or small to square. Scale it first.")
+
+
+class Figures(NamedTuple):
+    """What is known of masked blocks; those of several can be joined in any order."""
+
+    n_groups: int
+    smallest: int
+    errors: NDArray[np.int64]  # (d, digits): exact sums of squared differences of the scores
+
+    def join(self, other: "Figures") -> "Figures":
+        """Give the figures of both."""
+        return Figures(self.n_groups + other.n_groups, min(self.smallest, other.smallest), self.errors + other.errors)
+
+
+class Outcome(NamedTuple):
+    """What is known when a file has been masked."""
+
+    n_records: int
+    n_blocks: int
+    options: dict[str, Any]  # the method's, with "auto" settled
+    figures: Figures
+    totals: list[float]  # each standardised column's sum of squares about its mean
+
+
+def mask_block(
+    plan: Plan, moments: Moments, original: NDArray[np.float64], check: Callable[[], None]
+) -> tuple[NDArray[np.float64], Figures]:
+    """Replace a block's values (d, n) by its groups'."""
+    scores = moments.scores(original)
+    labels = checked_groups(plan.partition(scores.T, plan.k, progress=lambda *_: check()), scores, plan.k)
+    released = released_values(original, labels, plan.aggregate)
+    released[plan.rounded] = np.rint(released[plan.rounded])
+    errors = np.array([exact_digits(column) for column in (scores - moments.scores(released)) ** 2])
+    sizes = np.bincount(labels)
+    return released, Figures(sizes.size, int(sizes.min()), errors)
+
+
+def tell(progress: Progress | None, done: int, total: int) -> None:
+    """Report progress to whoever asked for it."""
+    if progress is not None:
+        progress(done, total)
