@@ -76,6 +76,6 @@ def nearest_others(pool, points):
         block, at = divmod(pool.place[points[i]], LEAF)
         for j in range(point.shape[0]):
             point[j] = pool.points[block, j, at]
-        nearest(pool, point, 2, rows, distances)
+        nearest(pool, point, block, 2, rows, distances)
         found[i] = rows[1] if rows[0] == points[i] else rows[0]
     return found

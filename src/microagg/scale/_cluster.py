@@ -139,6 +139,7 @@ def _connected(scheduler: str | None, workers: int, folder: Path) -> Iterator[An
         Client(cluster, set_as_default=False) as client,
     ):
         log.warning("a cluster of %d workers on this machine; its dashboard: %s", workers, client.dashboard_link)
+        client.run(_tasks.leave_interrupts)
         yield client
 
 

@@ -10,6 +10,7 @@ A part is a run of row groups. A region is a set of whole nodes of the tree of c
 import functools
 import os
 import pickle
+import signal
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -290,6 +291,11 @@ def write_part(folder: Path, part: int) -> None:
             stop = start + table.num_rows
             writer.write_table(work.plan.released(table, masked[:, start:stop]), row_group_size=max(1, table.num_rows))
             start = stop
+
+
+def leave_interrupts() -> None:
+    """Let Ctrl-C, which a terminal sends to all processes, be the client's to answer."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def look(folder: Path) -> str:

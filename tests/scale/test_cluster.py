@@ -1,0 +1,266 @@
+"""The same result from a cluster as from one machine, whatever befalls it."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from distributed import Client, LocalCluster
+from numpy.testing import assert_array_equal
+
+import microagg as ma
+from microagg.errors import ClusterFailed, InvalidData, InvalidParameter, TooFewRecords
+
+SURVEY = ma.datasets.survey(4000, seed=1)
+ROLES = {"identifiers": ["person"], "weight": "weight", "strata": ["region"]}
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=50
+    ) as running:
+        yield running.scheduler_address
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "survey.parquet"
+    pq.write_table(SURVEY, path, row_group_size=130)
+    return path
+
+
+def names_in(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def compare(source, tmp_path, cluster, k, **options):
+    """Mask here and on the cluster; the files and all that is known of them must be equal."""
+    partitions = options.pop("partitions", None)
+    here = ma.protect_file(source, tmp_path / "here.parquet", k, overwrite=True, **options)
+    there = ma.protect_file(
+        source,
+        tmp_path / "there.parquet",
+        k,
+        overwrite=True,
+        engine="dask",
+        scheduler=cluster,
+        partitions=partitions,
+        **options,
+    )
+    one, many = pq.read_table(tmp_path / "here.parquet"), pq.read_table(tmp_path / "there.parquet")
+    assert many.equals(one)
+    assert there.information == here.information
+    assert there.recipe == here.recipe
+    assert (there.n_records, there.n_groups, there.k_achieved) == (here.n_records, here.n_groups, here.k_achieved)
+    assert there.path.is_dir()
+    return there
+
+
+@pytest.mark.parametrize("partitions", [1, 3, 31, 1000])
+def test_parts_do_not_show_in_the_result(source, tmp_path, cluster, partitions):
+    found = compare(source, tmp_path, cluster, 4, max_block=100, partitions=partitions, **ROLES)
+    parts = sorted(found.path.iterdir())
+    assert len(parts) == min(partitions, 31)
+    layout = [pq.ParquetFile(part).metadata.row_group(0).num_rows for part in parts]
+    assert layout == [130] * len(parts[:-1]) + [130 if partitions < 31 else 100]
+    assert {"here.parquet", "survey.parquet", "there.parquet"} == set(names_in(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"identifiers": ["person"], "keep": ["weight", "region"]},
+        {**ROLES, "integers": "round", "aggregate": "median"},
+        {**ROLES, "method": "iamat", "sizes": "variable"},
+    ],
+)
+def test_roles_and_methods(source, tmp_path, cluster, options):
+    compare(source, tmp_path, cluster, 3, max_block=150, partitions=7, **options)
+
+
+def test_ties_zeros_of_both_signs_and_constant_columns(tmp_path, cluster):
+    rng = np.random.default_rng(3)
+    n = 3000
+    table = pa.table(
+        {
+            "few": rng.integers(-1, 2, n) * np.where(rng.random(n) < 0.5, 1.0, -1.0),
+            "heavy": np.where(rng.random(n) < 0.9, -0.0, rng.exponential(size=n)),
+            "same": np.full(n, 7.0),
+            "kind": pa.array(rng.choice(["a", "b"], n, p=[0.95, 0.05])).dictionary_encode(),
+        }
+    )
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=250)
+    compare(tmp_path / "in.parquet", tmp_path, cluster, 3, strata=["kind"], max_block=40, partitions=5)
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_a_cluster_of_its_own(source, tmp_path, workers, caplog):
+    told = []
+    alone = ma.protect_file(source, tmp_path / "alone.parquet", 3, max_block=300, **ROLES)
+    found = ma.protect_file(
+        source,
+        tmp_path / "masked",
+        3,
+        max_block=300,
+        engine="dask",
+        n_jobs=workers,
+        progress=lambda *a: told.append(a),
+        **ROLES,
+    )
+    assert pq.read_table(found.path).equals(pq.read_table(alone.path))
+    assert told[-1] == (12_000, 12_000)
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert "http://127.0.0.1:" in caplog.text
+
+
+def test_a_dead_worker_costs_time_only(tmp_path, cluster):
+    columns = np.random.default_rng(0).random((5, 30_000))
+    table = pa.table({f"v{j}": column for j, column in enumerate(columns)})
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=1000)
+    killed = []
+    with Client(cluster, set_as_default=False) as client:
+
+        def strike(done, total):
+            if done > total * 4 / 9 and not killed:  # a third of the blocks are masked
+                workers = client.run(os.getpid)
+                killed.append(min(workers.values()))
+                os.kill(killed[0], signal.SIGKILL)
+
+        there = ma.protect_file(
+            tmp_path / "in.parquet",
+            tmp_path / "there",
+            3,
+            max_block=1000,
+            engine="dask",
+            scheduler=cluster,
+            progress=strike,
+        )
+        assert killed
+    here = ma.protect_file(tmp_path / "in.parquet", tmp_path / "here.parquet", 3, max_block=1000)
+    assert pq.read_table(there.path).equals(pq.read_table(here.path))
+    assert there.information == here.information
+    groups = ma.protect(table, 3, blocks="median", max_block=1000).groups
+    masked = np.array([pq.read_table(there.path)[name].to_numpy() for name in table.column_names])
+    assert_array_equal(np.unique(masked, axis=1).shape[1], groups.max() + 1)
+    for column in masked:  # one value a group
+        assert_array_equal(column, column[np.unique(groups, return_index=True)[1]][groups])
+
+
+SCRIPT = """
+import microagg as ma, os, stat, sys, time
+from pathlib import Path
+
+def look(done, total):
+    if done > total / 3:
+        for folder in Path(sys.argv[2]).parent.glob(".microagg-*"):
+            print(stat.S_IMODE(folder.stat().st_mode), flush=True)
+        print("masking", flush=True)
+        time.sleep(60)
+
+if __name__ == "__main__":
+    ma.protect_file(sys.argv[1], sys.argv[2], 3, keep=["region", "person", "weight"], max_block=300, engine="dask",
+                    n_jobs=1, progress=look)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_client_that_is_stopped_leaves_nothing_that_looks_whole(source, tmp_path, number, cluster):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    place = tmp_path / "place"
+    place.mkdir()
+    command = [sys.executable, str(tmp_path / "script.py"), str(source), str(place / "masked")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    lines = []
+    while not lines or lines[-1] != "masking":
+        lines.append(process.stdout.readline().strip())
+        assert lines[-1] or process.poll() is None, process.stderr.read()
+    assert lines[:2] == [str(0o700)] * 2
+    process.send_signal(number)
+    process.wait(timeout=30)
+    process.stdout.close()
+    process.stderr.close()
+    assert process.returncode != 0
+    left = names_in(place)
+    assert "masked" not in left
+    if number != signal.SIGKILL:
+        assert left == []
+    else:  # nothing could be done; the next run there does it
+        assert len(left) == 2
+        wait_until(lambda: not any((place / name / "workers").exists() and busy(place / name) for name in left))
+        options = {"keep": ["region", "person", "weight"], "max_block": 300, "engine": "dask", "scheduler": cluster}
+        ma.protect_file(source, place / "masked", 3, **options)
+        assert names_in(place) == ["masked"]
+        assert stat.S_IMODE((place / "masked").stat().st_mode) & 0o077 or os.umask(os.umask(0o022)) == 0o077
+
+
+def busy(folder):
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    time.sleep(0.5)
+    return before != {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+
+
+def wait_until(holds):
+    for _ in range(60):
+        if holds():
+            return
+        time.sleep(0.5)
+    raise AssertionError("workers outlive their client")
+
+
+def test_bad_input_is_named_and_nothing_is_left(source, tmp_path, cluster):
+    missing = SURVEY.set_column(4, SURVEY.column_names[4], pa.array([None] + [1.0] * 3999))
+    pq.write_table(missing, tmp_path / "missing.parquet", row_group_size=130)
+    (tmp_path / "text.csv").write_text("a,b\n1,2\n3,4\n5,6\n")
+    there = {"engine": "dask", "scheduler": cluster}
+    target = tmp_path / "masked"
+    (tmp_path / "busy").mkdir()
+    (tmp_path / "busy" / "thesis.docx").write_text("!")
+    cases = [
+        (InvalidParameter, "engine", lambda: ma.protect_file(source, target, 3, engine="spark", **ROLES)),
+        (InvalidParameter, "go with engine", lambda: ma.protect_file(source, target, 3, partitions=3, **ROLES)),
+        (InvalidParameter, "partitions=0", lambda: ma.protect_file(source, target, 3, partitions=0, **there, **ROLES)),
+        (InvalidData, "missing", lambda: ma.protect_file(tmp_path / "missing.parquet", target, 3, **there, **ROLES)),
+        (InvalidData, "Parquet first", lambda: ma.protect_file(tmp_path / "text.csv", target, 2, **there)),
+        (TooFewRecords, "strata", lambda: ma.protect_file(source, target, 900, max_block=4000, **there, **ROLES)),
+        (
+            InvalidParameter,
+            "more than .parquet",
+            lambda: ma.protect_file(source, tmp_path / "busy", 3, overwrite=True, **there, **ROLES),
+        ),
+        (InvalidParameter, "folder of", lambda: ma.protect_file(source, tmp_path / "a.csv", 3, **there, **ROLES)),
+    ]
+    for kind, words, call in cases:
+        with pytest.raises(kind, match=words):
+            call()
+    assert names_in(tmp_path) == ["busy", "missing.parquet", "survey.parquet", "text.csv"]
+
+
+def test_no_scheduler_at_the_address(source, tmp_path):
+    with pytest.raises(ClusterFailed, match="no scheduler answers"):
+        ma.protect_file(source, tmp_path / "masked", 3, engine="dask", scheduler="tcp://127.0.0.1:9", **ROLES)
+    assert names_in(tmp_path) == ["survey.parquet"]
+
+
+def test_tasks_are_told_a_folder_and_numbers_only(source, tmp_path, monkeypatch, cluster):
+    told = []
+    submit = Client.submit
+
+    def spy(self, function, *arguments, **more):
+        told.append(arguments)
+        return submit(self, function, *arguments, **more)
+
+    monkeypatch.setattr(Client, "submit", spy)
+    compare(source, tmp_path, cluster, 3, max_block=400, **ROLES)
+    assert len(told) > 50
+    plain = ("squares", "scores", "score squares")
+    for folder, number, *more in told:
+        assert folder.name.startswith(".microagg-")
+        assert isinstance(number, int)
+        assert all(isinstance(value, int) or value in plain for value in more)
