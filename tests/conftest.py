@@ -1,6 +1,7 @@
-"""Where the reference files are looked for, and what happens without them."""
+"""Where the reference files and the programs that some tests need are looked for, and what happens without them."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -28,3 +29,24 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if "casc" in item.keywords:
             item.add_marker(absent)
+
+
+LEFT_OUT = "left out: "
+
+
+def find_program(name):
+    """Give the path of a program that a test needs, or leave the test out."""
+    places = [shutil.which(name), *map(str, Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))]
+    found = [place for place in places if place]
+    if not found:
+        pytest.skip(f"{LEFT_OUT}{name} is not installed")
+    return found[-1]
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say which tests were left out for want of a program."""
+    reasons = [str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", [])]
+    left_out = sorted({reason.split(LEFT_OUT, 1)[1] for reason in reasons if LEFT_OUT in reason})
+    for reason in left_out:
+        count = sum(reason in other for other in reasons)
+        terminalreporter.write_line(f"{count} tests were left out: {reason}")
