@@ -2,7 +2,6 @@
 
 import json
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from microagg.errors import InvalidData, InvalidParameter, RoleError
+from microagg.io.files import whole_file
 
 _CSV = (".csv", ".tsv")
 _PARQUET = (".parquet", ".pq")
@@ -151,21 +151,5 @@ def _pandas_index(schema: pa.Schema) -> list[str]:
 @contextmanager
 def parquet_writer(target: Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
     """Write a Parquet file under a temporary name beside its place, and rename it when all is well."""
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    os.close(handle)
-    try:
-        with pq.ParquetWriter(temporary, schema) as writer:
-            yield writer
-        with open(temporary, "rb+") as written:  # noqa: PTH123 - a handle to sync
-            os.fsync(written.fileno())
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
+    with whole_file(target) as fresh, pq.ParquetWriter(fresh, schema) as writer:
+        yield writer

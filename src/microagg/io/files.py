@@ -1,16 +1,40 @@
 """Files: written whole or not at all."""
 
+import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 
+@contextmanager
+def whole_file(target: Path) -> Iterator[Path]:
+    """Give a name beside the target to write to; it becomes the target when all is well, and is removed otherwise."""
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        with temporary.open("rb+") as written:
+            os.fsync(written.fileno())
+        temporary.chmod(0o666 & ~_umask())  # mkstemp lets only the owner read
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
 def write_csv(table: Any, path: Path) -> None:
-    """Write an Arrow table as CSV beside its place and move it there when it is whole."""
+    """Write an Arrow table as CSV, into a folder that is made if need be."""
     import pyarrow.csv
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".microagg-") as folder:
-        fresh = Path(folder) / path.name
+    with whole_file(path) as fresh:
         pyarrow.csv.write_csv(table, fresh)
-        fresh.replace(path)

@@ -26,9 +26,9 @@ from microagg.errors import ClusterFailed, InvalidData, InvalidParameter
 from microagg.grouping import check_stratum_sizes
 from microagg.io import frames
 from microagg.io.batches import Batches
+from microagg.io.scratch import private_folder, put_in_place
 from microagg.scale import _tasks
 from microagg.scale._plan import NO_SUM, Figures, Moments, Outcome, Plan, Progress, check_magnitudes, tell
-from microagg.scale._scratch import private_folder, put_in_place
 from microagg.scale._tasks import WIDTHS, Work, keep, keep_object, kept
 
 _REGION = 1_000_000  # records that one worker masks at a time, at most, unless a block is larger

@@ -81,6 +81,7 @@ def protect_file(
     weight: Any = None,
     strata: Iterable[Any] = (),
     keep: Iterable[Any] = (),
+    drop: Iterable[Any] = (),
     rest: str | None = None,
     method: Any = "mdav",
     aggregate: str = "mean",
@@ -105,7 +106,7 @@ def protect_file(
         A Parquet file, a folder of Parquet files (taken in the order of their names), or a CSV file.
     target : path
         The Parquet file to write; with engine="dask" a folder of such files.
-    k, quasi, identifiers, confidential, weight, strata, keep, rest, method, aggregate, integers : see `protect`
+    k, quasi, identifiers, confidential, weight, strata, keep, drop, rest, method, aggregate, integers : see `protect`
         Columns are standardised; missing values are refused.
     max_block : int
         The most records of a block, within which groups are formed.
@@ -154,7 +155,9 @@ def protect_file(
     partitions = _check_engine(engine, scheduler, partitions)
     file = Batches(source)
     path = _check_target(target, file, overwrite, folder=engine == "dask")
-    named = {name for role in (quasi or (), identifiers, confidential, strata, keep) for name in check_names(role)}
+    named = {
+        name for role in (quasi or (), identifiers, confidential, strata, keep, drop) for name in check_names(role)
+    }
     index = [name for name in file.index_columns if name not in {*named, weight}]  # row labels: they may identify
     schema = Schema.assign(
         file.names,
@@ -165,6 +168,7 @@ def protect_file(
         weight=[] if weight is None else [weight],
         strata=check_names(strata),
         keep=check_names(keep),
+        drop=check_names(drop),
     )
     names = schema.names(Role.QUASI)
     own_parameters = inspect.signature(protect_file).parameters

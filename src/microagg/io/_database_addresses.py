@@ -1,0 +1,208 @@
+"""Addresses of tables in databases: taken apart, compared, and shown without what is secret."""
+
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from microagg.errors import InvalidParameter
+
+DUCKDB = "duckdb"
+POSTGRESQL = "postgresql"
+_SCHEMES = {"duckdb": DUCKDB, "postgresql": POSTGRESQL, "postgres": POSTGRESQL}
+# With a driver's name, as SQLAlchemy has it, or without slashes, it is refused: as an address, not as a file's name.
+_DATABASE = re.compile(r"(duckdb|postgres|postgresql)(\+\w*)?:", re.IGNORECASE)
+_ANY_ADDRESS = re.compile(r"[A-Za-z][\w+.-]+://")
+# What says where, and nothing else: a list of what is secret would never be whole.
+_SHOWN = ("host", "hostaddr", "port", "dbname", "sslmode", "table")
+_LOCAL = ("", "localhost", "127.0.0.1", "::1")
+_FORMS = "duckdb:///file.db?table=t or postgresql://user@host:5432/database?table=schema.t"
+
+
+@dataclass(frozen=True)
+class Address:
+    """A table and where it is.
+
+    Attributes
+    ----------
+    kind : str
+        "duckdb" or "postgresql".
+    table : str
+        The table's name, as it is stored.
+    schema : str or None
+        The name of its schema, if one was given.
+    shown : str
+        The address without credentials.
+    path : Path
+        The file of DuckDB.
+    uri : str
+        What libpq is told, credentials among it.
+    place : tuple of str
+        What tells one PostgreSQL database from another.
+    """
+
+    kind: str
+    table: str
+    schema: str | None
+    shown: str
+    path: Path = Path()
+    uri: str = field(default="", repr=False)
+    place: tuple[str, ...] = ()
+
+
+def is_database(address: object) -> bool:
+    """Tell whether an address is one of a database, well formed or not.
+
+    Examples
+    --------
+    >>> is_database("duckdb:///survey.db?table=persons"), is_database("survey.csv")
+    (True, False)
+    """
+    return isinstance(address, str) and _DATABASE.match(address) is not None
+
+
+def without_credentials(address: str) -> str:
+    """Give what of an address may be shown or stored: no user, no password, and of its parameters only the place.
+
+    Of a malformed address, in which a password may stand anywhere, the scheme alone is given; a file's path is left
+    as it is.
+
+    Examples
+    --------
+    >>> without_credentials("postgresql://ann:secret@host/db?table=t&sslpassword=secret")
+    'postgresql://host/db?table=t'
+    """
+    if not is_database(address):
+        found = _ANY_ADDRESS.match(address)
+        return found.group() if found else address
+    try:
+        return parse(address).shown
+    except InvalidParameter:
+        return _scheme_of(address) + "://"
+
+
+def same_table(first: str, second: str) -> bool:
+    """Tell whether two addresses are of one table, as far as they tell.
+
+    Paths are resolved, a schema that is not named is the usual one (main, public), and a server at this machine is one
+    by any name. Two names of one remote server are not seen through.
+
+    Examples
+    --------
+    >>> same_table("duckdb:///a.db?table=t", "duckdb:///./a.db?table=MAIN.T")
+    True
+    """
+    if not (is_database(first) and is_database(second)):
+        return False
+    return _identity(parse(first)) == _identity(parse(second))
+
+
+def _identity(address: Address) -> tuple[object, ...]:
+    if address.kind == DUCKDB:  # to which upper and lower case are one
+        return DUCKDB, address.path.resolve(), (address.schema or "main").lower(), address.table.lower()
+    return POSTGRESQL, address.place, address.schema or "public", address.table
+
+
+def parse(address: str) -> Address:
+    """Take an address apart; no part of one that is refused is shown, as it may be a password."""
+    scheme = _scheme_of(address)
+    if scheme not in _SCHEMES or not address[len(scheme) :].startswith("://"):
+        raise InvalidParameter(f"the address does not begin as one that is understood. Write {_FORMS}.")
+    kind = _SCHEMES[scheme]
+    parts = _split(address)
+    if parts is None:
+        raise InvalidParameter(f"the {kind} address cannot be taken apart. Write {_FORMS}.")
+    if parts.fragment or address.count("@") > 1 or address.count("@") > parts.netloc.count("@"):
+        # An unescaped character of a password has cut it in two.
+        raise InvalidParameter(
+            f"the {kind} address has a '#', or an '@' that does not end the user's part. Write them as %23 and %40, "
+            f"and '/' and '?' within a password as %2F and %3F."
+        )
+    if "\0" in unquote(address) or "\n" in address or "\r" in address:
+        raise InvalidParameter(f"the {kind} address holds a control character. Write {_FORMS}.")
+    pairs = [(unquote(pair.partition("=")[0]), pair) for pair in parts.query.split("&") if pair]
+    tables = [unquote(pair.partition("=")[2]) for name, pair in pairs if name == "table"]
+    if len(tables) != 1 or not tables[0]:
+        given = "names no table" if not any(tables) else f"names {len(tables)} tables"
+        raise InvalidParameter(f"the {kind} address {given}, and one is needed. End it with ?table=name.")
+    schema, table = _names(tables[0])
+    shown = "&".join(pair for name, pair in pairs if name in _SHOWN)
+    others = [(name, pair) for name, pair in pairs if name != "table"]
+    if kind == DUCKDB:
+        return _duckdb(parts.netloc, parts.path, len(others), schema, table, shown)
+    _check_length(table, schema)
+    values = {name: unquote(pair.partition("=")[2]) for name, pair in others}
+    host = parts.netloc.rpartition("@")[2]
+    return Address(
+        POSTGRESQL,
+        table,
+        schema,
+        f"postgresql://{host}{parts.path}?{shown}",
+        uri=_uri(parts.netloc, parts.path, others),
+        place=_place(parts.hostname, parts.port, unquote(parts.path[1:]), unquote(parts.username or ""), values),
+    )
+
+
+def _split(address: str) -> SplitResult | None:
+    """Split an address; not raised from here, an error does not carry on the text that urlsplit complains of."""
+    try:
+        parts = urlsplit(address)
+        _ = parts.port, unquote(address, errors="strict")
+    except ValueError:
+        return None
+    return parts
+
+
+def _scheme_of(address: str) -> str:
+    return address.partition(":")[0].lower()
+
+
+def _duckdb(netloc: str, path: str, others: int, schema: str | None, table: str, shown: str) -> Address:
+    if netloc or len(path) < 2 or path.endswith("/"):
+        raise InvalidParameter(
+            "the duckdb address names no file after its third slash. Write duckdb:///file.db?table=t for a file here, "
+            "duckdb:////folder/file.db?table=t for one anywhere."
+        )
+    if others:
+        raise InvalidParameter(f"the duckdb address has {others} parameter(s) but table. Leave them out.")
+    # Made absolute, no name is taken for a kind of database, such as one in memory or on the network.
+    file = Path(unquote(path[1:])).absolute()
+    return Address(DUCKDB, table, schema, f"duckdb://{path}?{shown}", path=file)
+
+
+def _names(name: str) -> tuple[str | None, str]:
+    """Split schema.table; a part in double quotes may hold a dot."""
+    parts = re.findall(r'("(?:[^"]|"")+"|[^."][^.]*)(\.|$)', name)
+    if "".join(part + end for part, end in parts) != name or not 1 <= len(parts) <= 2 or name.endswith("."):
+        raise InvalidParameter(
+            "the table of the address is neither a name nor schema.name. Put a name that holds a dot or begins with a "
+            'quote into double quotes: ?table=schema."a.b".'
+        )
+    plain = [part[1:-1].replace('""', '"') if part.startswith('"') else part for part, _ in parts]
+    return (plain[0] if len(plain) == 2 else None), plain[-1]
+
+
+def _check_length(table: str, schema: str | None) -> None:
+    """Refuse what PostgreSQL would cut off: it might then be the name of another table."""
+    longest = max(len(name.encode()) for name in (table, schema or ""))
+    if longest > 63:
+        raise InvalidParameter(f"a name of {longest} bytes: PostgreSQL keeps 63. Shorten the table's or schema's name.")
+
+
+def _uri(netloc: str, path: str, others: list[tuple[str, str]]) -> str:
+    kept = [pair for name, pair in others if name != "client_encoding"]
+    kept.append("client_encoding=UTF8")  # Arrow's; else the server sends its own
+    if "connect_timeout" not in dict(others) and "PGCONNECT_TIMEOUT" not in os.environ:
+        kept.append("connect_timeout=15")
+    return f"postgresql://{netloc}{path}?{'&'.join(kept)}"
+
+
+def _place(host: str | None, port: int | None, database: str, user: str, values: dict[str, str]) -> tuple[str, ...]:
+    """Find host, port and database as libpq does."""
+    where = values.get("host") or unquote(host or "") or values.get("hostaddr") or os.environ.get("PGHOST", "")
+    who = values.get("user") or user or os.environ.get("PGUSER", "")
+    which = values.get("dbname") or database or os.environ.get("PGDATABASE", "") or who
+    local = where.lower() in _LOCAL or where.startswith(("/", "@"))
+    number = values.get("port") or port or os.environ.get("PGPORT") or 5432
+    return ("" if local else where.lower()), str(number), which

@@ -1,0 +1,207 @@
+"""How a text file is written, found out from its beginning: encoding, delimiter, marks of numbers, line ends."""
+
+import codecs
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+
+from microagg.errors import InvalidData, InvalidParameter
+from microagg.io._numbers import THOUSANDS, Marks, guess_marks
+
+DELIMITERS = ("\t", ";", "|", ",")
+SAMPLE = 1 << 20
+_RECORDS = 100
+_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_CONTROLS = frozenset(map(chr, (*range(9), 11, *range(14, 32), *range(127, 160))))
+_SHOWN = {"\t": "tab", " ": "space", "\u00a0": "no-break space", "\u202f": "narrow no-break space", None: "none"}
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a text file is written."""
+
+    delimiter: str = ","
+    codec: str = "utf-8"
+    bom: bytes = b""
+    marks: Marks = field(default_factory=Marks)
+    line_end: str = "\n"
+    fields: int = 0
+    guessed: bool = False  # the encoding stands for want of a better one
+
+    def shown(self) -> dict[str, str]:
+        """Tell a person what was found or asked for."""
+        encoding = self.codec + (" with BOM" if self.bom else "") + (" (a guess: it is not UTF-8)" * self.guessed)
+        return {
+            "delimiter": _SHOWN.get(self.delimiter, self.delimiter),
+            "encoding": encoding,
+            "decimal": self.marks.decimal,
+            "thousands": _SHOWN.get(self.marks.thousands, self.marks.thousands or "none"),
+        }
+
+
+def open_bytes(path: Path) -> pa.NativeFile:
+    """Open a file for reading, taking off the compression that its name tells."""
+    compression = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix.lower())
+    return pa.input_stream(str(path), compression=compression)
+
+
+def find_dialect(
+    path: Path,
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+) -> Dialect:
+    """Find out how a file is written; what is passed is not questioned."""
+    _check_options(delimiter, decimal, thousands)
+    with open_bytes(path) as file:
+        start = file.read(SAMPLE)
+        is_whole = len(start) < SAMPLE
+    codec, bom, guessed = _find_encoding(start, encoding, path.name)
+    try:
+        text = codecs.getincrementaldecoder(codec)().decode(start[len(bom) :], final=is_whole)
+    except UnicodeError:
+        raise wrong_encoding(path.name, codec) from None
+    if "\0" in text:
+        raise has_nul(path.name)
+    if not text.strip("\r\n"):
+        raise InvalidData(f"{path.name!r} is empty. Pass a file with a header and records.")
+    if delimiter is None:
+        delimiter = _find_delimiter(text, is_whole, ".tsv" in path.suffixes)
+    records = _records(text, delimiter, is_whole, 2000)
+    if len(records) < 2 and is_whole:
+        raise InvalidData(f"{path.name!r} has a header and no records. Pass a file with at least k records.")
+    if not records:
+        raise InvalidData(f"{path.name!r} has a first row of more than {SAMPLE} bytes. Check its quotes and line ends.")
+    newline = text.find("\n")
+    line_end = "\r\n" if newline > 0 and text[newline - 1] == "\r" else "\n"
+    marks = guess_marks(records[1:], delimiter, decimal, thousands)
+    return Dialect(delimiter, codec, bom, marks, line_end, len(records[0]), guessed)
+
+
+def wrong_encoding(name: str, codec: str) -> InvalidData:
+    """Make the error of a file that has bytes which its encoding does not know."""
+    return InvalidData(f"{name!r} is not written in {codec}. Pass its encoding, such as 'utf-8', 'cp1252' or 'cp1250'.")
+
+
+def has_nul(name: str) -> InvalidData:
+    """Make the error of a file with characters that no text has."""
+    return InvalidData(
+        f"{name!r} holds NUL characters: it is no text, is damaged, or is UTF-16 without a mark. Pass its encoding, "
+        f"such as 'utf-16-le', or write it anew."
+    )
+
+
+def _check_options(delimiter: str | None, decimal: str | None, thousands: str | None) -> None:
+    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0'):
+        raise InvalidParameter(f"delimiter={delimiter!r} is not one ASCII character. Pass one such as ',' or ';'.")
+    if decimal is not None and decimal not in (".", ","):
+        raise InvalidParameter(f"decimal={decimal!r} is not a decimal mark. Pass '.' or ','.")
+    if thousands and thousands not in THOUSANDS:
+        known = ", ".join(map(repr, THOUSANDS))
+        raise InvalidParameter(f"thousands={thousands!r} does not separate thousands. Pass one of {known}, or ''.")
+    if thousands and thousands == decimal:
+        raise InvalidParameter(f"decimal and thousands are both {decimal!r}. Pass two different marks.")
+
+
+def _find_encoding(start: bytes, encoding: str | None, name: str) -> tuple[str, bytes, bool]:
+    """Give the codec, the mark that the file starts with, and whether the codec is a mere guess."""
+    marked = next(((codec, bom) for bom, codec in _BOMS if start.startswith(bom)), None)
+    if encoding is not None:
+        codec = _known_codec(encoding)
+        if codec == "utf-8-sig":
+            codec = "utf-8"
+        if codec == "utf-16":
+            if marked is None or marked[0] == "utf-8":
+                raise InvalidData(f"{name!r} has no mark of its byte order. Pass encoding='utf-16-le' or 'utf-16-be'.")
+            codec = marked[0]
+        return codec, marked[1] if marked and marked[0] == codec else b"", False
+    if marked is not None:
+        return *marked, False
+    if _is_utf8(start):
+        return "utf-8", b"", False
+    return _fallback(start, name), b"", True
+
+
+def _is_utf8(start: bytes) -> bool:
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start, final=False)  # the last character may be cut
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _known_codec(encoding: str) -> str:
+    try:
+        "".encode(encoding)  # which also refuses codecs that are not of text
+        return codecs.lookup(encoding).name
+    except (LookupError, TypeError, ValueError):
+        raise InvalidParameter(
+            f"encoding={encoding!r} is not known. Pass one such as 'utf-8', 'utf-16' or 'cp1252'."
+        ) from None
+
+
+def _fallback(data: bytes, name: str) -> str:
+    """Take cp1252 where it makes sense of the bytes; latin-1 differs from it by control characters alone."""
+    try:
+        text = data.decode("cp1252")
+    except UnicodeDecodeError:
+        text = "\0"
+    if _CONTROLS.intersection(text):
+        if b"\0" in data:
+            raise has_nul(name)
+        raise InvalidData(
+            f"{name!r} is neither UTF-8, UTF-16 with a mark, nor Windows-1252. Pass its encoding, such as 'cp1250'."
+        )
+    return "cp1252"
+
+
+def refind_encoding(path: Path) -> str:
+    """Find the encoding of a file whose beginning is UTF-8 and whose rest is not."""
+    with open_bytes(path) as file:
+        while chunk := file.read(SAMPLE):
+            codec = _fallback(chunk, path.name)
+    return codec
+
+
+def _records(text: str, delimiter: str, is_whole: bool, limit: int) -> list[list[str]]:
+    """Split the first records into fields, without blank lines and without a last record that may be cut."""
+    found: list[list[str]] = []
+    try:
+        for record in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
+            # A blank line is a missing value where there is but one column.
+            if record or (found and len(found[0]) == 1):
+                found.append(record or [""])
+            if len(found) > limit:
+                break
+    except csv.Error:  # a field beyond the reader's limit, whose record is not among those found
+        return found
+    return found if is_whole and len(found) <= limit else found[:-1]
+
+
+def _find_delimiter(text: str, is_whole: bool, is_tsv: bool) -> str:
+    """Take the delimiter that cuts most records into as many fields as the header, then the one that gives most."""
+    usual = "\t" if is_tsv else ","
+    best, best_score = None, (0.0, 0)
+    for delimiter in DELIMITERS:
+        counts = [len(record) for record in _records(text, delimiter, is_whole, _RECORDS)]
+        if counts and counts[0] > 1:
+            score = (_share(counts), counts[0])
+            if score > best_score:
+                best, best_score = delimiter, score
+    if best is not None:
+        return best
+    for delimiter in (usual, *DELIMITERS):
+        # One column: what its values hold, such as a decimal comma, cannot be the delimiter.
+        if all(len(record) == 1 for record in _records(text, delimiter, is_whole, _RECORDS)):
+            return delimiter
+    return usual
+
+
+def _share(counts: Sequence[int]) -> float:
+    return sum(count == counts[0] for count in counts) / len(counts)

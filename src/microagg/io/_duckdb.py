@@ -1,0 +1,168 @@
+"""Tables in a file of DuckDB."""
+
+import os
+from typing import Any
+
+import pyarrow as pa
+
+from microagg.errors import InvalidData, InvalidParameter, MicroaggError
+from microagg.io._database_addresses import Address
+from microagg.io._worker import Stop
+
+_BATCH = 1 << 17
+_NUMBERS = "TINYINT SMALLINT INTEGER BIGINT UTINYINT USMALLINT UINTEGER UBIGINT FLOAT DOUBLE".split()
+_DATES = ["DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"]
+_KEPT = {*_NUMBERS, *_DATES, "BOOLEAN", "VARCHAR", "BLOB", "TIME"}
+# Arrow has none so wide; DuckDB would hand them over as decimals of 38 digits, and silently wrong where they are more.
+_WIDE = ("HUGEINT", "UHUGEINT", "BIGNUM", "VARINT")
+_CONFIG = {"autoinstall_known_extensions": "false"}  # nothing is fetched for a view in somebody's file
+
+
+def driver() -> Any:
+    """Import duckdb, or say how to install it."""
+    try:
+        import duckdb
+    except ImportError:
+        raise InvalidParameter("duckdb:// needs the duckdb package. Run: pip install 'microagg[sql]'") from None
+    return duckdb
+
+
+def read(address: Address, stop: Stop) -> pa.Table:
+    """Read a table or view, in its stored order."""
+    duckdb = driver()
+    if not address.path.is_file():
+        raise InvalidData(f"there is no file for {address.shown!r}. Check the path; a fourth slash begins at the root.")
+    with duckdb.connect(str(address.path), read_only=True, config=_CONFIG) as connection, stop.by(connection.interrupt):
+        kind = _kind(connection, address)
+        if kind is None:
+            raise InvalidData(f"there is no table {address.shown!r}. Check its name and its schema.")
+        source = _qualified(connection, address)
+        relation = connection.sql(f"SELECT * FROM {source} LIMIT 0")
+        types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+        columns = ", ".join(_expression(connection, source, name, kind) for name, kind in types.items())
+        rows = connection.sql(f"SELECT {columns} FROM {source}")
+        reader = rows.to_arrow_reader(_BATCH) if hasattr(rows, "to_arrow_reader") else rows.fetch_arrow_reader(_BATCH)
+        return pa.Table.from_batches(list(reader), schema=reader.schema)
+
+
+def _expression(connection: Any, source: str, name: str, kind: str) -> str:
+    """Say how a column is selected so that Arrow holds what is there."""
+    column = quoted(name)
+    target = None if kind in _KEPT or kind.startswith("DECIMAL(") else "VARCHAR"
+    if kind in _WIDE:
+        query = f"SELECT min({column})::VARCHAR, max({column})::VARCHAR FROM {source}"
+        ends = [abs(int(end)) for end in connection.execute(query).fetchall()[0] if end is not None]
+        largest = max(ends, default=0)
+        target = "BIGINT" if largest < 2**63 else "DECIMAL(38,0)" if largest < 10**38 else "VARCHAR"
+    elif kind in _DATES:
+        query = f"SELECT coalesce(bool_or(isinf({column})), false) FROM {source}"
+        target = "VARCHAR" if connection.execute(query).fetchall()[0][0] else None
+    return column if target is None else f"CAST({column} AS {target}) AS {column}"
+
+
+def check_target(address: Address, overwrite: bool, stop: Stop) -> None:
+    """Refuse a target that cannot be written, and leave no trace."""
+    duckdb = driver()
+    if address.path.exists():
+        with duckdb.connect(str(address.path), config=_CONFIG) as connection, stop.by(connection.interrupt):
+            _check_free(connection, address, overwrite)
+        return
+    folder = address.path.parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise InvalidData(f"the folder of {address.shown!r} is absent or cannot be written to. Make it first.")
+    if (address.schema or "main").lower() != "main":
+        raise InvalidData(f"{address.shown!r} would be a new file, whose only schema is main. Leave the schema out.")
+
+
+def write(table: pa.Table, address: Address, overwrite: bool, stop: Stop) -> None:
+    """Write a table in one transaction; a file that was made for it goes when it fails."""
+    names = [name.lower() for name in table.column_names]
+    if len(set(names)) < len(names):  # one would silently be called something else
+        raise InvalidData("two columns differ by upper and lower case alone, which are one to DuckDB. Rename one.")
+    duckdb = driver()
+    is_new = not address.path.exists()
+    try:
+        with duckdb.connect(str(address.path), config=_CONFIG) as connection:
+            connection.execute("BEGIN")
+            try:
+                with stop.by(connection.interrupt):
+                    _create(connection, table, address, overwrite)
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+    except BaseException:
+        if is_new:
+            address.path.unlink(missing_ok=True)
+            address.path.with_name(address.path.name + ".wal").unlink(missing_ok=True)
+        raise
+
+
+def _create(connection: Any, table: pa.Table, address: Address, overwrite: bool) -> None:
+    exists = _check_free(connection, address, overwrite)
+    target = _qualified(connection, address)
+    if exists:
+        connection.execute(f"DROP TABLE {target}")
+    view = f"microagg_{os.urandom(8).hex()}"
+    connection.register(view, table)
+    connection.execute(f"CREATE TABLE {target} AS SELECT * FROM {view}")
+    connection.unregister(view)
+
+
+def _check_free(connection: Any, address: Address, overwrite: bool) -> bool:
+    """Refuse a name that is taken; tell whether there is a table to overwrite."""
+    schemas = connection.execute(
+        "SELECT count(*) FROM information_schema.schemata "
+        "WHERE catalog_name = current_database() AND lower(schema_name) = lower(?)",
+        [address.schema or "main"],
+    )
+    if not schemas.fetchall()[0][0]:
+        raise InvalidData(f"there is no schema for {address.shown!r}. Create it, or leave it out for main.")
+    kind = _kind(connection, address)
+    if kind is None:
+        return False
+    if kind != "BASE TABLE":
+        raise InvalidData(f"{address.shown!r} is a view, which is not replaced. Choose another name.")
+    if not overwrite:
+        raise InvalidData(f"the table {address.shown!r} exists. Choose another name, or ask for it to be overwritten.")
+    return True
+
+
+def _kind(connection: Any, address: Address) -> str | None:
+    found = connection.execute(
+        "SELECT table_type FROM information_schema.tables WHERE table_catalog = current_database() "
+        "AND lower(table_schema) = lower(?) AND lower(table_name) = lower(?)",
+        [address.schema or "main", address.table],
+    ).fetchall()
+    return found[0][0] if found else None
+
+
+def _qualified(connection: Any, address: Address) -> str:
+    """Give the full name: a shorter one might be taken for a file, or for a variable of Python."""
+    catalog = connection.execute("SELECT current_database()").fetchall()[0][0]
+    return ".".join(map(quoted, (catalog, address.schema or "main", address.table)))
+
+
+def quoted(name: str) -> str:
+    """Quote an identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def explain(error: BaseException, address: Address) -> MicroaggError | None:
+    """Put a failure into our words; the driver's may show a cell."""
+    duckdb = driver()
+    if isinstance(error, duckdb.ConnectionException):
+        return InvalidData(f"the file of {address.shown!r} is open in this process already. Close it there first.")
+    if isinstance(error, duckdb.IOException) and "lock" in str(error):
+        return InvalidData(f"the file of {address.shown!r} is in use by another process. Wait for it, or close it.")
+    if isinstance(error, (duckdb.IOException, duckdb.SerializationException)):
+        return InvalidData(
+            f"the file of {address.shown!r} cannot be opened, read or written: it is no DuckDB file, it is of a newer "
+            f"DuckDB, it may not be touched by you, or the disk is full. Check the path, the permissions, and the disk."
+        )
+    if isinstance(error, duckdb.DependencyException):
+        return InvalidData(f"something else depends on the table {address.shown!r}. Choose another name.")
+    if isinstance(error, (duckdb.Error, pa.ArrowException, OSError)):
+        kind = type(error).__name__
+        return InvalidData(f"DuckDB failed on {address.shown!r} ({kind}). Check the table with DuckDB itself.")
+    return None

@@ -1,0 +1,66 @@
+"""Kinds of files, by their names."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from microagg.errors import InvalidParameter
+
+KINDS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".feather": "feather",
+    ".arrow": "feather",
+    ".sav": "spss",
+    ".zsav": "spss",
+    ".dta": "stata",
+    ".sas7bdat": "sas",
+}
+COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
+
+
+def to_path(address: Any) -> Path:
+    """Make a path of what was passed as one."""
+    if not isinstance(address, (str, os.PathLike)):
+        raise InvalidParameter(f"a {type(address).__name__} is not an address. Pass the path of a file, or a database.")
+    if isinstance(address, str) and "://" in address:
+        scheme = address.split("://", 1)[0]  # the rest may hold a password
+        raise InvalidParameter(f"{scheme}:// is not an address that is read. Pass a file, duckdb:// or postgresql://.")
+    return Path(address)
+
+
+def base_suffix(path: Path) -> str:
+    """Give the suffix that tells the kind, below one of compression."""
+    name = Path(path.stem) if path.suffix.lower() in COMPRESSED else path
+    return name.suffix.lower()
+
+
+def kind_of(path: Path) -> str:
+    """Give the kind of a file by its name."""
+    kind = KINDS.get(base_suffix(path))
+    if kind is None or (kind != "csv" and path.suffix.lower() in COMPRESSED):
+        raise InvalidParameter(
+            f"{path.name!r} is of no kind that is known by its name. Known are {', '.join(KINDS)}, and text with .gz "
+            f"or .zst behind. Convert or rename it."
+        )
+    return kind
+
+
+def check_apart(path: Path, source: Path) -> None:
+    """Refuse to write over a source, or into one, by whatever name."""
+    if not source.exists():
+        return
+    is_same = path.exists() and path.samefile(source)
+    is_inside = source.is_dir() and source.resolve() in path.resolve().parents
+    if is_same or is_inside or path.resolve() == source.resolve():
+        raise InvalidParameter(
+            f"{path.name!r} is the source itself, or a part of it, which is never written over. Pass another name."
+        )
+    inside = source.iterdir() if source.is_dir() else ()
+    if path.exists() and any(part.samefile(path) for part in inside):
+        raise InvalidParameter(
+            f"{path.name!r} is a part of the source, which is never written over. Pass another name."
+        )

@@ -1,0 +1,179 @@
+"""Numbers as people write them: read from columns of text, guessed at, and written again."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+MISSING = ("", "NA", "NaN", "NULL", ".")
+"""What stands for a missing value in a column of numbers."""
+
+THOUSANDS = (",", ".", "'", "’", " ", "\u00a0", "\u202f")
+_SAMPLE = 1000
+
+
+@dataclass(frozen=True)
+class Marks:
+    """How the numbers of a file are written: the decimal mark, and what separates thousands, if anything does."""
+
+    decimal: str = "."
+    thousands: str | None = None
+
+    @property
+    def pattern(self) -> str:
+        """A number in these marks, for both RE2 and Python."""
+        point = re.escape(self.decimal)
+        whole = "[0-9]+"
+        if self.thousands:
+            # No group of thousands starts with 0: 0.123 is a fraction and 012 345 a code.
+            whole = f"(?:[1-9][0-9]{{0,2}}(?:{re.escape(self.thousands)}[0-9]{{3}})+|[0-9]+)"
+        return f"^[+-]?(?:{whole}(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]+)?$"
+
+
+def to_numbers(column: pa.ChunkedArray, marks: Marks, *, codes: bool) -> pa.ChunkedArray | None:
+    """Turn a column of text into int64 or float64, or give None where it is not all numbers.
+
+    Parameters
+    ----------
+    column : ChunkedArray of string
+    marks : Marks
+    codes : bool
+        Whether text that may be a code (leading zeros, or whole and too long for int64) is a number too, and a column
+        without any value one of numbers.
+    """
+    if not _all_match(_prepare(column.slice(0, _SAMPLE)), marks.pattern):
+        return None
+    column = _without_words(column)
+    plain = _plain_numbers(column, marks)
+    if plain is not None and (codes or not _any_matches(column, "^[+-]?0[0-9]")):
+        return plain
+    text = _prepare(column)
+    if text.null_count == len(text):
+        return text.cast(pa.float64()) if codes else None
+    if not _all_match(text, marks.pattern) or (not codes and _any_matches(text, "^[+-]?0[0-9]")):
+        return None
+    if marks.thousands:
+        text = pc.replace_substring(text, marks.thousands, "")
+    if marks.decimal != ".":
+        text = pc.replace_substring(text, marks.decimal, ".")
+    if not _any_matches(text, "[^0-9-]"):
+        try:
+            return text.cast(pa.int64())
+        except pa.ArrowInvalid:  # too long
+            if not codes:
+                return None
+    numbers = text.cast(pa.float64())
+    return numbers if _is_finite(numbers) else None
+
+
+def _plain_numbers(column: pa.ChunkedArray, marks: Marks) -> pa.ChunkedArray | None:
+    """Read numbers of the plainest kind, in a fraction of the time that patterns take; None where there are others."""
+    if marks.thousands or column.null_count == len(column):
+        return None
+    try:
+        numbers = column.cast(pa.int64())
+    except pa.ArrowInvalid:
+        pass
+    else:
+        # Longer than need be: it has leading zeros, or is hexadecimal, which the cast takes too.
+        plain = pc.sum(pc.binary_length(column)) == pc.sum(pc.binary_length(numbers.cast(pa.string())))
+        return numbers if plain else None
+    if not _any_matches(column.slice(0, _SAMPLE), "[.,eE]"):
+        return None  # whole, and too long or with a plus; or with a fraction further down
+    if marks.decimal != ".":
+        if pc.any(pc.match_substring(column, ".")).as_py():
+            return None
+        column = pc.replace_substring(column, marks.decimal, ".")
+    try:
+        numbers = column.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return None
+    return numbers if _is_finite(numbers) else None
+
+
+def _is_finite(numbers: pa.ChunkedArray) -> bool:
+    """Tell whether no number is infinite, as 1e999 is, or none, as the cast takes words for them."""
+    return pc.all(pc.is_finite(numbers), skip_nulls=True).as_py() is not False
+
+
+def _prepare(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Drop spaces around values, a plus before them, and what stands for missing."""
+    text = column.cast(pa.string())
+    if _any_matches(text, r"^\s|\s$"):
+        text = pc.utf8_trim_whitespace(text)
+    if pc.any(pc.starts_with(text, "+")).as_py():
+        text = pc.replace_substring_regex(text, r"^\+", "")
+    return _without_words(text)
+
+
+def _without_words(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    missing = pc.is_in(text, value_set=pa.array(MISSING, text.type))
+    if not pc.any(missing).as_py():
+        return text
+    return pc.if_else(missing, pa.scalar(None, text.type), text)
+
+
+def _all_match(text: pa.ChunkedArray, pattern: str) -> bool:
+    return pc.all(pc.match_substring_regex(text, pattern), skip_nulls=True).as_py() is not False
+
+
+def _any_matches(text: pa.ChunkedArray, pattern: str) -> bool:
+    return pc.any(pc.match_substring_regex(text, pattern)).as_py() is True
+
+
+def guess_marks(records: Sequence[Sequence[str]], delimiter: str, decimal: str | None, thousands: str | None) -> Marks:
+    """Guess the marks from the first records: those that make numbers of the most columns.
+
+    A tie is settled by the delimiter: a semicolon is what programs write where the comma is the decimal mark, and
+    otherwise a lone ``1,234`` has its thousands separated. Without any column to judge by, it is the delimiter alone.
+
+    Parameters
+    ----------
+    records : sequence of sequences of str
+        Without the header.
+    delimiter : str
+    decimal, thousands : str or None
+        What is known already; ``thousands=""`` for none.
+    """
+    comma_first = delimiter == ";"
+    decimals = [decimal] if decimal else ([",", "."] if comma_first else [".", ","])
+    separators = [None, *THOUSANDS] if thousands is None else [thousands or None]
+    choices = [Marks(point, mark) for mark in separators for point in decimals if point != mark]
+    columns = [
+        {value for value in (field.strip() for field in column) if value not in MISSING}
+        for column in zip(*records, strict=False)
+    ]
+    # Only columns of digits with something between them tell the marks apart.
+    telling = [
+        column
+        for column in columns
+        if column
+        and all(value[-1:].isdigit() or value[:1].isdigit() for value in column)
+        and any(not value.lstrip("+-").isdigit() for value in column)
+    ]
+    patterns = [re.compile(marks.pattern) for marks in choices]
+    votes = [sum(all(map(pattern.match, column)) for column in telling) for pattern in patterns]
+    best = votes.index(max(votes))
+    if not comma_first and thousands is None and decimal is None:
+        # The order above has every decimal before thousands; alone, "1,234" is thousands here.
+        english = choices.index(Marks(".", ","))
+        if votes[english] == votes[best] and choices[best] == Marks(","):
+            best = english
+    return choices[best]
+
+
+def is_text(dtype: pa.DataType) -> bool:
+    """Tell text, in any of Arrow's ways to lay it out."""
+    return str(dtype) in ("string", "large_string", "string_view")
+
+
+def to_text(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
+    """Write numbers as the shortest text that reads back as the same number."""
+    text = column.cast(pa.string())
+    if pa.types.is_floating(column.type):
+        text = pc.if_else(pc.is_nan(column), pa.scalar(None, pa.string()), text)
+    if decimal != "." and (pa.types.is_floating(column.type) or pa.types.is_decimal(column.type)):
+        text = pc.replace_substring(text, ".", decimal)
+    return text

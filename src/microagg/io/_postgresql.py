@@ -1,0 +1,253 @@
+"""Tables of a PostgreSQL server, by ADBC."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from microagg.errors import InvalidData, InvalidParameter, MicroaggError
+from microagg.io._database_addresses import Address
+from microagg.io._duckdb import quoted
+from microagg.io._worker import Stop
+
+_DATES = ("date", "timestamp", "timestamptz")
+_KEPT = {*"bool int2 int4 int8 float4 float8 text varchar bpchar name bytea time".split(), *_DATES}
+_DIGITS = 38  # of Arrow's decimal128
+_LONGEST = 63  # bytes of a name that PostgreSQL keeps
+
+_COLUMNS = """
+SELECT a.attname::text,
+       CASE WHEN n.nspname = 'pg_catalog' THEN b.typname::text ELSE '' END,
+       CASE WHEN t.typtype = 'd' THEN t.typtypmod ELSE a.atttypmod END
+FROM pg_catalog.pg_attribute a
+JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+JOIN pg_catalog.pg_type b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
+JOIN pg_catalog.pg_namespace n ON n.oid = b.typnamespace
+WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped
+ORDER BY a.attnum
+"""
+_RELATION = """
+SELECT c.relkind::text, pg_has_role(c.relowner, 'USAGE')
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = $1 AND c.relname = $2
+"""
+_REASONS = {
+    "42501": "it is not permitted to you. Ask the table's owner for the right",
+    "42P01": "there is no such table. Check its name and its schema",
+    "3F000": "there is no such schema. Check its name",
+    "42P07": "a table of that name has come up meanwhile. Choose another name",
+    "2BP01": "something else depends on the table. Choose another name",
+    "57014": "the server stopped it, by a time limit of its own. Ask for a longer one",
+    "53100": "the server's disk is full. Ask who keeps it",
+}
+
+
+def driver() -> Any:
+    """Import ADBC's driver, or say how to install it."""
+    try:
+        import adbc_driver_postgresql.dbapi as dbapi
+    except ImportError:
+        raise InvalidParameter("postgresql:// needs an ADBC driver. Run: pip install 'microagg[sql]'") from None
+    return dbapi
+
+
+def read(address: Address, stop: Stop) -> pa.Table:
+    """Read a table or view as it is at one moment, in no order."""
+    with driver().connect(address.uri) as connection, stop.by(connection.adbc_cancel):
+        _execute(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        _execute(connection, "SET LOCAL datestyle TO 'ISO, YMD'")
+        source = _qualified(address.schema, address.table)
+        columns = _rows(connection, _COLUMNS, [source])
+        if not columns:
+            raise InvalidData(f"there is no table {address.shown!r}, or it has no columns. Check its name and schema.")
+        infinite = _infinite(connection, source, [name for name, kind, _ in columns if kind in _DATES])
+        listed = ", ".join(_expression(name, "" if name in infinite else kind) for name, kind, _ in columns)
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT {listed} FROM {source}")
+            reader = cursor.fetch_record_batch()
+            table = pa.Table.from_batches(list(reader), schema=reader.schema)
+        connection.rollback()
+    table.validate(full=True)  # a database without an encoding holds any bytes as text
+    arrays = [
+        _decimals(column, typmod) if kind in ("numeric", "money") else column
+        for column, (_, kind, typmod) in zip(table.columns, columns, strict=True)
+    ]
+    return pa.table(arrays, names=[name for name, _, _ in columns])
+
+
+def _expression(name: str, kind: str) -> str:
+    """Say how a column is selected so that Arrow holds what is there."""
+    column = quoted(name)
+    if kind in _KEPT:
+        return f"{column}::pg_catalog.{kind} AS {column}"  # out of a domain
+    if kind == "money":  # which ADBC gives in hundredths
+        return f"{column}::numeric::text AS {column}"
+    return f"{column}::{'bigint' if kind == 'oid' else 'text'} AS {column}"
+
+
+def _infinite(connection: Any, source: str, names: Sequence[str]) -> set[str]:
+    """Name the columns with an infinite date, which Arrow would hold as another."""
+    if not names:
+        return set()
+    tests = ", ".join(f"coalesce(bool_or(NOT isfinite({quoted(name)})), false)" for name in names)
+    found = _rows(connection, f"SELECT {tests} FROM {source}")[0]
+    return {name for name, is_infinite in zip(names, found, strict=True) if is_infinite}
+
+
+def _decimals(text: pa.ChunkedArray, typmod: int) -> pa.ChunkedArray:
+    """Turn the text of numerics into numbers that show the same, or leave it."""
+    precision, scale = ((typmod - 4) >> 16) & 0xFFFF, (typmod - 4) & 0x7FF
+    if pc.any(pc.match_substring_regex(text, "[a-z]")).as_py():  # NaN, Infinity
+        finite = text.filter(pc.invert(pc.match_substring_regex(text, "[a-z]")))
+        digits = _most(pc.utf8_ltrim(pc.replace_substring_regex(finite, "[-.]", ""), "0"))
+        return text.cast(pa.float64()) if digits <= 15 else text
+    if typmod < 4 or not 0 <= scale <= precision <= _DIGITS:
+        scale = _most(pc.replace_substring_regex(text, r"^[^.]*\.?", ""))
+        precision = max(1, scale + _most(pc.replace_substring_regex(text, r"^-?0*|\..*$", "")))
+    return text.cast(pa.decimal128(precision, scale)) if precision <= _DIGITS else text
+
+
+def _most(text: pa.ChunkedArray) -> int:
+    return pc.max(pc.utf8_length(text)).as_py() or 0
+
+
+def check_target(address: Address, overwrite: bool, stop: Stop) -> None:
+    """Refuse a target that cannot be written."""
+    with driver().connect(address.uri) as connection, stop.by(connection.adbc_cancel):
+        _check_free(connection, address, overwrite)
+        connection.rollback()
+
+
+def write(table: pa.Table, address: Address, overwrite: bool, stop: Stop) -> None:
+    """Write a table in one transaction."""
+    ready, types = _storable(table)
+    with driver().connect(address.uri) as connection:
+        try:
+            with stop.by(connection.adbc_cancel), connection.cursor() as cursor:
+                schema, exists = _check_free(connection, address, overwrite)
+                target = _qualified(schema, address.table)
+                if exists:
+                    _execute(connection, f"DROP TABLE {target}")
+                # ADBC's own would be numeric without precision and lose the zeros of 1.10.
+                columns = ", ".join(f"{quoted(name)} {kind}" for name, kind in types.items())
+                _execute(connection, f"CREATE TABLE {target} ({columns})")
+                cursor.adbc_ingest(address.table, ready, mode="append", db_schema_name=schema)
+        except BaseException:
+            connection.rollback()
+            raise
+        connection.commit()
+
+
+def _check_free(connection: Any, address: Address, overwrite: bool) -> tuple[str, bool]:
+    """Refuse a name that is taken; give the schema, and whether there is a table to overwrite."""
+    if _rows(connection, "SELECT current_setting('transaction_read_only')")[0][0] == "on":
+        raise InvalidData(f"the server of {address.shown!r} is read-only. Choose one that can be written to.")
+    schema = address.schema or _rows(connection, "SELECT current_schema()::text")[0][0]
+    query = "SELECT has_schema_privilege(oid, 'CREATE') FROM pg_catalog.pg_namespace WHERE nspname = $1"
+    permitted = _rows(connection, query, [schema]) if schema else []
+    if not permitted:
+        raise InvalidData(f"there is no schema for {address.shown!r}. Create it, or name another: ?table=schema.name.")
+    found = _rows(connection, _RELATION, [schema, address.table])
+    if found and found[0][0] not in "rp":
+        raise InvalidData(f"{address.shown!r} is a view or the like, which is not replaced. Choose another name.")
+    if found and not overwrite:
+        raise InvalidData(f"the table {address.shown!r} exists. Choose another name, or ask for it to be overwritten.")
+    if not permitted[0][0] or (found and not found[0][1]):
+        raise InvalidData(f"you may not create {address.shown!r}. Ask for the right, or name another schema.")
+    return schema, bool(found)
+
+
+def _storable(table: pa.Table) -> tuple[pa.Table, dict[str, str]]:
+    """Bring the columns into types that PostgreSQL has, nothing lost, and name these."""
+    arrays, types = [], {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        length = len(name.encode())
+        if length > _LONGEST:
+            raise InvalidData(f"a column's name has {length} bytes: PostgreSQL keeps {_LONGEST}. Shorten it.")
+        arrow, types[name] = _type_for(name, column.type)
+        cast = _cast(column, arrow)
+        if cast is None:
+            raise InvalidData(
+                f"column {name!r} ({column.type}) holds a value that PostgreSQL's {types[name]} cannot. Its finest "
+                f"unit of time is the microsecond: round it, or make it text."
+            )
+        arrays.append(cast)
+    return pa.table(arrays, names=table.column_names), types
+
+
+def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray | None:
+    try:
+        return column if column.type == kind else column.cast(kind)
+    except pa.ArrowInvalid:  # whose message shows the cell
+        return None
+
+
+def _type_for(name: str, kind: pa.DataType) -> tuple[pa.DataType, str]:
+    fixed = {
+        pa.bool_(): (kind, "boolean"),
+        pa.int8(): (pa.int16(), "smallint"),
+        pa.int16(): (kind, "smallint"),
+        pa.int32(): (kind, "integer"),
+        pa.int64(): (kind, "bigint"),
+        pa.uint8(): (pa.int16(), "smallint"),
+        pa.uint16(): (pa.int32(), "integer"),
+        pa.uint32(): (pa.int64(), "bigint"),
+        pa.uint64(): (pa.decimal128(20, 0), "numeric(20,0)"),  # which ADBC would let overflow
+        pa.float16(): (pa.float32(), "real"),
+        pa.float32(): (kind, "real"),
+        pa.float64(): (kind, "double precision"),
+        pa.date32(): (kind, "date"),
+        pa.date64(): (pa.date32(), "date"),
+    }
+    if kind in fixed:
+        return fixed[kind]
+    if pa.types.is_decimal(kind) and 0 <= kind.scale <= kind.precision:
+        return kind, f"numeric({kind.precision},{kind.scale})"
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view():
+        return pa.large_string(), "text"
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
+        return pa.large_binary(), "bytea"
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us", kind.tz), "timestamptz" if kind.tz else "timestamp"
+    if pa.types.is_time(kind):
+        return pa.time64("us"), "time"
+    raise InvalidData(f"column {name!r} ({kind}) has no like in PostgreSQL. Make it numbers or text.")
+
+
+def _rows(connection: Any, query: str, values: Sequence[str] = ()) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(query, list(values)) if values else cursor.execute(query)
+        return list(cursor.fetchall())
+
+
+def _execute(connection: Any, statement: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+
+
+def _qualified(schema: str | None, table: str) -> str:
+    return quoted(table) if schema is None else f"{quoted(schema)}.{quoted(table)}"
+
+
+def explain(error: BaseException, address: Address) -> MicroaggError | None:
+    """Put a failure into our words; the driver's may show the password or a cell."""
+    if isinstance(error, driver().Error):
+        state = getattr(error, "sqlstate", None)
+        if state in _REASONS:
+            return InvalidData(f"PostgreSQL refused {address.shown!r}: {_REASONS[state]}.")
+        if state is not None:
+            return InvalidData(
+                f"PostgreSQL failed on {address.shown!r} (SQLSTATE {state}). Look the state up in its manual, and the "
+                f"failure in the server's log."
+            )
+        return InvalidData(
+            f"the server of {address.shown!r} cannot be reached, or does not let you in. Check that it runs, the host, "
+            f"the port, the database, the parameters, the user and the password."
+        )
+    if isinstance(error, (pa.ArrowException, OSError)):
+        return InvalidData(
+            f"{address.shown!r} could not be read or written to its end: the connection broke, or a value is none that "
+            f"Arrow holds. Try again, or read it through a view that casts the columns in question to text."
+        )
+    return None

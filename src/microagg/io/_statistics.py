@@ -1,0 +1,346 @@
+"""Files of statistics packages (SPSS, Stata, SAS), with their labels, by pyreadstat."""
+
+import datetime as dt
+import importlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from microagg.checks import EXACT_INTEGERS
+from microagg.errors import InvalidData, InvalidParameter
+from microagg.io._numbers import is_text
+from microagg.io.files import whole_file
+
+TITLES = {"spss": "SPSS", "stata": "Stata", "sas": "SAS"}
+_FORMATS = {
+    "spss": {
+        "date": ("DATE", "ADATE", "EDATE", "JDATE", "SDATE"),
+        "datetime": ("DATETIME", "YMDHMS"),
+    },
+    "stata": {"date": ("%td", "%d"), "datetime": ("%tc",)},
+    "sas": {
+        "date": ("DATE", "DDMMYY", "MMDDYY", "YYMMDD", "E8601DA", "B8601DA", "IS8601DA", "WEEKDATE", "WORDDATE"),
+        "datetime": ("DATETIME", "E8601DT", "B8601DT", "IS8601DT", "DATEAMPM", "MDYAMPM"),
+    },
+}
+_DEFAULTS = {"spss": {"date": "DATE11", "datetime": "DATETIME23.2"}, "stata": {"date": "%td", "datetime": "%tc"}}
+_ORIGINS = {"spss": dt.date(1582, 10, 14), "stata": dt.date(1960, 1, 1), "sas": dt.date(1960, 1, 1)}
+_MEASURES = ("nominal", "ordinal", "scale")
+_DAY = 86400
+_LATEST = 2.6e11  # seconds from any of the origins to the year 9999, nearly
+_LONGEST_NAME = {"spss": 64, "stata": 32}
+_LARGEST_LONG = 2147483620  # Stata's: above it, whole numbers of four bytes stand for missing ones
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What a statistics package keeps beside the values, by column.
+
+    Attributes
+    ----------
+    kind : str
+        The package: ``"spss"``, ``"stata"`` or ``"sas"``.
+    columns : mapping of str to str
+        What a column is about.
+    values : mapping of str to mapping
+        What a value stands for.
+    formats : mapping of str to str
+        How the package shows a column, in its own words.
+    measures, widths : mapping
+        Of SPSS: nominal, ordinal or scale; how wide a column is shown.
+    missing : mapping of str to list
+        Of SPSS: values and ranges that are declared missing, and stand in the table as the numbers they are.
+    tags : mapping of str to Array
+        Of Stata: which of the missing values .a to .z a row has, where the table has null.
+    """
+
+    kind: str
+    columns: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
+    formats: Mapping[str, str] = field(default_factory=dict)
+    measures: Mapping[str, str] = field(default_factory=dict)
+    widths: Mapping[str, int] = field(default_factory=dict)
+    missing: Mapping[str, list[Any]] = field(default_factory=dict)
+    tags: Mapping[str, pa.Array] = field(default_factory=dict)
+
+
+def require_extra() -> Any:
+    """Import pyreadstat, and make sure of polars, which it takes tables from."""
+    try:
+        importlib.import_module("polars")
+        return importlib.import_module("pyreadstat")
+    except ImportError:
+        raise InvalidParameter(
+            "files of SPSS, Stata and SAS need pyreadstat and polars. Run: pip install 'microagg[stats]'"
+        ) from None
+
+
+def read_statistics(path: Path, kind: str) -> tuple[pa.Table, Labels]:
+    """Read a file of a statistics package: numbers and text as stored, dates as dates where none is lost by it."""
+    package = require_extra()
+    read = {"spss": package.read_sav, "stata": package.read_dta, "sas": package.read_sas7bdat}[kind]
+    try:
+        stored, meta = read(str(path), output_format="dict", user_missing=True, disable_datetime_conversion=True)
+    except Exception as error:  # pyreadstat's own errors are plain Exceptions
+        if isinstance(error, MemoryError):
+            raise
+        raise InvalidData(
+            f"{path.name!r} cannot be read as a file of {TITLES[kind]}. It may be cut off, or of another kind; "
+            f"write it anew."
+        ) from None
+    formats = {name: text for name, text in meta.original_variable_types.items() if text}
+    columns, tags = {}, {}
+    for name, values in stored.items():
+        if meta.readstat_variable_types.get(name) == "string":
+            columns[name] = pa.chunked_array([pa.array(values, pa.string(), from_pandas=True)])
+            continue
+        if meta.missing_user_values.get(name):
+            tags[name] = pa.array([value if isinstance(value, str) else None for value in values], pa.string())
+            values = [None if isinstance(value, str) else value for value in values]
+        is_whole = meta.readstat_variable_types.get(name, "").startswith("int")
+        numbers = pa.array(values, pa.int64() if is_whole else pa.float64(), from_pandas=True)
+        columns[name] = pa.chunked_array([_to_dates(numbers, kind, formats.get(name, ""))])
+    labels = Labels(
+        kind=kind,
+        columns={name: text for name, text in meta.column_names_to_labels.items() if text},
+        values={name: dict(texts) for name, texts in meta.variable_value_labels.items()},
+        formats=formats,
+        measures=dict(meta.variable_measure) if kind == "spss" else {},
+        widths=dict(meta.variable_display_width) if kind == "spss" else {},
+        missing={name: list(ranges) for name, ranges in meta.missing_ranges.items()},
+        tags=tags,
+    )
+    return pa.table(columns), labels
+
+
+def without_declared_missing(column: pa.ChunkedArray, ranges: list[Any]) -> pa.ChunkedArray:
+    """Make null of the numbers that are declared missing: they are no values to average."""
+    for declared in ranges:
+        low, high = (declared["lo"], declared["hi"]) if isinstance(declared, dict) else (declared, declared)
+        if isinstance(low, str) or not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
+            continue
+        within = pc.and_(pc.greater_equal(column, low), pc.less_equal(column, high))
+        column = pc.if_else(within, pa.scalar(None, column.type), column)
+    return column
+
+
+def write_statistics(table: pa.Table, path: Path, kind: str, original: pa.Table, labels: Labels | None) -> None:
+    """Write a file of SPSS or Stata, with the labels of the columns that still have the values they had.
+
+    A column with other values than the original's keeps its label and its place among the columns, and nothing that
+    was said of single values: means have no value labels, and may fall where a missing value was declared.
+    """
+    package = require_extra()
+    import polars as pl
+
+    _check_names(table.column_names, kind)
+    labels = labels or Labels(kind)
+    kept = [name for name in table.column_names if _same(table, original, name)]
+    same_kind = labels.kind == kind
+    shown = [name for name in table.column_names if name in kept or _shows_means(table, original, name, labels)]
+    formats = {name: labels.formats[name] for name in shown if name in labels.formats} if same_kind else {}
+    values = {name: labels.values[name] for name in kept if name in labels.values}
+    tags = {name: labels.tags[name] for name in kept if name in labels.tags and kind == "stata" and same_kind}
+    series, value_labels = [], {}
+    for name in table.column_names:
+        column, sort = _to_stored(table[name], name, kind)
+        if sort:
+            formats.setdefault(name, _DEFAULTS[kind][sort])
+        if name in tags:
+            mixed = [
+                tag if number is None else number
+                for number, tag in zip(column.to_pylist(), tags[name].to_pylist(), strict=True)
+            ]
+            series.append(pl.Series(name, mixed, dtype=pl.Object))
+        else:
+            series.append(pl.Series(name, pl.from_arrow(column)))
+        if name in values:
+            value_labels[name] = _fitting(values[name], column.type, kind, name in tags)
+    common = {
+        "column_labels": {name: labels.columns[name] for name in table.column_names if name in labels.columns},
+        "variable_value_labels": {name: texts for name, texts in value_labels.items() if texts},
+        "variable_format": formats,
+    }
+    with whole_file(path) as fresh:
+        try:
+            if kind == "spss":
+                measures = {name: labels.measures.get(name, "unknown") for name in kept}
+                # Means of codes are no codes.
+                measures |= {name: "scale" for name in labels.measures if _is_number(table, name) and name not in kept}
+                package.write_sav(
+                    pl.DataFrame(series),
+                    str(fresh),
+                    compress=path.suffix.lower() == ".zsav",
+                    missing_ranges={name: labels.missing[name] for name in kept if name in labels.missing},
+                    variable_measure={name: text for name, text in measures.items() if text in _MEASURES},
+                    variable_display_width={name: labels.widths[name] for name in kept if name in labels.widths},
+                    **common,
+                )
+            else:
+                listed = {name: sorted(set(column.drop_null().to_pylist())) for name, column in tags.items()}
+                package.write_dta(pl.DataFrame(series), str(fresh), version=14, missing_user_values=listed, **common)
+        except Exception as error:  # pyreadstat's own errors are plain Exceptions, and may show cells
+            if isinstance(error, (MemoryError, OSError)):
+                raise
+            raise InvalidData(
+                f"{path.name!r} cannot be written: {TITLES[kind]} cannot hold a name, a label or a value of the table. "
+                f"Shorten names and labels, or write Parquet instead."
+            ) from None
+        _forget_time(fresh, kind)
+
+
+def _same(table: pa.Table, original: pa.Table, name: str) -> bool:
+    if name not in original.column_names:
+        return False
+    fresh, old = table[name], original[name]
+    return bool(fresh.type == old.type and fresh.equals(old))
+
+
+def _is_number(table: pa.Table, name: str) -> bool:
+    if name not in table.column_names:
+        return False
+    dtype = table[name].type
+    return bool(pa.types.is_floating(dtype) or pa.types.is_integer(dtype))
+
+
+def _shows_means(table: pa.Table, original: pa.Table, name: str, labels: Labels) -> bool:
+    """Tell whether the format of a column whose values have changed still serves: not if it hides decimals."""
+    numeric = _is_number(table, name) and _is_number(original, name)
+    return numeric and not re.search(r"^[A-Z]+[0-9]*$|\.0[fc]*$", labels.formats.get(name, ""))
+
+
+def _check_names(names: list[str], kind: str) -> None:
+    limit = _LONGEST_NAME[kind]
+    for name in names:
+        length = len(name.encode()) if kind == "spss" else len(name)
+        if not (name[:1].isalpha() or name[:1] == "_") or " " in name or length > limit:
+            raise InvalidData(
+                f"column {name!r} has a name that {TITLES[kind]} does not take: it must start with a letter, have no "
+                f"spaces and at most {limit} {'bytes' if kind == 'spss' else 'characters'}. Rename it, or write "
+                f"Parquet instead."
+            )
+
+
+def _fitting(labels: Mapping[Any, str], dtype: pa.DataType, kind: str, tagged: bool) -> dict[Any, str]:
+    """Give the value labels that a column of this type can have."""
+    if pa.types.is_string(dtype):
+        return {value: text for value, text in labels.items() if isinstance(value, str)} if kind == "spss" else {}
+    found: dict[Any, str] = {}
+    for value, text in labels.items():
+        if isinstance(value, str):
+            if tagged:
+                found[value] = text
+        elif kind == "spss" and not pa.types.is_integer(dtype):
+            found[float(value)] = text
+        elif float(value).is_integer():  # Stata labels whole numbers only
+            found[int(value)] = text
+    return found
+
+
+def _to_dates(numbers: pa.Array, kind: str, shown: str) -> pa.Array:
+    """Make dates of numbers that are shown as such, where every one of them comes back as the number it was."""
+    sort = _sort(kind, shown)
+    if sort is None:
+        return numbers
+    values = numbers.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    missing = np.isnan(values)
+    seconds = np.where(missing, 0.0, values) * (_DAY if sort == "date" and kind != "spss" else 1)
+    if sort == "datetime" and kind == "stata":
+        seconds /= 1000
+    whole = np.floor(seconds)
+    if np.any(np.abs(whole) > _LATEST):
+        return numbers
+    offset = (_ORIGINS[kind] - dt.date(1970, 1, 1)).days * _DAY
+    micro = np.rint((seconds - whole) * 1e6).astype(np.int64)
+    stamps = (whole.astype(np.int64) + offset) * 1_000_000 + micro
+    dates = pa.array(stamps, mask=missing).cast(pa.timestamp("us"))
+    if sort == "date":
+        if np.any(stamps % (_DAY * 1_000_000)):
+            return numbers
+        dates = dates.cast(pa.date32())
+    back, _ = _to_stored(pa.chunked_array([dates]), "", kind)
+    return dates if back.cast(numbers.type, safe=False).equals(numbers) else numbers
+
+
+def _sort(kind: str, shown: str) -> str | None:
+    """Tell a date from a date with a time from neither, by the format that the package shows it in."""
+    if kind == "stata":
+        for sort, starts in _FORMATS[kind].items():
+            if shown.startswith(starts):
+                return None if sort == "datetime" and len(shown) > 3 else sort
+        return None
+    word = shown.rstrip("0123456789.")
+    return next((sort for sort, words in _FORMATS[kind].items() if word in words), None)
+
+
+def _to_stored(column: pa.ChunkedArray, name: str, kind: str) -> tuple[pa.Array, str | None]:
+    """Turn a column into what a package stores; tell whether it is to be shown as a date, or as one with a time."""
+    array = column.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):
+        array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
+    dtype = array.type
+    if pa.types.is_dictionary(dtype):
+        array = array.cast(dtype.value_type)
+        dtype = array.type
+    if is_text(dtype):
+        return array.cast(pa.string()), None
+    if pa.types.is_boolean(dtype):
+        return array.cast(pa.int32()), None
+    if pa.types.is_floating(dtype) or pa.types.is_null(dtype):
+        numbers = array.cast(pa.float64())
+        return pc.if_else(pc.is_nan(numbers), pa.scalar(None, pa.float64()), numbers), None
+    if pa.types.is_integer(dtype):
+        return _whole(array, name, kind), None
+    if pa.types.is_decimal(dtype):
+        return array.cast(pa.float64()), None
+    offset = (dt.date(1970, 1, 1) - _ORIGINS[kind]).days
+    if pa.types.is_date(dtype):
+        days = array.cast(pa.date32()).cast(pa.int32()).cast(pa.int64())
+        return pc.multiply(pc.add(days, offset), _DAY if kind == "spss" else 1).cast(pa.float64()), "date"
+    if pa.types.is_timestamp(dtype):
+        stamps = array.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
+        values = stamps.to_numpy(zero_copy_only=False)
+        missing = np.asarray(array.is_null())
+        filled = np.where(missing, 0, values).astype(np.int64)
+        whole = (filled // 1_000_000 + offset * _DAY).astype(np.float64)
+        seconds = whole + (filled % 1_000_000) / 1e6
+        if kind == "stata":
+            seconds = whole * 1000 + (filled % 1_000_000) / 1e3
+        return pa.array(seconds, mask=missing), "datetime"
+    raise InvalidData(
+        f"column {name!r} is of a kind ({type(dtype).__name__}) that {TITLES[kind]} cannot hold. Write Parquet "
+        f"instead, or leave it out."
+    )
+
+
+def _whole(array: pa.Array, name: str, kind: str) -> pa.Array:
+    bounds = pc.min_max(array).as_py()
+    largest = max(abs(bounds["min"] or 0), abs(bounds["max"] or 0))
+    if largest <= _LARGEST_LONG:
+        return array.cast(pa.int32())
+    if largest > EXACT_INTEGERS:
+        raise InvalidData(
+            f"column {name!r} has integers beyond 2**53, which {TITLES[kind]} cannot tell apart. Make it text, or "
+            f"write Parquet instead."
+        )
+    return array.cast(pa.float64())
+
+
+def _forget_time(path: Path, kind: str) -> None:
+    """Overwrite the time of writing, so that the same table gives the same bytes."""
+    with path.open("rb+") as file:
+        if kind == "spss":
+            file.seek(92)
+            file.write(b"01 Jan 7000:00:00")
+            return
+        mark = b"<timestamp>\x11"
+        place = file.read(4096).find(mark)
+        if place >= 0:
+            file.seek(place + len(mark))
+            file.write(b"01 Jan 1970 00:00")

@@ -1,0 +1,72 @@
+"""Work that is done by a database's driver: stopped by Ctrl-C, and failing in our words alone."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from microagg.errors import MicroaggError
+
+T = TypeVar("T")
+
+
+class Stop:
+    """Tells a driver to leave off."""
+
+    def __init__(self) -> None:
+        self._cancel: Callable[[], object] | None = None
+        self._wanted = False
+
+    @contextmanager
+    def by(self, cancel: Callable[[], object]) -> Iterator[None]:
+        """Say how to stop what is done within."""
+        self._cancel = cancel
+        try:
+            if self._wanted:
+                raise KeyboardInterrupt
+            yield
+        finally:
+            self._cancel = None
+
+    def now(self) -> None:
+        """Stop what is being done, or what is to begin."""
+        self._wanted = True
+        cancel = self._cancel
+        if cancel is not None:
+            cancel()
+
+
+def run(work: Callable[[Stop], T], explain: Callable[[BaseException], MicroaggError | None]) -> T:
+    """Do some work in a thread of its own and wait for it.
+
+    A driver in the main thread may not let Ctrl-C through until it is done (DuckDB), or tells of it as an error of its
+    own (ADBC). And an error that is raised here, not where the driver's was caught, has none behind it: the driver's
+    words may hold the password or a cell.
+    """
+    stop, done = Stop(), threading.Event()
+    results: list[T] = []
+    failures: list[BaseException] = []
+
+    def body() -> None:
+        try:
+            results.append(work(stop))
+        except BaseException as error:  # noqa: BLE001 - raised in the thread that waits
+            failures.append(error)
+        finally:
+            done.set()
+
+    threading.Thread(target=body, name="microagg-database", daemon=True).start()
+    interrupted = False
+    while not done.is_set():
+        try:
+            if interrupted:  # again and again: between two statements there is nothing to stop
+                stop.now()
+            done.wait(0.1)
+        except KeyboardInterrupt:
+            interrupted = True
+    if interrupted:
+        raise KeyboardInterrupt
+    if not failures:
+        return results[0]
+    failure = failures.pop()
+    raise (explain(failure) or failure) from None

@@ -1,0 +1,124 @@
+"""Tables in databases: DuckDB files, and PostgreSQL by ADBC.
+
+An address names the database and, as the parameter ``table``, the table::
+
+    duckdb:///file.db?table=t                   a file here; four slashes begin at the root
+    postgresql://user@host:5432/db?table=s.t    the other parameters are libpq's
+
+A name is taken as it is stored (PostgreSQL folds to lower case what is not quoted in SQL); one that holds a dot stands
+in double quotes; what addresses reserve is written with %. Rather than into the address, a password belongs into
+libpq's ``~/.pgpass``, or ``PGPASSWORD``.
+
+What a column becomes:
+
+- Whole numbers, floats, booleans, text, bytes, dates, times and timestamps keep their types. A column of dates or
+  timestamps that holds an infinite one is read as text.
+- Decimals (``DECIMAL``, ``NUMERIC``, ``MONEY``) are Arrow decimals: exact where they are not masked, and numbers where
+  they are. A ``NUMERIC`` without precision gets the one its values need. Beyond the 38 digits of Arrow they are text;
+  with a NaN or infinity among them they are float64 if that shows every value as it is, and text otherwise.
+- DuckDB's wider whole numbers (``HUGEINT``, which ``sum`` gives) are int64 where that holds them, then decimals, then
+  text.
+- Anything else (enumerations, UUIDs, JSON, intervals, lists, ...) is read as the text that the database writes.
+"""
+
+import pyarrow as pa
+
+from microagg.errors import InvalidData, MicroaggError
+from microagg.io import _duckdb, _postgresql
+from microagg.io._database_addresses import DUCKDB, Address, is_database, parse, same_table, without_credentials
+from microagg.io._worker import Stop, run
+
+__all__ = ["check_table_target", "is_database", "read_table", "same_table", "without_credentials", "write_table"]
+
+
+def read_table(address: str) -> tuple[pa.Table, str]:
+    """Read a table or view of a database.
+
+    Parameters
+    ----------
+    address : str
+        Where it is; see above.
+
+    Returns
+    -------
+    table : pyarrow.Table
+        Its rows: of DuckDB in their stored order. PostgreSQL has none: its rows come as the server finds them, and may
+        come in another order the next time.
+    shown : str
+        The address without credentials.
+    """
+    place = parse(address)
+
+    def work(stop: Stop) -> pa.Table:
+        return _duckdb.read(place, stop) if place.kind == DUCKDB else _postgresql.read(place, stop)
+
+    return run(work, lambda error: _explain(error, place)), place.shown
+
+
+def check_table_target(address: str, overwrite: bool) -> None:
+    """Refuse, before any work is done, a target that could not be written.
+
+    Parameters
+    ----------
+    address : str
+        Where a table is to be written.
+    overwrite : bool
+        Whether a table of that name may be there.
+    """
+    place = parse(address)
+
+    def work(stop: Stop) -> None:
+        if place.kind == DUCKDB:
+            _duckdb.check_target(place, overwrite, stop)
+        else:
+            _postgresql.check_target(place, overwrite, stop)
+
+    run(work, lambda error: _explain(error, place))
+
+
+def write_table(table: pa.Table, address: str, overwrite: bool) -> None:
+    """Write a new table in one transaction: whole or not at all.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        What to write.
+    address : str
+        Where. A DuckDB file that is not there is made.
+    overwrite : bool
+        Whether to drop a table of that name in the same transaction, with its rights and indexes.
+    """
+    place = parse(address)
+    plain = _plain(table)
+
+    def work(stop: Stop) -> None:
+        if place.kind == DUCKDB:
+            _duckdb.write(plain, place, overwrite, stop)
+        else:
+            _postgresql.write(plain, place, overwrite, stop)
+
+    run(work, lambda error: _explain(error, place))
+
+
+def _explain(error: BaseException, place: Address) -> MicroaggError | None:
+    if isinstance(error, MicroaggError):
+        return None
+    return _duckdb.explain(error, place) if place.kind == DUCKDB else _postgresql.explain(error, place)
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """Give the columns without dictionaries, whose unused values would be written with them, and without metadata."""
+    names = table.column_names
+    if not names or len(set(names)) < len(names) or not all(names) or any("\0" in name for name in names):
+        raise InvalidData("the table has no columns, or two of one name, or one without. Give each its own name.")
+    columns = []
+    for column in table.columns:
+        kind = column.type
+        if isinstance(kind, pa.BaseExtensionType):
+            column = pa.chunked_array([chunk.storage for chunk in column.chunks], kind.storage_type)
+        elif pa.types.is_dictionary(kind):
+            column = column.cast(kind.value_type)
+        elif pa.types.is_null(kind):
+            column = column.cast(pa.string())
+        columns.append(column)
+    return pa.table(columns, names=names)

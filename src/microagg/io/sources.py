@@ -1,0 +1,375 @@
+"""Tables wherever they are kept: one way in and one way out for files of every kind, and for databases.
+
+The name tells the kind: ``.csv``, ``.tsv`` and ``.txt`` (also with ``.gz`` or ``.zst``), ``.parquet`` and ``.pq`` (a
+file, or a folder of them), ``.feather`` and ``.arrow``, SPSS ``.sav`` and ``.zsav``, Stata ``.dta``, SAS ``.sas7bdat``
+(read only), and addresses that start with ``duckdb://``, ``postgresql://`` or ``postgres://``.
+
+What is read is what is stored. A text file is read as text, every column, so that codes keep their zeros, dates their
+form and long numbers their digits: what is not masked is written as it was read. `Source.typed` makes numbers of the
+columns that are to be masked.
+"""
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from microagg.errors import InvalidData, InvalidParameter, RoleError
+from microagg.io import databases
+from microagg.io._dialect import Dialect
+from microagg.io._feather import read_feather, write_feather
+from microagg.io._kinds import COMPRESSED, KINDS, base_suffix, check_apart, kind_of, to_path
+from microagg.io._numbers import MISSING, Marks, to_numbers
+from microagg.io._statistics import (
+    TITLES,
+    Labels,
+    read_statistics,
+    require_extra,
+    without_declared_missing,
+    write_statistics,
+)
+from microagg.io._text import read_text, write_text
+from microagg.io.batches import Batches, parquet_writer
+from microagg.io.databases import is_database
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table and where it came from.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+        As stored. Of text files every column is text: null where a field is empty, ``""`` where it is empty within
+        quotes.
+    name : str
+        To show and store: the file's name, without its folder, or a database's address, without credentials.
+    kind : str
+        ``"csv"`` (of any text file), ``"parquet"``, ``"feather"``, ``"spss"``, ``"stata"``, ``"sas"``, ``"duckdb"`` or
+        ``"postgresql"``.
+    details : mapping of str to str
+        What was found or asked for, to show a person: the delimiter, the encoding, the marks of numbers.
+    labels : Labels or None
+        What a statistics package keeps beside the values.
+    """
+
+    table: pa.Table
+    name: str
+    kind: str
+    details: Mapping[str, str] = field(default_factory=dict)
+    labels: Labels | None = None
+    dialect: Dialect | None = field(default=None, repr=False)
+    path: Path | None = field(default=None, repr=False)
+
+    def typed(self, names: Sequence[str] | None = None) -> pa.Table:
+        """Give the table with columns of text turned into numbers: int64 where all are whole and fit, else float64.
+
+        Only a text file has its numbers as text; the columns of others are numbers where they were stored as such.
+        In a column of numbers an empty field is missing, and so are ``NA``, ``NaN``, ``NULL`` and ``.``; in SPSS, what
+        the file declares missing. Pass the names of the columns to be masked: only text is sure to be written as it
+        was read.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            The columns to turn; others stay as they are. By default every column that is all numbers, unless one has
+            leading zeros or is too long for int64, as codes are; a column without any value stays text.
+
+        Returns
+        -------
+        pyarrow.Table
+
+        Raises
+        ------
+        InvalidData
+            If one of the columns named is not all numbers.
+        RoleError
+            If one of them is not in the table.
+
+        Examples
+        --------
+        >>> source = Source(pa.table({"code": ["007", "010"], "wage": ["1.5", "NA"]}), "pay.csv", "csv")
+        >>> source.typed().schema.types
+        [DataType(string), DataType(double)]
+        """
+        table = self.table
+        for name in table.column_names if names is None else names:
+            if name not in table.column_names:
+                raise RoleError(f"{self.name!r} has no column {name!r}. Check its spelling.")
+            column = self._numbers(name, named=names is not None)
+            if column is not None:
+                table = table.set_column(table.column_names.index(name), name, column)
+        return table
+
+    def _numbers(self, name: str, *, named: bool) -> pa.ChunkedArray | None:
+        column = self.table[name]
+        if self.kind != "csv":
+            declared = self.labels.missing.get(name) if self.labels else None
+            return without_declared_missing(column, declared) if declared else None
+        marks = self.dialect.marks if self.dialect else Marks()
+        numbers = to_numbers(column, marks, codes=named)
+        if named and numbers is None:
+            thousands = f"{marks.thousands!r}" if marks.thousands else "nothing"
+            known = ", ".join(filter(None, MISSING))
+            raise InvalidData(
+                f"column {name!r} of {self.name!r} is not all numbers with {marks.decimal!r} before decimals and "
+                f"{thousands} between thousands (missing: an empty field, {known}). Give it another role, mend it, or "
+                f"pass decimal and thousands."
+            )
+        return numbers
+
+
+def read_source(
+    address: str | os.PathLike[str],
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+) -> Source:
+    r"""Read a table from a file, a folder of Parquet files, or a database.
+
+    Parameters
+    ----------
+    address : str or path
+    delimiter, encoding, decimal, thousands : str, optional
+        How a text file is written (``thousands=""``: nothing separates them). By default it is found out from its
+        first megabyte, and stands in `Source.details`.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    InvalidData
+        If there is no such file, or it cannot be read, or has no records.
+    InvalidParameter
+        If the address is of no known kind, or an option does not fit it.
+    RoleError
+        If a column has no name, or two have the same.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "pay.csv"
+    ...     _ = path.write_text("code;wage\n007;1,5\n010;2,25\n")
+    ...     source = read_source(path)
+    >>> source.details["delimiter"], source.details["decimal"], source.typed()["wage"].to_pylist()
+    (';', ',', [1.5, 2.25])
+    """
+    options = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal, "thousands": thousands}
+    given = next((name for name, value in options.items() if value is not None), None)
+    if is_database(address):
+        kind = "duckdb" if str(address).lower().startswith("duckdb") else "postgresql"
+        _refuse_option(given, kind)
+        table, name = databases.read_table(str(address))
+        return Source(_checked(table, name), name, kind)
+    path = to_path(address)
+    if not path.exists():
+        raise InvalidData(f"there is no file {path.name!r}. Check the path.")
+    kind = "parquet" if path.is_dir() else kind_of(path)
+    if kind != "csv":
+        _refuse_option(given, kind)
+    details, labels, dialect = {}, None, None
+    if kind == "csv":
+        table, dialect = read_text(path, delimiter=delimiter, encoding=encoding, decimal=decimal, thousands=thousands)
+        details = dialect.shown()
+        if path.suffix.lower() in COMPRESSED:
+            details["compression"] = COMPRESSED[path.suffix.lower()]
+    elif kind == "parquet":
+        file = Batches(path)
+        table = pa.concat_tables(list(file.tables()) or [file.schema.empty_table()])
+        if path.is_dir():
+            details["files"] = str(len(file.parts))
+        if file.index_columns:
+            details["pandas index"] = ", ".join(file.index_columns)
+    elif kind == "feather":
+        table = read_feather(path)
+    else:
+        table, labels = read_statistics(path, kind)
+    return Source(_checked(table, path.name), path.name, kind, details, labels, dialect, path)
+
+
+def check_target(
+    address: str | os.PathLike[str], source: str | os.PathLike[str] | None = None, *, overwrite: bool = False
+) -> None:
+    """Refuse a place that cannot be written to, or must not be, before any work is done.
+
+    Parameters
+    ----------
+    address : str or path
+        Where a table is to be written.
+    source : str or path, optional
+        Where the data comes from: it is never written over, by whatever name.
+    overwrite : bool
+        Whether a file that is there may be replaced.
+
+    Raises
+    ------
+    InvalidParameter
+    """
+    if is_database(address):
+        if source is not None and databases.same_table(str(source), str(address)):
+            raise InvalidParameter("the target is the source itself, which is never written over. Pass another table.")
+        databases.check_table_target(str(address), overwrite)
+        return
+    path = to_path(address)
+    if path.is_dir():
+        raise InvalidParameter(f"{path.name!r} is a folder. Pass the name of a file to write.")
+    kind = kind_of(path)
+    if kind == "sas":
+        raise InvalidParameter(
+            f"{path.name!r} is a SAS file, which can be read and not written. Write Stata's .dta, .csv or .parquet."
+        )
+    if kind in TITLES:
+        require_extra()
+    if not path.parent.is_dir():
+        raise InvalidParameter(f"the folder that {path.name!r} is to be in does not exist. Make it first.")
+    if source is not None and not is_database(source):
+        check_apart(path, to_path(source))
+    if path.exists() and not overwrite:
+        raise InvalidParameter(f"{path.name!r} exists already. Pass another name, or allow it to be overwritten.")
+    if not os.access(path.parent, os.W_OK):
+        raise InvalidParameter(f"the folder that {path.name!r} is to be in cannot be written to. Choose another.")
+
+
+def write_target(
+    table: pa.Table,
+    address: str | os.PathLike[str],
+    like: Source,
+    *,
+    overwrite: bool = False,
+    excel_safe: bool = False,
+) -> None:
+    """Write a table, whole or not at all, in the manner of the source it comes from.
+
+    Text files keep the delimiter, the encoding and the decimal mark of a source of the same kind; numbers are written
+    as the shortest text that reads back as the same number. Files of SPSS and Stata keep labels and formats; a column
+    whose values have changed loses its value labels. The same table gives the same bytes.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    address : str or path
+    like : Source
+    overwrite : bool
+    excel_safe : bool
+        Of text files: put an apostrophe before text and names that start with ``=``, ``+``, ``-``, ``@``, a tab or a
+        carriage return, which a spreadsheet may take for a formula. Numbers stay as they are.
+
+    Raises
+    ------
+    InvalidParameter
+        As by `check_target`.
+    InvalidData
+        If the kind of file cannot hold the table.
+    """
+    check_target(address, like.path, overwrite=overwrite)
+    table = _without_traces(table)
+    if is_database(address):
+        databases.write_table(table, str(address), overwrite)
+        return
+    path = to_path(address)
+    kind = kind_of(path)
+    try:
+        if kind == "csv":
+            write_text(table, path, _dialect_for(path, like), excel_safe=excel_safe)
+        elif kind == "parquet":
+            with parquet_writer(path, table.schema) as writer:
+                writer.write_table(table)
+        elif kind == "feather":
+            write_feather(table, path)
+        else:
+            write_statistics(table, path, kind, like.table, like.labels)
+    except pa.ArrowException:  # whose message may show a cell
+        raise InvalidData(
+            f"{path.name!r} cannot be written: a column is of a kind that {kind} cannot hold. Write another format, "
+            f"or leave that column out."
+        ) from None
+    except OSError as error:
+        raise InvalidData(
+            f"{path.name!r} cannot be written ({os.strerror(error.errno) if error.errno else 'the system refused'}). "
+            f"Nothing was left behind; make room, or choose another folder."
+        ) from None
+
+
+def file_digest(address: str | os.PathLike[str]) -> str | None:
+    """Give the SHA-256 of a file, or of the digests of a folder's Parquet files in the order of their names.
+
+    Parameters
+    ----------
+    address : str or path
+
+    Returns
+    -------
+    str or None
+        In hexadecimal; None for a database.
+    """
+    if is_database(address):
+        return None
+    path = to_path(address)
+    try:
+        if path.is_dir():
+            parts = sorted(part for part in path.iterdir() if KINDS.get(part.suffix.lower()) == "parquet")
+            return hashlib.sha256(b"".join(_digest(part) for part in parts)).hexdigest()
+        return _digest(path).hex()
+    except OSError:
+        raise InvalidData(f"{path.name!r} cannot be read. Check the path and the right to read it.") from None
+
+
+def _digest(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
+
+
+def _refuse_option(given: str | None, kind: str) -> None:
+    if given is not None:
+        raise InvalidParameter(f"{given} is for text files, and this is {TITLES.get(kind, kind)}. Leave it out.")
+
+
+def _checked(table: pa.Table, name: str) -> pa.Table:
+    if len(set(table.column_names)) < table.num_columns:
+        raise RoleError(f"{name!r} has two columns of one name. Give each its own.")
+    if table.num_rows == 0 or table.num_columns == 0:
+        raise InvalidData(f"{name!r} has no records. Pass at least k of them.")
+    return table.replace_schema_metadata(None)
+
+
+def _dialect_for(path: Path, like: Source) -> Dialect:
+    """Keep the source's ways; its delimiter only where the name does not tell of another."""
+    base = base_suffix(path)
+    source = like.dialect
+    if source is None:
+        return Dialect(delimiter="," if base == ".csv" else "\t")
+    if like.path is not None and base_suffix(like.path) == base:
+        return source
+    usual = "\t" if base != ".csv" else ";" if source.marks.decimal == "," else ","
+    return Dialect(usual, source.codec, source.bom, source.marks, source.line_end)
+
+
+def _used_categories(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Drop the values that no row has; the others keep their order, which may mean something."""
+    kind = column.type
+    whole = column.unify_dictionaries().combine_chunks()
+    whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
+    used = pc.is_in(pa.array(range(len(whole.dictionary)), kind.index_type), value_set=whole.indices.unique())
+    categories = whole.dictionary.filter(used).unique()
+    codes = pc.index_in(whole.cast(kind.value_type), value_set=categories).cast(kind.index_type)
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(codes, categories, ordered=kind.ordered)], kind)
+
+
+def _without_traces(table: pa.Table) -> pa.Table:
+    """Drop metadata, and dictionary values that no row has."""
+    columns = []
+    for column in table.columns:
+        if pa.types.is_dictionary(column.type):
+            column = _used_categories(column)
+        columns.append(column)
+    schema = pa.schema([field.remove_metadata() for field in table.schema])
+    return pa.Table.from_arrays(columns, schema=schema)
