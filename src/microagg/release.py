@@ -1,9 +1,11 @@
 """Release: what protect() gives back."""
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,10 @@ from microagg.io import frames
 from microagg.prepare.selection import Selection
 from microagg.recipe import Recipe
 from microagg.schema import Role
+
+if TYPE_CHECKING:
+    from microagg.report.figures import Compared
+    from microagg.report.parts import ReportModel, SourceFacts
 
 _SAMPLE_ABOVE, _SAMPLE = 200_000, 20_000
 _NOT_STORED = ("_original", "_written", "loss", "risk")
@@ -140,6 +146,57 @@ class Release:
         roles = self.recipe.roles
         keys = [*roles[Role.QUASI.value], *roles[Role.STRATUM.value]]
         return anonymity(self.data, keys, confidential=roles[Role.CONFIDENTIAL.value])
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        public: bool = False,
+        source: "SourceFacts | None" = None,
+        comparison: "Compared | None" = None,
+        overwrite: bool = False,
+    ) -> Path:
+        """Write the page that a disclosure committee reads: one file of HTML, no script, nothing fetched.
+
+        The same release gives the same bytes. Unless it is public, it holds figures of the original values and
+        belongs in the house.
+
+        Parameters
+        ----------
+        path : path
+            Written whole or not at all.
+        public : bool
+            Leave out whatever could help an intruder: figures of loss and risk, small cells, extremes, the names
+            of dropped columns, the checksum, the order of rows.
+        source : SourceFacts, optional
+            Where the original came from (`microagg.report.SourceFacts`); its name heads the page.
+        comparison : Comparison, optional
+            What `compare` found on the same file, for the map of risk and loss.
+        overwrite : bool
+            Whether a file that exists may be replaced.
+
+        Returns
+        -------
+        Path
+        """
+        from microagg.report.html import check_target, write
+
+        target = check_target(Path(path), overwrite)
+        return write(
+            self.report_model(public=public, source=source, comparison=comparison), target, overwrite=overwrite
+        )
+
+    def report_model(
+        self,
+        *,
+        public: bool = False,
+        source: "SourceFacts | None" = None,
+        comparison: "Compared | None" = None,
+    ) -> "ReportModel":
+        """Give what `report` shows as plain values; `microagg.report.to_json` writes them as JSON."""
+        from microagg.report.model import build
+
+        return build(self, public=public, source=source, comparison=comparison)
 
     def _both(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Give the original and the released values as they were when the release was made."""

@@ -1,0 +1,7 @@
+"""The page that a disclosure committee reads: plain data first, then one file of HTML."""
+
+from microagg.report.html import render, write
+from microagg.report.model import build, to_json
+from microagg.report.parts import ReportModel, SourceFacts
+
+__all__ = ["ReportModel", "SourceFacts", "build", "render", "to_json", "write"]

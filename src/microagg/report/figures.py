@@ -1,0 +1,420 @@
+"""The numbers of a report, from a release and its judgements."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.checks import check_jobs
+from microagg.evaluate.dominance import measure_dominance
+from microagg.evaluate.score import scoring_index
+from microagg.evaluate.utility import QUANTILES
+from microagg.io import frames
+from microagg.parallel import in_parallel
+from microagg.prepare.dependence import dependence
+from microagg.report.bins import before_and_after, masked_only
+from microagg.report.parts import (
+    CandidateFacts,
+    ColumnLoss,
+    ColumnRisk,
+    Correlations,
+    Distribution,
+    DiversityFacts,
+    Figure,
+    Groups,
+    Loss,
+    Map,
+    RecordRisk,
+    Risk,
+    SizeCount,
+    Tree,
+)
+from microagg.report.text import count, percent, quoted, shown
+from microagg.schema import Role
+
+if TYPE_CHECKING:
+    from microagg.evaluate.anonymity import Anonymity, Diversity
+    from microagg.evaluate.loss import InformationLoss
+    from microagg.evaluate.risk import DisclosureRisk
+    from microagg.evaluate.utility import LossMeasures
+    from microagg.prepare.selection import Selection
+    from microagg.recipe import Recipe
+
+Columns = NDArray[np.float64]
+
+MOST_DRAWN = 30
+DOMINANCE = 10.0  # percent: the p of the p percent rule
+LOSS_WORDS = ((5.0, "small"), (20.0, "moderate"), (math.inf, "large"))
+LOSS_SCALE = "Small: below 5 % of the variation; moderate: 5 to 20 %; large: above. A convention of this report."
+_MOST_SIZES = 8
+_CORRELATION_STEPS = (0.01, 0.05, 0.1, 0.2)
+
+
+class Judged(Protocol):
+    """What a report needs of a release."""
+
+    @property
+    def data(self) -> Any: ...  # noqa: D102
+    @property
+    def groups(self) -> NDArray[np.int64]: ...  # noqa: D102
+    @property
+    def information(self) -> "InformationLoss": ...  # noqa: D102
+    @property
+    def loss(self) -> "LossMeasures": ...  # noqa: D102
+    @property
+    def risk(self) -> "DisclosureRisk": ...  # noqa: D102
+    @property
+    def anonymity(self) -> "Anonymity": ...  # noqa: D102
+    @property
+    def k_achieved(self) -> int: ...  # noqa: D102
+    @property
+    def n_groups(self) -> int: ...  # noqa: D102
+    @property
+    def smallest_group(self) -> int: ...  # noqa: D102
+    @property
+    def largest_group(self) -> int: ...  # noqa: D102
+    @property
+    def recipe(self) -> "Recipe": ...  # noqa: D102
+    @property
+    def selection(self) -> "Selection | None": ...  # noqa: D102
+    @property
+    def n_dropped(self) -> int: ...  # noqa: D102
+    @property
+    def index_dropped(self) -> bool: ...  # noqa: D102
+
+    def _both(self) -> tuple[Columns, Columns]: ...
+
+
+class Compared(Protocol):
+    """What a report needs of a comparison."""
+
+    @property
+    def candidates(self) -> Sequence[Any]: ...  # noqa: D102
+    @property
+    def frontier(self) -> Sequence[Any]: ...  # noqa: D102
+    @property
+    def best(self) -> Any: ...  # noqa: D102
+    @property
+    def x(self) -> float: ...  # noqa: D102
+    @property
+    def sampled(self) -> int | None: ...  # noqa: D102
+    @property
+    def standard_error(self) -> float: ...  # noqa: D102
+
+
+def finite(value: float) -> float | None:
+    """Give a plain float that JSON can hold, or None."""
+    return float(value) if math.isfinite(value) else None
+
+
+def loss_word(value: float) -> str:
+    """Give a loss, in percent, in a word."""
+    return next(word for limit, word in LOSS_WORDS if value < limit or limit == math.inf)
+
+
+def names_of(release: Judged, role: Role) -> list[str]:
+    """Give the names of the columns of a role as they are shown."""
+    return [shown(name) for name in release.recipe.roles.get(role.value, ())]
+
+
+def groups_of(release: Judged, public: bool) -> Groups:
+    """Count the groups, and count k again in the released file as it is."""
+    found = release.anonymity
+    return Groups(
+        promised=release.recipe.k,
+        reached=release.k_achieved,
+        counted=None if public and release.recipe.per_column else found.k,
+        unique=None if public else found.n_unique,
+        per_column=release.recipe.per_column,
+        records=found.n_records,
+        groups=release.n_groups,
+        smallest=release.smallest_group,
+        largest=None if public else release.largest_group,
+        sizes=() if public or release.groups.ndim == 2 else _sizes(np.bincount(release.groups)),
+    )
+
+
+def _sizes(sizes: NDArray[np.int64]) -> tuple[SizeCount, ...]:
+    """Count groups by size; beyond eight sizes the largest are taken together."""
+    n = int(sizes.sum())
+    values, counts = np.unique(sizes, return_counts=True)
+    rows = list(zip(values.tolist(), counts.tolist(), strict=True))
+    alone = rows if len(rows) <= _MOST_SIZES else rows[: _MOST_SIZES - 1]
+    found = [SizeCount(count(size), number, 100.0 * size * number / n) for size, number in alone]
+    rest = rows[len(alone) :]
+    if rest:
+        held = sum(size * number for size, number in rest)
+        label = f"{count(rest[0][0])} to {count(rest[-1][0])}"
+        found.append(SizeCount(label, sum(number for _, number in rest), 100.0 * held / n))
+    return tuple(found)
+
+
+def loss_of(release: Judged) -> Loss:
+    """Give the loss overall and of each column, for the house."""
+    found = release.loss
+    plain = {
+        "IL": "information loss",
+        "IL1s": "change of a cell",
+        "M1": "relative change of cells",
+        "M2": "… of means",
+        "M3": "… of variances",
+        "M4": "… of covariances",
+        "M5": "change of correlations",
+        "G_IL": "all five together",
+    }
+    figures = tuple(Figure(plain[m.name], m.name, finite(m.value), m.unit, m.meaning) for m in found.measures)
+    columns = []
+    for name, lost in found.per_column.items():
+        moves = found.quantiles[name]
+        at = int(np.argmax(np.abs(moves)))
+        columns.append(
+            ColumnLoss(
+                column=shown(name),
+                word=loss_word(lost),
+                percent=finite(lost),
+                mean=finite(found.means[name]),
+                deviation=finite(found.deviations[name]),
+                quantile=finite(moves[at]),
+                at=f"{100 * QUANTILES[at]:g}{percent(1)[-2:]}" if moves[at] else "",
+            )
+        )
+    columns.sort(key=lambda one: -(math.inf if one.percent is None else one.percent))
+    return Loss(loss_word(found.percent), finite(found.percent), LOSS_SCALE, figures, tuple(columns))
+
+
+def public_loss_of(release: Judged) -> Loss:
+    """Give the loss in words: with the masked file, a column's percentage tells its variance, and where one record
+    makes most of it, that record.
+    """  # noqa: D205
+    found = release.information
+    columns = tuple(ColumnLoss(shown(name), loss_word(lost)) for name, lost in found.per_column.items())
+    return Loss(loss_word(found.percent), None, LOSS_SCALE, (), columns)
+
+
+def distributions_of(release: Judged, public: bool) -> tuple[tuple[Distribution, ...], tuple[str, ...]]:
+    """Bin the masked columns, at most 30; give the names of the others."""
+    original, masked = release._both()
+    names = names_of(release, Role.QUASI)
+    # Where there are too many, those that lost most are worth seeing.
+    lost = list(release.information.per_column.values())
+    order = sorted(range(len(names)), key=lambda j: -lost[j])[:MOST_DRAWN] if len(names) > MOST_DRAWN else None
+    drawn = range(len(names)) if order is None or public else order
+
+    def one(j: int, _: Callable[[], None]) -> Distribution:
+        if public:
+            return masked_only(names[j], masked[j], release.recipe.k)
+        return replace(before_and_after(names[j], original[j], masked[j]), lost=percent(lost[j]))
+
+    places = list(drawn)[:MOST_DRAWN]
+    found = in_parallel(one, places, check_jobs(None))
+    return tuple(found), tuple(name for j, name in enumerate(names) if j not in places)
+
+
+def correlations_of(release: Judged) -> Correlations | None:
+    """Give the change of each correlation; the matrix where it can be drawn."""
+    change = release.loss.correlations
+    names = names_of(release, Role.QUASI)
+    if len(names) < 2:
+        return None
+    rows, columns = np.triu_indices(len(names), 1)
+    changes = change[rows, columns]
+    order = np.argsort(-np.abs(changes), kind="stable")[:6]
+    matrix = tuple(map(tuple, change.round(4).tolist())) if len(names) <= MOST_DRAWN else ()
+    return Correlations(
+        columns=tuple(names),
+        change=matrix,
+        largest=tuple((names[rows[i]], names[columns[i]], float(changes[i])) for i in order),
+        mean=float(np.abs(changes).mean()),
+        text=correlation_words(float(np.abs(changes).mean())),
+    )
+
+
+def correlation_words(mean: float) -> str:
+    """Give the mean change of a correlation as no more than some step."""
+    limit = next((step for step in _CORRELATION_STEPS if mean < step), None)
+    return f"less than {limit:g}" if limit else f"more than {_CORRELATION_STEPS[-1]:g}"
+
+
+def risk_of(release: Judged) -> Risk:
+    """Give what an intruder could do, overall, by record and by column."""
+    found = release.risk
+    recipe = release.recipe
+    si = scoring_index(release.loss.g_il, found.g_dr)
+    figures = (
+        Figure("right record, some columns known", "RLD", found.rld, "%", "Averaged over sets of known columns."),
+        Figure("right record, all columns known", "full keys", found.full_keys, "%", _bound_words(recipe)),
+        Figure("right group", "", found.right_group, "%", "He then knows what the group releases: its averages."),
+        Figure(
+            "all values guessed closely", "ID", found.interval, "%",
+            "All of a record's values are within 1 to 10 % of the ranks around the released ones. No link is needed.",
+        ),
+        Figure("… equal values ranked alike", "ID, ties", found.interval_tied, "%", "Whatever the order of rows."),
+        Figure(
+            "… by size", "ID, deviations", found.interval_deviation, "%",
+            "The same within 1 to 10 % of a standard deviation.",
+        ),
+        Figure("linkage and guessing together", "G_DR", found.g_dr, "%", "The mean of RLD and ID."),
+        Figure("loss and risk together", "SI", finite(si), "%", "The scoring index: the mean of G_IL and G_DR."),
+    )  # fmt: skip
+    dominated: dict[Any, int] = _dominated(release, found.columns) if release.groups.ndim == 1 else {}
+    columns = [
+        ColumnRisk(shown(name), finite(found.drivers.get(name, math.nan)), dominated.get(name))
+        for name in found.columns
+    ]
+    columns.sort(key=lambda one: -(one.driver or 0.0))
+    return Risk(
+        figures=figures,
+        how=_how_linked(found),
+        records=_record_risk(found.per_record, None if recipe.per_column else 100.0 / recipe.k),
+        columns=tuple(columns),
+        dominance_percent=DOMINANCE,
+        n_groups=release.n_groups,
+    )
+
+
+def _dominated(release: Judged, names: Sequence[Any]) -> dict[Any, int]:
+    """Count, for each column without negative values, the groups of which one member is most."""
+    original, _ = release._both()
+
+    def one(j: int, _: Callable[[], None]) -> dict[Any, int]:
+        return dict(measure_dominance(original[j : j + 1], release.groups, [names[j]], DOMINANCE).failing)
+
+    found: dict[Any, int] = {}
+    for counts in in_parallel(one, range(len(names)), check_jobs(None)):
+        found |= counts
+    return found
+
+
+def _bound_words(recipe: "Recipe") -> str:
+    if recipe.per_column:
+        return "k holds for single columns only, so nothing bounds this."
+    return f"It cannot exceed {percent(100.0 / recipe.k)}: {recipe.k} records or more are released alike."
+
+
+def _how_linked(found: "DisclosureRisk") -> str:
+    tried = len(found.per_set)
+    sets = f"all {count(tried)}" if tried == found.n_sets else f"{count(tried)} of the {count(found.n_sets)}"
+    words = [
+        "The intruder knows the original values of masked columns, and the strata, of everybody, and links each person "
+        "to the nearest released record."
+    ]
+    if found.n_sets > 1:
+        words.append(f"Which columns he knows nobody can say: {sets} sets of them were tried and averaged.")
+    if found.sets_error:
+        words.append(f"The sets were drawn with seed 0; standard error {percent(found.sets_error)}.")
+    if found.sampled is not None:
+        words.append(
+            f"Estimated on {count(found.sampled)} records drawn with seed 0; standard error "
+            f"{percent(found.standard_error)}."
+        )
+    return " ".join(words)
+
+
+def _record_risk(per_record: NDArray[np.float64], bound: float | None) -> RecordRisk:
+    """Spread the records' chances over bins, in percent."""
+    chances = 100.0 * per_record[np.isfinite(per_record)]
+    top = max(bound or 0.0, float(chances.max()), 0.01)
+    edges = np.linspace(0.0, top, 21)
+    counts = np.bincount(np.clip(np.searchsorted(edges, chances, side="right") - 1, 0, 19), minlength=20)
+    wanted = (("half of the records: up to", 0.5), ("nine in ten: up to", 0.9), ("99 in 100: up to", 0.99))
+    quantiles = [(label, float(np.quantile(chances, share))) for label, share in wanted]
+    return RecordRisk(
+        edges=tuple(edges.round(4).tolist()),
+        shares=tuple((100.0 * counts / chances.size).round(3).tolist()),
+        quantiles=(*quantiles, ("the highest of all", float(chances.max()))),
+        bound=bound,
+    )
+
+
+def diversity_of(release: Judged) -> tuple[DiversityFacts, ...]:
+    """Give l and t of the confidential columns."""
+    return tuple(
+        DiversityFacts(
+            shown(name), own.distinct, float(own.entropy), float(own.t), finite(own.t_ordered), _diversity_words(own)
+        )
+        for name, own in release.anonymity.diversity.items()
+    )
+
+
+def _diversity_words(own: "Diversity") -> str:
+    if own.distinct == 1:
+        return "Some group has one value throughout: who is known to be in it has that value."
+    if own.distinct == 2:
+        return "Some group has two values only."
+    return f"Every group has at least {count(own.distinct)} different values."
+
+
+def tree_of(release: Judged) -> Tree | None:
+    """Span the dependence tree again, where the columns that form groups were chosen by one."""
+    how = release.recipe.select
+    if release.selection is None or how.get("by") not in ("emad", "ama"):
+        return None
+    original, _ = release._both()
+    names = list(release.recipe.roles[Role.QUASI.value])
+    tree = dependence(original, how["measure"], how["width"], how["bins"])
+    return Tree(
+        measure=how["measure"],
+        names=tuple(map(shown, names)),
+        edges=tuple((int(a), int(b), finite(weight)) for a, b, weight in tree.edges),
+        chosen=tuple(names.index(name) for name in release.selection.columns),
+        text=release.selection.reason,
+    )
+
+
+def map_of(comparison: Compared) -> Map:
+    """Give the releases that were compared."""
+    efficient, best = list(comparison.frontier), comparison.best
+    found = tuple(
+        CandidateFacts(
+            method=shown(one.method),
+            k=int(one.k),
+            il=finite(one.il),
+            g_il=finite(one.g_il),
+            rld=finite(one.rld),
+            g_dr=finite(one.g_dr),
+            score=finite(one.score),
+            mark="lowest score" if one is best else "efficient" if one in efficient else "",
+        )
+        for one in comparison.candidates
+    )
+    x = comparison.x
+    words = f"Score = {x:g} · G_IL + {1 - x:g} · G_DR; lower is better."
+    if comparison.sampled is not None:
+        words += (
+            f" Linkage estimated on {count(comparison.sampled)} records; standard error up to "
+            f"{percent(comparison.standard_error)}."
+        )
+    return Map(found, tuple((float(one.g_il), float(one.g_dr)) for one in efficient), words)
+
+
+def lone_values(release: Judged, names: Sequence[Any]) -> dict[str, int]:
+    """Count, for each column that is released as it is, the records whose value nobody else has."""
+    frame = frames.open_frame(release.data)
+    found = {}
+    for name in names:
+        sizes = np.bincount(frames.category_codes(frame, [name]))
+        found[shown(name)] = int(np.count_nonzero(sizes == 1))
+    return found
+
+
+def strata_sizes(release: Judged) -> NDArray[np.int64]:
+    """Count the records of each stratum; empty without strata."""
+    names = list(release.recipe.roles.get(Role.STRATUM.value, ()))
+    if not names:
+        return np.zeros(0, dtype=np.int64)
+    return np.bincount(frames.category_codes(frames.open_frame(release.data), names))
+
+
+def worst_dominated(risk: Risk) -> str:
+    """Say which column's means are most often nearly one member's value; empty where few are."""
+    worst = max(risk.columns, key=lambda one: one.dominated or 0)
+    if not worst.dominated or worst.dominated < 0.05 * risk.n_groups:
+        return ""
+    share = percent(100.0 * worst.dominated / risk.n_groups)
+    return (
+        f"In {share} of the groups the mean of {quoted(worst.column)} is nearly one member's value, the others having "
+        f"little or nothing: who knows that computes it from the mean. See risk by column."
+    )

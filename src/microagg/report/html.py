@@ -1,0 +1,75 @@
+"""One self-contained page of HTML: no script, nothing fetched."""
+
+import tempfile
+from importlib import resources
+from pathlib import Path
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from microagg.errors import InvalidParameter
+from microagg.report import pictures, text
+from microagg.report.parts import ReportModel
+
+
+def render(model: ReportModel) -> str:
+    """Give the page of a report.
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> from microagg.report import build, render
+    >>> page = render(build(ma.protect(ma.datasets.survey(300, seed=0).select(["age", "income"]), k=3)))
+    >>> page.splitlines()[0]
+    '<!doctype html>'
+    """
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    environment.filters |= {
+        "percent": text.percent,
+        "points": text.points,
+        "count": text.count,
+        "number": text.number,
+    }
+    template = resources.files("microagg.report").joinpath("page.html.j2").read_text(encoding="utf-8")
+    return environment.from_string(template).render(model=model, pictures=_pictures(model))
+
+
+def _pictures(model: ReportModel) -> dict[str, Markup | list[Markup]]:
+    """Draw what there is to draw; every name in it was escaped when it was drawn."""
+    found: dict[str, Markup | list[Markup]] = {
+        "distributions": [
+            Markup(pictures.distribution(one, f"column-{number}") if one.edges else "")
+            for number, one in enumerate(model.distributions)
+        ]
+    }
+    if model.correlations and model.correlations.change:
+        found["correlations"] = Markup(pictures.correlations(model.correlations, "correlations"))
+    if model.risk:
+        found["records"] = Markup(pictures.record_risk(model.risk.records, "records"))
+    if model.tree:
+        found["tree"] = Markup(pictures.tree(model.tree, "tree"))
+    if model.map:
+        found["map"] = Markup(pictures.risk_map(model.map, "map"))
+    return found
+
+
+def check_target(path: Path, overwrite: bool) -> Path:
+    """Refuse a place where the page cannot go, before anything is computed for it."""
+    if path.is_dir():
+        raise InvalidParameter(f"{path.name!r} is a folder. Name a file, such as report.html.")
+    if (path.exists() or path.is_symlink()) and not overwrite:
+        raise InvalidParameter(f"the report {path.name!r} exists. Remove it, or pass overwrite=True.")
+    return path
+
+
+def write(model: ReportModel, path: Path, *, overwrite: bool = False) -> Path:
+    """Write the page beside its place and move it there when it is whole."""
+    page = render(model)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".microagg-") as folder:
+        fresh = Path(folder) / "report.html"
+        fresh.write_text(page, encoding="utf-8", newline="\n")
+        fresh.replace(check_target(path, overwrite))
+    return path

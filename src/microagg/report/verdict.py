@@ -1,0 +1,154 @@
+"""The page in a few sentences: what was promised, whether it holds, what it cost, what to look at first."""
+
+from collections.abc import Mapping
+
+from microagg.report.figures import Judged, names_of, worst_dominated
+from microagg.report.parts import Correlations, DiversityFacts, Fact, Groups, Loss, Risk, State, Verdict
+from microagg.report.text import count, counted, listed, percent, quoted
+from microagg.schema import Role
+
+_MOST_FIRST = 5
+_MANY_ALONE = 0.5  # of the records: a column in which so many have a value of their own tells most apart
+
+
+def verdict(
+    release: Judged,
+    groups: Groups,
+    loss: Loss,
+    correlations: Correlations | None,
+    risk: Risk | None,
+    diversity: tuple[DiversityFacts, ...],
+    lone: Mapping[str, int],
+    public: bool,
+) -> Verdict:
+    """Say in a few sentences what a committee must know."""
+    counted_again = groups.reached if groups.per_column or groups.counted is None else groups.counted
+    holds = min(groups.reached, counted_again) >= groups.promised
+    gaps = [
+        name
+        for role in (Role.WEIGHT, Role.KEEP)  # confidential values an intruder is taken not to know
+        for name in names_of(release, role)
+        if public or lone.get(name, 0) >= _MANY_ALONE * groups.records
+    ]
+    if not holds:
+        headline = (
+            f"The promise is broken: k = {groups.promised} was asked, and only {counted(counted_again, 'record')} "
+            f"share their masked values. Do not release this file."
+        )
+    elif groups.per_column:
+        headline = f"k = {groups.promised} holds for each column on its own, not for whole records."
+    else:
+        headline = (
+            f"The promise holds: every record shares its masked values with at least {groups.reached - 1} others."
+        )
+        if gaps:
+            headline += f" It does not cover {listed(gaps, 3)}"
+            headline += ", released unchanged." if public else ", by which most could be told apart."
+    first = [] if public else _look_first(release, groups, loss, risk, diversity, lone, holds)
+    lines = [
+        Fact("Promised", _promised(release, groups)),
+        Fact("Kept", _kept(groups, holds)),
+        Fact("Lost", _lost(loss, correlations, public)),
+        Fact("An intruder", _intruder(groups, risk)),
+    ]
+    state: State = "bad" if not holds else "look" if gaps or groups.per_column else "good"
+    return Verdict(state, headline, tuple(lines), tuple(first[:_MOST_FIRST]))
+
+
+def _promised(release: Judged, groups: Groups) -> str:
+    masked, strata = names_of(release, Role.QUASI), names_of(release, Role.STRATUM)
+    k = groups.promised
+    if groups.per_column:
+        return f"k = {k} for each of {counted(len(masked), 'masked column')} by itself."
+    within = f" and the {'stratum' if len(strata) == 1 else 'strata'} {listed(strata)}" if strata else ""
+    columns = f"all {len(masked)} masked columns" if len(masked) > 1 else f"the masked column {quoted(masked[0])}"
+    return f"k = {k}: at least {k} records alike in {columns}{within}."
+
+
+def _kept(groups: Groups, holds: bool) -> str:
+    if groups.per_column:
+        whole = "Whole records may be unique."
+        if groups.counted is not None and groups.unique is not None:
+            unique = counted(groups.unique, "record is", "records are")
+            whole = f"In whole records the fewest alike are {count(groups.counted)}; {unique} unique."
+        return f"In every column at least {count(groups.reached)} records share a value. {whole}"
+    word = "Yes" if holds else "No"
+    return f"{word}. Counted again in the released file, the fewest records alike are {count(groups.counted or 0)}."
+
+
+def _lost(loss: Loss, correlations: Correlations | None, public: bool) -> str:
+    if public:
+        moved = f" Correlations moved by {correlations.text} on average." if correlations else ""
+        return f"The loss of information is {loss.word}.{moved}"
+    words = [f"The loss of information is {loss.word}: {percent(loss.percent)} of the variation of the masked columns."]
+    worst, least = loss.columns[0], loss.columns[-1]
+    if len(loss.columns) > 1 and worst.percent != least.percent:
+        words.append(
+            f"{quoted(worst.column)} lost most ({percent(worst.percent)}), {quoted(least.column)} least "
+            f"({percent(least.percent)})."
+        )
+    if correlations:
+        words.append(f"Correlations moved by {correlations.text} on average.")
+    return " ".join(words)
+
+
+def _intruder(groups: Groups, risk: Risk | None) -> str:
+    """Say what an intruder could still do; in public only what follows from k."""
+    if risk is None:
+        if groups.per_column:
+            return "Knowing several masked columns of a person, he may find the one record that fits."
+        return (
+            f"Knowing the masked columns of a person, he finds at least {groups.reached} records that fit alike. What "
+            f"those have in common he learns. What is released unmasked may still tell them apart."
+        )
+    some, full, group, close = (figure.value for figure in risk.figures[:4])
+    bound = "" if groups.per_column else f", of at most {percent(100.0 / groups.promised)}"
+    return (
+        f"Knowing some masked columns of everybody, he picks the right record {_in_of(some)}; knowing all of them, "
+        f"{_in_of(full)}{bound}. He finds the right group {_in_of(group)}, and then knows what it releases. In "
+        f"{percent(close)} of the records all values lie close to the released ones."
+    )
+
+
+def _in_of(value: float | None) -> str:
+    return "never" if value == 0 else f"in {percent(value)} of cases"
+
+
+def _look_first(
+    release: Judged,
+    groups: Groups,
+    loss: Loss,
+    risk: Risk | None,
+    diversity: tuple[DiversityFacts, ...],
+    lone: Mapping[str, int],
+    holds: bool,
+) -> list[str]:
+    """List what deserves attention, the gravest first."""
+    found = []
+    if not holds:
+        found.append("The promise: the released file does not keep it. It may have been changed after masking.")
+    if groups.per_column and groups.unique:
+        found.append(
+            f"{percent(100.0 * groups.unique / groups.records)} of the records are unique in their masked columns "
+            f"taken together. Consider a method that groups whole records."
+        )
+    for name in (*names_of(release, Role.WEIGHT), *names_of(release, Role.KEEP)):
+        alone = lone.get(name, 0)
+        if alone:
+            found.append(
+                f"{quoted(name)} is released as it is, and in {percent(100.0 * alone / groups.records)} of the records "
+                f"its value is nobody else's: who knows it needs nothing more. Round it, or put it into classes."
+            )
+    for one in diversity:
+        if one.distinct == 1:
+            found.append(f"{quoted(one.column)} has one value throughout some group, which gives it away.")
+    if risk is not None:
+        found.append(worst_dominated(risk))
+    large = [one.column for one in loss.columns if one.word == "large"]
+    if large:
+        found.append(f"{listed(large, 4)}: more than 20 % of the variation lost. See whether users can do with that.")
+    share = 100.0 * release.n_dropped / (release.n_dropped + len(release.groups))
+    if share >= 5.0:
+        found.append(f"{percent(share)} of the records were left out for want of a value.")
+    found.append("The rows are in the original order. Shuffle them if anybody else may hold a list in that order.")
+    return [text for text in found if text]

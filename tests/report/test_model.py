@@ -1,0 +1,247 @@
+"""The model says what the release says, in every kind of release, and in public nothing that helps an intruder."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import microagg as ma
+from microagg.report import SourceFacts, build, render, to_json
+from microagg.report.bins import SMALL_CELL, before_and_after, masked_only, merge_small
+
+ROLES = {"identifiers": ["person"], "weight": "weight", "strata": ["region"]}
+SURVEY = ma.datasets.survey(600, seed=0)
+RELEASE = ma.protect(SURVEY, k=5, **ROLES)
+SOURCE = SourceFacts("survey.csv", "CSV", {"query": "the secret table"}, "c0ffee" * 10, 600, 13)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return build(RELEASE, source=SOURCE)
+
+
+@pytest.fixture(scope="module")
+def public():
+    return build(RELEASE, source=SOURCE, public=True)
+
+
+def test_the_figures_are_the_releases(model):
+    assert (model.groups.promised, model.groups.reached) == (5, RELEASE.k_achieved)
+    assert model.groups.counted == RELEASE.anonymity.k
+    assert model.groups.groups == RELEASE.n_groups
+    assert sum(row.groups for row in model.groups.sizes) == RELEASE.n_groups
+    assert sum(row.share for row in model.groups.sizes) == pytest.approx(100)
+    assert model.loss.percent == RELEASE.loss.percent
+    assert {one.column: one.percent for one in model.loss.columns} == dict(RELEASE.loss.per_column)
+    found = {figure.symbol: figure.value for figure in model.loss.figures + model.risk.figures}
+    risk = RELEASE.risk
+    assert found["G_IL"] == RELEASE.loss.g_il
+    assert (found["RLD"], found["full keys"], found["ID"], found["G_DR"]) == (
+        risk.rld,
+        risk.full_keys,
+        risk.interval,
+        risk.g_dr,
+    )
+    assert found["SI"] == ma.scoring_index(RELEASE.loss.g_il, risk.g_dr)
+    assert {one.column: one.driver for one in model.risk.columns} == dict(risk.drivers)
+    failing = ma.dominance(SURVEY.select(list(risk.columns)), RELEASE.groups).failing
+    assert {one.column: one.dominated for one in model.risk.columns} == dict(failing)
+    assert model.risk.records.quantiles[-1][1] == pytest.approx(100 * risk.per_record.max())
+    assert np.array(model.correlations.change) == pytest.approx(RELEASE.loss.correlations, abs=1e-4)
+    assert model.title == "survey.csv"
+
+
+def test_shares_add_up(model):
+    for one in model.distributions:
+        assert sum(one.before) == pytest.approx(100, abs=0.05)
+        assert sum(one.after) == pytest.approx(100, abs=0.05)
+        assert len(one.edges) == len(one.after) + 1
+        assert len(one.after) <= 60
+
+
+def test_the_verdict_gives_no_false_comfort(model):
+    assert model.verdict.headline.startswith("The promise holds")
+    assert "“weight”" in model.verdict.headline  # nearly everybody has a weight of his own
+    assert model.verdict.state == "look"
+    assert any("original order" in text for text in model.verdict.look_first)
+    assert "Small: below 5 %" in model.loss.scale
+
+
+def test_a_file_that_was_changed_after_masking_breaks_the_promise():
+    frame = ma.datasets.survey(100, seed=0, frame="pandas")[["age", "income"]]
+    release = ma.protect(frame, k=5)
+    release.data.loc[0, "income"] += 1.0
+    found = build(release)
+    assert found.verdict.state == "bad"
+    assert "broken" in found.verdict.headline
+    assert "Do not release" in found.verdict.headline
+
+
+def test_the_source_is_told_inside_and_only_named_outside(model, public):
+    inside, outside = to_json(model), to_json(public)
+    for words in ("the secret table", "c0ffee", "person"):
+        assert words in inside
+    for words in ("the secret table", "c0ffee", "“person”", '"person"'):
+        assert words not in outside
+    assert "survey.csv" in outside
+
+
+def test_the_model_is_plain_and_json_reads_it(model, public):
+    for one in (model, public):
+        found = json.loads(to_json(one), parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+        assert found["groups"]["reached"] == 5
+
+
+CASES = {
+    "one column": (SURVEY.select(["age"]), {}),
+    "single columns": (SURVEY.select(["age", "income"]), {"method": "univariate", "per_column": True}),
+    "a constant": (pa.table({"a": np.ones(60), "b": np.arange(60.0)}), {}),
+    "constants only": (pa.table({"a": np.ones(60), "b": np.zeros(60)}), {}),
+    "one stratum": (pa.table({"a": np.arange(60.0), "s": ["x"] * 60}), {"strata": ["s"]}),
+    "left out": (pa.table({"a": [None] * 7 + list(range(53)), "b": np.arange(60.0)}), {"missing": "drop"}),
+    "one group": (pa.table({"a": np.arange(5.0), "b": np.arange(5.0)}), {}),
+    "confidential": (SURVEY.select(["age", "tax", "region"]), {"confidential": ["region"]}),
+    "selected by a tree": (SURVEY.select(["age", "hours", "wage", "tax"]), {"select": "emad", "count": 2}),
+    "selected by name": (SURVEY.select(["age", "hours", "wage", "tax"]), {"select": ["age"]}),
+    "blocks": (SURVEY.select(["age", "tax"]), {"blocks": "median", "max_block": 200}),
+    "medians": (SURVEY.select(["age", "tax"]), {"aggregate": "median", "integers": "round"}),
+    "lists kept": (pa.table({"a": np.arange(60.0), "l": [[1]] * 60}), {"quasi": ["a"], "keep": ["l"]}),
+    "far apart": (pa.table({"a": np.arange(60.0) * 1e300, "b": np.arange(60.0) * 1e-300}), {}),
+    "close together": (pa.table({"a": 2.0**52 + np.arange(60.0), "b": np.arange(60.0)}), {}),
+    "numbers for names": (pd.DataFrame(np.arange(120.0).reshape(60, 2)), {}),
+    "odd names": (pd.DataFrame(np.arange(180.0).reshape(60, 3), columns=["a$b$", "\x00\u202ex", "日本"]), {}),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_kind_of_release_has_a_report(case):
+    table, options = CASES[case]
+    release = ma.protect(table, 5, **options)
+    for public in (False, True):
+        found = build(release, public=public)
+        for text in (to_json(found), render(found)):
+            assert not re.search(r"\b(nan|inf|infinity)\b", text, re.IGNORECASE), case
+            assert ">None<" not in text
+        assert found.verdict.state != "bad"
+    if case == "single columns":
+        assert "not for whole records" in found.verdict.headline
+        assert build(release).groups.unique == release.anonymity.n_unique
+    if case == "left out":
+        assert build(release).left_out.records == 7
+        assert "Fewer than 50" in found.left_out.text
+    if case == "confidential":
+        own = release.anonymity.diversity["region"]
+        assert [(one.distinct, one.t) for one in build(release).diversity] == [(own.distinct, own.t)]
+    if case == "selected by a tree":
+        tree = build(release).tree
+        assert [tree.names[j] for j in tree.chosen] == list(release.selection.columns)
+        assert len(tree.edges) == 3
+    if case == "blocks":
+        assert any(fact.name == "blocks" and "by median" in fact.value for fact in found.done)
+
+
+def test_a_stored_release_says_what_is_missing():
+    import pickle
+
+    with pytest.raises(ma.errors.InvalidData, match="no original values"):
+        build(pickle.loads(pickle.dumps(RELEASE)))
+
+
+def test_many_columns_are_drawn_in_part():
+    values = np.random.default_rng(0).normal(size=(80, 34))
+    release = ma.protect(pd.DataFrame(values, columns=[f"c{j}" for j in range(34)]), 5)
+    release.__dict__["risk"] = release.risk_for(["c0", "c1"])  # all 34 would take long
+    found = build(release)
+    assert (len(found.distributions), len(found.not_drawn), found.correlations.change) == (30, 4, ())
+    least = min(release.information.per_column[one.column] for one in found.distributions)
+    assert all(release.information.per_column[name] <= least for name in found.not_drawn)
+    assert len(found.loss.columns) == 34
+
+
+def test_a_comparison_becomes_a_map():
+    table = SURVEY.select(["age", "income"])
+    compared = ma.compare(table, {"$mdav$": "mdav", "_cbfs": "cbfs"}, [3, 5])
+    found = build(ma.protect(table, 5), comparison=compared)
+    assert [(one.k, one.score) for one in found.map.candidates] == [(one.k, one.score) for one in compared.candidates]
+    assert "lowest score" in {one.mark for one in found.map.candidates}
+    assert "Alternatives" in render(found)
+    assert build(ma.protect(table, 5), comparison=compared, public=True).map is None
+
+
+# The public version.
+
+
+def test_public_has_no_figures_of_the_originals(public):
+    assert public.risk is None
+    assert public.correlations is None
+    assert public.source is None
+    assert public.tree is None
+    assert public.diversity == ()
+    assert public.loss.percent is None
+    assert public.loss.figures == ()
+    assert all(one.percent is one.mean is one.deviation is one.quantile is None for one in public.loss.columns)
+    assert public.groups.sizes == ()
+    assert public.groups.largest is None
+    assert public.groups.unique is None
+    assert not public.verdict.look_first
+    assert not any("order" in one.text for one in public.checklist)
+    strata = next(one.text for one in public.checklist if one.topic == "strata")
+    assert re.findall(r"\d+", strata) == ["8", "5"]  # how many, and k; no size
+
+
+def test_public_depends_on_the_masked_file_alone_but_for_words(public):
+    for one in public.distributions:
+        assert one.before == ()
+        assert one.beyond is None
+        assert all(share == round(share) for share in one.after)
+
+
+def test_public_bins_hold_many_records_and_no_extreme():
+    k = 5
+    for name in RELEASE.recipe.roles["quasi"]:
+        masked = np.asarray(RELEASE.data[name], dtype=float)
+        one = masked_only(name, masked, k)
+        if one.note:
+            continue
+        inner = np.array(one.edges[1:-1])
+        counts = np.bincount(np.searchsorted(inner, masked, side="right"), minlength=inner.size + 1)
+        assert counts.min() >= SMALL_CELL * k
+        low, high = np.quantile(masked, [0.05, 0.95])
+        assert inner.min() >= low
+        assert inner.max() <= high
+
+
+def test_an_outlier_does_not_move_a_public_picture():
+    rng = np.random.default_rng(0)
+    plain = rng.normal(size=2000)
+    far = plain.copy()
+    far[np.argsort(far)[-5:]] = 1e9
+    assert masked_only("a", plain, 5) == masked_only("a", far, 5)
+
+
+def test_a_small_file_shows_no_bins():
+    assert masked_only("a", np.arange(100.0), 5).note
+
+
+@pytest.mark.parametrize(
+    ("counts", "least", "starts"),
+    [
+        ([5, 5, 5], 10, [0]),
+        ([10, 10, 3, 10], 10, [0, 1, 2]),
+        ([20, 1, 1], 10, [0]),
+        ([1, 1], 10, []),
+        ([0, 0, 30, 0, 12], 10, [0, 3]),
+    ],
+)
+def test_small_bins_are_merged(counts, least, starts):
+    assert merge_small(counts, least) == starts
+
+
+def test_whole_numbers_have_bins_of_their_own():
+    values = np.repeat(np.arange(5.0), 20)
+    one = before_and_after("a", values, values)
+    assert one.edges == (-0.5, 0.5, 1.5, 2.5, 3.5, 4.5)
+    assert one.before == one.after == (20.0,) * 5
