@@ -45,6 +45,7 @@ def protect(
     strata: Iterable[Any] = (),
     unit: Any = None,
     keep: Iterable[Any] = (),
+    drop: Iterable[Any] = (),
     rest: str | None = None,
     missing: str = "error",
     method: Any = "mdav",
@@ -87,6 +88,8 @@ def protect(
         refused. The column is dropped: it would link a person's rows across groups.
     keep : list of names
         Harmless columns, released as they are.
+    drop : list of names
+        Columns to leave out of the release.
     rest : {"keep", "drop"}, optional
         What to do with columns that no role names; without it they are an error.
     missing : {"error", "drop"}
@@ -159,6 +162,7 @@ def protect(
         strata=check_names(strata),
         unit=[] if unit is None else [unit],
         keep=check_names(keep),
+        drop=check_names(drop),
     )
     quasi_names = schema.names(Role.QUASI)
     if isinstance(method, str) and method == "ama":

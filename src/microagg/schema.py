@@ -90,7 +90,7 @@ class Schema:
             more = f" and {len(unassigned) - 10} more" if len(unassigned) > 10 else ""
             raise RoleError(
                 f"{len(unassigned)} column(s) have no role: {listed}{more}. Name them in quasi, identifiers, "
-                f"confidential or keep, or pass rest='keep' or rest='drop'."
+                f"confidential, keep or drop, or pass rest='keep' or rest='drop'."
             )
         schema = cls(tuple(Column(name, found.get(name, default)) for name in names))
         if not schema.names(Role.QUASI):

@@ -14,9 +14,9 @@ from microagg.cli import app, main
 def test_demo_prints_a_table_and_writes_a_masked_file(tmp_path):
     result = CliRunner().invoke(app, ["demo", "-o", str(tmp_path), "-n", "200"])
     assert result.exit_code == 0, result.output
-    for words in ("mdav", "iamat", "smallest group", "information loss", "seconds", "survey_masked.csv"):
+    for words in ("mdav", "iamat", "groups", "IL %", "seconds", "survey_masked.csv", "report.html"):
         assert words in result.output
-    assert [path.name for path in tmp_path.iterdir()] == ["survey_masked.csv"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "survey_masked.csv"]
     with (tmp_path / "survey_masked.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 200

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from microagg import __version__
-from microagg.errors import MicroaggError, TooFewRecords
+from microagg.errors import InvalidParameter, MicroaggError, RoleError, TooFewRecords
 
 app = typer.Typer(
     help="Release microdata without exposing anybody in it: k-anonymity by microaggregation.",
@@ -15,6 +15,25 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+datasets = typer.Typer(help="Reference files and made ones.", no_args_is_help=True)
+app.add_typer(datasets, name="datasets")
+
+Source = Annotated[
+    str,
+    typer.Argument(
+        help="CSV, TSV (.gz, .zst), Parquet (file or folder), Feather, SPSS, Stata, SAS, "
+        "duckdb:///file.db?table=t or postgresql://host/db?table=t.",
+        show_default=False,
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON; all else goes to standard error.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
+Delimiter = Annotated[str | None, typer.Option(help="What stands between fields of a text file; else detected.")]
+Encoding = Annotated[str | None, typer.Option(help="The encoding of a text file; else detected.")]
+Decimal = Annotated[str | None, typer.Option(help="The decimal mark of a text file; else detected.")]
+Thousands = Annotated[str | None, typer.Option(help="The thousands separator of a text file; else detected.")]
+Keys = Annotated[str | None, typer.Option(help="Columns that an intruder knows, with commas; else all masked ones.")]
 
 
 def main() -> None:
@@ -25,11 +44,14 @@ def main() -> None:
         _complain(f"{type(error).__name__}: {error}")
         if isinstance(error, TooFewRecords) and error.strata and sys.stderr.isatty():
             _complain("Too small: " + "; ".join(", ".join(str(value) for value in names) for names in error.strata))
-        raise SystemExit(1) from None
+        raise SystemExit(2 if isinstance(error, (InvalidParameter, RoleError)) else 1) from None
     except OSError as error:
         _complain(
             f"{error.strerror or type(error).__name__}: the output could not be written, and nothing is left of it."
         )
+        raise SystemExit(1) from None
+    except MemoryError:
+        _complain("The file does not fit into memory. Convert it to Parquet and use: microagg mask --engine disk")
         raise SystemExit(1) from None
 
 
@@ -45,17 +67,230 @@ def about(
 
 @app.command()
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the masked file.")] = Path("demo"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the masked file and the report.")] = Path(
+        "demo"
+    ),
     records: Annotated[int, typer.Option("--records", "-n", min=10, help="Persons in the made survey.")] = 2000,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, another survey.")] = 0,
 ) -> None:
-    """Mask a made household survey: two methods at three levels of k, compared.
+    """Mask a made household survey: two methods at three levels of k, compared, with a report.
 
     Example: [bold]microagg demo -o out[/bold]
     """
     from microagg.cli.demo import run
 
     run(output, records, seed)
+
+
+@app.command()
+def inspect(
+    source: Source,
+    k: Annotated[int, typer.Option("-k", help="Records that shall share each combination of released values.")] = 5,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the recipe.")] = Path("recipe.toml"),
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Look at a file: its columns, what each probably is, how exposed its records are; write a recipe to edit.
+
+    Example: [bold]microagg inspect survey.csv -k 5[/bold]
+    """
+    from microagg.cli.inspect import run
+
+    run(source, k, output, _dialect(delimiter, encoding, decimal, thousands), force, quiet, as_json)
+
+
+@app.command()
+def mask(
+    source: Source,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for the masked file, the report and the recipe.")
+    ] = Path("out"),
+    k: Annotated[int | None, typer.Option("-k", help="Records that share each released combination; 5.")] = None,
+    recipe: Annotated[Path | None, typer.Option(help="A recipe, as `microagg inspect` writes it.")] = None,
+    method: Annotated[str | None, typer.Option(help="How groups are formed: mdav, vmdav, cbfs, iamat, ...")] = None,
+    to: Annotated[
+        str | None, typer.Option(help="Where the masked data goes instead: a file of any kind, or a database.")
+    ] = None,
+    public: Annotated[
+        bool, typer.Option("--public", help="Write also a report without anything that helps an intruder.")
+    ] = False,
+    reorder: Annotated[
+        bool, typer.Option("--reorder", help="Sort the released rows: their order tells nothing.")
+    ] = False,
+    excel_safe: Annotated[
+        bool, typer.Option("--excel-safe", help="Keep text in a CSV from acting as a spreadsheet's formula.")
+    ] = False,
+    engine: Annotated[
+        str,
+        typer.Option(help="memory; disk: Parquet or CSV beyond memory; dask: many machines. The last two: no report."),
+    ] = "memory",
+    scheduler: Annotated[str | None, typer.Option(help="With dask: the scheduler's address; else a local one.")] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Accept the guessed roles without asking.")] = False,
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Mask a file: a safe file, a report on it, and the recipe that gives them again.
+
+    Without a recipe the columns' roles are guessed and shown, and you are asked whether they are right.
+
+    Example: [bold]microagg mask survey.csv -k 5 -o out[/bold]
+    """
+    from microagg.cli.mask import Wishes, run
+
+    run(
+        source,
+        Wishes(
+            output=output,
+            k=k,
+            recipe=recipe,
+            method=method,
+            to=to,
+            public=public,
+            reorder=reorder,
+            excel_safe=excel_safe,
+            engine=engine,
+            scheduler=scheduler,
+            dialect=_dialect(delimiter, encoding, decimal, thousands),
+            yes=yes,
+            force=force,
+        ),
+        quiet,
+        as_json,
+    )
+
+
+@app.command()
+def assess(
+    original: Annotated[str, typer.Argument(help="The file before masking.", show_default=False)],
+    masked: Annotated[
+        str, typer.Argument(help="The masked one, the same records in the same order.", show_default=False)
+    ],
+    columns: Annotated[
+        str | None, typer.Option(help="Columns to compare, with commas; else all common numbers.")
+    ] = None,
+    keys: Keys = None,
+    sample: Annotated[
+        int | None, typer.Option(help="Records to estimate linkage on; 20 000 of more than 200 000.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The seed of the sample.", min=0)] = 0,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Judge any masked file, whoever made it: what was lost, and what an intruder could do.
+
+    Example: [bold]microagg assess survey.csv out/survey_masked.csv[/bold]
+    """
+    from microagg.cli.assess import run
+
+    run(original, masked, _listed(columns), _listed(keys), sample, seed, quiet, as_json)
+
+
+@app.command()
+def compare(
+    source: Source,
+    ks: Annotated[str, typer.Option("-k", help="Levels of k, with commas.")] = "3,5,10",
+    methods: Annotated[str, typer.Option(help="Methods, with commas.")] = "mdav,vmdav,cbfs,iamat",
+    recipe: Annotated[Path | None, typer.Option(help="A recipe that says the columns' roles.")] = None,
+    keys: Keys = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A picture of risk against loss: .svg, .png.")
+    ] = None,
+    sample: Annotated[int | None, typer.Option(help="Records to estimate linkage on.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Accept the guessed roles without asking.")] = False,
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Compare methods and levels of k on one file: loss, risk and both combined.
+
+    Example: [bold]microagg compare survey.csv -k 3,5,10 -o map.svg[/bold]
+    """
+    from microagg.cli.compare import run
+
+    run(source, ks, _listed(methods) or [], recipe, _listed(keys), output, sample, yes, force, quiet, as_json)
+
+
+@app.command()
+def tree(
+    source: Source,
+    measure: Annotated[str, typer.Option(help="emim, chi2, normal or vi.")] = "emim",
+    count: Annotated[int, typer.Option(help="How many columns to choose.", min=1)] = 3,
+    recipe: Annotated[Path | None, typer.Option(help="A recipe that says which columns are to be masked.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="A picture of the tree: .svg, .png.")] = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Draw which columns depend on which, and the few that would stand for all.
+
+    Example: [bold]microagg tree survey.csv -o tree.svg[/bold]
+    """
+    from microagg.cli.tree import run
+
+    run(source, measure, count, recipe, output, force, quiet, as_json)
+
+
+@datasets.command("list")
+def list_(as_json: AsJson = False) -> None:
+    """List the data sets there are.
+
+    Example: [bold]microagg datasets list[/bold]
+    """
+    from microagg.cli.datasets import list_all
+
+    list_all(as_json)
+
+
+@datasets.command()
+def fetch(
+    name: Annotated[str, typer.Argument(help="tarragona, census or eia.", show_default=False)],
+    output: Annotated[str, typer.Option("--output", "-o", help="The file to write, of any kind.")],
+    force: Force = False,
+) -> None:
+    """Fetch a CASC reference file, verify it and write it.
+
+    Example: [bold]microagg datasets fetch census -o census.csv[/bold]
+    """
+    from microagg.cli.datasets import fetch as run
+
+    run(name, output, force)
+
+
+@datasets.command()
+def make(
+    output: Annotated[str, typer.Option("--output", "-o", help="The file to write, of any kind.")],
+    name: Annotated[str, typer.Argument(help="survey, uniform or normal.")] = "survey",
+    records: Annotated[int, typer.Option("--records", "-n", min=1, help="How many.")] = 2000,
+    columns: Annotated[int, typer.Option("--columns", "-d", min=1, help="Of uniform and normal.")] = 10,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, another file.")] = 0,
+    force: Force = False,
+) -> None:
+    """Make a file to try things on.
+
+    Example: [bold]microagg datasets make survey -o survey.csv[/bold]
+    """
+    from microagg.cli.datasets import make as run
+
+    run(name, output, records, columns, seed, force)
+
+
+def _dialect(delimiter: str | None, encoding: str | None, decimal: str | None, thousands: str | None) -> dict[str, str]:
+    given = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal, "thousands": thousands}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _listed(text: str | None) -> list[str] | None:
+    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _complain(text: str) -> None:

@@ -1,0 +1,29 @@
+"""Pictures as files."""
+
+from pathlib import Path
+from typing import Any
+
+from microagg.errors import InvalidParameter
+from microagg.io.files import whole_file
+
+_KINDS = (".svg", ".png", ".pdf")
+
+
+def check_picture(path: Path | None, force: bool) -> None:
+    """Refuse a picture that cannot be written, before any work is done."""
+    if path is None:
+        return
+    if path.suffix.lower() not in _KINDS:
+        raise InvalidParameter(f"the picture {path.name!r} must end in {', '.join(_KINDS)}. Name it so.")
+    if not path.resolve().parent.is_dir():
+        raise InvalidParameter(f"there is no folder for the picture {path.name!r}. Make it first.")
+    if path.exists() and not force:
+        raise InvalidParameter(f"the picture {path.name!r} exists. Name another with -o, or pass --force.")
+
+
+def save_picture(axes: Any, path: Path) -> None:
+    """Write what was drawn, whole or not at all; without a date, so that the same drawing gives the same file."""
+    kind = path.suffix.lower().removeprefix(".")
+    dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    with whole_file(path) as file:
+        axes.figure.savefig(file, format=kind, bbox_inches="tight", metadata=dates.get(kind))

@@ -1,0 +1,48 @@
+"""`microagg inspect`: what a file holds, and a recipe to edit."""
+
+from pathlib import Path
+
+from microagg.checks import check_k
+from microagg.cli import _roles
+from microagg.cli._terminal import Terminal
+from microagg.errors import InvalidParameter
+from microagg.io.files import whole_file
+
+
+def run(address: str, k: int, output: Path, dialect: dict[str, str], force: bool, quiet: bool, as_json: bool) -> None:
+    """Look at a file and write a recipe with guessed roles."""
+    terminal = Terminal(quiet=quiet, as_json=as_json)
+    check_k(k)
+    if output.exists() and not force:
+        raise InvalidParameter(f"the recipe {output.name!r} exists. Name another with -o, or pass --force.")
+    source = _roles.read(terminal, address, dialect)
+    found = _roles.look(terminal, source, k)
+    _roles.show(terminal, found)
+    recipe = _roles.guessed(found, k, dialect)
+    with whole_file(output) as file:
+        file.write_text(_roles.written(recipe, source.name, dict(found.reasons)), "utf-8")
+    terminal.say(
+        f"\nThe guesses are in {output}. Check and edit them, then: microagg mask {source.name} --recipe {output.name}"
+    )
+    terminal.result(
+        {
+            "source": source.name,
+            "kind": source.kind,
+            "details": dict(source.details),
+            "records": found.records,
+            "unique": found.unique,
+            "incomplete": found.incomplete,
+            "recipe": str(output),
+            "columns": [
+                {
+                    "name": column.name,
+                    "type": column.type,
+                    "missing": column.missing,
+                    "distinct": column.distinct,
+                    "role": column.role.value,
+                    "reason": column.reason,
+                }
+                for column in found.columns
+            ],
+        }
+    )

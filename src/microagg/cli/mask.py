@@ -1,0 +1,225 @@
+"""`microagg mask`: a safe file, a report on it, and the recipe that gives them again."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from microagg.checks import check_option
+from microagg.cli import _roles
+from microagg.cli._terminal import Terminal
+from microagg.errors import InvalidParameter
+from microagg.io.scratch import private_folder, put_in_place
+from microagg.io.sources import Source, check_target, file_digest, write_target
+from microagg.pipeline import protect
+from microagg.recipe_file import RecipeFile, read_recipe
+from microagg.release import Release
+from microagg.report import SourceFacts
+from microagg.scale import protect_file
+
+_OURS = ("report.html", "report_public.html", "recipe.toml")
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What was asked for on the command line."""
+
+    output: Path
+    k: int | None
+    recipe: Path | None
+    method: str | None
+    to: str | None
+    public: bool
+    reorder: bool
+    excel_safe: bool
+    engine: str
+    scheduler: str | None
+    dialect: dict[str, str]
+    yes: bool
+    force: bool
+
+
+def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
+    """Mask a file."""
+    check_option("engine", wishes.engine, ("memory", "disk", "dask"))
+    if wishes.scheduler is not None and wishes.engine != "dask":
+        raise InvalidParameter("--scheduler goes with --engine dask. Leave it out, or add that.")
+    terminal = Terminal(quiet=quiet, as_json=as_json)
+    if wishes.engine != "memory":
+        _beyond_memory(terminal, address, wishes)
+        return
+    name = _masked_name(address)
+    _check_folder(wishes.output, {name, *_OURS}, wishes.force)
+    if wishes.to is not None:
+        check_target(wishes.to, address, overwrite=wishes.force)
+    source, recipe, reasons = _roles.recipe_or_guess(
+        terminal, address, wishes.recipe, wishes.k, wishes.dialect, yes=wishes.yes
+    )
+    recipe = _with_wishes(recipe, wishes)
+    release = _masked(terminal, source, recipe)
+    data = _reordered(release.data) if recipe.table("output").get("reorder") else release.data
+    safe = bool(recipe.table("output").get("excel_safe"))
+    with terminal.bar("measuring loss and risk") as tell:
+        risk = recipe.table("risk")
+        release.__dict__["risk"] = release.risk_for(progress=tell, **risk)
+    digest = file_digest(address)
+    facts = SourceFacts(
+        name=source.name,
+        kind=source.kind,
+        details=dict(source.details),
+        sha256=digest,
+        records=source.table.num_rows,
+        columns=source.table.num_columns,
+    )
+    with _folder(wishes.output) as folder, terminal.wait("writing"):
+        release.report(folder / "report.html", source=facts)
+        if wishes.public:
+            release.report(folder / "report_public.html", source=facts, public=True)
+        (folder / "recipe.toml").write_text(_roles.written(recipe, source.name, reasons), "utf-8")
+        if wishes.to is None:
+            write_target(data, folder / name, source, excel_safe=safe)
+    if wishes.to is not None:  # last: a database cannot be renamed into place with the folder
+        write_target(data, wishes.to, source, overwrite=wishes.force, excel_safe=safe)
+    place = wishes.to if wishes.to is not None and "://" not in wishes.to else str(wishes.output / name)
+    place = place if wishes.to is None or "://" not in wishes.to else "the table"
+    terminal.say(f"\n{release!r}")
+    terminal.say(f"Masked: {place}\nReport: {wishes.output / 'report.html'}\nRecipe: {wishes.output / 'recipe.toml'}")
+    terminal.result(
+        {
+            "masked": place,
+            "report": str(wishes.output / "report.html"),
+            "recipe": str(wishes.output / "recipe.toml"),
+            "records": len(release.groups),
+            "records_left_out": release.n_dropped,
+            "groups": release.n_groups,
+            "k": recipe.k,
+            "k_reached": release.k_achieved,
+            "information_loss_percent": release.information.percent,
+            "g_il": release.loss.g_il,
+            "record_linkage_percent": release.risk.rld,
+            "interval_disclosure_percent": release.risk.interval,
+            "g_dr": release.risk.g_dr,
+            "sha256": digest,
+        }
+    )
+
+
+def _masked_name(address: str) -> str:
+    """Name the masked file after the source: the same kind, or Parquet for what has no file to be named after."""
+    if "://" in address:
+        return "masked.parquet"
+    path = Path(address)
+    if path.is_dir():
+        return f"{path.name.removesuffix('.parquet')}_masked.parquet"
+    suffixes = "".join(path.suffixes[-2:]) if path.suffix.lower() in (".gz", ".zst") else path.suffix
+    written = ".csv" if suffixes.lower() == ".sas7bdat" else suffixes
+    return f"{path.name.removesuffix(suffixes)}_masked{written}"
+
+
+def _check_folder(folder: Path, names: set[str], force: bool) -> None:
+    """Refuse an output that is not ours to make, before any work is done."""
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise InvalidParameter(f"the output {folder.name!r} is not a folder. Name one with -o.")
+    if not folder.resolve().parent.is_dir():
+        raise InvalidParameter(f"there is no folder to make the output {folder.name!r} in. Make it first.")
+    inside = {path.name for path in folder.iterdir()} if folder.exists() else set()
+    if inside - names:
+        raise InvalidParameter(
+            f"the output {folder.name!r} holds other files than a former output of this file. Name a folder of its own "
+            f"with -o."
+        )
+    if inside and not force:
+        raise InvalidParameter(f"the output {folder.name!r} exists. Name another with -o, or pass --force.")
+
+
+@contextmanager
+def _folder(output: Path) -> Iterator[Path]:
+    """Give a folder that takes its place when all is in it."""
+    place = output.resolve()
+    with private_folder(place.parent) as scratch:
+        whole = scratch / "whole"
+        whole.mkdir()
+        yield whole
+        put_in_place(whole, place, scratch / "replaced")
+
+
+def _with_wishes(recipe: RecipeFile, wishes: Wishes) -> RecipeFile:
+    """Let the command line have the last word, so that the recipe that is written says what was done."""
+    tables = {name: dict(keys) for name, keys in recipe.tables.items()}
+    if wishes.method is not None and wishes.method != tables.get("method", {}).get("name", "mdav"):
+        tables["method"] = {"name": wishes.method}
+    output = tables.setdefault("output", {})
+    output["reorder"] = wishes.reorder or output.get("reorder", False)
+    output["excel_safe"] = wishes.excel_safe or output.get("excel_safe", False)
+    if wishes.dialect:
+        tables["read"] = tables.get("read", {}) | wishes.dialect
+    return replace(recipe, tables=tables)
+
+
+def _masked(terminal: Terminal, source: Source, recipe: RecipeFile) -> Release:
+    given = recipe.arguments()
+    frame = source.typed(given.get("quasi", source.table.column_names))
+    with terminal.bar("masking") as tell:
+        return protect(frame, progress=tell, **given)
+
+
+def _reordered(table: pa.Table) -> pa.Table:
+    """Sort the rows by all released columns: an order that anybody could make, and that tells nothing."""
+    return table.sort_by([(name, "ascending") for name in table.column_names])
+
+
+def _beyond_memory(terminal: Terminal, address: str, wishes: Wishes) -> None:
+    """Mask a Parquet or CSV file on disk or on a cluster."""
+    if wishes.recipe is None:
+        raise InvalidParameter(
+            f"--engine {wishes.engine} needs a recipe, since the file is not read to guess. Run `microagg inspect` on "
+            f"a part of it."
+        )
+    for option, asked in (
+        ("--public", wishes.public),
+        ("--reorder", wishes.reorder),
+        ("--excel-safe", wishes.excel_safe),
+    ):
+        if asked:
+            raise InvalidParameter(f"{option} does not go with --engine {wishes.engine}. Leave it out.")
+    recipe = _with_wishes(read_recipe(wishes.recipe), wishes)
+    recipe = recipe if wishes.k is None else replace(recipe, k=wishes.k)
+    unused = [name for name in ("select", "read", "risk") if recipe.table(name)]
+    unused += [name for name, wanted in recipe.table("output").items() if wanted]
+    if unused:
+        raise InvalidParameter(f"{unused[0]!r} in the recipe does not go with --engine {wishes.engine}. Leave it out.")
+    given: dict[str, Any] = recipe.arguments()
+    if given.pop("scale", "standard") != "standard" or given.pop("missing", "error") != "error":
+        raise InvalidParameter("on disk, columns are standardised and missing values refused. Say so in the recipe.")
+    if given.pop("blocks", "auto") not in ("auto", "median") or given.pop("per_column", False) or "unit" in given:
+        raise InvalidParameter(
+            "on disk, blocks are cut by median, for whole records, without units. Say so in the recipe."
+        )
+    target = wishes.to if wishes.to is not None else str(wishes.output)
+    logging.getLogger("microagg").setLevel(logging.INFO)
+    with terminal.bar("masking") as tell:
+        engine = "local" if wishes.engine == "disk" else "dask"
+        release = protect_file(
+            address,
+            target,
+            engine=engine,
+            scheduler=wishes.scheduler,
+            overwrite=wishes.force,
+            progress=tell,
+            **given,
+        )
+    terminal.say(f"{release!r}\nMasked: {target}")
+    terminal.result(
+        {
+            "masked": target,
+            "records": release.n_records,
+            "groups": release.n_groups,
+            "k": recipe.k,
+            "k_reached": release.k_achieved,
+            "information_loss_percent": release.information.percent,
+        }
+    )

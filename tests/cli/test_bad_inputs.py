@@ -1,0 +1,187 @@
+"""Bad inputs: one paragraph, the right exit code, nothing left, and no cell of the data shown."""
+
+import gzip
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import microagg as ma
+from microagg.cli import main
+
+CELL = "71.2593"  # a value that must never be shown
+GOOD = "a,b,c\n" + "".join(f"{i},{i * 7 % 11},{CELL}\n" for i in range(40))
+ROLES = '[roles]\nquasi = ["a", "b", "c"]\n'
+
+
+def parquet(name):
+    pq.write_table(ma.datasets.survey(50), name)
+
+
+def truncated_parquet():
+    parquet("t.parquet")
+    Path("t.parquet").write_bytes(Path("t.parquet").read_bytes()[:900])
+
+
+def duplicate_columns():
+    Path("d.csv").write_text(f"a,a\n1,{CELL}\n2,3\n4,5\n")
+
+
+def truncated_gz():
+    Path("g.csv.gz").write_bytes(gzip.compress(GOOD.encode() * 50)[:200])
+
+
+def write(name, content):
+    return lambda: Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def recipe(text, data=GOOD):
+    def prepare():
+        Path("good.csv").write_text(data)
+        Path("r.toml").write_text(text)
+
+    return prepare
+
+
+MASK = ("mask", "--yes", "-k", "3")
+BY_RECIPE = ("mask", "good.csv", "--recipe", "r.toml")
+CASES = {
+    "no such file": (None, (*MASK, "none.csv"), 1, "no file 'none.csv'"),
+    "a folder": (lambda: Path("folder").mkdir(), (*MASK, "folder"), 1, "folder"),
+    "an empty file": (write("e.csv", ""), (*MASK, "e.csv"), 1, "e.csv"),
+    "a header alone": (write("h.csv", "a,b\n"), (*MASK, "h.csv"), 1, "no records"),
+    "an unknown kind": (write("x.xlsx", "PK"), (*MASK, "x.xlsx"), 2, "x.xlsx"),
+    "truncated parquet": (truncated_parquet, (*MASK, "t.parquet"), 1, "t.parquet"),
+    "truncated gzip": (truncated_gz, (*MASK, "g.csv.gz"), 1, "g.csv.gz"),
+    "not parquet at all": (write("n.parquet", GOOD), (*MASK, "n.parquet"), 1, "n.parquet"),
+    "ragged rows": (write("r.csv", GOOD + f"1,2,{CELL},4,5\n"), (*MASK, "r.csv"), 1, "r.csv"),
+    "duplicate headers": (duplicate_columns, (*MASK, "d.csv"), 2, "d.csv"),
+    "wrong encoding": (
+        write("l.csv", "a,é\n1,2\n3,4\n5,6\n".encode("latin-1")),
+        (*MASK, "l.csv", "--encoding", "utf-8"),
+        1,
+        "l.csv",
+    ),
+    "no such encoding": (write("good.csv", GOOD), (*MASK, "good.csv", "--encoding", "utf-99"), 2, "utf-99"),
+    "a delimiter of two": (write("good.csv", GOOD), (*MASK, "good.csv", "--delimiter", "ab"), 2, "delimiter"),
+    "no numbers": (write("w.csv", "a,b\n" + "x,y\nz,w\n" * 20), (*MASK, "w.csv"), 1, "no column of numbers"),
+    "all missing": (write("m.csv", "a,b\n" + ",\n" * 20), (*MASK, "m.csv"), 1, ""),
+    "k too large": (write("good.csv", GOOD), ("mask", "--yes", "-k", "41", "good.csv"), 1, "k=41"),
+    "k of 1": (write("good.csv", GOOD), ("mask", "--yes", "-k", "1", "good.csv"), 2, "k=1"),
+    "k in words": (write("good.csv", GOOD), ("mask", "--yes", "-k", "three", "good.csv"), 2, "-k"),
+    "roles not confirmed": (write("good.csv", GOOD), ("mask", "-k", "3", "good.csv"), 2, "--yes"),
+    "unknown method": (write("good.csv", GOOD), (*MASK, "good.csv", "--method", "mdva"), 2, "mdva"),
+    "unknown engine": (write("good.csv", GOOD), (*MASK, "good.csv", "--engine", "spark"), 2, "spark"),
+    "unknown option": (write("good.csv", GOOD), (*MASK, "good.csv", "--kk", "3"), 2, "--kk"),
+    "output is a file": (write("good.csv", GOOD), (*MASK, "good.csv", "-o", "good.csv"), 2, "not a folder"),
+    "no folder for the output": (write("good.csv", GOOD), (*MASK, "good.csv", "-o", "no/where"), 2, "no folder"),
+    "target is the source": (
+        write("good.csv", GOOD),
+        (*MASK, "good.csv", "--to", "good.csv", "--force"),
+        2,
+        "source",
+    ),
+    "target of no kind": (write("good.csv", GOOD), (*MASK, "good.csv", "--to", "m.docx"), 2, "m.docx"),
+    "recipe without k": (recipe(ROLES), BY_RECIPE, 2, "k"),
+    "recipe typo": (recipe("k = 3\n[role]\n"), BY_RECIPE, 2, "'roles'"),
+    "recipe no TOML": (recipe("k: 3\n"), BY_RECIPE, 2, "line 1"),
+    "recipe column unknown": (recipe("k = 3\n" + ROLES.replace('"c"', '"cc"')), BY_RECIPE, 2, "'cc'"),
+    "recipe column twice": (recipe("k = 3\n" + ROLES + 'keep = ["a"]\n'), BY_RECIPE, 2, "'a'"),
+    "recipe column left over": (recipe('k = 3\n[roles]\nquasi = ["a", "b"]\n'), BY_RECIPE, 2, "'c'"),
+    "text to mask": (recipe("k = 3\n" + ROLES, GOOD + "1,2,words\n"), BY_RECIPE, 1, "'c'"),
+    "missing to mask": (recipe("k = 3\n" + ROLES, GOOD + "1,,4\n"), BY_RECIPE, 1, "'b'"),
+    "no such recipe": (write("good.csv", GOOD), ("mask", "good.csv", "--recipe", "x.toml"), 2, "x.toml"),
+    "secrets of an address": (
+        None,
+        (*MASK, "postgresql://annabel:S3cret!x@127.0.0.1:9/db?table=t"),
+        1,
+        "127.0.0.1",
+    ),
+    "an address without a table": (None, (*MASK, "duckdb:///x.db"), 2, "table"),
+    "files that differ": (
+        lambda: (Path("a.csv").write_text(GOOD), Path("b.csv").write_text("x,y\n1,2\n3,4\n")),
+        ("assess", "a.csv", "b.csv"),
+        1,
+        "in common",
+    ),
+    "levels in words": (write("good.csv", GOOD), ("compare", "good.csv", "--yes", "-k", "3,x"), 2, "'3,x'"),
+    "a picture of no kind": (write("good.csv", GOOD), ("tree", "good.csv", "-o", "t.gif"), 2, "t.gif"),
+    "unknown measure": (write("good.csv", GOOD), ("tree", "good.csv", "--measure", "emin"), 2, "emin"),
+    "no such data set": (None, ("datasets", "fetch", "censes", "-o", "c.csv"), 2, "censes"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_bad_input(case, tmp_path, monkeypatch, capsys):
+    prepare, words, code, said = CASES[case]
+    monkeypatch.chdir(tmp_path)
+    if prepare is not None:
+        prepare()
+    before = sorted(str(path) for path in tmp_path.rglob("*"))
+    monkeypatch.setattr(sys, "argv", ["microagg", *words])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    captured = capsys.readouterr()
+    assert caught.value.code == code, captured.err
+    complaint = captured.err.strip()
+    assert said in complaint
+    assert complaint
+    assert "Traceback" not in complaint
+    assert "\n\n" not in complaint
+    assert CELL not in captured.err
+    assert "S3cret" not in captured.err + captured.out
+    assert "annabel" not in captured.err
+    assert str(tmp_path) not in captured.err
+    assert sorted(str(path) for path in tmp_path.rglob("*")) == before
+
+
+def test_a_full_disk_leaves_nothing(tmp_path, monkeypatch, capsys):
+    import microagg.cli.mask as module
+
+    monkeypatch.chdir(tmp_path)
+    Path("good.csv").write_text(GOOD)
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module, "write_target", full)
+    monkeypatch.setattr(sys, "argv", ["microagg", *MASK, "good.csv"])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 1
+    assert "No space left" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["good.csv"]
+
+
+def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch, capsys):
+    import microagg.io.scratch as module
+
+    monkeypatch.chdir(tmp_path)
+    Path("good.csv").write_text(GOOD)
+
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(module.tempfile, "mkdtemp", refuse)
+    monkeypatch.setattr(sys, "argv", ["microagg", *MASK, "good.csv"])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2
+    assert "folder" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["good.csv"]
+
+
+def test_a_broken_promise_writes_nothing(tmp_path, monkeypatch, capsys):
+    """Rows of one firm share groups: the release is refused, and so is everything beside it."""
+    monkeypatch.chdir(tmp_path)
+    table = pa.table({"a": [float(i // 5) for i in range(40)], "firm": [i // 5 for i in range(40)]})
+    pq.write_table(table, "in.parquet")
+    Path("r.toml").write_text('k = 3\n[roles]\nquasi = ["a"]\nunit = "firm"\n')
+    monkeypatch.setattr(sys, "argv", ["microagg", "mask", "in.parquet", "--recipe", "r.toml"])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 1
+    assert "different units" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.parquet", "r.toml"]

@@ -1,0 +1,221 @@
+"""Each command does its job, says so in the form asked, and leaves nothing half done."""
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+import microagg as ma
+from microagg.cli import app, main
+
+QUASI = ["age", "education", "hours", "wage", "business", "capital", "pension", "income", "tax", "contributions"]
+
+
+def call(*words):
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    assert result.exit_code == 0, f"{result.output}{result.stderr}{result.exception!r}"
+    return result
+
+
+@pytest.fixture
+def survey(tmp_path, monkeypatch):
+    """Give a folder to work in with a survey in it."""
+    monkeypatch.chdir(tmp_path)
+    call("datasets", "make", "survey", "-n", 600, "-o", "survey.csv")
+    return tmp_path / "survey.csv"
+
+
+def names_in(folder):
+    return sorted(path.name for path in Path(folder).iterdir())
+
+
+def text_of(path):
+    options = pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(header(path), pa.string()))
+    return pyarrow.csv.read_csv(path, convert_options=options)
+
+
+def header(path):
+    return Path(path).read_text().splitlines()[0].replace('"', "").split(",")
+
+
+@pytest.mark.usefixtures("survey")
+def test_from_a_raw_file_to_a_report():
+    result = call("inspect", "survey.csv", "-k", 4)
+    assert "identifiers" in result.stdout
+    assert "are alone with their values" in result.stdout
+    recipe = Path("recipe.toml").read_text()
+    assert '"person",' in recipe
+    assert "numbers the records" in recipe or "by its name" in recipe
+    Path("recipe.toml").write_text(recipe.replace('name = "mdav"', 'name = "iamat"'))
+    result = call("mask", "survey.csv", "--recipe", "recipe.toml", "-o", "out", "--public")
+    assert "k=4 asked, 4 reached" in result.stdout
+    assert names_in("out") == ["recipe.toml", "report.html", "report_public.html", "survey_masked.csv"]
+    before, after = text_of("survey.csv"), text_of("out/survey_masked.csv")
+    assert after.column_names == [name for name in before.column_names if name != "person"]
+    for name in ("region", "weight"):
+        assert after[name].equals(before[name])
+    rows = Counter(zip(*(after[name].to_pylist() for name in [*QUASI, "region"]), strict=True))
+    assert min(rows.values()) >= 4
+    expected = ma.protect(
+        ma.datasets.survey(600), 4, identifiers=["person"], weight="weight", strata=["region"], method="iamat"
+    ).data
+    for name in QUASI:
+        assert after[name].cast(pa.float64()).equals(expected[name].cast(pa.float64()))
+
+
+@pytest.mark.usefixtures("survey")
+def test_the_same_recipe_and_file_give_the_same_bytes():
+    call("mask", "survey.csv", "-k", 3, "-o", "one", "--yes", "--reorder")
+    call("mask", "survey.csv", "--recipe", "one/recipe.toml", "-o", "two")
+    for name in ("survey_masked.csv", "report.html"):
+        assert (Path("one") / name).read_bytes() == (Path("two") / name).read_bytes()
+    ordered = text_of("one/survey_masked.csv")
+    call("mask", "survey.csv", "-k", 3, "-o", "three", "--yes")
+    as_it_was = text_of("three/survey_masked.csv")
+    assert not ordered.equals(as_it_was)
+    keys = [tuple(row.values()) for row in ordered.to_pylist()]
+    assert Counter(keys) == Counter(tuple(row.values()) for row in as_it_was.to_pylist())
+    regions = ordered["region"].to_pylist()
+    assert regions == sorted(regions)
+
+
+@pytest.mark.usefixtures("survey")
+def test_json_is_all_that_standard_output_holds():
+    found = json.loads(call("inspect", "survey.csv", "--json").stdout)
+    assert found["records"] == 600
+    assert {column["name"]: column["role"] for column in found["columns"]}["person"] == "identifiers"
+    masked = json.loads(call("mask", "survey.csv", "-k", 3, "--yes", "--json").stdout)
+    assert masked["k_reached"] == 3
+    assert len(masked["sha256"]) == 64
+    judged = json.loads(
+        call("assess", "survey.csv", "out/survey_masked.csv", "--json", "--columns", "age,income").stdout
+    )
+    assert judged["columns"] == ["age", "income"]
+    assert judged["information_loss_percent"] > 0
+    compared = json.loads(
+        call("compare", "survey.csv", "-k", "3,5", "--methods", "mdav,cbfs", "--yes", "--json", "-o", "map.svg").stdout
+    )
+    assert [(one["method"], one["k"]) for one in compared["candidates"]] == [
+        ("mdav", 3),
+        ("mdav", 5),
+        ("cbfs", 3),
+        ("cbfs", 5),
+    ]
+    tree = json.loads(call("tree", "survey.csv", "--json", "-o", "tree.png").stdout)
+    assert len(tree["edges"]) == 9
+    assert len(tree["chosen"]) == 3
+    listed = json.loads(call("datasets", "list", "--json").stdout)
+    assert "census" in listed["fetch"]
+    assert names_in(".") == ["map.svg", "out", "recipe.toml", "survey.csv", "tree.png"]
+
+
+@pytest.mark.usefixtures("survey")
+def test_quiet_says_nothing():
+    for words in (["inspect", "survey.csv"], ["mask", "survey.csv", "-k", "3", "--yes"], ["tree", "survey.csv"]):
+        result = call(*words, "--quiet")
+        assert result.output == ""
+
+
+@pytest.mark.usefixtures("survey")
+def test_people_see_tables():
+    call("mask", "survey.csv", "-k", 3, "--yes")
+    assert "scoring index" in call("assess", "survey.csv", "out/survey_masked.csv").stdout
+    assert "The lowest score" in call("compare", "survey.csv", "-k", "3", "--methods", "mdav", "--yes").stdout
+    assert "would stand for all 10 columns" in call("tree", "survey.csv").stdout
+    assert "census" in call("datasets", "list").stdout
+
+
+@pytest.mark.usefixtures("survey")
+@pytest.mark.parametrize("kind", ["parquet", "feather", "csv.gz", "tsv", "sav", "dta"])
+def test_other_kinds_of_files(kind):
+    call("datasets", "make", "survey", "-n", 300, "-o", f"s.{kind}")
+    call("mask", f"s.{kind}", "-k", 3, "-o", "out", "--yes", "--quiet")
+    assert f"s_masked.{kind}" in names_in("out")
+    judged = json.loads(call("assess", f"s.{kind}", f"out/s_masked.{kind}", "--json").stdout)
+    assert 5 < judged["information_loss_percent"] < 25
+
+
+@pytest.mark.usefixtures("survey")
+def test_another_target():
+    call("mask", "survey.csv", "-k", 3, "--yes", "--to", "masked.parquet")
+    assert names_in("out") == ["recipe.toml", "report.html"]
+    assert pq.read_table("masked.parquet").num_rows == 600
+    call("mask", "survey.csv", "-k", 3, "--yes", "--to", "duckdb:///made.db?table=masked", "-o", "again")
+    judged = json.loads(call("assess", "survey.csv", "duckdb:///made.db?table=masked", "--json").stdout)
+    assert judged["information_loss_percent"] > 0
+
+
+@pytest.mark.usefixtures("survey")
+def test_beyond_memory():
+    call("datasets", "make", "survey", "-n", 3000, "-o", "big.parquet")
+    call("inspect", "big.parquet", "-k", 3)
+    recipe = Path("recipe.toml").read_text()
+    found = json.loads(
+        call("mask", "big.parquet", "--recipe", "recipe.toml", "--engine", "disk", "-o", "b.parquet", "--json").stdout
+    )
+    assert found["k_reached"] == 3
+    Path("recipe.toml").write_text(recipe + "\n[blocks]\nmax_block = 500\n")
+    call("mask", "big.parquet", "--recipe", "recipe.toml", "--engine", "disk", "-o", "c.parquet")
+    call("mask", "big.parquet", "--recipe", "recipe.toml", "--engine", "dask", "-o", "d.parquet")
+    assert pq.read_table("c.parquet").equals(pq.read_table("d.parquet"))
+
+
+def test_formulas_are_defused_where_asked(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = "\n".join(f"{i},{i * i % 17},=cmd()" for i in range(30))
+    Path("f.csv").write_text(f"a,b,note\n{rows}\n")
+    Path("r.toml").write_text('k = 3\n[roles]\nquasi = ["a", "b"]\nkeep = ["note"]\n')
+    call("mask", "f.csv", "--recipe", "r.toml", "-o", "plain")
+    call("mask", "f.csv", "--recipe", "r.toml", "-o", "safe", "--excel-safe")
+    assert text_of("plain/f_masked.csv")["note"].to_pylist() == ["=cmd()"] * 30
+    assert text_of("safe/f_masked.csv")["note"].to_pylist() == ["'=cmd()"] * 30
+
+
+@pytest.mark.usefixtures("survey")
+def test_an_output_is_replaced_only_when_asked(monkeypatch, capsys):
+    call("mask", "survey.csv", "-k", 3, "--yes")
+    before = {name: (Path("out") / name).read_bytes() for name in names_in("out")}
+    monkeypatch.setattr(sys, "argv", ["microagg", "mask", "survey.csv", "-k", "5", "--yes"])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2
+    assert "--force" in capsys.readouterr().err
+    assert before == {name: (Path("out") / name).read_bytes() for name in names_in("out")}
+    call("mask", "survey.csv", "-k", 5, "--yes", "--force")
+    assert names_in("out") == sorted(before)
+    assert before != {name: (Path("out") / name).read_bytes() for name in names_in("out")}
+    (Path("out") / "thesis.docx").write_text("!")
+    with pytest.raises(SystemExit):
+        main()
+    assert (Path("out") / "thesis.docx").exists()
+
+
+@pytest.mark.usefixtures("survey")
+def test_killed_at_any_moment_leaves_all_or_nothing():
+    """Ten moments over the run's own length; what is left is whole, or is not there."""
+    command = [Path(sys.executable).parent / "microagg", "mask", "survey.csv", "-k", "3", "--yes", "--quiet", "-o"]
+    began = time.monotonic()
+    subprocess.run([*command, "whole"], check=True)
+    length = time.monotonic() - began
+    whole = {name: (Path("whole") / name).read_bytes() for name in names_in("whole")}
+    moments = random.Random(0)
+    for number in range(10):
+        process = subprocess.Popen([*command, f"out{number}"])
+        time.sleep(moments.uniform(0.3, 1.1) * length)
+        process.send_signal(signal.SIGKILL if number % 2 else signal.SIGTERM)
+        process.wait(timeout=30)
+        folder = Path(f"out{number}")
+        if folder.exists():
+            assert {name: (folder / name).read_bytes() for name in names_in(folder)} == whole
+    call("mask", "survey.csv", "-k", 3, "--yes", "-o", "last")
+    assert not [name for name in names_in(".") if name.startswith(".microagg-")]
