@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test check bench bench-full search-figure dependence-figures ama-figures risk-map blocks-figure clean
+.PHONY: help demo test check bench bench-full search-figure dependence-figures ama-figures risk-map blocks-figure pictures clean
 .DEFAULT_GOAL := help
 
 help:
@@ -11,7 +11,7 @@ help:
 	@echo "make test    run the tests (set MICROAGG_DATA to include the CASC files)"
 	@echo "make check   linter, types, import contract, then the tests"
 	@echo "make bench   time the partitioners (make bench-full: ten minutes)"
-	@echo "make search-figure dependence-figures ama-figures risk-map blocks-figure   draw the figures of the docs"
+	@echo "make search-figure dependence-figures ama-figures risk-map blocks-figure pictures   draw the figures of the docs"
 	@echo "make clean   remove the virtual environment and caches"
 
 $(VENV)/installed: pyproject.toml
@@ -59,6 +59,9 @@ risk-map: $(VENV)/installed
 
 blocks-figure: $(VENV)/installed
 	$(BIN)/python benchmarks/blocks_figure.py --paper
+
+pictures: $(VENV)/installed-for-checks
+	$(BIN)/python docs/make_pictures.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis build dist

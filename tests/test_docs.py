@@ -1,6 +1,9 @@
 """Every Python block in the README and the docs runs, in order, each page in a namespace of its own."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +21,17 @@ def test_code_blocks_run(page, tmp_path, monkeypatch):
     for block in BLOCK.findall(page.read_text()):
         exec(compile(block, page.name, "exec"), namespace)
     assert namespace
+
+
+def test_the_tutorial_runs_as_it_is_written(tmp_path):
+    commands = "".join(re.findall(r"^```sh\n(.*?)^```", (ROOT / "docs" / "tutorial.md").read_text(), re.M | re.S))
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    script = ["bash", "-euo", "pipefail", "-c", commands]
+    done = subprocess.run(script, cwd=tmp_path, env=os.environ | {"PATH": path}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "k=10 asked, 10 reached" in done.stdout
+    made = {"survey.csv", "recipe.toml", "out", "map.svg", "tree.svg"}
+    assert {path.name for path in tmp_path.iterdir()} == made
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -1,0 +1,53 @@
+"""Draw the pictures of the README: a terminal session and the report it leads to, both as they really come out."""
+
+import io
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+from rich.console import Console
+from rich.terminal_theme import TerminalTheme
+
+HERE = Path(__file__).parent
+THEME = TerminalTheme(
+    (250, 250, 248), (40, 44, 52), [(40, 44, 52)] + [(60, 90, 120)] * 7, [(110, 115, 125)] + [(40, 44, 52)] * 7
+)
+SESSION = (
+    ("datasets", "make", "survey", "-o", "survey.csv"),
+    ("inspect", "survey.csv"),
+    ("mask", "survey.csv", "--recipe", "recipe.toml", "-o", "out"),
+)
+PAGE = "<style>body{{margin:0;padding:18px 22px;background:#fafaf8}}</style>"
+CODE = PAGE + "<pre style='font:13px/1.45 monospace;color:#282c34;margin:0'>{code}</pre>"
+
+
+def session(folder):
+    """Run the commands in a folder; give what the terminal shows as HTML."""
+    console = Console(record=True, width=118, file=io.StringIO(), color_system="truecolor")
+    for words in SESSION:
+        console.print(f"[bold]$ microagg {' '.join(words)}[/bold]", highlight=False)
+        command = [Path(sys.executable).parent / "microagg", *words]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+        console.print(done.stdout.rstrip() + "\n", highlight=False, markup=False)
+    return console.export_html(theme=THEME, inline_styles=True, code_format=CODE)
+
+
+def main():
+    """Draw both."""
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        terminal = Path(folder) / "terminal.html"
+        terminal.write_text(session(folder), "utf-8")
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1000, "height": 100}, device_scale_factor=1.5)
+        page.goto(terminal.as_uri())
+        page.screenshot(path=HERE / "terminal.png", full_page=True)
+        page.set_viewport_size({"width": 1100, "height": 1150})
+        page.goto((Path(folder) / "out" / "report.html").as_uri())
+        page.screenshot(path=HERE / "report.png")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
