@@ -100,6 +100,50 @@ def test_ties_zeros_of_both_signs_and_constant_columns(tmp_path, cluster):
     compare(tmp_path / "in.parquet", tmp_path, cluster, 3, strata=["kind"], max_block=40, partitions=5)
 
 
+@pytest.mark.parametrize("strata", [[], ["region"]])
+def test_empty_row_groups_and_files(tmp_path, cluster, strata):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    sizes = [0, 1000, 0, 0, 2500, 500, 0]
+    start = 0
+    for number, size in enumerate(sizes):
+        pq.write_table(SURVEY.slice(start, size), folder / f"{number}.parquet")
+        start += size
+    roles = {"identifiers": ["person"], "keep": ["weight"] + (["region"] if not strata else []), "strata": strata}
+    for partitions in (1, 5):
+        compare(folder, tmp_path, cluster, 3, max_block=300, partitions=partitions, **roles)
+
+
+def test_a_folder_that_comes_to_be_there_meanwhile_is_left_alone(source, tmp_path, cluster):
+    target = tmp_path / "masked"
+
+    def meddle(done, total):
+        if done > total / 2 and not target.exists():
+            target.mkdir()
+            (target / "thesis.docx").write_text("!")
+
+    there = {"engine": "dask", "scheduler": cluster, "progress": meddle}
+    with pytest.raises(InvalidParameter, match="more than"):
+        ma.protect_file(source, target, 3, max_block=500, **there, **ROLES)
+    assert names_in(target) == ["thesis.docx"]
+    assert names_in(tmp_path) == ["masked", "survey.parquet"]
+
+
+def test_the_original_is_never_replaced(tmp_path, cluster):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    pq.write_table(SURVEY, folder / "survey.parquet")
+    with pytest.raises(InvalidParameter, match="holds the source"):
+        ma.protect_file(folder / "survey.parquet", folder, 3, engine="dask", scheduler=cluster, overwrite=True, **ROLES)
+    assert names_in(folder) == ["survey.parquet"]
+
+
+def test_relative_paths(source, tmp_path, cluster, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = ma.protect_file(source.name, "masked", 3, max_block=500, engine="dask", scheduler=cluster, **ROLES)
+    assert pq.read_table(found.path).num_rows == 4000
+
+
 @pytest.mark.parametrize("workers", [1, 4])
 def test_a_cluster_of_its_own(source, tmp_path, workers, caplog):
     told = []

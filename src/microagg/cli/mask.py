@@ -75,7 +75,7 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
         records=source.table.num_rows,
         columns=source.table.num_columns,
     )
-    with _folder(wishes.output) as folder, terminal.wait("writing"):
+    with _folder(wishes.output, wishes.force) as folder, terminal.wait("writing"):
         release.report(folder / "report.html", source=facts)
         if wishes.public:
             release.report(folder / "report_public.html", source=facts, public=True)
@@ -137,14 +137,14 @@ def _check_folder(folder: Path, names: set[str], force: bool) -> None:
 
 
 @contextmanager
-def _folder(output: Path) -> Iterator[Path]:
+def _folder(output: Path, force: bool) -> Iterator[Path]:
     """Give a folder that takes its place when all is in it."""
     place = output.resolve()
-    with private_folder(place.parent) as scratch:
-        whole = scratch / "whole"
+    with private_folder(place.parent, "the output") as private:
+        whole = private / "whole"
         whole.mkdir()
         yield whole
-        put_in_place(whole, place, scratch / "replaced")
+        put_in_place(whole, place, overwrite=force)
 
 
 def _with_wishes(recipe: RecipeFile, wishes: Wishes) -> RecipeFile:

@@ -149,7 +149,7 @@ def _pandas_index(schema: pa.Schema) -> list[str]:
 
 
 @contextmanager
-def parquet_writer(target: Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
-    """Write a Parquet file under a temporary name beside its place, and rename it when all is well."""
-    with whole_file(target) as fresh, pq.ParquetWriter(fresh, schema) as writer:
+def parquet_writer(target: Path, schema: pa.Schema, beside: Path | None = None) -> Iterator[pq.ParquetWriter]:
+    """Write a Parquet file under a temporary name beside its place, or elsewhere, and rename it when all is well."""
+    with whole_file(target, beside) as fresh, pq.ParquetWriter(fresh, schema) as writer:
         yield writer

@@ -1,5 +1,6 @@
 """Files: written whole or not at all."""
 
+import functools
 import os
 import tempfile
 from collections.abc import Iterator
@@ -9,23 +10,30 @@ from typing import Any
 
 
 @contextmanager
-def whole_file(target: Path) -> Iterator[Path]:
-    """Give a name beside the target to write to; it becomes the target when all is well, and is removed otherwise."""
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+def whole_file(target: Path, beside: Path | None = None) -> Iterator[Path]:
+    """Give a name beside the target to write to; it becomes the target when all is well, and is removed otherwise.
+
+    `beside` is another folder of the same file system, for targets whose folder must hold nothing else.
+    """
+    handle, name = tempfile.mkstemp(
+        dir=target.parent if beside is None else beside, prefix=f".{target.name}.", suffix=".part"
+    )
     os.close(handle)
     temporary = Path(name)
     try:
         yield temporary
         with temporary.open("rb+") as written:
             os.fsync(written.fileno())
-        temporary.chmod(0o666 & ~_umask())  # mkstemp lets only the owner read
+        temporary.chmod(0o666 & ~umask())  # mkstemp lets only the owner read
         temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
 
 
-def _umask() -> int:
+@functools.cache  # it can only be read by setting it, which other threads would notice
+def umask() -> int:
+    """Give the permissions that new files of this process do not get."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask

@@ -7,6 +7,8 @@ Sums are exact and cuts are by rank, so the result does not depend on how many p
 
 import errno
 import logging
+import multiprocessing
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import reduce
@@ -28,11 +30,22 @@ from microagg.io import frames
 from microagg.io.batches import Batches
 from microagg.io.scratch import private_folder, put_in_place
 from microagg.scale import _tasks
-from microagg.scale._plan import NO_SUM, Figures, Moments, Outcome, Plan, Progress, check_magnitudes, tell
+from microagg.scale._plan import (
+    NO_SUM,
+    Figures,
+    Moments,
+    Outcome,
+    Plan,
+    Progress,
+    check_magnitudes,
+    check_replaceable,
+    tell,
+)
 from microagg.scale._tasks import WIDTHS, Work, keep, keep_object, kept
 
 _REGION = 1_000_000  # records that one worker masks at a time, at most, unless a block is larger
 _PART = 1_000_000  # records of a part, about
+_LOOK_EVERY, _PATIENCE = 2.0, 60.0  # seconds: between two looks at the workers, and without any before giving up
 _TASKS_EACH = 4  # parts and regions for each worker, at least, so that all are busy to the end
 
 
@@ -44,6 +57,7 @@ def run(
     scheduler: str | None,
     workers: int,
     partitions: int | None,
+    overwrite: bool,
     progress: Progress | None,
 ) -> Outcome:
     """Mask a file on a cluster; the target is a folder of Parquet files."""
@@ -54,7 +68,7 @@ def run(
     if n == 0:
         raise InvalidData("the file has no records. Pass at least k of them.")
     check_enough_records(n, plan.k)
-    with private_folder(scratch) as folder, private_folder(path.parent) as output:
+    with _explained(), private_folder(scratch) as folder, private_folder(path.parent, "the target") as output:
         target = output / "whole"
         target.mkdir()
         with _connected(scheduler, workers, folder) as client:
@@ -64,7 +78,9 @@ def run(
             parts = _parts(groups, n, wanted)
             sizes = [sum(records for _, _, records in part) for part in parts]
             runs = [[(source.resolve(), number) for source, number, _ in part] for part in parts]
-            keep_object(folder, "work", Work(plan, file.schema, runs, sizes, target.resolve()))
+            digits = max(5, len(str(len(parts))))
+            names = [f"part-{number:0{digits}d}.parquet" for number in range(len(parts))]
+            _keep_work(folder, Work(plan, file.schema, runs, sizes, target, names))
             stages = _Stages(client, folder, sizes, n, progress)
             stages.check_workers()
             stages.each_part(_tasks.read_part, done=0)
@@ -78,7 +94,11 @@ def run(
             figures = stages.mask(plan, node_sizes, blocks, level, most)
             stages.each_part(_tasks.write_part, done=2 * n)
             file.check_unchanged()
-        put_in_place(target, path, output / "replaced")
+        for left in target.iterdir():  # by a worker that was given up and went on
+            if left.name not in names:
+                left.unlink()
+        check_replaceable(path)
+        put_in_place(target, path, overwrite=overwrite)
     return Outcome(n, sum(blocks), plan.options, figures, totals)
 
 
@@ -87,10 +107,15 @@ def _parts(groups: list[tuple[Path, int, int]], n: int, wanted: int) -> list[lis
     parts: dict[int, list[tuple[Path, int, int]]] = {}
     wanted = min(wanted, len(groups))
     before = 0
+    empty = []  # row groups without records go with the next that has some, or the last
     for group in groups:
-        middle = before + group[2] // 2
-        parts.setdefault(middle * wanted // n, []).append(group)
-        before += group[2]
+        empty.append(group)
+        if group[2]:
+            number = (before + group[2] // 2) * wanted // n
+            parts.setdefault(number, []).extend(empty)
+            empty = []
+            before += group[2]
+    parts[max(parts)].extend(empty)
     return [parts[number] for number in sorted(parts)]
 
 
@@ -107,20 +132,23 @@ def _largest_block(n: int, blocks: int, k: int, most: int) -> int:
 def _connected(scheduler: str | None, workers: int, folder: Path) -> Iterator[Any]:
     """Give a client of the scheduler at this address, or of a cluster on this machine that ends with it."""
     try:
+        import cryptography  # noqa: F401 - for the cluster's own certificates
         import dask
         from distributed import Client, LocalCluster
     except ImportError:
         raise InvalidParameter("engine='dask' needs Dask. Install it: pip install 'microagg[scale]'.") from None
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise InvalidParameter('a worker that starts imports your script. Put it under: if __name__ == "__main__":')
     log = logging.getLogger("microagg")
     if scheduler is not None:
         try:
             client = Client(scheduler, timeout=10, set_as_default=False)
-        except (OSError, ValueError):  # a time-out is an OSError too
+        except (OSError, ValueError, TypeError):  # a time-out is an OSError too; TLS without certificates a TypeError
             raise ClusterFailed(
                 f"no scheduler answers at {scheduler!r}. Check the address, and that it runs."
             ) from None
         with client:
-            log.warning("the cluster's dashboard: %s", client.dashboard_link)
+            log.warning("the cluster's dashboard, if it has one: %s", client.dashboard_link)
             yield client
         return
     spill = folder / "workers"
@@ -134,6 +162,7 @@ def _connected(scheduler: str | None, workers: int, folder: Path) -> Iterator[An
             dashboard_address="127.0.0.1:0",
             worker_dashboard_address="127.0.0.1:0",
             local_directory=str(spill),
+            security=True,  # 127.0.0.1 is open to all users of a machine
             silence_logs=logging.CRITICAL,
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
@@ -141,6 +170,39 @@ def _connected(scheduler: str | None, workers: int, folder: Path) -> Iterator[An
         log.warning("a cluster of %d workers on this machine; its dashboard: %s", workers, client.dashboard_link)
         client.run(_tasks.leave_interrupts)
         yield client
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Say what a fault of the disk or of the cluster means."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise InvalidData(
+                "there is no room left: scratch takes up to three times 8 bytes for each value to mask, and the target "
+                "as much as the file. Free some, or pass scratch=."
+            ) from None
+        if type(error).__module__.startswith("distributed"):
+            raise ClusterFailed(
+                "the connection to the scheduler was lost. See whether it runs, then run again."
+            ) from None
+        raise
+    except RuntimeError as error:
+        if "Nanny" not in str(error) and "start" not in str(error):
+            raise
+        raise ClusterFailed(
+            'the workers on this machine did not start. Is the script under: if __name__ == "__main__":'
+        ) from None
+
+
+def _keep_work(folder: Path, work: Work) -> None:
+    try:
+        keep_object(folder, "work", work)
+    except Exception as error:  # noqa: BLE001 - pickle raises whatever the object does
+        raise InvalidParameter(
+            f"the method cannot be sent to workers ({type(error).__name__}). Pass one that can be pickled."
+        ) from None
 
 
 class _Stages:
@@ -151,7 +213,12 @@ class _Stages:
 
     def check_workers(self) -> None:
         """Refuse a cluster whose workers do not see the scratch, or have another microagg."""
-        found = self.client.run(_tasks.look, self.folder)
+        try:
+            found = self.client.run(_tasks.look, self.folder)
+        except Exception as error:  # noqa: BLE001 - whatever a worker without microagg says
+            raise ClusterFailed(
+                f"the workers cannot run microagg ({type(error).__name__}). Install it on each of them."
+            ) from None
         if not found:
             raise ClusterFailed("the cluster has no workers. Start some, then run again.")
         for address, version in found.items():
@@ -167,27 +234,37 @@ class _Stages:
 
     def each(self, task: Callable[..., None], sizes: Sequence[int], *more: Any, done: int | None = None) -> None:
         """Run a task for each number of a part or region; tell progress from `done` on, by their sizes."""
-        from distributed import KilledWorker, as_completed
+        from distributed import KilledWorker, wait
 
         futures = {
             self.client.submit(task, self.folder, number, *more, pure=False): size for number, size in enumerate(sizes)
         }
+        waiting = set(futures)
+        idle_since = time.monotonic()
         try:
-            for future in as_completed(futures, loop=self.client.loop):
-                future.result()
-                if done is not None:
-                    done += futures[future]
-                    tell(self.progress, done, 3 * self.n)
-                future.release()
+            while waiting:
+                try:
+                    with self.client.as_current():
+                        finished = wait(waiting, timeout=_LOOK_EVERY, return_when="FIRST_COMPLETED").done
+                except TimeoutError:
+                    if self.client.nthreads():
+                        idle_since = time.monotonic()
+                    elif time.monotonic() - idle_since > _PATIENCE:
+                        raise ClusterFailed(
+                            "the cluster has lost all its workers. Start some, then run again."
+                        ) from None
+                    continue
+                for future in finished:
+                    future.result()
+                    if done is not None:
+                        done += futures[future]
+                        tell(self.progress, done, 3 * self.n)
+                waiting -= finished
         except KilledWorker:
             raise ClusterFailed(
                 "a worker died time and again at the same task, mostly for want of memory. Give workers more, or "
                 "lower max_block and write the file in smaller row groups."
             ) from None
-        except OSError as error:
-            if error.errno != errno.ENOSPC:
-                raise
-            raise InvalidData("there is no room left for scratch or for the target. Free some.") from None
         finally:
             self.client.cancel(list(futures))
 
@@ -195,9 +272,9 @@ class _Stages:
         """Run a task for each part."""
         self.each(task, self.sizes, *more, done=done)
 
-    def found(self, name: str) -> list[dict[str, NDArray[Any]]]:
-        """Read what a task has left for each part."""
-        return [kept(self.folder, f"{name}-{part}") for part in range(len(self.sizes))]
+    def found(self, name: str) -> Iterator[dict[str, NDArray[Any]]]:
+        """Read what a task has left for each part, one after the other."""
+        return (kept(self.folder, f"{name}-{part}") for part in range(len(self.sizes)))
 
     def forget(self, pattern: str) -> None:
         """Remove files that no later stage needs."""
@@ -220,7 +297,7 @@ class _Stages:
 
     def find_moments(self, plan: Plan) -> tuple[list[float], Moments]:
         """Give each standardised column's sum of squares, and the columns' means and deviations."""
-        found = self.found("sums")
+        found = list(self.found("sums"))
         lowest = np.min([part["lowest"] for part in found], axis=0)
         highest = np.max([part["highest"] for part in found], axis=0)
         check_magnitudes(plan.names, lowest, highest)
@@ -253,7 +330,7 @@ class _Stages:
             self.forget(f"nodes-{level - 1}-*")
             if not opened:
                 return sizes, blocks, level
-            extremes = self.found(f"extremes-{level}")
+            extremes = list(self.found(f"extremes-{level}"))
             lowest = moments.scores(np.min([part["lowest"] for part in extremes], axis=0))
             highest = moments.scores(np.max([part["highest"] for part in extremes], axis=0))
             columns = np.argmax(highest - lowest, axis=0)
@@ -282,19 +359,27 @@ class _Stages:
         Keys are settled from their highest bits down: a pass counts the next ones, and the bin in which the rank
         falls says what they are.
         """
-        prefixes = np.zeros(columns.size, dtype=np.uint64)
-        chosen = np.arange(columns.size)
+        n_open = columns.size
+        prefixes = np.zeros(n_open, dtype=np.uint64)
+        chosen = np.zeros(n_open, dtype=np.int64)
         for turn, width in enumerate(WIDTHS):
+            self.forget(f"counts-{level}-*")
             keep(self.folder, f"sought-{level}-{turn}", slots=slots, columns=columns, prefixes=prefixes)
             self.each_part(_tasks.count_part, level, turn)
-            counts = np.sum([part["counts"] for part in self.found(f"counts-{level}-{turn}")], axis=0)
-            reached = np.cumsum(counts, axis=1)
+            counts = np.zeros(n_open << width, dtype=np.int64)
+            for part in self.found(f"counts-{level}-{turn}"):
+                counts[part["places"]] += part["counts"]
+            reached = np.cumsum(counts.reshape(n_open, -1), axis=1)
             bins = np.argmax(reached >= ranks[:, None], axis=1)
-            ranks = ranks - (reached[chosen, bins] - counts[chosen, bins])
+            chosen = (np.arange(n_open) << width) + bins
+            ranks = ranks - (reached.ravel()[chosen] - counts[chosen])
             prefixes = prefixes << np.uint64(width) | bins.astype(np.uint64)
-        equal = np.array([part["counts"][chosen, bins] for part in self.found(f"counts-{level}-{turn}")])
-        before = np.cumsum(equal, axis=0) - equal
+        equal = np.zeros((len(self.sizes), n_open), dtype=np.int64)
+        for number, part in enumerate(self.found(f"counts-{level}-{len(WIDTHS) - 1}")):
+            _, mine, theirs = np.intersect1d(chosen, part["places"], return_indices=True)
+            equal[number, mine] = part["counts"][theirs]
         self.forget(f"counts-{level}-*")
+        before = np.cumsum(equal, axis=0) - equal
         return prefixes, np.clip(ranks - before, 0, equal)
 
     def mask(self, plan: Plan, sizes: list[int], blocks: list[int], level: int, most: int) -> Figures:

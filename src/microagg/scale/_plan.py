@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from microagg._kernels.sums import exact_digits
 from microagg.aggregate import released_values
-from microagg.errors import InvalidData
+from microagg.errors import InvalidData, InvalidParameter
 from microagg.grouping import checked_groups
 from microagg.io import frames
 from microagg.partition import PARTITIONERS, choose_search
@@ -132,6 +133,12 @@ def mask_block(
     errors = np.array([exact_digits(column) for column in (scores - moments.scores(released)) ** 2])
     sizes = np.bincount(labels)
     return released, Figures(sizes.size, int(sizes.min()), errors)
+
+
+def check_replaceable(path: Path) -> None:
+    """Refuse to replace a folder that is not a former target."""
+    if path.is_dir() and (path.is_symlink() or any(p.suffix != ".parquet" or not p.is_file() for p in path.iterdir())):
+        raise InvalidParameter(f"the target {path.name!r} holds more than .parquet files. Name another folder.")
 
 
 def tell(progress: Progress | None, done: int, total: int) -> None:

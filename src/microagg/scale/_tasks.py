@@ -41,6 +41,14 @@ class Work(NamedTuple):
     parts: list[list[tuple[Path, int]]]  # the row groups of each part: the file, the number in it
     sizes: list[int]  # the records of each part
     target: Path  # the folder to write to
+    names: list[str]  # of the files to write, one a part
+
+
+class _Plain:
+    """A file that NumPy does not know for one: it then writes in a way that tells when the disk is full."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.write = file.write
 
 
 @contextmanager
@@ -71,7 +79,7 @@ def kept(folder: Path, name: str) -> dict[str, NDArray[Any]]:
 def keep_matrix(folder: Path, name: str, matrix: NDArray[Any]) -> None:
     """Leave one array such that parts of it can be read."""
     with _whole(folder / f"{name}.npy") as file:
-        np.save(file, matrix)
+        np.save(_Plain(file), matrix)
 
 
 def matrix_of(folder: Path, name: str) -> NDArray[Any]:
@@ -198,9 +206,9 @@ def count_part(folder: Path, part: int, level: int, turn: int) -> None:
         slots, digits = slots[fits], digits[fits]
     bins = 1 << WIDTHS[turn]
     digits = (digits & np.uint64(bins - 1)).astype(np.int64)
-    n_open = sought["columns"].size
-    counts = np.bincount(slots * bins + digits, minlength=n_open * bins).reshape(n_open, bins)
-    keep(folder, f"counts-{level}-{turn}-{part}", counts=counts)
+    # Few of many bins hold anything, so only those are kept.
+    places, counts = np.unique(slots * bins + digits, return_counts=True)
+    keep(folder, f"counts-{level}-{turn}-{part}", places=places, counts=counts)
 
 
 def _keys(
@@ -284,8 +292,9 @@ def write_part(folder: Path, part: int) -> None:
         if begin < end:
             values = matrix_of(folder, f"masked-{region}")[:, before[region] : before[region] + end - begin]
             masked[:, order[begin:end]] = values
-    target = work.target / f"part-{part:05d}.parquet"
-    with parquet_writer(target, work.plan.released_schema(work.source)) as writer:
+    with parquet_writer(
+        work.target / work.names[part], work.plan.released_schema(work.source), work.target.parent
+    ) as writer:
         start = 0
         for table in tables_of(work, part, work.plan.schema.released):
             stop = start + table.num_rows

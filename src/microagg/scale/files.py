@@ -24,7 +24,7 @@ from microagg.io.batches import Batches
 from microagg.partition import PER_COLUMN
 from microagg.recipe import Recipe
 from microagg.scale import _local
-from microagg.scale._plan import Plan, Progress
+from microagg.scale._plan import Plan, Progress, check_replaceable
 from microagg.schema import Role, Schema
 
 
@@ -192,7 +192,7 @@ def protect_file(
     else:
         from microagg.scale import _cluster
 
-        outcome = _cluster.run(file, path, plan, place, scheduler, n_jobs, partitions, progress)
+        outcome = _cluster.run(file, path, plan, place, scheduler, n_jobs, partitions, overwrite, progress)
     errors = [round_digits(digits) for digits in outcome.figures.errors]
     return FileRelease(
         path=path,
@@ -240,6 +240,13 @@ def _check_target(target: Any, file: Batches, overwrite: bool, *, folder: bool) 
         raise InvalidParameter("the target is the source. The original is never overwritten; name another file.")
     if (path.exists() or path.is_symlink()) and not overwrite:
         raise InvalidParameter(f"the target {path.name!r} exists. Remove it, or pass overwrite=True.")
-    if path.is_dir() and (path.is_symlink() or any(part.suffix != ".parquet" for part in path.iterdir())):
-        raise InvalidParameter(f"the target {path.name!r} holds more than .parquet files. Name another folder.")
+    if folder:
+        inside = [path.resolve(), path.absolute()]
+        if path.resolve() == Path.cwd() or any(
+            place in part.resolve().parents for part in file.parts for place in inside
+        ):
+            raise InvalidParameter(
+                f"the target {path.name!r} holds the source or is where you are. Name another folder."
+            )
+        check_replaceable(path)
     return path
