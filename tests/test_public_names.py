@@ -25,6 +25,7 @@ EXPECTED = [
     "OrthantTree",
     "Projection",
     "Recipe",
+    "Refinement",
     "Release",
     "Selection",
     "SubsetLosses",
@@ -43,6 +44,7 @@ EXPECTED = [
     "loss_measures",
     "protect",
     "protect_file",
+    "refine",
     "scoring_index",
     "select_variables",
 ]

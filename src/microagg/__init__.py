@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from microagg.evaluate.utility import LossMeasures as LossMeasures
     from microagg.partition.iamat import association as association
     from microagg.partition.iamat import interaction as interaction
+    from microagg.partition.refine import Refinement as Refinement
+    from microagg.partition.refine import refine as refine
     from microagg.pipeline import protect as protect
     from microagg.prepare.selection import Selection as Selection
     from microagg.recipe import Recipe as Recipe
@@ -80,6 +82,8 @@ _HOME = {
     "LossMeasures": "evaluate.utility",
     "association": "partition.iamat",
     "interaction": "partition.iamat",
+    "Refinement": "partition.refine",
+    "refine": "partition.refine",
     "protect": "pipeline",
     "Selection": "prepare.selection",
     "Recipe": "recipe",
@@ -111,6 +115,7 @@ __all__ = [
     "OrthantTree",
     "Projection",
     "Recipe",
+    "Refinement",
     "Release",
     "Selection",
     "SubsetLosses",
@@ -129,6 +134,7 @@ __all__ = [
     "loss_measures",
     "protect",
     "protect_file",
+    "refine",
     "scoring_index",
     "select_variables",
 ]

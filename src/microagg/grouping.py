@@ -17,6 +17,7 @@ from microagg.errors import InputError, InvalidData, InvalidParameter, PromiseBr
 from microagg.io import frames
 from microagg.parallel import in_parallel
 from microagg.partition import PARTITIONERS, with_options
+from microagg.partition.refine import refine
 from microagg.prepare.dependence import MEASURES, dependence
 from microagg.prepare.selection import Selection, select_columns
 
@@ -277,6 +278,28 @@ def checked_groups(labels: Any, columns: Columns, k: int, *, per_column: bool = 
         if smallest < k:
             raise PromiseBroken(f"the method made a group of {smallest} records, fewer than k={k}.")
     return found
+
+
+def refine_groups(
+    columns: Columns,
+    strata: Labels,
+    groups: Labels,
+    k: int,
+    effort: str | int,
+    seed: int,
+    n_jobs: int,
+    progress: Progress | None,
+) -> tuple[Labels, int]:
+    """Refine the groups of each stratum; give them, numbered by lowest row, and the moves that were offered."""
+    found = np.empty_like(groups)
+    base, moves = 0, 0
+    for rows in rows_of(strata):
+        part = refine(columns[:, rows].T, groups[rows], k, effort=effort, seed=seed, n_jobs=n_jobs, progress=progress)
+        found[rows] = part.labels + base
+        base += int(part.labels.max()) + 1
+        moves += part.moves
+    number_groups(found)
+    return found, moves
 
 
 def form_groups(

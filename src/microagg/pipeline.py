@@ -22,6 +22,7 @@ from microagg.grouping import (
     check_strata,
     cut_into_pieces,
     form_groups,
+    refine_groups,
     resolve_blocks,
     resolve_method,
     select_forming,
@@ -60,6 +61,8 @@ def protect(
     bins: int | None = None,
     blocks: Any = "auto",
     max_block: int | None = None,
+    refine: str | int | None = None,
+    seed: int = 0,
     n_jobs: int | None = None,
     progress: Progress | None = None,
     **options: Any,
@@ -124,6 +127,11 @@ def protect(
         beyond 200 000 records, by "median". What was done stands in the recipe.
     max_block : int, optional
         The most records of a block; 50 000 by default.
+    refine : {"fast", "thorough"} or int, optional
+        Lower the loss of the groups by moving records between neighbouring ones, also across the borders of blocks
+        (see `microagg.refine`).
+    seed : int
+        Of that.
     n_jobs : int, optional
         Threads for strata and blocks; by default one a core. The result does not depend on it.
     progress : callable, optional
@@ -196,6 +204,12 @@ def protect(
         method_options["search"] = choose_search(method_options["search"], largest, len(forming))
         partition = partial(partition, search=method_options["search"])
     groups = form_groups(partition, scaled, pieces, k, per_column, n_jobs, progress)
+    refined: dict[str, Any] = {}
+    if refine is not None:
+        if per_column or groups.ndim == 2:
+            raise InvalidParameter("refine goes with groups of whole records. Leave it or per_column out.")
+        groups, moves = refine_groups(scaled, strata_of_rows, groups, k, refine, seed, n_jobs, progress)
+        refined = {"effort": refine, "seed": seed, "moves": moves}
     _check_units(complete, schema.names(Role.UNIT), groups, k)
 
     released = released_values(original, groups, aggregate, n_jobs)
@@ -229,6 +243,7 @@ def protect(
             per_column=per_column,
             select={**how, "columns": selection.columns} if selection else {},
             blocks=cutting | {"count": len(pieces)} if cutting else {},
+            refine=refined,
             version=__version__,
         ),
         selection=selection,

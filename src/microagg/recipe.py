@@ -25,6 +25,8 @@ class Recipe:
         The columns that formed the groups and how they were chosen; empty where all did.
     blocks : mapping
         How the file was cut into blocks, and how many; empty where it was grouped as a whole.
+    refine : mapping
+        The effort, the seed and the moves of refining; empty where it was not done.
     version : str
         The version of microagg that ran.
 
@@ -48,6 +50,7 @@ class Recipe:
     per_column: bool = False
     select: Mapping[str, Any] = field(default_factory=dict)
     blocks: Mapping[str, Any] = field(default_factory=dict)
+    refine: Mapping[str, Any] = field(default_factory=dict)
     version: str = ""
 
     def __post_init__(self) -> None:
@@ -55,6 +58,7 @@ class Recipe:
         object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
         object.__setattr__(self, "select", MappingProxyType(dict(self.select)))
         object.__setattr__(self, "blocks", MappingProxyType(dict(self.blocks)))
+        object.__setattr__(self, "refine", MappingProxyType(dict(self.refine)))
 
     def __reduce__(self) -> tuple[object, ...]:  # read-only mappings do not pickle by themselves
         values = (self.k, self.method, dict(self.roles), dict(self.options), self.scale, self.aggregate)
@@ -65,5 +69,6 @@ class Recipe:
             self.per_column,
             dict(self.select),
             dict(self.blocks),
+            dict(self.refine),
             self.version,
         )

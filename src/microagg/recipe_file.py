@@ -43,6 +43,7 @@ _TABLES: dict[str, dict[str, str]] = {
         "bins": _NUMBER,
     },
     "blocks": {"by": "a word", "max_block": _NUMBER},
+    "refine": {"effort": "a word or a whole number", "seed": _NUMBER},
     "read": {"delimiter": "a text", "encoding": "a text", "decimal": "a text", "thousands": "a text"},
     "risk": {"keys": _NAMES, "sample": _NUMBER, "seed": _NUMBER},
     "output": {"reorder": "true or false", "excel_safe": "true or false"},
@@ -80,6 +81,9 @@ class RecipeFile:
         if blocks:
             given["blocks"] = blocks.pop("by", "auto")
             given |= blocks
+        refine = self.table("refine")
+        if refine:
+            given |= {"refine": refine.get("effort", "fast"), "seed": refine.get("seed", 0)}
         return given
 
 
@@ -140,6 +144,8 @@ def _is(value: Any, kind: str) -> bool:
             return isinstance(value, list) and all(isinstance(name, str) for name in value)
         case "a whole number":
             return number and isinstance(value, int)
+        case "a word or a whole number":
+            return isinstance(value, str) or (number and isinstance(value, int))
         case "a number":
             return number
         case "a number or a list of them":

@@ -188,7 +188,7 @@ def _beyond_memory(terminal: Terminal, address: str, wishes: Wishes) -> None:
             raise InvalidParameter(f"{option} does not go with --engine {wishes.engine}. Leave it out.")
     recipe = _with_wishes(read_recipe(wishes.recipe), wishes)
     recipe = recipe if wishes.k is None else replace(recipe, k=wishes.k)
-    unused = [name for name in ("select", "read", "risk") if recipe.table(name)]
+    unused = [name for name in ("select", "read", "risk", "refine") if recipe.table(name)]
     unused += [name for name, wanted in recipe.table("output").items() if wanted]
     if unused:
         raise InvalidParameter(f"{unused[0]!r} in the recipe does not go with --engine {wishes.engine}. Leave it out.")

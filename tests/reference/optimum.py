@@ -1,0 +1,38 @@
+"""The partition of least squared error, by trying them all: for a dozen records at most."""
+
+from functools import cache
+
+
+def squared_error(records):
+    """Sum the squared distances to the mean."""
+    n = len(records)
+    total = 0.0
+    for column in zip(*records, strict=True):
+        mean = sum(column) / n
+        total += sum((value - mean) ** 2 for value in column)
+    return total
+
+
+def least_error(records, k):
+    """Give the least squared error of any partition into groups of at least k."""
+    n = len(records)
+    cost = {}
+    for mask in range(1, 1 << n):
+        inside = [records[i] for i in range(n) if mask >> i & 1]
+        if len(inside) >= k:
+            cost[mask] = squared_error(inside)
+
+    @cache
+    def least(left):
+        if left == 0:
+            return 0.0
+        lowest = left & -left
+        best = float("inf")
+        group = left
+        while group:
+            if group & lowest and group in cost:
+                best = min(best, cost[group] + least(left & ~group))
+            group = (group - 1) & left
+        return best
+
+    return least((1 << n) - 1)
