@@ -23,6 +23,8 @@ extensions = [
 ]
 exclude_patterns = ["_ext", "_static"]
 nitpicky = True
+smartquotes = False
+toc_object_entries_show_parents = "hide"
 
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
@@ -48,8 +50,6 @@ html_theme_options = {
     "show_toc_level": 2,
     "show_prev_next": True,
     "navigation_with_keys": False,
-    "pygments_light_style": "tango",
-    "pygments_dark_style": "github-dark",
     "footer_start": ["copyright"],
     "footer_end": [],
 }

@@ -33,12 +33,17 @@ def parameters(function: Any) -> list[tuple[str, str, bool]]:
         info = hints[name].__metadata__[0]
         default = parameter.default
         argument = isinstance(info, ArgumentInfo)
-        words = info.help
+        words = info.help.replace("`", "``")
         if default is inspect.Parameter.empty:
             words += "" if argument else " Required."
         elif default is not None and default is not False:
             words += f" By default ``{default if isinstance(default, PurePath) else str(default)}``."
-        spelt = [name.upper()] if argument else [*(info.param_decls or [f"--{name.replace('_', '-')}"])]
+        # Typer takes the first spelling for a default, until it parses.
+        spelt = [one for one in (info.default, *(info.param_decls or ())) if str(one).startswith("-")]
+        if argument:
+            spelt = [name.upper()]
+        elif not spelt:
+            spelt = [f"--{name.replace('_', '-')}"]
         found.append((", ".join(spelt), words, argument))
     return found
 
@@ -51,7 +56,7 @@ def described(name: str, function: Any) -> list[str]:
     lines = [name, "=" * len(name), "", about, "", ".. code-block:: text", "", f"   {usage}", ""]
     lines += [line for text in more for line in (text, "")]
     for spelt, words, _ in listed:
-        lines += [", ".join(f"``{one}``" for one in spelt.split(", ")), f"   {words.replace('`', '``').replace('````', '``')}", ""]
+        lines += [", ".join(f"``{one}``" for one in spelt.split(", ")), f"   {words}", ""]
     return lines
 
 
