@@ -137,9 +137,7 @@ def draw_partitioners(folder):
     cases = {
         "mdav": [("MDAV, k = 4", ma.MDAV(K), two_a_turn, 3 * K)],
         "cbfs": [("CBFS, k = 4", ma.CBFS(K), one_a_turn, K)],
-        "vmdav": [
-            (f"V-MDAV, k = 4, γ = {gamma}", ma.VMDAV(K, gamma=gamma), from_the_whole, K) for gamma in (0.2, 1.1)
-        ],
+        "vmdav": [(f"V-MDAV, k = 4, γ = {gamma}", ma.VMDAV(K, gamma=gamma), from_the_whole, K) for gamma in (0.2, 1.1)],
         "iamat": [
             (f"IAMAT, k = 4, {sizes} sizes", ma.IAMAT(K, sizes=sizes), from_the_whole, K)
             for sizes in ("fixed", "variable")
