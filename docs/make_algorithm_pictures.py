@@ -3,7 +3,6 @@
 Run with `make algorithm-pictures`; the same version of microagg gives the same files.
 """
 
-from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import matplotlib as mpl
@@ -21,8 +20,6 @@ HERE = Path(__file__).parent
 K = 4
 TINTS = ("#2166ac", "#b2182b", "#1b7837", "#8c510a", "#762a83", "#01665e", "#bf812d", "#4d4d4d")
 
-Founders = Callable[[np.ndarray, np.ndarray], Iterable[int]]
-
 
 def forty_points():
     """Give three clumps, one of them stretched, and a few strays."""
@@ -32,50 +29,51 @@ def forty_points():
     return (centres + widths * spread).round(2)
 
 
-def farthest(X, rows, point):
-    """Give the row farthest from a point, the lowest on ties."""
+def farthest(X, free, point):
+    """Give the free row farthest from a point, the lowest on ties."""
+    rows = np.flatnonzero(free)
     return int(rows[np.argmax(((X[rows] - point) ** 2).sum(axis=1))])
 
 
 def in_order(X, labels, founders, least):
     """Replay in which order groups were formed: list (label, founder), the founder None where there was none.
 
-    `founders` gives the records around which the next groups form, the second asked for only after the first
-    has left; groups form while `least` records are free.
+    `founders` gives, one after the other, the records around which the next groups form, and sees in `free` what has
+    left in between; groups form while `least` records are free.
     """
-    found, free = [], np.arange(len(X))
-    while free.size >= least:
-        for founder in founders(X, free, lambda: free):
+    found, free = [], np.ones(len(X), dtype=bool)
+    while free.sum() >= least:
+        for founder in founders(X, free):
             found.append((labels[founder], founder))
-            free = free[labels[free] != labels[founder]]
+            free[labels == labels[founder]] = False
     return found + [(label, None) for label in dict.fromkeys(labels[free]) if label not in dict(found)]
 
 
-def one_a_turn(X, free, _):
+def one_a_turn(X, free):
     """CBFS: the farthest from the centroid of what is free."""
     yield farthest(X, free, X[free].mean(axis=0))
 
 
-def two_a_turn(X, free, still_free):
+def two_a_turn(X, free):
     """MDAV: the farthest from the centroid, and the farthest from that."""
     first = farthest(X, free, X[free].mean(axis=0))
     second = farthest(X, free, X[first])
     yield first
-    yield second if second in still_free() else farthest(X, still_free(), X[first])
+    yield second if free[second] else farthest(X, free, X[first])
 
 
-def from_the_whole(X, free, _):
+def from_the_whole(X, free):
     """V-MDAV and IAMAT: the farthest from the centroid of the whole file."""
     yield farthest(X, free, X.mean(axis=0))
 
 
-def most_distant_pair(X, free, still_free):
+def most_distant_pair(X, free):
     """MaximumDistance: the two most distant records."""
-    distances = ((X[free][:, None] - X[free][None]) ** 2).sum(axis=2)
-    first, second = sorted(int(free[i]) for i in np.unravel_index(np.argmax(distances), distances.shape))
+    rows = np.flatnonzero(free)
+    distances = ((X[rows][:, None] - X[rows][None]) ** 2).sum(axis=2)
+    first, second = sorted(int(rows[i]) for i in np.unravel_index(np.argmax(distances), distances.shape))
     yield first
-    if second in still_free():
-        yield second
+    yield second if free[second] else farthest(X, free, X[first])
 
 
 def draw(axes, X, labels, order=(), *, numbers=True):
@@ -149,7 +147,7 @@ def draw_partitioners(folder):
         for one, (title, estimator, founders, least) in zip(axes, parts, strict=True):
             labels = estimator.fit_predict(X)
             order = in_order(X, labels, founders, least)
-            if stem == "mdav" and (labels == order[-1][0]).sum() < len(X):
+            if stem == "mdav":
                 order = with_last_founder(X, labels, order)
             draw(one, X, labels, order)
             titled(one, X, labels, title)
@@ -159,8 +157,8 @@ def draw_partitioners(folder):
 def with_last_founder(X, labels, order):
     """MDAV: of 2k to 3k - 1 records, the farthest from their centroid forms one more group."""
     done = {label for label, founder in order if founder is not None}
-    free = np.flatnonzero([label not in done for label in labels])
-    if free.size < 2 * K:
+    free = np.array([label not in done for label in labels])
+    if free.sum() < 2 * K:
         return order
     founder = farthest(X, free, X[free].mean(axis=0))
     last = [pair for pair in order if pair[1] is None and pair[0] != labels[founder]]
