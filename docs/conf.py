@@ -19,11 +19,11 @@ extensions = [
     "sphinx.ext.napoleon",
     "docstrings",
     "command_line",
-    "experiments",
+    "borrowed",
 ]
-exclude_patterns = ["_ext", "_static"]
+exclude_patterns = ["_ext", "_static", "search.md"]  # the last: see _ext/borrowed.py
 nitpicky = True
-smartquotes = False
+smartquotes_action = "D"  # dashes alone
 toc_object_entries_show_parents = "hide"
 
 myst_enable_extensions = ["deflist"]
