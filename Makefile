@@ -3,15 +3,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test check bench bench-full search-figure dependence-figures ama-figures risk-map blocks-figure pictures clean
+.PHONY: help demo test check bench bench-full search-figure dependence-figures ama-figures risk-map blocks-figure pictures algorithm-pictures docs clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    mask a made survey and print what it cost"
 	@echo "make test    run the tests (set MICROAGG_DATA to include the CASC files)"
 	@echo "make check   linter, types, import contract, then the tests"
+	@echo "make docs    build the documentation site into build/site"
 	@echo "make bench   time the partitioners (make bench-full: ten minutes)"
-	@echo "make search-figure dependence-figures ama-figures risk-map blocks-figure pictures   draw the figures of the docs"
+	@echo "make search-figure dependence-figures ama-figures risk-map blocks-figure pictures algorithm-pictures   draw the figures of the docs"
 	@echo "make clean   remove the virtual environment and caches"
 
 $(VENV)/installed: pyproject.toml
@@ -23,6 +24,10 @@ $(VENV)/installed: pyproject.toml
 
 $(VENV)/installed-for-checks: $(VENV)/installed
 	$(BIN)/pip install --quiet --group check
+	touch $@
+
+$(VENV)/installed-for-docs: $(VENV)/installed
+	$(BIN)/pip install --quiet --group docs
 	touch $@
 
 demo: $(VENV)/installed
@@ -62,6 +67,13 @@ blocks-figure: $(VENV)/installed
 
 pictures: $(VENV)/installed-for-checks
 	$(BIN)/python docs/make_pictures.py
+
+algorithm-pictures: $(VENV)/installed
+	$(BIN)/python docs/make_algorithm_pictures.py
+
+docs: $(VENV)/installed-for-docs
+	$(BIN)/python -m sphinx -q -W --keep-going -E docs build/site
+	@echo "The site is in build/site/index.html"
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis build dist

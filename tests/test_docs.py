@@ -1,5 +1,10 @@
-"""Every Python block in the README and the docs runs, in order, each page in a namespace of its own."""
+"""Every Python block in the README and the docs runs, in order, each page in a namespace of its own.
 
+A block of text that follows one is what it prints.
+"""
+
+import contextlib
+import io
 import os
 import re
 import subprocess
@@ -10,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```python\n(.*?)^```(?:\n\n```text\n(.*?)^```)?", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)\)")
 
 
@@ -18,8 +23,12 @@ LINK = re.compile(r"\]\(([^)#:]+)\)")
 def test_code_blocks_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     namespace = {}
-    for block in BLOCK.findall(page.read_text()):
-        exec(compile(block, page.name, "exec"), namespace)
+    for block, shown in BLOCK.findall(page.read_text()):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(block, page.name, "exec"), namespace)
+        if shown:
+            assert [line.rstrip() for line in printed.getvalue().splitlines()] == shown.splitlines()
     assert namespace
 
 

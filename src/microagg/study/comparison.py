@@ -95,7 +95,7 @@ class Comparison:
 
     @property
     def frontier(self) -> tuple[Candidate, ...]:
-        """The efficient candidates, by loss: no other has less loss without more risk, or the other way."""
+        """The efficient candidates, by loss. No other has less loss without more risk, or the other way."""
         efficient = [
             one
             for one in self.candidates

@@ -1,0 +1,120 @@
+"""The site builds without a warning, every link inside it leads somewhere, and nothing is fetched from elsewhere."""
+
+import html
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+import microagg as ma
+
+for name in ("sphinx", "myst_parser", "pydata_sphinx_theme"):
+    pytest.importorskip(name, reason="left out: the docs group is not installed (make docs)")
+
+ROOT = Path(__file__).parent.parent
+
+
+class Page(HTMLParser):
+    """What a page offers to links (ids), what it links to, and what a browser would load for it."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.ids, self.links, self.loads = set(), set(), set()
+        self.feed(path.read_text("utf-8"))
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.ids |= {given[name] for name in ("id", "name") if given.get(name)}
+        if tag == "a" and given.get("href"):
+            self.links.add(given["href"])
+        if tag in ("script", "img", "iframe", "source") and given.get("src"):
+            self.loads.add(given["src"])
+        if tag == "link" and given.get("rel") != "canonical" and given.get("href"):
+            self.loads.add(given["href"])
+
+
+def build(source, target):
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-E", "-d", target.parent / "doctrees"]
+    return subprocess.run([*command, source, target], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    target = tmp_path_factory.mktemp("site") / "html"
+    done = build(ROOT / "docs", target)
+    assert done.returncode == 0, done.stderr
+    return {path.resolve(): Page(path) for path in target.rglob("*.html") if "_static" not in path.parts}
+
+
+def test_every_link_inside_the_site_leads_somewhere(site):
+    broken = []
+    for path, page in site.items():
+        for link in page.links | page.loads:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            goal = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            if not goal.exists() or (parts.fragment and goal in site and parts.fragment not in site[goal].ids):
+                broken.append((path.name, link))
+    assert not broken
+    assert len(site) > 40
+
+
+def test_nothing_is_fetched_from_elsewhere(site):
+    assert not {load for page in site.values() for load in page.loads if urlsplit(load).netloc}
+
+
+def test_every_public_name_has_an_entry(site):
+    ids = set().union(*(page.ids for page in site.values()))
+    names = {f"microagg.{name}" for name in ma.__all__ if name not in ("datasets", "errors")}
+    names |= {f"microagg.datasets.{name}" for name in ma.datasets.__all__}
+    names |= {f"microagg.errors.{name}" for name, one in vars(ma.errors).items() if isinstance(one, type)}
+    assert not names - ids
+
+
+def test_every_page_of_the_docs_is_on_the_site(site):
+    heads = [re.search(r"<h1>(.*?)<a class=.headerlink", path.read_text("utf-8")) for path in site]
+    shown = {html.unescape(re.sub(r"<[^>]+>", "", head[1])) for head in heads if head}
+    for path in (ROOT / "docs").rglob("*.md"):
+        title = re.search(r"^# (.*)$", path.read_text("utf-8"), re.MULTILINE)
+        assert title is None or re.sub("[`*]", "", title[1]) in shown, path.name
+
+
+def test_commands_and_options_are_those_of_the_program(site):
+    [text] = [path.read_text("utf-8") for path in site if path.name == "command_line.html"]
+    text = re.sub(r"<[^>]+>", "", text)
+    for word in (
+        "microagg inspect",
+        "microagg mask",
+        "microagg datasets fetch",
+        "--recipe",
+        "--output, -o",
+        "--excel-safe",
+    ):
+        assert word in text
+
+
+def test_results_and_errata_appear_when_they_are_written(tmp_path):
+    """On a copy: with an experiment that links all over the place, and with errata."""
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    shutil.copy(ROOT / "CHANGELOG.md", tmp_path)
+    shutil.copy(ROOT / "CITATION.cff", tmp_path)
+    folder = tmp_path / "experiments" / "paper"
+    folder.mkdir(parents=True)
+    shutil.copy(ROOT / "docs" / "search.svg", folder / "figure.svg")
+    (folder / "run.py").write_text("")
+    links = "[page](../../docs/algorithms/iamat.md), [program](run.py), [gone](gone.md), ![figure](figure.svg)"
+    (folder / "RESULTS.md").write_text(f"{links}\n\n| a | b |\n|---|---|\n| 1 | 2 |\n")
+    (tmp_path / "docs" / "errata.md").write_text("# Errata\n\n[MDAV](algorithms/mdav.md)\n")
+    done = build(tmp_path / "docs", tmp_path / "html")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "html" / "errata.html").exists()
+    page = Page(tmp_path / "html" / "experiments" / "paper.html")
+    assert any(link.endswith("algorithms/iamat.html") for link in page.links)
+    assert any("figure.svg" in load for load in page.loads)
+    assert not [path for path in (tmp_path / "docs").iterdir() if path.name in ("experiments", "searching.md")]
