@@ -24,7 +24,8 @@ NOTES = [
     "The paper's text carries no page numbers; the column says the section.",
     "Tarragona and Census: the paper's losses are those of groups of three around the record farthest from the "
     "centroid of the *whole* file (VMDAV with gamma = 0), with the error of the last group that is formed left "
-    "out. Read so, they come out to the last digit printed. Losses by CBFS, all groups counted, stand beside them, within 2 %.",
+    "out. Read so, they come out to the last digit printed. Losses by CBFS, all groups counted, stand beside them, "
+    "within 2 %.",
     "Four and five columns: the paper's figures are those of the first three columns, in file order, of each subset. "
     "Read so, they come out too; what groups on all four or five columns lose stands in a table of its own.",
     "One and two columns: no reading tried gives the paper's figures; table 4 says which were tried.",
