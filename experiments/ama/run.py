@@ -22,8 +22,8 @@ from experiments._table import DIFFERS, Expected, Row, Time, read_expected
 
 TITLE = "AMA: approximate microaggregation"
 NOTES = [
-    "The paper's text carries no page numbers; the column says the section. Its figures are drawn only: what it says of "
-    "them in words is compared, and our numbers are given.",
+    "The paper's text carries no page numbers; the column says the section. Its figures are drawn only: what it says "
+    "of them in words is compared, and our numbers are given.",
     "Its 500 000 persons are not available. The file is made: nine columns of whole numbers with as many distinct "
     "values (78, 2, 17, 6, 9, 8, 83, 50, 50), age, schooling and pay hanging together, origin and race likewise. MA is "
     "MDAV on all columns; both are searched by brute force. k = 20 unless said; 4b and 6b at 200 000 records, 4c and 5 "
