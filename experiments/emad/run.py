@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import microagg as ma
-from experiments._table import DIFFERS, NOT_HAD, WITHIN, Expected, Row, read_expected
+from experiments._table import DIFFERS, NOT_HAD, SKIPPED, WITHIN, Expected, Row, read_expected
 
 TITLE = "EMAD: variables chosen by dependence trees"
 NOTES = [
@@ -44,7 +44,7 @@ WIDTHS = {"Tarragona": (50_000, 100_000, 150_000), "Census": (1_000, 5_000, 10_0
 BINARY = ((0, 1), (0, 2), (0, 3), (2, 4), (2, 5))
 SNAPSHOTS = (50, 150, 5000)
 NOT_OURS = "the paper's file is not available, and its columns mean nothing in another"
-QUICK = "left out of a quick run"
+QUICK = "skipped: left out of a quick run"
 
 Subset = tuple[int, ...]
 
@@ -130,7 +130,7 @@ def summarise(losses: dict[Subset, float]) -> dict[str, float | str]:
 
 def needed(row: Row) -> Row:
     """Drop a reason where nothing differs."""
-    return row if row.verdict in (DIFFERS, NOT_HAD) else replace(row, reason="")
+    return row if row.verdict in (DIFFERS, NOT_HAD, SKIPPED) else replace(row, reason="")
 
 
 # --- table 4 ---------------------------------------------------------------------------------------------------------
@@ -154,12 +154,10 @@ def other_readings(file: str, size: int) -> str:
     return "; ".join(f"{name} {mean:.2f}" for name, mean in means.items())
 
 
-def narrow_reason(file: str, size: int, quick: bool) -> str:
+def narrow_reason(file: str, size: int) -> str:
     """Say why figures on one or two columns differ, as far as computing can tell."""
     if file in MADE:
         return "a file made the same way, not the paper's"
-    if quick:
-        return "no reading tried gives it (the full run lists them)"
     reason = f"no reading gives it; mean loss by others: {other_readings(file, size)}"
     if size == 1:
         bounds = [f"{100 * 2 / 3 * (d - 1) / d:.2f}" for d in (8, 16, 22)]
@@ -231,12 +229,12 @@ def table_4(e: Expected, quick: bool) -> list[Row]:
     ours = summarise(printed_losses(file, size))[what]
     reason = ""
     if size < 3:
-        reason = narrow_reason(file, size, quick) if what != "subsets" else ""
+        reason = narrow_reason(file, size) if what != "subsets" else ""
     found = [row(ours, "2 %" if isinstance(ours, float) else "", reason)]
     if found[0].verdict == WITHIN and size >= 3 and not quick:
         low, high = in_other_orders(file, size)
         found[0] = replace(found[0], reason=f"ties: five other orders of the rows give {low:.4f} to {high:.4f}")
-    if size >= 3 and what != "subsets" and not (quick and size > 3):
+    if size >= 3 and what != "subsets":
         found.append(beside(e, file, size, what, "2 %"))
     return found
 
@@ -265,7 +263,7 @@ def counted(n: int) -> str:
     return "1 choice" if n == 1 else f"{n} choices"
 
 
-def table_5_to_8(e: Expected, quick: bool) -> list[Row]:
+def table_5_to_8(e: Expected, quick: bool) -> list[Row]:  # noqa: ARG001
     """Compare one line of the tables of chosen columns."""
     file, width_text, what = re.fullmatch(r"(\w+)(?:, width ([\d ]+))?: (.+)", e.what).groups()
     width = int(width_text.replace(" ", "")) if width_text else None
@@ -280,12 +278,9 @@ def table_5_to_8(e: Expected, quick: bool) -> list[Row]:
     ours = printed_loss(file, subset[:3])
     reason = misprint(e, file, subset, ours)
     rows = [Row(e.where, e.page, e.what, e.expected, ours, "", reason)]
-    if not (quick and count == 4):
-        whole = true_losses(file, count)[subset]
-        why = f"the paper's figure is that of columns {named(subset[:3])} alone" if count == 4 else ""
-        rows.append(
-            needed(Row(f"{e.where} by CBFS on all columns named", e.page, e.what, e.expected, whole, "2 %", why))
-        )
+    whole = true_losses(file, count)[subset]
+    why = f"the paper's figure is that of columns {named(subset[:3])} alone" if count == 4 else ""
+    rows.append(needed(Row(f"{e.where} by CBFS on all columns named", e.page, e.what, e.expected, whole, "2 %", why)))
     return rows
 
 
