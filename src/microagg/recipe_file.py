@@ -69,6 +69,14 @@ class RecipeFile:
         """Give a table's keys and values."""
         return dict(self.tables.get(name, {}))
 
+    def masked(self, names: Sequence[str]) -> list[str]:
+        """Give the columns to mask of a file that has these."""
+        roles = self.table("roles")
+        if "quasi" in roles:
+            return list(roles["quasi"])
+        others = {name for listed in roles.values() for name in ([listed] if isinstance(listed, str) else listed)}
+        return [name for name in names if name not in others]
+
     def arguments(self) -> dict[str, Any]:
         """Give the arguments of `protect`, beside the frame."""
         roles, method, select, blocks = (self.table(name) for name in ("roles", "method", "select", "blocks"))

@@ -63,6 +63,8 @@ class Release:
         Records left out because values were missing.
     index_dropped : bool
         Whether the frame had row labels of its own, which count as an identifier.
+    reordered : bool
+        Whether the rows are released sorted by their values; `data` keeps the original order either way.
 
     Examples
     --------
@@ -83,6 +85,7 @@ class Release:
     selection: Selection | None = None
     n_dropped: int = 0
     index_dropped: bool = False
+    reordered: bool = False
     _original: NDArray[np.float64] | None = field(default=None, repr=False)
     _written: NDArray[np.float64] | None = field(default=None, repr=False)
 

@@ -109,6 +109,19 @@ CASES = {
     "levels in words": (write("good.csv", GOOD), ("compare", "good.csv", "--yes", "-k", "3,x"), 2, "'3,x'"),
     "a picture of no kind": (write("good.csv", GOOD), ("tree", "good.csv", "-o", "t.gif"), 2, "t.gif"),
     "unknown measure": (write("good.csv", GOOD), ("tree", "good.csv", "--measure", "emin"), 2, "emin"),
+    "the recipe over the source": (
+        write("good.csv", GOOD),
+        ("inspect", "good.csv", "-o", "good.csv", "--force"),
+        2,
+        "good.csv",
+    ),
+    "the recipe into nowhere": (write("good.csv", GOOD), ("inspect", "good.csv", "-o", "no/r.toml"), 2, "r.toml"),
+    "the output holds the source": (
+        lambda: (Path("d").mkdir(), parquet("d/d_masked.parquet")),
+        (*MASK, "d", "-o", "d", "--force"),
+        2,
+        "source",
+    ),
     "no such data set": (None, ("datasets", "fetch", "censes", "-o", "c.csv"), 2, "censes"),
 }
 

@@ -82,6 +82,8 @@ def test_the_same_recipe_and_file_give_the_same_bytes():
     ordered = text_of("one/survey_masked.csv")
     call("mask", "survey.csv", "-k", 3, "-o", "three", "--yes")
     as_it_was = text_of("three/survey_masked.csv")
+    assert "in the original order" in Path("three/report.html").read_text()
+    assert "in the original order" not in Path("one/report.html").read_text()
     assert not ordered.equals(as_it_was)
     keys = [tuple(row.values()) for row in ordered.to_pylist()]
     assert Counter(keys) == Counter(tuple(row.values()) for row in as_it_was.to_pylist())

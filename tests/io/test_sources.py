@@ -570,13 +570,13 @@ def test_the_mode_follows_the_umask(tmp_path):
 
 
 def test_formulas_are_disarmed_where_asked(tmp_path):
-    cells = ["=1", "+1", "-1", "@x", "\tx", "\rx", "x=", "", None, "1"]
+    cells = ["=1", "+1", "-1+cmd()", "@x", "\tx", "\rx", "x=", "", None, "-1,5"]
     table = pa.table({"=name": cells, "number": [-1.5] * 10})
     target = tmp_path / "out.csv"
     write_target(table, target, source_of(table), excel_safe=True)
     read = read_source(target).table
     assert read.column_names == ["'=name", "number"]
-    assert read["'=name"].to_pylist() == [*("'" + cell for cell in cells[:6]), "x=", "", None, "1"]
+    assert read["'=name"].to_pylist() == [*("'" + cell for cell in cells[:6]), "x=", "", None, "-1,5"]
     assert read["number"].to_pylist() == ["-1.5"] * 10
     write_target(table, target, source_of(table), overwrite=True)
     assert read_source(target).table["=name"].to_pylist() == cells

@@ -39,6 +39,11 @@ COLUMNS = {
     "wave": (np.full(N, 3), Role.KEEP, "same value"),
     "nothing": (pa.nulls(N, pa.float64()), Role.DROP, "empty"),
     "patient_id": (RNG.integers(0, 30, N), Role.DROP, "may identify"),
+    "health_insurance_number": (RNG.permutation(N) * 7919, Role.IDENTIFIER, "no quantity"),
+    "health_expenditure": (RNG.lognormal(size=N), Role.QUASI, "numbers"),
+    "drug_notes": ([f"note {i % 300}" for i in range(N)], Role.DROP, "cannot be averaged"),
+    "weight_kg": (RNG.normal(75, 10, N), Role.QUASI, "numbers"),
+    "customerId": (RNG.integers(0, 200, N) + 5, Role.DROP, "may identify"),
     "income": (RNG.lognormal(size=N), Role.QUASI, "numbers, 400 different values"),
     "children": (RNG.integers(0, 5, N), Role.QUASI, "only 5"),
 }
@@ -51,6 +56,23 @@ def test_each_guess_and_its_reason(name):
     _, role, reason = COLUMNS[name]
     assert guess.role is role, guess
     assert reason in guess.reason
+
+
+def test_who_a_record_belongs_to():
+    table = pa.table({"person_id": np.repeat(np.arange(100), 4), "visits": RNG.random(400)})
+    assert inspect_table(table, 3).roles == {"quasi": ["visits"], "unit": "person_id"}
+
+
+def test_columns_of_other_kinds():
+    table = pa.table(
+        {
+            "kind": pa.array(["a", "b"] * 20).dictionary_encode(),
+            "nothing": pa.nulls(40),
+            "list": [[1, 2]] * 40,
+            "a": np.arange(40.0) ** 2,
+        }
+    )
+    assert inspect_table(table, 3).roles == {"quasi": ["a"], "drop": ["kind", "nothing", "list"]}
 
 
 def test_missing_values_and_no_numbers():

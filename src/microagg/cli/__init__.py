@@ -1,6 +1,7 @@
 """The command line: parse, call the pipeline, print."""
 
 import sys
+import traceback
 from pathlib import Path
 from typing import Annotated
 
@@ -52,6 +53,13 @@ def main() -> None:
         raise SystemExit(1) from None
     except MemoryError:
         _complain("The file does not fit into memory. Convert it to Parquet and use: microagg mask --engine disk")
+        raise SystemExit(1) from None
+    except Exception as error:  # noqa: BLE001 - another library's message may show a cell
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        _complain(
+            f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}: a fault of the program; "
+            f"nothing was written. Please report it."
+        )
         raise SystemExit(1) from None
 
 

@@ -4,11 +4,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rich.text import Text
+
 from microagg.checks import check_k
 from microagg.cli._terminal import Terminal, table_of
 from microagg.errors import InvalidData
 from microagg.io.sources import Source, read_source
 from microagg.recipe_file import RecipeFile, read_recipe, recipe_text
+from microagg.report.text import shown
 from microagg.schema import Role
 from microagg.study.inspection import Inspection, inspect_table
 
@@ -46,7 +49,8 @@ def show(terminal: Terminal, found: Inspection) -> None:
     """Show the guesses and how exposed the records are."""
     table = table_of("column", "role", "because", "missing", "different", left=3)
     for column in found.columns:
-        table.add_row(column.name, column.role.value, column.reason, str(column.missing or ""), str(column.distinct))
+        counts = str(column.missing or ""), str(column.distinct)
+        table.add_row(Text(shown(column.name)), column.role.value, Text(column.reason), *counts)
     terminal.show(table)
     share = 100 * found.unique / found.records if found.records else 0.0
     terminal.say(

@@ -69,7 +69,7 @@ def _masked_columns(terminal: Terminal, before: Source, after: Source) -> list[s
     common = [name for name in common if _is_numeric(left[name].type) and _is_numeric(right[name].type)]
     if not common:
         raise InvalidData("the files have no column of numbers in common. Name them with --columns.")
-    same = [name for name in common if left[name].cast(pa.float64()).equals(right[name].cast(pa.float64()))]
+    same = [name for name in common if left[name].equals(right[name].cast(left[name].type, safe=False))]
     if len(same) == len(common):
         return common
     if same:

@@ -33,7 +33,7 @@ def run(
     source, recipe, _ = _roles.recipe_or_guess(terminal, address, recipe_path, min(levels), {}, yes=yes)
     given = {name: value for name, value in recipe.arguments().items() if name not in ("k", "method")}
     given = {name: value for name, value in given.items() if name not in recipe.table("method")}
-    frame = source.typed(given.get("quasi", source.table.column_names))
+    frame = source.typed(recipe.masked(source.table.column_names))
     with terminal.bar("comparing") as tell:
         found = compare(frame, methods, levels, keys=keys, sample=sample, progress=tell, **given)
     terminal.say(f"\n{found!r}")

@@ -6,6 +6,8 @@ from microagg.checks import check_k
 from microagg.cli import _roles
 from microagg.cli._terminal import Terminal
 from microagg.errors import InvalidParameter
+from microagg.io._kinds import check_apart, to_path
+from microagg.io.databases import is_database
 from microagg.io.files import whole_file
 
 
@@ -13,6 +15,10 @@ def run(address: str, k: int, output: Path, dialect: dict[str, str], force: bool
     """Look at a file and write a recipe with guessed roles."""
     terminal = Terminal(quiet=quiet, as_json=as_json)
     check_k(k)
+    if not output.resolve().parent.is_dir() or output.is_dir():
+        raise InvalidParameter(f"no recipe can be written to {output.name!r}. Name a file in a folder that is there.")
+    if not is_database(address):
+        check_apart(output, to_path(address))
     if output.exists() and not force:
         raise InvalidParameter(f"the recipe {output.name!r} exists. Name another with -o, or pass --force.")
     source = _roles.read(terminal, address, dialect)

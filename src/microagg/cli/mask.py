@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from microagg.checks import check_option
 from microagg.cli import _roles
 from microagg.cli._terminal import Terminal
 from microagg.errors import InvalidParameter
+from microagg.io.databases import is_database
 from microagg.io.scratch import private_folder, put_in_place
 from microagg.io.sources import Source, check_target, file_digest, write_target
 from microagg.pipeline import protect
@@ -54,6 +56,7 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
         return
     name = _masked_name(address)
     _check_folder(wishes.output, {name, *_OURS}, wishes.force)
+    _check_apart(wishes.output, address)
     if wishes.to is not None:
         check_target(wishes.to, address, overwrite=wishes.force)
     source, recipe, reasons = _roles.recipe_or_guess(
@@ -61,7 +64,8 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
     )
     recipe = _with_wishes(recipe, wishes)
     release = _masked(terminal, source, recipe)
-    data = _reordered(release.data) if recipe.table("output").get("reorder") else release.data
+    release = replace(release, reordered=bool(recipe.table("output").get("reorder")))
+    data = _reordered(release.data) if release.reordered else release.data
     safe = bool(recipe.table("output").get("excel_safe"))
     with terminal.bar("measuring loss and risk") as tell:
         risk = recipe.table("risk")
@@ -82,8 +86,8 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
         (folder / "recipe.toml").write_text(_roles.written(recipe, source.name, reasons), "utf-8")
         if wishes.to is None:
             write_target(data, folder / name, source, excel_safe=safe)
-    if wishes.to is not None:  # last: a database cannot be renamed into place with the folder
-        write_target(data, wishes.to, source, overwrite=wishes.force, excel_safe=safe)
+        else:  # the folder takes its place when this is done
+            write_target(data, wishes.to, source, overwrite=wishes.force, excel_safe=safe)
     place = wishes.to if wishes.to is not None and "://" not in wishes.to else str(wishes.output / name)
     place = place if wishes.to is None or "://" not in wishes.to else "the table"
     terminal.say(f"\n{release!r}")
@@ -136,6 +140,15 @@ def _check_folder(folder: Path, names: set[str], force: bool) -> None:
         raise InvalidParameter(f"the output {folder.name!r} exists. Name another with -o, or pass --force.")
 
 
+def _check_apart(folder: Path, address: str) -> None:
+    """Refuse a folder that would be replaced and holds the source, or is it."""
+    if is_database(address) or not folder.exists() or not any(folder.iterdir()):
+        return
+    source = Path(address).resolve()
+    if folder.resolve() in (source, *source.parents):
+        raise InvalidParameter("the output is the source, or holds it. Name another folder with -o.")
+
+
 @contextmanager
 def _folder(output: Path, force: bool) -> Iterator[Path]:
     """Give a folder that takes its place when all is in it."""
@@ -162,14 +175,22 @@ def _with_wishes(recipe: RecipeFile, wishes: Wishes) -> RecipeFile:
 
 def _masked(terminal: Terminal, source: Source, recipe: RecipeFile) -> Release:
     given = recipe.arguments()
-    frame = source.typed(given.get("quasi", source.table.column_names))
+    frame = source.typed(recipe.masked(source.table.column_names))
     with terminal.bar("masking") as tell:
         return protect(frame, progress=tell, **given)
 
 
 def _reordered(table: pa.Table) -> pa.Table:
     """Sort the rows by all released columns: an order that anybody could make, and that tells nothing."""
-    return table.sort_by([(name, "ascending") for name in table.column_names])
+    keys = {}
+    for name in table.column_names:
+        column = table[name]
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if not pa.types.is_nested(column.type):  # which has no order
+            keys[name] = column
+    order = pc.sort_indices(pa.table(keys), [(name, "ascending") for name in keys])
+    return table.take(order)
 
 
 def _beyond_memory(terminal: Terminal, address: str, wishes: Wishes) -> None:

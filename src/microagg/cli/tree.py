@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from rich.markup import escape
 from rich.tree import Tree
 
 from microagg.checks import check_option
@@ -14,6 +15,7 @@ from microagg.plots import draw_tree
 from microagg.prepare.dependence import MEASURES, Dependence, dependence
 from microagg.prepare.selection import select_columns
 from microagg.recipe_file import read_recipe
+from microagg.report.text import shown
 from microagg.schema import Role
 
 
@@ -36,7 +38,7 @@ def run(
     if recipe is None:
         names = _roles.look(terminal, source, _roles.DEFAULT_K).roles.get(Role.QUASI.value, [])
     else:
-        names = recipe.table("roles").get(Role.QUASI.value, source.table.column_names)
+        names = recipe.masked(source.table.column_names)
     if len(names) < 2:
         raise InvalidData(f"a tree needs two columns of numbers; {len(names)} is to be masked. Name more in a recipe.")
     opened = frames.open_frame(source.typed(names).select(names))
@@ -82,4 +84,4 @@ def _drawn(names: list[str], found: Dependence) -> Tree:
 
 
 def _plain(name: str) -> str:
-    return name.replace("[", "\\[")
+    return escape(shown(name))

@@ -71,17 +71,24 @@ def _read(path: Path, dialect: Dialect) -> pa.Table | None:
         ragged.append(row.actual_columns)
         return "skip"
 
-    options = {
-        "read_options": arrow_csv.ReadOptions(
-            autogenerate_column_names=True, encoding=dialect.codec, block_size=_BLOCK
-        ),
-        "parse_options": arrow_csv.ParseOptions(
-            delimiter=dialect.delimiter,
-            newlines_in_values=True,
-            # An empty line of a file of one column is a missing value.
-            ignore_empty_lines=dialect.fields > 1,
-            invalid_row_handler=note,
-        ),
+    def options(handler: Any) -> dict[str, Any]:
+        return common | {
+            "read_options": arrow_csv.ReadOptions(
+                autogenerate_column_names=True,
+                encoding=dialect.codec,
+                block_size=_BLOCK,
+                use_threads=handler is None,  # Arrow's threads may drop a handler while Python is ending, and abort it
+            ),
+            "parse_options": arrow_csv.ParseOptions(
+                delimiter=dialect.delimiter,
+                newlines_in_values=True,
+                # An empty line of a file of one column is a missing value.
+                ignore_empty_lines=dialect.fields > 1,
+                invalid_row_handler=handler,
+            ),
+        }
+
+    common = {
         "convert_options": arrow_csv.ConvertOptions(
             column_types={f"f{column}": pa.string() for column in range(dialect.fields)},
             null_values=[""],
@@ -89,16 +96,19 @@ def _read(path: Path, dialect: Dialect) -> pa.Table | None:
             quoted_strings_can_be_null=False,
         ),
     }
-    with open_bytes(path) as file:
-        file.read(len(dialect.bom))
-        try:
-            table = arrow_csv.read_csv(file, **options)
-        except UnicodeError:
-            return None
-        except pa.ArrowInvalid as error:
-            if "UTF8" in str(error):
+    for handler in (None, note):  # the second time, where rows are ragged, to count them
+        with open_bytes(path) as file:
+            file.read(len(dialect.bom))
+            try:
+                table = arrow_csv.read_csv(file, **options(handler))
+                break
+            except UnicodeError:
                 return None
-            raise
+            except pa.ArrowInvalid as error:
+                if "UTF8" in str(error):
+                    return None
+                if handler is note or "columns, got" not in str(error):
+                    raise
     if ragged:
         raise InvalidData(
             f"{path.name!r} has {len(ragged)} row(s) with more or fewer fields than its header's {dialect.fields} (the "
@@ -193,8 +203,9 @@ def _as_text(table: pa.Table, decimal: str, excel_safe: bool) -> pa.Table:
 
 
 def _apostrophes(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Put an apostrophe before what a spreadsheet would take for a formula."""
-    return pc.replace_substring_regex(column, pattern=f"({_RISKY})", replacement=r"'\1")
+    """Put an apostrophe before what a spreadsheet would take for a formula; plain numbers stay as they are."""
+    safe = pc.replace_substring_regex(column, pattern=f"({_RISKY})", replacement=r"'\1")
+    return pc.if_else(pc.match_substring_regex(column, r"^-?[0-9][0-9.,]*$"), column, safe)
 
 
 def _unquoted(table: pa.Table, dialect: Dialect) -> set[str]:

@@ -84,6 +84,8 @@ class Judged(Protocol):
     def n_dropped(self) -> int: ...  # noqa: D102
     @property
     def index_dropped(self) -> bool: ...  # noqa: D102
+    @property
+    def reordered(self) -> bool: ...  # noqa: D102
 
     def _both(self) -> tuple[Columns, Columns]: ...
 

@@ -150,5 +150,6 @@ def _look_first(
     share = 100.0 * release.n_dropped / (release.n_dropped + len(release.groups))
     if share >= 5.0:
         found.append(f"{percent(share)} of the records were left out for want of a value.")
-    found.append("The rows are in the original order. Shuffle them if anybody else may hold a list in that order.")
+    if not release.reordered:
+        found.append("The rows are in the original order. Shuffle them if anybody else may hold a list in that order.")
     return [text for text in found if text]

@@ -178,7 +178,9 @@ def checklist(release: Judged, lone: Mapping[str, int], public: bool) -> tuple[F
         found.append(Finding("look", "medians", "The median of an odd group is somebody's own value. Means are not."))
     if recipe.integers == "float":
         found.append(Finding("note", "whole numbers", "Released with decimals, as means are."))
-    if not public:
+    if release.reordered:
+        found.append(Finding("note", "row order", "Rows are sorted by their released values, which tells nothing."))
+    elif not public:
         found.append(
             Finding(
                 "look", "row order",

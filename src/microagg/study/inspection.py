@@ -16,6 +16,7 @@ _FEW = 50  # distinct values up to which a column may divide the file into strat
 _UNIQUE = 0.95  # share of distinct values from which a column may tell everybody apart
 
 _SPLIT = re.compile(r"[^a-z0-9]+|(?<=[a-z])(?=[0-9])")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _IDENTIFIER = set(
     """id ids name surname firstname lastname fullname ssn nin nino nif dni passport email mail phone telephone mobile
     iban account address street person patient respondent citizen employee customer client key uuid guid pid rowid index
@@ -31,6 +32,8 @@ _CONFIDENTIAL = set(
     """diagnosis disease illness hiv religion religious ethnic ethnicity race orientation party vote crime offence drug
     drugs disability pregnant abortion health icd icd10 treatment medication union political""".split()
 )
+_NUMBERED = {"no", "nr", "number", "num", "ref", "code"}
+_BODILY = {"kg", "lb", "lbs", "g", "body", "birth", "net", "gross"}
 _DATE = {"date", "birth", "birthdate", "dob", "born", "birthday", "timestamp", "day"}
 
 
@@ -99,8 +102,7 @@ def inspect_table(table: pa.Table, k: int) -> Inspection:
     strata: list[str] = []
     taken: set[Role] = set()
     for name in table.column_names:
-        column = table[name]
-        distinct = pc.count_distinct(column, mode="only_valid").as_py()
+        distinct = _distinct(table[name])
         guess = _guess(table, name, distinct, k, strata, taken)
         if guess.role is Role.STRATUM:
             strata.append(name)
@@ -124,7 +126,7 @@ def _guess(table: pa.Table, name: str, distinct: int, k: int, strata: list[str],
     column = table[name]
     kind = _kind(column.type)
     present = len(column) - column.null_count
-    words = set(_SPLIT.split(name.lower()))
+    words = set(_SPLIT.split(_CAMEL.sub("_", name).lower()))
     words |= {name.lower().replace("_", "").replace(" ", "")}
     numeric = kind in ("numbers", "whole numbers")
     telling = present >= 20 and distinct >= _UNIQUE * present and kind != "numbers"
@@ -138,16 +140,21 @@ def _guess(table: pa.Table, name: str, distinct: int, k: int, strata: list[str],
         return guess(Role.KEEP, "every record has the same value")
     if words & _UNIT and Role.UNIT not in taken and not telling and kind != "numbers" and distinct > _FEW:
         return guess(Role.UNIT, "by its name it says which records belong together")
+    repeated = words & _IDENTIFIER and kind != "numbers" and _FEW < distinct < present
+    if repeated and not telling and Role.UNIT not in taken:
+        return guess(Role.UNIT, "by its name it says who a record belongs to, and its values repeat")
     if words & _IDENTIFIER and (telling or (not numeric and distinct > _FEW)):
         return guess(Role.IDENTIFIER, f"by its name, and {distinct} of {present} values differ")
     if kind == "text" and telling:
         return guess(Role.IDENTIFIER, f"{distinct} of {present} values differ: it tells people apart")
     if kind == "whole numbers" and distinct == present and _is_a_numbering(column):
         return guess(Role.IDENTIFIER, "it numbers the records")
-    if words & _WEIGHT and numeric and Role.WEIGHT not in taken and _positive(column):
+    if words & _WEIGHT and not words & _BODILY and numeric and Role.WEIGHT not in taken and _positive(column):
         return guess(Role.WEIGHT, "by its name, and no value is negative")
-    if words & _CONFIDENTIAL:
+    if words & _CONFIDENTIAL and distinct <= _FEW and kind in ("text", "whole numbers", "other"):
         return guess(Role.CONFIDENTIAL, "by its name it is sensitive; released as it is")
+    if kind == "whole numbers" and telling and words & (_CONFIDENTIAL | _NUMBERED):
+        return guess(Role.IDENTIFIER, f"{distinct} of {present} values differ, and by its name it is no quantity")
     may_divide = distinct <= _FEW and column.null_count == 0 and kind != "numbers"
     if words & _STRATUM and may_divide and _fewest(table, [*strata, name]) >= max(3 * k, 10):
         return guess(Role.STRATUM, f"by its name, and each of its {distinct} values has records enough")
@@ -159,6 +166,16 @@ def _guess(table: pa.Table, name: str, distinct: int, k: int, strata: list[str],
     if kind == "dates" or words & _DATE:
         return guess(Role.DROP, "a date can single people out; turn it into a year or an age to keep it")
     return guess(Role.DROP, f"{kind} cannot be averaged; move it to strata, confidential or keep if it may be released")
+
+
+def _distinct(column: pa.ChunkedArray) -> int:
+    """Count the different values; 0 where they cannot be told apart."""
+    try:
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        return int(pc.count_distinct(column, mode="only_valid").as_py())
+    except pa.ArrowException:
+        return 0
 
 
 def _kind(type_: pa.DataType) -> str:
