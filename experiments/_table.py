@@ -20,7 +20,9 @@ from pathlib import Path
 HERE = Path(__file__).parent
 FIELDS = ("where", "page", "what", "expected", "note")
 HEAD = ("what", "page", "paper", "ours", "difference", "tolerance", "verdict", "why")
-EQUAL, WITHIN, DIFFERS, NOT_PRINTED, NOT_HAD = "equal", "within tolerance", "differs", "not printed", "not to be had"
+EQUAL, WITHIN, DIFFERS = "equal", "within tolerance", "differs"
+NOT_PRINTED, NOT_HAD, SKIPPED = "not printed", "not to be had", "skipped"
+VERDICTS = (EQUAL, WITHIN, DIFFERS, NOT_PRINTED, NOT_HAD, SKIPPED)
 
 
 def number(text: str) -> Decimal | None:
@@ -57,7 +59,7 @@ class Row:
         As the paper prints it; empty when it only draws it.
     ours : float, int, str or None
         A number is rounded to the decimals that the paper prints (six significant digits when it prints none) before
-        anything is compared. None: it cannot be had, and `reason` says why.
+        anything is compared. None: it cannot be had, or this run skipped it; `reason` says why ("skipped: ...").
     tolerance : str
         "2 %" of the paper's figure, or "1.5" in its unit; empty: none.
     reason : str
@@ -105,7 +107,7 @@ class Row:
     def verdict(self) -> str:
         """Equal to one unit of the last digit printed, within the tolerance, or not."""
         if self.ours is None:
-            return NOT_HAD
+            return SKIPPED if self.reason.startswith(SKIPPED) else NOT_HAD
         if not self.expected:
             return NOT_PRINTED
         pair = self._pair()
@@ -154,7 +156,7 @@ def unmatched(folder: str | Path, rows: Iterable[Row]) -> list[Expected]:
 def format_results(title: str, rows: Sequence[Row], notes: Sequence[str] = ()) -> str:
     """Write RESULTS.md's text: a count of verdicts, the notes, and a table for each table of the paper."""
     for row in rows:
-        if row.verdict in (DIFFERS, NOT_HAD) and not row.reason:
+        if row.verdict in (DIFFERS, NOT_HAD, SKIPPED) and not row.reason:
             raise ValueError(f"{row.where}, {row.what}: {row.verdict}, and no reason is given")
         if any("|" in text or "\n" in text for text in (row.where, row.what, row.shown, row.reason)):
             raise ValueError(f"{row.where}, {row.what}: neither | nor a line's end may stand in a cell")
@@ -193,7 +195,7 @@ def read_results(folder: str | Path) -> tuple[str, list[Row], list[str]]:
             notes.append(line[2:])
         elif line.startswith("|") and not re.match(r"\| (what|---) \|", line):
             what, page, expected, ours, _, tolerance, verdict, reason = (c.strip() for c in line[1:-1].split("|"))
-            value = None if verdict == NOT_HAD else ours
+            value = None if verdict in (NOT_HAD, SKIPPED) else ours
             rows.append(Row(where, page, what, expected, value, tolerance, reason))
     return title, rows, notes
 
@@ -211,9 +213,6 @@ def write_times(folder: str | Path, title: str, times: Sequence[Time]) -> Path:
     path = HERE / folder / "TIMES.md"
     path.write_text("\n".join(lines).rstrip("\n") + "\n", encoding="utf-8")
     return path
-
-
-VERDICTS = (EQUAL, WITHIN, DIFFERS, NOT_PRINTED, NOT_HAD)
 
 
 def _line(cells: Iterable[str]) -> str:
