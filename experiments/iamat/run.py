@@ -4,6 +4,7 @@ What they call MDAV is CBFS here. `MDAV` in the names of rows is the papers' wor
 """
 
 import csv
+import itertools
 import time
 from collections.abc import Iterable
 from dataclasses import replace
@@ -287,7 +288,7 @@ def figure_two(rows: Rows, kind: str) -> None:
     below(rows, where, kind, [(3, 1000 * n, 10) for n in SIZES])
     for figure in ("MDAV IL", "IAMAT IL"):
         curve = [f[figure] for f in found.values()]
-        falls = all(a > b for a, b in zip(curve, curve[1:], strict=False))
+        falls = all(a > b for a, b in itertools.pairwise(curve))
         if not falls:
             break
     rows.add(where, f"{kind}: IL falls as n grows", "yes" if falls else "no", reason="both methods, each step")
@@ -315,7 +316,7 @@ def figure_three_and_four(rows: Rows, kind: str) -> None:
             reason = f"the gains lie close together ({ranked}), and a second uniform file has its best at k="
             reason += str(points[int(np.argmax(other))][0])
             rows.add(where, best, points[int(np.argmax(gains))][0], "1", lambda reason=reason: reason)
-        rises = all(a[f] < b[f] for a, b in zip(found, found[1:], strict=False) for f in ("MDAV IL", "IAMAT IL"))
+        rises = all(a[f] < b[f] for a, b in itertools.pairwise(found) for f in ("MDAV IL", "IAMAT IL"))
         rows.add(where, whats[1], "yes" if rises else "no", reason="both methods, each step")
 
 
