@@ -343,7 +343,7 @@ def run(quick: bool, most: int | None = None) -> list[Row]:
     """Run both papers; `quick` leaves out files of more than 30 000 records or 40 columns, `most` others."""
     _seconds.clear()
     rows = Rows(most or (30_000 if quick else None), 40 if quick else None)
-    seeds = 3 if quick else 10
+    seeds = 3 if quick else 5
     table_two(rows, seeds)
     table_three(rows, 3 if quick else 5)
     conference(rows, seeds)
