@@ -386,6 +386,9 @@ def draw(rows: list[Row]) -> list[Path]:
         (3, COLUMNS, "d={}", list(range(10, 81, 10)), "columns"),
         (4, GROUPS, "k={}", list(range(3, 11)), "k"),
     ):
+        xs = [x for x in xs if value[where, f"uniform, {label.format(x)}: IAMAT IL"]]  # what was run
+        if not xs:
+            continue
         panels = {}
         for kind in ("normal", "uniform"):
             panels[kind] = {
