@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test check bench bench-full search-figure dependence-figures ama-figures risk-map blocks-figure pictures algorithm-pictures docs clean
+.PHONY: help demo test check bench bench-full search-figure dependence-figures ama-figures risk-map blocks-figure pictures algorithm-pictures docs experiments experiments-quick clean
 .DEFAULT_GOAL := help
 
 help:
@@ -13,6 +13,7 @@ help:
 	@echo "make docs    build the documentation site into build/site"
 	@echo "make bench   time the partitioners (make bench-full: ten minutes)"
 	@echo "make search-figure dependence-figures ama-figures risk-map blocks-figure pictures algorithm-pictures   draw the figures of the docs"
+	@echo "make experiments   run the papers' tables again, an hour or so (make experiments-quick: five minutes, prints only)"
 	@echo "make clean   remove the virtual environment and caches"
 
 $(VENV)/installed: pyproject.toml
@@ -64,6 +65,14 @@ risk-map: $(VENV)/installed
 
 blocks-figure: $(VENV)/installed
 	$(BIN)/python benchmarks/blocks_figure.py --paper
+
+experiments: $(VENV)/installed
+	$(BIN)/pip install --quiet "rdata>=1.0"
+	$(BIN)/python -m experiments
+
+experiments-quick: $(VENV)/installed
+	$(BIN)/pip install --quiet "rdata>=1.0"
+	$(BIN)/python -m experiments --quick
 
 pictures: $(VENV)/installed-for-checks
 	$(BIN)/python docs/make_pictures.py

@@ -1,0 +1,1 @@
+"""The two IAMAT papers, run again."""

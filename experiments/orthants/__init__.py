@@ -1,0 +1,1 @@
+"""The 2^d-tree paper, run again."""

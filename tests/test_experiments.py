@@ -1,0 +1,233 @@
+"""The experiments' frame, their smallest cases, and what their committed results must say."""
+
+import importlib
+import re
+
+import pytest
+
+from experiments import _table
+from experiments.__main__ import main, names
+from experiments._table import Row, Time, format_results, read_expected, read_results, unmatched, write_times
+
+
+def committed(name):
+    """Read RESULTS.md, which a full run writes; without it there is nothing to judge."""
+    if not (_table.HERE / name / "RESULTS.md").exists():
+        pytest.skip(f"experiments/{name}/RESULTS.md is not written yet: python -m experiments {name}")
+    return read_results(name)
+
+
+every = pytest.mark.parametrize("name", names())
+
+
+@every
+def test_expected_figures_parse(name):
+    found = read_expected(name)
+    assert found
+    assert all(e.where and e.page and e.what for e in found)
+
+
+@every
+def test_results_are_in_the_written_form_and_none_is_missing(name):
+    title, rows, notes = committed(name)
+    assert format_results(title, rows, notes) == (_table.HERE / name / "RESULTS.md").read_text(encoding="utf-8")
+    assert not unmatched(name, rows)
+    printed = {(e.where, e.what): e.expected for e in read_expected(name)}
+    assert all(row.expected == printed.get((row.where, row.what), row.expected) for row in rows)
+    assert not any(row.verdict == _table.SKIPPED for row in rows)
+
+
+def row(expected, ours, tolerance="", reason=""):
+    return Row("table 1", "1", "IL", expected, ours, tolerance, reason)
+
+
+@pytest.mark.parametrize(
+    ("given", "shown", "difference", "verdict"),
+    [
+        (row("5.6535", 5.65352), "5.6535", "+0.0000", "equal"),
+        (row("5.6535", 5.65364), "5.6536", "+0.0001", "equal"),
+        (row("5.6535", 5.65371), "5.6537", "+0.0002", "differs"),
+        (row("10.00", 10.2, "2 %"), "10.20", "+2.00 %", "within tolerance"),
+        (row("10.00", 9.79, "2 %"), "9.79", "−2.10 %", "differs"),
+        (row("10.02", 11.5, "1.5"), "11.50", "+1.48", "within tolerance"),
+        (row("16384", 16384), "16384", "+0", "equal"),
+        (row("1 512.68", 1512.7), "1512.70", "+0.02", "differs"),
+        (row("yes", "yes"), "yes", "", "equal"),
+        (row("yes", "no"), "no", "", "differs"),
+        (row("", 1 / 3), "0.333333", "", "not printed"),
+        (row("1", None, reason="no such file"), "", "", "not to be had"),
+        (row("1", None, reason="skipped: too large"), "", "", "skipped"),
+    ],
+)
+def test_verdicts(given, shown, difference, verdict):
+    assert (given.shown, given.difference, given.verdict) == (shown, difference, verdict)
+
+
+def test_what_differs_needs_a_reason_and_a_cell_is_one_cell():
+    with pytest.raises(ValueError, match="no reason is given"):
+        format_results("t", [row("1.0", 2.0)])
+    with pytest.raises(ValueError, match="no reason is given"):
+        format_results("t", [row("1.0", None)])
+    with pytest.raises(ValueError, match="may stand in a cell"):
+        format_results("t", [row("1.0", 2.0, reason="a | b")])
+
+
+def test_every_expected_figure_needs_a_row(tmp_path):
+    (tmp_path / "expected.csv").write_text("where,page,what,expected,note\ntable 1,1,IL,1.0,\ntable 1,1,SSE,2,\n")
+    with pytest.raises(ValueError, match="no row for table 1: SSE"):
+        _table.write_results(tmp_path, "t", [row("1.0", 1.0)])
+    both = [row("1.0", 1.0), Row("table 1", "1", "SSE", "2", None, "", "lost")]
+    path = _table.write_results(tmp_path, "t", both, ["A note."])
+    first = path.read_bytes()
+    assert _table.write_results(tmp_path, *[read_results(tmp_path)[i] for i in (0, 1, 2)]).read_bytes() == first
+    assert "equal: 1; not to be had: 1." in first.decode()
+    assert "| IL | 30 | 0.5 | 60 |" in write_times(tmp_path, "t", [Time("table 1", "IL", 30, 0.5)]).read_text()
+
+
+def test_a_figure_given_twice_or_other_columns_are_refused(tmp_path):
+    (tmp_path / "expected.csv").write_text("where,page,what,expected,note\na,1,b,1,\na,1,b,2,\n")
+    with pytest.raises(ValueError, match="says twice"):
+        read_expected(tmp_path)
+    (tmp_path / "expected.csv").write_text("where,what\na,b\n")
+    with pytest.raises(ValueError, match="has the columns"):
+        read_expected(tmp_path)
+
+
+def test_an_unknown_experiment_is_named(capsys):
+    with pytest.raises(SystemExit):
+        main(["nothing"])
+    assert "no experiment nothing" in capsys.readouterr().err
+
+
+def ours(name):
+    return {(row.where, row.what): row for row in committed(name)[1]}
+
+
+def same_but_for_what_was_skipped(name, rows):
+    """Whatever a small run gives is what stands in RESULTS.md."""
+    committed = ours(name)
+    ran = [row for row in rows if row.verdict not in (_table.SKIPPED, _table.NOT_HAD)]
+    for row in ran:
+        stored = committed[row.where, row.what]
+        assert (row.shown, row.verdict) == (stored.shown, stored.verdict), row.what
+    return len(ran)
+
+
+@pytest.mark.casc
+def test_the_real_files_of_the_iamat_papers_give_the_committed_figures():
+    module = importlib.import_module("experiments.iamat.run")
+    rows = module.run(True, 1100)
+    assert not unmatched("iamat", rows)
+    assert same_but_for_what_was_skipped("iamat", rows) == 21 + 30 + 12
+    assert len(module.times()) == 14
+
+
+@pytest.mark.casc
+def test_the_real_file_of_the_orthant_paper_gives_the_committed_figures(monkeypatch):
+    module = importlib.import_module("experiments.orthants.run")
+    sizes = {(most, k): 1.0 for most in (100, 200) for k in (3, 5)}
+    monkeypatch.setattr(module, "nearest_reading", lambda: (0, "width", sizes))
+    monkeypatch.setattr(module, "one_at_a_time", lambda *_: 1.0)
+    rows = module.run(True, 5000)
+    assert not unmatched("orthants", rows)
+    assert same_but_for_what_was_skipped("orthants", rows) == 10
+
+
+@pytest.mark.parametrize("name", ["iamat", "orthants"])
+def test_figures_are_drawn_the_same_from_the_committed_results(name, tmp_path, monkeypatch):
+    module = importlib.import_module(f"experiments.{name}.run")
+    rows = committed(name)[1]
+    (tmp_path / name).mkdir()
+    monkeypatch.setattr(module, "HERE", tmp_path)
+    first = {path.name: path.read_bytes() for path in module.draw(rows)}
+    assert first == {path.name: path.read_bytes() for path in module.draw(rows)}
+    assert sorted(first) == sorted(path.name for path in (_table.HERE / name).glob("*.svg"))
+
+
+REPRODUCED = [
+    ("iamat", "IAMAT table II", "Tarragona, k=3: IAMAT IL", "15.6073"),
+    ("iamat", "IAMAT table II", "Tarragona, k=4: IAMAT IL", "19.2677"),
+    ("iamat", "IAMAT table II", "Tarragona, k=5: IAMAT IL", "22.6214"),
+    ("iamat", "IAMAT table II", "Census, k=3: IAMAT IL", "5.3736"),
+    ("iamat", "IAMAT table II", "Census, k=4: IAMAT IL", "7.2467"),
+    ("iamat", "IAMAT table II", "Census, k=5: IAMAT IL", "8.9322"),
+    ("orthants", "2^d-tree table 5", "EIA, L=100, k=3: 2^d-tree SSE", "453.7"),
+    ("orthants", "2^d-tree table 5", "EIA, L=200, k=3: 2^d-tree SSE", "460.7"),
+    ("orthants", "2^d-tree table 5", "EIA, L=100, k=5: 2^d-tree SSE", "689.0"),
+    ("orthants", "2^d-tree table 5", "EIA, L=200, k=5: 2^d-tree SSE", "711.4"),
+    ("orthants", "2^d-tree table 4", "d=2: 2^d-tree SSE", "4.53"),
+    ("orthants", "2^d-tree table 4", "d=3: 2^d-tree SSE", "533.3"),
+    ("orthants", "2^d-tree table 4", "d=4: 2^d-tree SSE", "6317"),
+    ("orthants", "2^d-tree table 4", "d=5: 2^d-tree SSE", "30754"),
+    ("orthants", "2^d-tree table 4", "d=10: 2^d-tree SSE", "916509"),
+]
+
+
+@pytest.mark.parametrize(("name", "where", "what", "figure"), REPRODUCED)
+def test_figures_that_were_settled_stand_in_the_results(name, where, what, figure):
+    digits = len(figure.partition(".")[2])
+    assert f"{float(ours(name)[where, what].shown):.{digits}f}" == figure
+
+
+EQUAL = [
+    *(("iamat", "IAMAT table II", f"Census, k={k}: MDAV IL") for k in (3, 4, 5, 6)),
+    *(("iamat", "IAMAT table III", f"Census, k={k}, MDAV: G_IL") for k in (3, 4, 5)),
+    *(("iamat", "IAMAT table III", f"Census, k={k}, IAMAT: G_IL") for k in (3, 4)),
+    *(("iamat", "IAMAT table III", f"Census, k={k}, {method}: ID") for k in (3, 4, 5) for method in ("MDAV", "IAMAT")),
+    *(("orthants", "2^d-tree table 5", f"EIA, k={k}: SSE without blocks") for k in (3, 5)),
+]
+
+
+@pytest.mark.parametrize(("name", "where", "what"), EQUAL)
+def test_figures_that_the_papers_share_are_equal(name, where, what):
+    assert ours(name)[where, what].verdict == "equal"
+
+
+def test_one_loss_of_the_iamat_papers_is_off_in_the_fifth_digit():
+    row = ours("iamat")["IAMAT table III", "Census, k=5, IAMAT: G_IL"]
+    assert row.verdict == "within tolerance"
+    assert abs(float(row.shown) - 34.961) < 0.0015
+
+
+def scalability(kind):
+    return [
+        row
+        for row in committed("iamat")[1]
+        if row.where.startswith("IAMAT-C table 2") and row.what.startswith(kind) and "every point" not in row.what
+    ]
+
+
+def test_on_uniform_data_the_scalability_table_is_the_papers():
+    found = scalability("uniform")
+    assert len(found) == 3 * (10 + 8 + 8)
+    assert {row.verdict for row in found} <= {"equal", "within tolerance"}
+    assert {row.tolerance for row in found} == {"2 %", "1.5"}
+    losses = {row.what: float(row.shown) for row in found}
+    for point, mdav, iamat in (("d=10", 10.54, 9.53), ("d=40", 37.43, 34.87), ("k=10", 23.75, 21.54)):
+        assert losses[f"uniform, {point}: MDAV IL"] == pytest.approx(mdav, rel=0.01)
+        assert losses[f"uniform, {point}: IAMAT IL"] == pytest.approx(iamat, rel=0.01)
+
+
+def test_on_normal_data_the_papers_figures_are_those_of_uniform_data():
+    found = scalability("normal")
+    assert len(found) == 3 * (10 + 8 + 8)
+    assert all("the paper's within tolerance" in row.reason for row in found if row.verdict == "differs")
+    losses = {(row.where, row.what): float(row.shown) for row in found}
+    where = next(row.where for row in found if "d=10" in row.what)
+    assert losses[where, "normal, d=10: MDAV IL"] == pytest.approx(12.63, rel=0.01)
+    assert losses[where, "normal, d=10: IAMAT IL"] == pytest.approx(11.64, rel=0.01)
+
+
+def test_iamat_loses_less_at_every_point():
+    for row in scalability("uniform") + scalability("normal"):
+        if row.what.endswith("improvement"):
+            assert float(row.shown) > 0
+    claims = [row for row in committed("iamat")[1] if "IAMAT below MDAV" in row.what]
+    assert len(claims) == 8
+    assert all(row.verdict == "equal" for row in claims)
+
+
+@pytest.mark.parametrize("name", ["iamat", "orthants"])
+def test_experiments_use_public_names_only(name):
+    text = (_table.HERE / name / "run.py").read_text(encoding="utf-8")
+    assert not re.search(r"microagg\.(?!datasets)|from microagg|import microagg(?! as ma)", text)
