@@ -271,9 +271,26 @@ def test_a_file_masked_beyond_all_measure():
 
 
 def test_large_releases_are_judged_on_a_sample(monkeypatch):
-    monkeypatch.setattr("microagg.release._SAMPLE_ABOVE", 30)
-    monkeypatch.setattr("microagg.release._SAMPLE", 20)
-    assert ma.protect(FRAME, 3).risk.sampled == 20
+    monkeypatch.setattr("microagg.assess.SAMPLE_ABOVE", 30)
+    monkeypatch.setattr("microagg.assess.SAMPLE", 20)
+    risk = ma.protect(FRAME, 3).risk
+    assert (risk.sampled, risk.seed) == (20, 0)
+
+
+def test_risk_says_what_it_was_measured_by():
+    release = ma.protect(FRAME, 3)
+    names = list(FRAME.columns)
+    whole = release.risk
+    assert not whole.restricted
+    assert whole.seed is None
+    assert "only" not in repr(whole)
+    part = release.risk_for(names[:1], sample=20, seed=7)
+    assert part.restricted
+    assert (part.sampled, part.seed) == (20, 7)
+    assert f"only one key, of {len(names)} columns" in repr(part)
+    assert "20 records drawn with seed 7" in repr(part)
+    assert ma.disclosure_risk(FRAME, release.data, sample=20, seed=7).seed == 7
+    assert ma.disclosure_risk(FRAME, release.data, sample=len(FRAME), seed=7).seed is None  # nothing was drawn
 
 
 def test_the_score_weighs_loss_against_risk():

@@ -78,6 +78,8 @@ class DisclosureRisk:
         Linkage by all keys at once, in percent.
     sampled : int or None
         How many records linkage was estimated on, where not all.
+    seed : int or None
+        What those records were drawn with.
     standard_error : float
         Of `rld`, from sampling records; 0 where all were used.
     n_sets : int
@@ -111,12 +113,18 @@ class DisclosureRisk:
     per_set: Mapping[tuple[Any, ...], float]
     drivers: Mapping[Any, float]
     sampled: int | None
+    seed: int | None
     standard_error: float
     n_sets: int
     sets_error: float
     rank_intervals: Intervals
     rank_intervals_tied: Intervals
     deviation_intervals: Intervals
+
+    @property
+    def restricted(self) -> bool:
+        """Whether the intruder is taken to know only some of the masked columns."""
+        return len(self.keys) < len(self.columns)
 
     @property
     def interval(self) -> float:
@@ -148,9 +156,14 @@ class DisclosureRisk:
             if tried == self.n_sets
             else f"{tried} of {self.n_sets} sets (± {self.sets_error:.2g})"
         )
-        sampled = f" Estimated on {self.sampled} records, ± {self.standard_error:.2g}." if self.sampled else ""
+        sampled = (
+            f" Estimated on {self.sampled} records drawn with seed {self.seed}, ± {self.standard_error:.2g}."
+            if self.sampled
+            else ""
+        )
         known = f"{len(self.keys)} keys, averaged over {average}" if len(self.keys) > 1 else "one key"
-        linked = f"Records linked rightly by an intruder who knows {known}.{sampled}"
+        only = f"only {known}, of {len(self.columns)} columns" if self.restricted else known
+        linked = f"Records linked rightly by an intruder who knows {only}.{sampled}"
         return (
             Measure("RLD", self.rld, "lower", whole, linked, "%"),
             Measure("full keys", self.full_keys, "lower", whole, "The same by all keys at once.", "%"),
@@ -176,13 +189,14 @@ def measure_risk(
     *,
     strata: NDArray[np.int64] | None = None,
     sample: NDArray[np.int64] | None = None,
+    seed: int = 0,
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> DisclosureRisk:
     """Judge masked columns (d, n) by the originals, record against record.
 
     `keys` are some of the names. With `strata` (n,), which the intruder knows, records are linked within
-    them; with `sample`, linkage is estimated on those rows alone.
+    them; with `sample`, which were drawn with `seed`, linkage is estimated on those rows alone.
     """
     n = original.shape[1]
     keys = sorted(keys, key=str)  # so that the sets drawn of many do not depend on the file's order
@@ -221,6 +235,7 @@ def measure_risk(
         per_set=per_set,
         drivers=_drivers(per_set, keys, n),
         sampled=None if sample is None else rows.size,
+        seed=None if sample is None else int(seed),
         standard_error=0.0 if sample is None else _standard_error(chances, n),
         n_sets=n_sets,
         sets_error=0.0 if len(sets) == n_sets else _standard_error(np.array(list(per_set.values())) / 100, n_sets),

@@ -187,6 +187,11 @@ class Risk:
     """What an intruder could still do."""
 
     figures: tuple[Figure, ...]
+    keys: tuple[str, ...]  # the columns that the intruder is taken to know
+    restricted: bool  # whether those are not all masked columns
+    sampled: int | None  # how many records linkage was estimated on; None: all
+    seed: int | None  # what they were drawn with
+    standard_error: float  # of linkage, in percent
     how: str  # keys, sets, sample, in words
     records: RecordRisk
     columns: tuple[ColumnRisk, ...]

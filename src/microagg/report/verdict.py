@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from microagg.report.figures import Judged, names_of, worst_dominated
+from microagg.report.figures import Judged, names_of, sample_words, worst_dominated
 from microagg.report.parts import Correlations, DiversityFacts, Fact, Groups, Loss, Risk, State, Verdict
-from microagg.report.text import count, counted, listed, percent, quoted
+from microagg.report.text import count, counted, listed, percent, quoted, sentence
 from microagg.schema import Role
 
 _MOST_FIRST = 5
@@ -51,7 +51,8 @@ def verdict(
         Fact("Lost", _lost(loss, correlations, public)),
         Fact("An intruder", _intruder(groups, risk)),
     ]
-    state: State = "bad" if not holds else "look" if gaps or groups.per_column else "good"
+    open_questions = gaps or groups.per_column or (risk is not None and risk.restricted)
+    state: State = "bad" if not holds else "look" if open_questions else "good"
     return Verdict(state, headline, tuple(lines), tuple(first[:_MOST_FIRST]))
 
 
@@ -103,10 +104,29 @@ def _intruder(groups: Groups, risk: Risk | None) -> str:
         )
     some, full, group, close = (figure.value for figure in risk.figures[:4])
     bound = "" if groups.per_column else f", of at most {percent(100.0 / groups.promised)}"
-    return (
-        f"Knowing some masked columns of everybody, he picks the right record {_in_of(some)}; knowing all of them, "
-        f"{_in_of(full)}{bound}. He finds the right group {_in_of(group)}, and then knows what it releases. In "
-        f"{percent(close)} of the records all values lie close to the released ones."
+    if not risk.restricted:
+        linked = (
+            f"Knowing some masked columns of everybody, he picks the right record {_in_of(some)}; knowing all of them, "
+            f"{_in_of(full)}{bound}."
+        )
+    elif len(risk.keys) == 1:
+        linked = (
+            f"An intruder who knows only {quoted(risk.keys[0])}, 1 of {len(risk.columns)} masked columns, of everybody "
+            f"picks the right record {_in_of(full)}{bound}."
+        )
+    else:
+        linked = (
+            f"An intruder who knows only {listed(risk.keys)}, {len(risk.keys)} of {len(risk.columns)} masked columns, "
+            f"of everybody picks the right record {_in_of(some)} by some of them, {_in_of(full)} by all{bound}."
+        )
+    return sentence(
+        [
+            linked,
+            sample_words(risk),
+            "One who knows more was not measured, and can link more." if risk.restricted else "",
+            f"He finds the right group {_in_of(group)}, and then knows what it releases.",
+            f"In {percent(close)} of the records all values lie close to the released ones.",
+        ]
     )
 
 
@@ -139,6 +159,11 @@ def _look_first(
                 f"{quoted(name)} is released as it is, and in {percent(100.0 * alone / groups.records)} of the records "
                 f"its value is nobody else's: who knows it needs nothing more. Round it, or put it into classes."
             )
+    if risk is not None and risk.restricted:
+        found.append(
+            f"The risk is that of an intruder who knows only {listed(risk.keys)}. Whoever can know another masked "
+            f"column can link more: measure for all of them, unless nobody can know them."
+        )
     for one in diversity:
         if one.distinct == 1:
             found.append(f"{quoted(one.column)} has one value throughout some group, which gives it away.")
