@@ -187,15 +187,6 @@ def loss_of(release: Judged) -> Loss:
     return Loss(loss_word(found.percent), finite(found.percent), LOSS_SCALE, figures, tuple(columns))
 
 
-def public_loss_of(release: Judged) -> Loss:
-    """Give the loss in words: with the masked file, a column's percentage tells its variance, and where one record
-    makes most of it, that record.
-    """  # noqa: D205
-    found = release.information
-    columns = tuple(ColumnLoss(shown(name), loss_word(lost)) for name, lost in found.per_column.items())
-    return Loss(loss_word(found.percent), None, LOSS_SCALE, (), columns)
-
-
 def distributions_of(release: Judged, public: bool) -> tuple[tuple[Distribution, ...], tuple[str, ...]]:
     """Bin the masked columns, at most 30; give the names of the others."""
     original, masked = release._both()
@@ -234,10 +225,10 @@ def correlations_of(release: Judged) -> Correlations | None:
     )
 
 
-def correlation_words(mean: float) -> str:
-    """Give the mean change of a correlation as no more than some step."""
-    limit = next((step for step in _CORRELATION_STEPS if mean < step), None)
-    return f"less than {limit:g}" if limit else f"more than {_CORRELATION_STEPS[-1]:g}"
+def correlation_words(mean: float, steps: Sequence[float] = _CORRELATION_STEPS) -> str:
+    """Give the mean change of a correlation as less than some step, or more than all."""
+    limit = next((step for step in steps if mean < step), None)
+    return f"less than {limit:g}" if limit else f"more than {steps[-1]:g}"
 
 
 def risk_of(release: Judged) -> Risk:

@@ -15,7 +15,7 @@ class SourceFacts:
     Attributes
     ----------
     name : str
-        What the file is called. It heads the public report too.
+        What the file is called. It heads the public report too; of a database's address the table's name alone does.
     kind : str
         CSV, Parquet, a database ...
     details : mapping
@@ -114,7 +114,7 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class ColumnLoss:
-    """What one masked column lost. In public the word alone."""
+    """What one masked column lost. In public the word alone, or that it is not told."""
 
     column: str
     word: str

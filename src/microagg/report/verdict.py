@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from microagg.report.figures import Judged, names_of, sample_words, worst_dominated
-from microagg.report.parts import Correlations, DiversityFacts, Fact, Groups, Loss, Risk, State, Verdict
+from microagg.report.parts import DiversityFacts, Fact, Groups, Loss, Risk, State, Verdict
+from microagg.report.public import NOT_TOLD
 from microagg.report.text import count, counted, listed, percent, quoted, sentence
 from microagg.schema import Role
 
@@ -15,7 +16,7 @@ def verdict(
     release: Judged,
     groups: Groups,
     loss: Loss,
-    correlations: Correlations | None,
+    moved: str,
     risk: Risk | None,
     diversity: tuple[DiversityFacts, ...],
     lone: Mapping[str, int],
@@ -48,7 +49,7 @@ def verdict(
     lines = [
         Fact("Promised", _promised(release, groups)),
         Fact("Kept", _kept(groups, holds)),
-        Fact("Lost", _lost(loss, correlations, public)),
+        Fact("Lost", _lost(loss, moved, public)),
         Fact("An intruder", _intruder(groups, risk)),
     ]
     open_questions = gaps or groups.per_column or (risk is not None and risk.restricted)
@@ -77,10 +78,17 @@ def _kept(groups: Groups, holds: bool) -> str:
     return f"{word}. Counted again in the released file, the fewest records alike are {count(groups.counted or 0)}."
 
 
-def _lost(loss: Loss, correlations: Correlations | None, public: bool) -> str:
+def _lost(loss: Loss, moved: str, public: bool) -> str:
+    correlations = f"Correlations moved by {moved} on average." if moved else ""
     if public:
-        moved = f" Correlations moved by {correlations.text} on average." if correlations else ""
-        return f"The loss of information is {loss.word}.{moved}"
+        told = sum(one.word != NOT_TOLD for one in loss.columns)
+        if not told:
+            return (
+                "The loss of information is not told: in each column one group of records could make it, and be read "
+                "off it."
+            )
+        part = "" if told == len(loss.columns) else f" in the {counted(told, 'column')} of which it can be told"
+        return sentence([f"The loss of information is {loss.word}{part}.", correlations])
     words = [f"The loss of information is {loss.word}: {percent(loss.percent)} of the variation of the masked columns."]
     worst, least = loss.columns[0], loss.columns[-1]
     if len(loss.columns) > 1 and worst.percent != least.percent:
@@ -88,9 +96,7 @@ def _lost(loss: Loss, correlations: Correlations | None, public: bool) -> str:
             f"{quoted(worst.column)} lost most ({percent(worst.percent)}), {quoted(least.column)} least "
             f"({percent(least.percent)})."
         )
-    if correlations:
-        words.append(f"Correlations moved by {correlations.text} on average.")
-    return " ".join(words)
+    return sentence([*words, correlations])
 
 
 def _intruder(groups: Groups, risk: Risk | None) -> str:
