@@ -101,6 +101,42 @@ def test_what_the_intruder_is_taken_to_know_is_said_wherever_risk_is():
     assert not build(release, public=True).risk
 
 
+def test_columns_released_as_they_are_are_told_where_they_single_people_out():
+    n = 200
+    table = pa.table(
+        {
+            "a": np.arange(float(n)),
+            "b": np.arange(float(n))[::-1] ** 2,
+            "income": np.arange(n) + 1000,
+            "shoe": [40] * (n - 20) + list(range(100, 120)),
+            "sick": [0, 1] * (n // 2),
+        }
+    )
+    roles = {"quasi": ["a", "b"], "confidential": ["income", "sick"], "keep": ["shoe"]}
+    release = ma.protect(table, 5, **roles)
+    found = build(release)
+    assert found.verdict.state == "look"
+    assert "It does not cover “income”, by which half of the records or more could be told apart." in (
+        found.verdict.headline
+    )
+    assert "shoe" not in found.verdict.headline  # 10 % are not most
+    shoe, income = found.verdict.look_first[:2]
+    assert shoe.startswith("“shoe” is released as it is, and in 10\u00a0% of the records its value is nobody else's")
+    assert income.startswith("“income” is confidential and released as it is, and in 100\u00a0% of the records")
+    assert not any("“sick”" in text and "nobody else" in text for text in found.verdict.look_first)
+    public = build(release, public=True)
+    assert public.verdict.headline.endswith("It does not cover “shoe”, “income” and “sick”, released unchanged.")
+    assert public.verdict.look_first == ()
+    assert not re.search(r"\b(20|10|100)\b", " ".join(one.text for one in public.checklist))
+    more = build(
+        ma.protect(table.append_column("tag", pa.array(map(str, range(n)))), 5, **roles | {"keep": ["shoe", "tag"]})
+    )
+    together = more.verdict.look_first[0]
+    assert together.startswith("3 columns are released as they are")
+    assert "“tag” (100\u00a0%), “income” (100\u00a0%, confidential), “shoe” (10\u00a0%)" in together
+    assert "It does not cover “tag” and “income”" in more.verdict.headline
+
+
 def test_a_file_that_was_changed_after_masking_breaks_the_promise():
     frame = ma.datasets.survey(100, seed=0, frame="pandas")[["age", "income"]]
     release = ma.protect(frame, k=5)

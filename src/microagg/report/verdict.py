@@ -9,7 +9,9 @@ from microagg.report.text import count, counted, listed, percent, quoted, senten
 from microagg.schema import Role
 
 _MOST_FIRST = 5
-_MANY_ALONE = 0.5  # of the records: a column in which so many have a value of their own tells most apart
+_HALF = 50.0  # percent of the records: a column in which so many have a value of their own stands in the headline
+_AS_IT_IS = (Role.WEIGHT, Role.KEEP, Role.CONFIDENTIAL)
+_MOST_APART = 2  # columns with values of their own that are told one by one; more are told together
 
 
 def verdict(
@@ -25,12 +27,9 @@ def verdict(
     """Say in a few sentences what a committee must know."""
     counted_again = groups.reached if groups.per_column or groups.counted is None else groups.counted
     holds = min(groups.reached, counted_again) >= groups.promised
-    gaps = [
-        name
-        for role in (Role.WEIGHT, Role.KEEP)  # confidential values an intruder is taken not to know
-        for name in names_of(release, role)
-        if public or lone.get(name, 0) >= _MANY_ALONE * groups.records
-    ]
+    alone = _alone(release, groups, lone)
+    released = [name for role in _AS_IT_IS for name in names_of(release, role)]
+    gaps = released if public else [name for name, _, share in alone if share >= _HALF]
     if not holds:
         headline = (
             f"The promise is broken: k = {groups.promised} was asked, and only {counted(counted_again, 'record')} "
@@ -44,8 +43,9 @@ def verdict(
         )
         if gaps:
             headline += f" It does not cover {listed(gaps, 3)}"
-            headline += ", released unchanged." if public else ", by which most could be told apart."
-    first = [] if public else _look_first(release, groups, loss, risk, diversity, lone, holds)
+            apart = ", by which half of the records or more could be told apart."
+            headline += ", released unchanged." if public else apart
+    first = [] if public else _look_first(release, groups, loss, risk, diversity, _alone_words(alone), holds)
     lines = [
         Fact("Promised", _promised(release, groups)),
         Fact("Kept", _kept(groups, holds)),
@@ -55,6 +55,44 @@ def verdict(
     open_questions = gaps or groups.per_column or (risk is not None and risk.restricted)
     state: State = "bad" if not holds else "look" if open_questions else "good"
     return Verdict(state, headline, tuple(lines), tuple(first[:_MOST_FIRST]))
+
+
+def _alone(release: Judged, groups: Groups, lone: Mapping[str, int]) -> list[tuple[str, Role, float]]:
+    """Give each column released as it is in which records have a value of their own, and of how many, in percent."""
+    return [
+        (name, role, 100.0 * lone[name] / groups.records)
+        for role in _AS_IT_IS
+        for name in names_of(release, role)
+        if lone.get(name)
+    ]
+
+
+def _alone_words(alone: list[tuple[str, Role, float]]) -> list[str]:
+    """Say by which columns records could be found, whatever is masked."""
+    if len(alone) > _MOST_APART:
+        ordered = sorted(alone, key=lambda one: -one[2])
+        columns = [
+            f"{quoted(name)} ({percent(share)}{', confidential' if role is Role.CONFIDENTIAL else ''})"
+            for name, role, share in ordered
+        ]
+        return [
+            f"{len(alone)} columns are released as they are and hold values that are nobody else's, in so many of the "
+            f"records: {', '.join(columns)}. Who knows one of those values needs nothing more. Round them, or put them "
+            f"into classes."
+        ]
+    found = []
+    for name, role, share in alone:
+        secret = role is Role.CONFIDENTIAL
+        knows = (
+            "an intruder is taken not to know it, but who does needs nothing more"
+            if secret
+            else "who knows it needs nothing more"
+        )
+        found.append(
+            f"{quoted(name)} is {'confidential and ' if secret else ''}released as it is, and in {percent(share)} of "
+            f"the records its value is nobody else's: {knows}. Round it, or put it into classes."
+        )
+    return found
 
 
 def _promised(release: Judged, groups: Groups) -> str:
@@ -146,7 +184,7 @@ def _look_first(
     loss: Loss,
     risk: Risk | None,
     diversity: tuple[DiversityFacts, ...],
-    lone: Mapping[str, int],
+    alone: list[str],
     holds: bool,
 ) -> list[str]:
     """List what deserves attention, the gravest first."""
@@ -158,13 +196,7 @@ def _look_first(
             f"{percent(100.0 * groups.unique / groups.records)} of the records are unique in their masked columns "
             f"taken together. Consider a method that groups whole records."
         )
-    for name in (*names_of(release, Role.WEIGHT), *names_of(release, Role.KEEP)):
-        alone = lone.get(name, 0)
-        if alone:
-            found.append(
-                f"{quoted(name)} is released as it is, and in {percent(100.0 * alone / groups.records)} of the records "
-                f"its value is nobody else's: who knows it needs nothing more. Round it, or put it into classes."
-            )
+    found += alone
     if risk is not None and risk.restricted:
         found.append(
             f"The risk is that of an intruder who knows only {listed(risk.keys)}. Whoever can know another masked "
