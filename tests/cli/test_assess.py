@@ -162,6 +162,17 @@ def test_records_left_out_by_the_recipe_are_left_out_of_the_original(tmp_path, m
     assert found["record_linkage_percent"] == pytest.approx(release.risk.rld)
 
 
+def test_a_loss_beyond_measure_is_no_number_in_json(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table({"a": np.ones(30), "b": np.arange(30.0)}), "a.parquet")
+    pq.write_table(pa.table({"a": np.full(30, 2.0), "b": np.arange(30.0) // 3}), "b.parquet")
+    text = run("assess", "a.parquet", "b.parquet", "--json").stdout
+    found = json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+    assert found["information_loss_percent"] is None
+    assert found["per_column_percent"]["a"] is None
+    assert found["per_column_percent"]["b"] > 0
+
+
 def test_how_text_files_are_written_can_be_said(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     original = "x|y\n" + "".join(f"{i},5|{i * i % 17},25\n" for i in range(40))

@@ -17,6 +17,7 @@ from microagg.evaluate.score import scoring_index
 from microagg.io import frames
 from microagg.io.sources import Source, is_text_file
 from microagg.recipe_file import RecipeFile, read_recipe
+from microagg.report.figures import finite
 from microagg.schema import Role
 
 _UNCHANGED = (Role.CONFIDENTIAL, Role.KEEP, Role.WEIGHT)
@@ -78,11 +79,11 @@ def run(original: str, masked: str, wishes: Wishes, quiet: bool, as_json: bool) 
         {
             "columns": names,
             "strata": strata,
-            "information_loss_percent": loss.percent,
-            "per_column_percent": dict(loss.per_column),
-            "g_il": loss.g_il,
+            "information_loss_percent": finite(loss.percent),
+            "per_column_percent": {name: finite(lost) for name, lost in loss.per_column.items()},
+            "g_il": finite(loss.g_il),
             **risk_facts(risk),
-            "scoring_index": score,
+            "scoring_index": finite(score),
             "warnings": warnings,
         }
     )

@@ -17,7 +17,7 @@ from microagg._kernels.pool import Pool
 from microagg._kernels.standard import moments, standard_scores_of_both, standardise
 from microagg._kernels.sums import exact_sum
 from microagg._kernels.tree import make_tree, rows_by_leaf
-from microagg.evaluate.measure import Measure, as_html, as_text
+from microagg.evaluate.measure import Measure, ReadOnly, as_html, as_text
 from microagg.parallel import in_parallel
 
 Progress = Callable[[int, int], None]
@@ -45,7 +45,7 @@ class Intervals:
 
 
 @dataclass(frozen=True, eq=False)
-class DisclosureRisk:
+class DisclosureRisk(ReadOnly):
     """What an intruder could do with a masked file; lower is better throughout.
 
     Attributes
@@ -220,7 +220,6 @@ def measure_risk(
         full = 100.0 * exact_sum(linkage.link(tell, everything, lambda: None)) / rows.size
     per_record = np.full(n, np.nan)
     per_record[linkage.rows] = chances / len(sets)
-    per_record.setflags(write=False)
     chances = per_record[rows]
     by_row, tied = rank_intervals(original, masked)
     n_sets = 2 ** len(keys) - 1

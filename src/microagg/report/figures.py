@@ -184,7 +184,7 @@ def loss_of(release: Judged) -> Loss:
             )
         )
     columns.sort(key=lambda one: -(math.inf if one.percent is None else one.percent))
-    return Loss(loss_word(found.percent), finite(found.percent), LOSS_SCALE, figures, tuple(columns))
+    return Loss(loss_word(found.percent), finite(found.percent), LOSS_SCALE, figures, tuple(columns), len(columns))
 
 
 def distributions_of(release: Judged, public: bool) -> tuple[tuple[Distribution, ...], tuple[str, ...]]:

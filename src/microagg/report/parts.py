@@ -134,6 +134,7 @@ class Loss:
     scale: str  # what the words mean
     figures: tuple[Figure, ...]
     columns: tuple[ColumnLoss, ...]
+    told: int  # of how many columns the loss is told; in public maybe not of all
 
 
 @dataclass(frozen=True)

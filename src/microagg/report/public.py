@@ -59,7 +59,7 @@ def public_loss_of(release: Judged) -> Loss:
     # Every column that varies counts alike in the loss overall; a column that is not told must not show in it.
     known = [percent for percent, may in zip(lost.values(), told, strict=True) if may]
     word = loss_word(sum(known) / len(known)) if known else NOT_TOLD
-    return Loss(word, None, LOSS_SCALE, (), columns)
+    return Loss(word, None, LOSS_SCALE, (), columns, len(known))
 
 
 def public_change_of_correlations(release: Judged) -> str:

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 
 from microagg.report.figures import Judged, names_of, sample_words, worst_dominated
 from microagg.report.parts import DiversityFacts, Fact, Groups, Loss, Risk, State, Verdict
-from microagg.report.public import NOT_TOLD
 from microagg.report.text import count, counted, listed, percent, quoted, sentence
 from microagg.schema import Role
 
-_MOST_FIRST = 5
+_MOST_FIRST = 6
 _HALF = 50.0  # percent of the records: a column in which so many have a value of their own stands in the headline
 _AS_IT_IS = (Role.WEIGHT, Role.KEEP, Role.CONFIDENTIAL)
 _MOST_APART = 2  # columns with values of their own that are told one by one; more are told together
@@ -119,13 +118,13 @@ def _kept(groups: Groups, holds: bool) -> str:
 def _lost(loss: Loss, moved: str, public: bool) -> str:
     correlations = f"Correlations moved by {moved} on average." if moved else ""
     if public:
-        told = sum(one.word != NOT_TOLD for one in loss.columns)
-        if not told:
+        if not loss.told:
             return (
                 "The loss of information is not told: in each column one group of records could make it, and be read "
                 "off it."
             )
-        part = "" if told == len(loss.columns) else f" in the {counted(told, 'column')} of which it can be told"
+        whole = loss.told == len(loss.columns)
+        part = "" if whole else f" in the {counted(loss.told, 'column')} of which it can be told"
         return sentence([f"The loss of information is {loss.word}{part}.", correlations])
     words = [f"The loss of information is {loss.word}: {percent(loss.percent)} of the variation of the masked columns."]
     worst, least = loss.columns[0], loss.columns[-1]
