@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 import microagg as ma
 from microagg.cli import app, main
+from microagg.io.sources import read_source
 
 QUASI = ["age", "education", "hours", "wage", "business", "capital", "pension", "income", "tax", "contributions"]
 
@@ -145,6 +146,27 @@ def test_other_kinds_of_files(kind):
     assert f"s_masked.{kind}" in names_in("out")
     judged = json.loads(call("assess", f"s.{kind}", f"out/s_masked.{kind}", "--json").stdout)
     assert 5 < judged["information_loss_percent"] < 25
+
+
+@pytest.mark.parametrize("suffix", ["sav", "dta"])
+def test_labels_survive_rows_left_out_and_sorted(tmp_path, monkeypatch, suffix):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    polars = pytest.importorskip("polars")
+    monkeypatch.chdir(tmp_path)
+    ages = [None, *(20.0 + i % 50 for i in range(60))]
+    write = pyreadstat.write_sav if suffix == "sav" else pyreadstat.write_dta
+    write(
+        polars.DataFrame({"sex": [1 + i % 2 for i in range(61)], "age": ages}),
+        f"p.{suffix}",
+        column_labels={"sex": "Sex of person", "age": "Age in years"},
+        variable_value_labels={"sex": {1: "male", 2: "female"}, "age": {20: "twenty"}},
+    )
+    Path("r.toml").write_text('k = 3\n[roles]\nquasi = ["age"]\nkeep = ["sex"]\n[masking]\nmissing = "drop"\n')
+    call("mask", f"p.{suffix}", "--recipe", "r.toml", "--reorder", "-o", "out")
+    read = read_source(f"out/p_masked.{suffix}")
+    assert read.table.num_rows == 60
+    assert read.labels.columns == {"sex": "Sex of person", "age": "Age in years"}
+    assert read.labels.values == {"sex": {1: "male", 2: "female"}}
 
 
 @pytest.mark.usefixtures("survey")

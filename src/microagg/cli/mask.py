@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,6 +21,7 @@ from microagg.pipeline import protect
 from microagg.recipe_file import RecipeFile
 from microagg.release import Release
 from microagg.report import SourceFacts
+from microagg.schema import Role
 
 _OURS = ("report.html", "report_public.html", "recipe.toml")
 
@@ -64,7 +66,11 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
     release = _masked(terminal, source, recipe)
     release = replace(release, reordered=bool(recipe.table("output").get("reorder")))
     data = _reordered(release.data) if release.reordered else release.data
-    safe = bool(recipe.table("output").get("excel_safe"))
+    manner: dict[str, Any] = {
+        "masked": release.recipe.roles[Role.QUASI.value],
+        "same_rows": not release.reordered and not release.n_dropped,
+        "excel_safe": bool(recipe.table("output").get("excel_safe")),
+    }
     with terminal.bar("measuring loss and risk") as tell:
         risk = recipe.table("risk")
         release.__dict__["risk"] = release.risk_for(progress=tell, **risk)
@@ -83,9 +89,9 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
             release.report(folder / "report_public.html", source=facts, public=True)
         (folder / "recipe.toml").write_text(_roles.written(recipe, source.name, reasons), "utf-8")
         if wishes.to is None:
-            write_target(data, folder / name, source, excel_safe=safe)
+            write_target(data, folder / name, source, **manner)
         else:  # the folder takes its place when this is done
-            write_target(data, wishes.to, source, overwrite=wishes.force, excel_safe=safe)
+            write_target(data, wishes.to, source, overwrite=wishes.force, **manner)
     place = wishes.to if wishes.to is not None and "://" not in wishes.to else str(wishes.output / name)
     place = place if wishes.to is None or "://" not in wishes.to else "the table"
     terminal.say(f"\n{release!r}")

@@ -11,7 +11,7 @@ columns that are to be masked.
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -244,20 +244,27 @@ def write_target(
     address: str | os.PathLike[str],
     like: Source,
     *,
+    masked: Collection[str] = (),
+    same_rows: bool = True,
     overwrite: bool = False,
     excel_safe: bool = False,
 ) -> None:
     """Write a table, whole or not at all, in the manner of the source it comes from.
 
     Text files keep the delimiter, the encoding and the decimal mark of a source of the same kind; numbers are written
-    as the shortest text that reads back as the same number. Files of SPSS and Stata keep labels and formats; a column
-    whose values have changed loses its value labels. The same table gives the same bytes.
+    as the shortest text that reads back as the same number. Files of SPSS and Stata keep labels and formats; a masked
+    column keeps its own label and loses those of its values. The same table gives the same bytes.
 
     Parameters
     ----------
     table : pyarrow.Table
     address : str or path
     like : Source
+    masked : collection of str
+        The columns whose values are no longer the source's.
+    same_rows : bool
+        Whether the rows are all of the source's, in its order. Only then are Stata's missing values .a to .z told
+        apart; otherwise they are plain missing values.
     overwrite : bool
     excel_safe : bool
         Of text files: put an apostrophe before text and names that start with ``=``, ``+``, ``-``, ``@``, a tab or a
@@ -286,7 +293,7 @@ def write_target(
         elif kind == "feather":
             write_feather(table, path)
         else:
-            write_statistics(table, path, kind, like.table, like.labels)
+            write_statistics(table, path, kind, like.table, like.labels, masked=masked, same_rows=same_rows)
     except pa.ArrowException:  # whose message may show a cell
         raise InvalidData(
             f"{path.name!r} cannot be written: a column is of a kind that {kind} cannot hold. Write another format, "
