@@ -184,14 +184,49 @@ def test_beyond_memory():
     call("datasets", "make", "survey", "-n", 3000, "-o", "big.parquet")
     call("inspect", "big.parquet", "-k", 3)
     recipe = Path("recipe.toml").read_text()
-    found = json.loads(
-        call("mask", "big.parquet", "--recipe", "recipe.toml", "--engine", "disk", "-o", "b.parquet", "--json").stdout
-    )
+    large = ("mask", "big.parquet", "--recipe", "recipe.toml", "--engine")
+    found = json.loads(call(*large, "disk", "-o", "b", "--json").stdout)
     assert found["k_reached"] == 3
+    assert (found["masked"], found["recipe"]) == ("b/big_masked.parquet", "b/recipe.toml")
     Path("recipe.toml").write_text(recipe + "\n[blocks]\nmax_block = 500\n")
-    call("mask", "big.parquet", "--recipe", "recipe.toml", "--engine", "disk", "-o", "c.parquet")
-    call("mask", "big.parquet", "--recipe", "recipe.toml", "--engine", "dask", "-o", "d.parquet")
-    assert pq.read_table("c.parquet").equals(pq.read_table("d.parquet"))
+    call(*large, "disk", "-o", "c", "--to", "c.parquet")
+    call(*large, "dask", "-o", "d")
+    assert pq.read_table("c.parquet").equals(pq.read_table("d/big_masked.parquet"))
+    assert names_in("b") == names_in("d") == ["big_masked.parquet", "recipe.toml"]
+    assert names_in("c") == ["recipe.toml"]
+    call("mask", "big.parquet", "--recipe", "d/recipe.toml", "--engine", "dask", "-o", "d", "--force")
+    assert pq.read_table("c.parquet").equals(pq.read_table("d/big_masked.parquet"))
+    assert names_in(".") == ["b", "big.parquet", "c", "c.parquet", "d", "recipe.toml", "survey.csv"]
+
+
+def test_text_beyond_memory_is_as_in_memory(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"0{i}|{i % 9},5|{i * i % 17}\n" for i in range(60))
+    Path("f.txt").write_text(f"code|a|b\n{rows}")
+    Path("r.toml").write_text(
+        'k = 3\n[roles]\nquasi = ["a", "b"]\nkeep = ["code"]\n[blocks]\nby = "median"\nmax_block = 20\n'
+    )
+    call("mask", "f.txt", "--recipe", "r.toml", "-o", "memory")
+    said = call("mask", "f.txt", "--recipe", "r.toml", "-o", "disk", "--engine", "disk", "--delimiter", "|").stdout
+    assert "delimiter '|'" in said
+    assert Path("disk/f_masked.txt").read_bytes() == Path("memory/f_masked.txt").read_bytes()
+    assert 'delimiter = "|"' in Path("disk/recipe.toml").read_text()
+    call("mask", "f.txt", "--recipe", "disk/recipe.toml", "-o", "again", "--engine", "disk")
+    assert Path("again/f_masked.txt").read_bytes() == Path("disk/f_masked.txt").read_bytes()
+    for words, complaint in (
+        (["--to", "duckdb:///a.db?table=t"], "writes files, not tables of databases"),
+        (["--excel-safe"], "--excel-safe does not go with --engine disk"),
+        (["--decimal", ";"], "decimal=';' is not a decimal mark"),
+        (["-o", "disk"], "the output 'disk' exists"),
+    ):
+        monkeypatch.setattr(
+            sys, "argv", ["microagg", "mask", "f.txt", "--recipe", "r.toml", "-o", "new", "--engine", "disk", *words]
+        )
+        with pytest.raises(SystemExit) as caught:
+            main()
+        assert caught.value.code == 2
+        assert complaint in capsys.readouterr().err
+    assert names_in(".") == ["again", "disk", "f.txt", "memory", "r.toml"]
 
 
 def test_formulas_are_defused_where_asked(tmp_path, monkeypatch):

@@ -51,12 +51,13 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
     if wishes.scheduler is not None and wishes.engine != "dask":
         raise InvalidParameter("--scheduler goes with --engine dask. Leave it out, or add that.")
     terminal = Terminal(quiet=quiet, as_json=as_json)
-    if wishes.engine != "memory":
-        mask_large(terminal, address, wishes, _with_wishes(recipe_for_large(wishes), wishes))
-        return
     name = _masked_name(address)
     _check_folder(wishes.output, {name, *_OURS}, wishes.force)
     _check_apart(wishes.output, address)
+    if wishes.engine != "memory":
+        recipe = _with_wishes(recipe_for_large(wishes), wishes)
+        mask_large(terminal, address, wishes, recipe, name, _folder(wishes.output, wishes.force))
+        return
     if wishes.to is not None:
         check_target(wishes.to, address, overwrite=wishes.force)
     source, recipe, reasons = _roles.recipe_or_guess(

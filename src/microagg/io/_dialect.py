@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from microagg.errors import InvalidData, InvalidParameter
+from microagg.io._kinds import COMPRESSED, base_suffix
 from microagg.io._numbers import THOUSANDS, Marks, guess_marks
 
 DELIMITERS = ("\t", ";", "|", ",")
@@ -43,10 +44,28 @@ class Dialect:
         }
 
 
+def text_details(path: Path, dialect: Dialect) -> dict[str, str]:
+    """Tell a person how a file is written."""
+    details = dialect.shown()
+    if path.suffix.lower() in COMPRESSED:
+        details["compression"] = COMPRESSED[path.suffix.lower()]
+    return details
+
+
+def dialect_for(path: Path, source: Path | None, dialect: Dialect | None) -> Dialect:
+    """Choose how to write a file: in the source's ways, with its delimiter where the name does not tell of another."""
+    base = base_suffix(path)
+    if dialect is None:
+        return Dialect(delimiter="," if base == ".csv" else "\t")
+    if source is not None and base_suffix(source) == base:
+        return dialect
+    usual = "\t" if base != ".csv" else ";" if dialect.marks.decimal == "," else ","
+    return Dialect(usual, dialect.codec, dialect.bom, dialect.marks, dialect.line_end)
+
+
 def open_bytes(path: Path) -> pa.NativeFile:
     """Open a file for reading, taking off the compression that its name tells."""
-    compression = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix.lower())
-    return pa.input_stream(str(path), compression=compression)
+    return pa.input_stream(str(path), compression=COMPRESSED.get(path.suffix.lower()))
 
 
 def find_dialect(

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from microagg.errors import InvalidData
+
 MISSING = ("", "NA", "NaN", "NULL", ".")
 """What stands for a missing value in a column of numbers."""
 
@@ -66,6 +68,20 @@ def to_numbers(column: pa.ChunkedArray, marks: Marks, *, codes: bool) -> pa.Chun
                 return None
     numbers = text.cast(pa.float64())
     return numbers if _is_finite(numbers) else None
+
+
+def named_numbers(column: pa.ChunkedArray, marks: Marks, name: str, file: str) -> pa.ChunkedArray:
+    """Turn a column of text that must be all numbers, be they codes, or say that it is not."""
+    numbers = to_numbers(column, marks, codes=True)
+    if numbers is None:
+        thousands = f"{marks.thousands!r}" if marks.thousands else "nothing"
+        known = ", ".join(filter(None, MISSING))
+        raise InvalidData(
+            f"column {name!r} of {file!r} is not all numbers with {marks.decimal!r} before decimals and {thousands} "
+            f"between thousands (missing: an empty field, {known}). Give it another role, mend it, or pass decimal and "
+            f"thousands."
+        )
+    return numbers
 
 
 def _plain_numbers(column: pa.ChunkedArray, marks: Marks) -> pa.ChunkedArray | None:

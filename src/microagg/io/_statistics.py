@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 
 from microagg.checks import EXACT_INTEGERS
 from microagg.errors import InvalidData, InvalidParameter
+from microagg.io._kinds import TITLES
 from microagg.io._numbers import is_text
 from microagg.io.files import whole_file
 
-TITLES = {"spss": "SPSS", "stata": "Stata", "sas": "SAS"}
 _FORMATS = {
     "spss": {
         "date": ("DATE", "ADATE", "EDATE", "JDATE", "SDATE"),

@@ -20,12 +20,11 @@ import pyarrow.compute as pc
 
 from microagg.errors import InvalidData, InvalidParameter, RoleError
 from microagg.io import databases
-from microagg.io._dialect import Dialect
+from microagg.io._dialect import Dialect, dialect_for, text_details
 from microagg.io._feather import read_feather, write_feather
-from microagg.io._kinds import COMPRESSED, KINDS, base_suffix, check_apart, kind_of, to_path
-from microagg.io._numbers import MISSING, Marks, to_numbers
+from microagg.io._kinds import KINDS, TITLES, check_apart, kind_of, refuse_options, to_path
+from microagg.io._numbers import Marks, named_numbers, to_numbers
 from microagg.io._statistics import (
-    TITLES,
     Labels,
     read_statistics,
     require_extra,
@@ -111,16 +110,7 @@ class Source:
             declared = self.labels.missing.get(name) if self.labels else None
             return without_declared_missing(column, declared) if declared else None
         marks = self.dialect.marks if self.dialect else Marks()
-        numbers = to_numbers(column, marks, codes=named)
-        if named and numbers is None:
-            thousands = f"{marks.thousands!r}" if marks.thousands else "nothing"
-            known = ", ".join(filter(None, MISSING))
-            raise InvalidData(
-                f"column {name!r} of {self.name!r} is not all numbers with {marks.decimal!r} before decimals and "
-                f"{thousands} between thousands (missing: an empty field, {known}). Give it another role, mend it, or "
-                f"pass decimal and thousands."
-            )
-        return numbers
+        return named_numbers(column, marks, name, self.name) if named else to_numbers(column, marks, codes=False)
 
 
 def read_source(
@@ -164,10 +154,9 @@ def read_source(
     (';', ',', [1.5, 2.25])
     """
     options = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal, "thousands": thousands}
-    given = next((name for name, value in options.items() if value is not None), None)
     if is_database(address):
         kind = "duckdb" if str(address).lower().startswith("duckdb") else "postgresql"
-        _refuse_option(given, kind)
+        refuse_options(options, kind)
         table, name = databases.read_table(str(address))
         return Source(_checked(table, name), name, kind)
     path = to_path(address)
@@ -175,13 +164,11 @@ def read_source(
         raise InvalidData(f"there is no file {path.name!r}. Check the path.")
     kind = "parquet" if path.is_dir() else kind_of(path)
     if kind != "csv":
-        _refuse_option(given, kind)
+        refuse_options(options, kind)
     details, labels, dialect = {}, None, None
     if kind == "csv":
-        table, dialect = read_text(path, delimiter=delimiter, encoding=encoding, decimal=decimal, thousands=thousands)
-        details = dialect.shown()
-        if path.suffix.lower() in COMPRESSED:
-            details["compression"] = COMPRESSED[path.suffix.lower()]
+        table, dialect = read_text(path, **options)
+        details = text_details(path, dialect)
     elif kind == "parquet":
         file = Batches(path)
         table = pa.concat_tables(list(file.tables()) or [file.schema.empty_table()])
@@ -286,7 +273,7 @@ def write_target(
     kind = kind_of(path)
     try:
         if kind == "csv":
-            write_text(table, path, _dialect_for(path, like), excel_safe=excel_safe)
+            write_text(table, path, dialect_for(path, like.path, like.dialect), excel_safe=excel_safe)
         elif kind == "parquet":
             with parquet_writer(path, table.schema) as writer:
                 writer.write_table(table)
@@ -335,29 +322,12 @@ def _digest(path: Path) -> bytes:
         return hashlib.file_digest(file, "sha256").digest()
 
 
-def _refuse_option(given: str | None, kind: str) -> None:
-    if given is not None:
-        raise InvalidParameter(f"{given} is for text files, and this is {TITLES.get(kind, kind)}. Leave it out.")
-
-
 def _checked(table: pa.Table, name: str) -> pa.Table:
     if len(set(table.column_names)) < table.num_columns:
         raise RoleError(f"{name!r} has two columns of one name. Give each its own.")
     if table.num_rows == 0 or table.num_columns == 0:
         raise InvalidData(f"{name!r} has no records. Pass at least k of them.")
     return table.replace_schema_metadata(None)
-
-
-def _dialect_for(path: Path, like: Source) -> Dialect:
-    """Keep the source's ways; its delimiter only where the name does not tell of another."""
-    base = base_suffix(path)
-    source = like.dialect
-    if source is None:
-        return Dialect(delimiter="," if base == ".csv" else "\t")
-    if like.path is not None and base_suffix(like.path) == base:
-        return source
-    usual = "\t" if base != ".csv" else ";" if source.marks.decimal == "," else ","
-    return Dialect(usual, source.codec, source.bom, source.marks, source.line_end)
 
 
 def _used_categories(column: pa.ChunkedArray) -> pa.ChunkedArray:
