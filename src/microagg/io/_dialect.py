@@ -32,15 +32,21 @@ class Dialect:
     line_end: str = "\n"
     fields: int = 0
     guessed: bool = False  # the encoding stands for want of a better one
+    unsure: bool = False  # the decimal mark could as well separate thousands, or the other way round
 
     def shown(self) -> dict[str, str]:
         """Tell a person what was found or asked for."""
         encoding = self.codec + (" with BOM" if self.bom else "") + (" (a guess: it is not UTF-8)" * self.guessed)
+        decimal, thousands = self.marks.decimal, _SHOWN.get(self.marks.thousands, self.marks.thousands or "none")
+        if self.unsure and self.marks.thousands:
+            thousands += " (a guess: it could be the decimal mark; pass decimal)"
+        elif self.unsure:
+            decimal += " (a guess: it could separate thousands; pass decimal)"
         return {
             "delimiter": _SHOWN.get(self.delimiter, self.delimiter),
             "encoding": encoding,
-            "decimal": self.marks.decimal,
-            "thousands": _SHOWN.get(self.marks.thousands, self.marks.thousands or "none"),
+            "decimal": decimal,
+            "thousands": thousands,
         }
 
 
@@ -99,8 +105,8 @@ def find_dialect(
         raise InvalidData(f"{path.name!r} has a first row of more than {SAMPLE} bytes. Check its quotes and line ends.")
     newline = text.find("\n")
     line_end = "\r\n" if newline > 0 and text[newline - 1] == "\r" else "\n"
-    marks = guess_marks(records[1:], delimiter, decimal, thousands)
-    return Dialect(delimiter, codec, bom, marks, line_end, len(records[0]), guessed)
+    marks, unsure = guess_marks(records[1:], delimiter, decimal, thousands)
+    return Dialect(delimiter, codec, bom, marks, line_end, len(records[0]), guessed, unsure)
 
 
 def wrong_encoding(name: str, codec: str) -> InvalidData:
