@@ -240,8 +240,9 @@ def text_writer(
 def _compressed(path: Path, suffix: str) -> Iterator[IO[bytes] | Any]:
     with path.open("wb") as plain:
         if suffix == ".gz":
-            # Neither a name nor a time: the same table gives the same bytes.
-            with gzip.GzipFile("", "wb", compresslevel=6, fileobj=plain, mtime=0) as file:
+            # Neither a name nor a time: the same table gives the same bytes. Level 6 would take twice as long, for some
+            # 7 % fewer bytes.
+            with gzip.GzipFile("", "wb", compresslevel=4, fileobj=plain, mtime=0) as file:
                 yield file
         elif suffix == ".zst":
             with pa.CompressedOutputStream(pa.PythonFile(plain), "zstd") as file:
