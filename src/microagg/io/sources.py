@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from microagg.errors import InvalidData, InvalidParameter, RoleError
 from microagg.io import databases
+from microagg.io._categories import used_categories
 from microagg.io._dialect import Dialect, dialect_for, text_details
 from microagg.io._feather import read_feather, write_feather
 from microagg.io._kinds import KINDS, TITLES, check_apart, kind_of, refuse_options, to_path
@@ -330,23 +330,12 @@ def _checked(table: pa.Table, name: str) -> pa.Table:
     return table.replace_schema_metadata(None)
 
 
-def _used_categories(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Drop the values that no row has; the others keep their order, which may mean something."""
-    kind = column.type
-    whole = column.unify_dictionaries().combine_chunks()
-    whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
-    used = pc.is_in(pa.array(range(len(whole.dictionary)), kind.index_type), value_set=whole.indices.unique())
-    categories = whole.dictionary.filter(used).unique()
-    codes = pc.index_in(whole.cast(kind.value_type), value_set=categories).cast(kind.index_type)
-    return pa.chunked_array([pa.DictionaryArray.from_arrays(codes, categories, ordered=kind.ordered)], kind)
-
-
 def _without_traces(table: pa.Table) -> pa.Table:
     """Drop metadata, and dictionary values that no row has."""
     columns = []
     for column in table.columns:
         if pa.types.is_dictionary(column.type):
-            column = _used_categories(column)
+            column = used_categories(column)
         columns.append(column)
     schema = pa.schema([field.remove_metadata() for field in table.schema])
     return pa.Table.from_arrays(columns, schema=schema)
