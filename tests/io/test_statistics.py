@@ -155,6 +155,30 @@ def test_a_time_that_would_lose_digits_stays_a_number():
     assert _statistics._to_dates(pa.array([0.5]), "stata", "%td").to_pylist() == [0.5]
 
 
+@pytest.mark.parametrize(
+    ("kind", "shown", "expected"),
+    [
+        ("spss", "EDATE10", dt.date(1582, 10, 15)),
+        ("spss", "MOYR8", dt.date(1582, 10, 15)),
+        ("spss", "F8.2", 86400.0),
+        ("stata", "%tdCCYY-NN-DD", dt.date(2196, 7, 21)),
+        ("stata", "%-tdD_m_CY", dt.date(2196, 7, 21)),
+        ("stata", "%tcDDmonCCYY_HH:MM", dt.datetime(1960, 1, 1, 0, 1, 26, 400000)),
+        ("stata", "%tcHH:MM:SS", 86400.0),
+        ("stata", "%tm", 86400.0),
+        ("sas", "YYMMDDN8.", dt.date(2196, 7, 21)),
+        ("sas", "DDMMYYP10.", dt.date(2196, 7, 21)),
+        ("sas", "MONYY7.", dt.date(2196, 7, 21)),
+        ("sas", "DTDATE9.", dt.datetime(1960, 1, 2)),
+        ("sas", "E8601DT26.6", dt.datetime(1960, 1, 2)),
+        ("sas", "TIME8.", 86400.0),
+        ("sas", "BEST12.", 86400.0),
+    ],
+)
+def test_formats_tell_dates_from_numbers(kind, shown, expected):
+    assert _statistics._to_dates(pa.array([86400.0]), kind, shown).to_pylist() == [expected]
+
+
 @pytest.mark.parametrize("suffix", STATISTICS)
 def test_names_and_integers_that_packages_lack_are_refused(tmp_path, suffix):
     for table, words in (

@@ -18,15 +18,22 @@ from microagg.io._kinds import TITLES
 from microagg.io._numbers import is_text
 from microagg.io.files import whole_file
 
-_FORMATS = {
+_FORMATS: dict[str, dict[str, tuple[str, ...]]] = {
     "spss": {
-        "date": ("DATE", "ADATE", "EDATE", "JDATE", "SDATE"),
+        "date": ("DATE", "ADATE", "EDATE", "JDATE", "SDATE", "MOYR", "QYR", "WKYR"),
         "datetime": ("DATETIME", "YMDHMS"),
     },
     "stata": {"date": ("%td", "%d"), "datetime": ("%tc",)},
     "sas": {
-        "date": ("DATE", "DDMMYY", "MMDDYY", "YYMMDD", "E8601DA", "B8601DA", "IS8601DA", "WEEKDATE", "WORDDATE"),
-        "datetime": ("DATETIME", "E8601DT", "B8601DT", "IS8601DT", "DATEAMPM", "MDYAMPM"),
+        "date": (
+            *(f"{order}{mark}" for order in ("DDMMYY", "MMDDYY", "YYMMDD") for mark in ("", *"BCDNPS")),
+            *("DATE", "WEEKDATE", "WEEKDATX", "WORDDATE", "WORDDATX", "MONYY", "JULIAN", "NLDATE"),
+            *("E8601DA", "B8601DA", "IS8601DA"),
+        ),
+        "datetime": (
+            *("DATETIME", "DTDATE", "DTMONYY", "DATEAMPM", "MDYAMPM", "NLDATM"),
+            *("E8601DT", "E8601DN", "B8601DT", "B8601DN", "IS8601DT"),
+        ),
     },
 }
 _DEFAULTS = {"spss": {"date": "DATE11", "datetime": "DATETIME23.2"}, "stata": {"date": "%td", "datetime": "%tc"}}
@@ -275,9 +282,11 @@ def _to_dates(numbers: pa.Array, kind: str, shown: str) -> pa.Array:
 def _sort(kind: str, shown: str) -> str | None:
     """Tell a date from a date with a time from neither, by the format that the package shows it in."""
     if kind == "stata":
+        shown = shown.replace("%-", "%")  # set to the left
         for sort, starts in _FORMATS[kind].items():
             if shown.startswith(starts):
-                return None if sort == "datetime" and len(shown) > 3 else sort
+                # A format of its own may show the hour alone.
+                return None if sort == "datetime" and len(shown) > 3 and "Y" not in shown else sort
         return None
     word = shown.rstrip("0123456789.")
     return next((sort for sort, words in _FORMATS[kind].items() if word in words), None)
