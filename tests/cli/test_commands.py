@@ -213,6 +213,12 @@ def test_text_beyond_memory_is_as_in_memory(tmp_path, monkeypatch, capsys):
     assert 'delimiter = "|"' in Path("disk/recipe.toml").read_text()
     call("mask", "f.txt", "--recipe", "disk/recipe.toml", "-o", "again", "--engine", "disk")
     assert Path("again/f_masked.txt").read_bytes() == Path("disk/f_masked.txt").read_bytes()
+    monkeypatch.setattr(
+        sys, "argv", ["microagg", "mask", "duckdb://me:pw@h?table=t", "--recipe", "r.toml", "--engine", "disk"]
+    )
+    with pytest.raises(SystemExit):
+        main()
+    assert "--engine disk reads files, not tables of databases" in capsys.readouterr().err
     for words, complaint in (
         (["--to", "duckdb:///a.db?table=t"], "writes files, not tables of databases"),
         (["--excel-safe"], "--excel-safe does not go with --engine disk"),

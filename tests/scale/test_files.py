@@ -154,6 +154,12 @@ def test_nothing_is_written_when_it_cannot_be(source, tmp_path, change, error, m
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.parquet", "survey.parquet", "there.parquet"]
 
 
+def test_a_password_is_not_shown(tmp_path):
+    with pytest.raises(InputError, match="a table of a database is not read in parts") as caught:
+        ma.protect_file("postgresql://me:SECRET@host?table=t", tmp_path / "out.parquet", 3)
+    assert "SECRET" not in str(caught.value)
+
+
 def test_broken_files_are_told_without_their_cells(tmp_path):
     (tmp_path / "cut.parquet").write_bytes(b"PAR1 and no more")
     missing = pa.table({"a": [1.0, None, 3.0], "b": [1.0, 2.0, 3.0]})

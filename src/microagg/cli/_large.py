@@ -10,6 +10,7 @@ from microagg.checks import check_k
 from microagg.cli import _roles
 from microagg.cli._terminal import Terminal
 from microagg.errors import InvalidParameter
+from microagg.io.databases import is_database
 from microagg.recipe_file import RecipeFile, read_recipe
 from microagg.scale import protect_file
 
@@ -45,7 +46,9 @@ def mask_large(
     """Mask a Parquet or text file on disk or on a cluster; `output` is the folder that takes its place when whole."""
     recipe = recipe if wishes.k is None else replace(recipe, k=check_k(wishes.k))
     given = _arguments(recipe, wishes.engine)
-    if wishes.to is not None and "://" in wishes.to:
+    if is_database(address):
+        raise InvalidParameter(f"--engine {wishes.engine} reads files, not tables of databases. Leave it out.")
+    if wishes.to is not None and is_database(wishes.to):
         raise InvalidParameter(f"--engine {wishes.engine} writes files, not tables of databases. Name one with --to.")
     logging.getLogger("microagg").setLevel(logging.INFO)
     with output as folder:

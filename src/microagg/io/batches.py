@@ -37,6 +37,8 @@ class Batches:
     def __init__(self, path: str | os.PathLike[str], read: Mapping[str, str] | None = None) -> None:
         if not isinstance(path, (str, os.PathLike)):
             raise InvalidParameter(f"a {type(path).__name__} is not a path. Pass the path of a file or folder.")
+        if "://" in str(path):  # which may hold a password
+            raise InvalidParameter("a table of a database is not read in parts. Pass the path of a file or folder.")
         self.path = Path(path)
         if not self.path.exists():
             raise InvalidData(f"there is no file {self.path.name!r}. Check the path.")
