@@ -7,7 +7,7 @@ from typing import Any
 from microagg import datasets
 from microagg._kernels._jit import is_cold
 from microagg.cli._terminal import Terminal
-from microagg.io.files import write_csv
+from microagg.io.sources import Source, write_target
 from microagg.pipeline import protect
 from microagg.study.comparison import compare
 
@@ -33,7 +33,9 @@ def run(output: Path, records: int, seed: int) -> None:
     terminal.say(repr(found))
     method, k = WRITTEN
     release = protect(survey, k, method=method, **roles)
-    write_csv(release.data, output / "survey_masked.csv")
+    output.mkdir(parents=True, exist_ok=True)
+    source = Source(survey, "survey", "parquet")
+    write_target(release.data, output / "survey_masked.csv", source, overwrite=True)
     release.report(output / "report.html", comparison=found, overwrite=True)
     terminal.say(f"\nMasked by {method} with k={k}: {output / 'survey_masked.csv'}")
     terminal.say(f"Every record in it shares its masked values with at least {k - 1} others.")
