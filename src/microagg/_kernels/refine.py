@@ -231,22 +231,24 @@ def found(points, row, k, near, temperature, counter, groups):  # OUT: counter, 
 
 
 @kernel
-def anneal(points, k, variable, near, hot, cold, sweeps, budget, counter, groups):  # OUT: counter, groups
+def anneal(points, k, variable, near, scale, hot, cold, sweeps, budget, counter, groups):  # OUT: counter, groups
     """Sweep over the records, the temperature falling from `hot` to `cold`; return when done or the budget is used up.
 
-    The last tenth of the sweeps makes only moves that lower the error. Unless `variable`, sizes stay as they are.
+    A record's temperature is in units of its `scale` (n,), so that outliers and crowds freeze at the same time. The
+    last tenth of the sweeps makes only moves that lower the error. Unless `variable`, sizes stay as they are.
     """
     n = points.shape[0]
     state = groups.state
     cooling = max(1, sweeps - sweeps // 10 - 1)
     while state[2] < sweeps and budget > 0:
-        temperature = 0.0
+        heat = 0.0
         if hot > 0.0 and state[2] < sweeps - sweeps // 10:
-            temperature = hot * (cold / hot) ** (state[2] / cooling)
+            heat = hot * (cold / hot) ** (state[2] / cooling)
         while state[1] < n and budget > 0:
             row = state[1]
             state[1] += 1
             budget -= 1
+            temperature = heat * scale[row]
             a = groups.labels[row]
             b = groups.labels[near[row, below(counter, near.shape[1])]]
             kind = share(counter)
@@ -291,10 +293,11 @@ def fill_sums(points, groups):  # OUT: groups
 
 
 @kernel
-def neighbours(pool, columns, order, position, start, stop, near):  # OUT: near
+def neighbours(pool, columns, order, position, start, stop, near, scale):  # OUT: near, scale
     """List the nearest records of each of `order[start:stop]`, all by their position in that order.
 
-    `pool` is a tree of all of `columns` (d, n); `position` (n,) is the inverse of `order`.
+    `pool` is a tree of all of `columns` (d, n); `position` (n,) is the inverse of `order`. `scale` becomes half the
+    mean squared distance to them.
     """
     count = near.shape[1] + 1
     point = np.empty(columns.shape[0])
@@ -304,8 +307,10 @@ def neighbours(pool, columns, order, position, start, stop, near):  # OUT: near
         for j in range(point.shape[0]):
             point[j] = columns[j, row]
         nearest(pool, point, pool.place[row] // LEAF, count, rows, distances)
+        scale[i] = 0.0
         kept = 0
         for c in range(count):  # the record itself is among them, unless as many others lie in the same place
             if rows[c] != row and kept < near.shape[1]:
                 near[i, kept] = position[rows[c]]
+                scale[i] += 0.5 * distances[c] / near.shape[1]
                 kept += 1

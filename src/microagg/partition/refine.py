@@ -3,7 +3,8 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,16 +13,19 @@ from microagg._kernels._jit import announce_compiling
 from microagg._kernels.groups import number_groups
 from microagg._kernels.refine import Groups, anneal, lay_out, neighbours
 from microagg._kernels.sums import exact_sum, exact_sums, group_means
-from microagg._kernels.tree import make_tree
+from microagg._kernels.tree import make_tree, rows_by_leaf
 from microagg.checks import check_between, check_jobs, check_labels, check_option, check_whole, matrix_and_k
 from microagg.errors import InvalidParameter
 from microagg.parallel import in_parallel
 from microagg.partition._run import Progress, tell
 
-EFFORTS = {"fast": (2000, 2_000_000, 24), "thorough": (20_000, 200_000_000, 2000)}
+EFFORTS = {"fast": (4000, 4_000_000, 16), "thorough": (80_000, 400_000_000, 2000)}
 """Moves offered to each record, as far as those do not exceed so many in all, and to each in any case."""
 
-_CHAINS = 4  # independent runs of a thorough search, of which the best is taken
+_STARTS, _ROUNDS, _REHEATS = 8, 16, 4  # runs of a thorough search: at first, and from the best in each later round
+_LONG = 2000  # sweeps from which a search is worth dividing so
+_HEATS = (0.1, 0.15, 0.2, 0.3)  # where reheats begin
+_COLD = 0.05  # where annealing ends
 _NEAR = 12  # records a record may move towards
 _SLICE = 1_000_000  # moves between two looks at the clock: some 0.1 s
 _RESERVE = 0.85  # of a time limit that a schedule is made for
@@ -40,7 +44,8 @@ class Refinement:
     moves : int
         Moves that the schedule was made for: pass it as `effort`, with the same seed, to do the same again.
     stopped : tuple of int, or None
-        Where a time limit ended the schedule early, the moves that each chain had done: pass it as `stop_after` too.
+        Where a time limit ended the schedule early, in which round, and the moves that each run had done in it: pass it
+        as `stop_after` too.
     seed : int
 
     Examples
@@ -87,9 +92,9 @@ def refine(
         Any partition into groups of at least k.
     k : int
     effort : {"fast", "thorough"} or int
-        "fast" takes well under a second on a few thousand records and grows with their number; "thorough" anneals
-        four times from different seeds, each some ten to a hundred times as long. A number is one of moves to offer
-        in each of four runs.
+        "fast" anneals once, in well under a second on a few thousand records, and its time grows with their number;
+        "thorough" anneals eight times and longer, then goes on from the best. A number is one of moves to offer in
+        all.
     sizes : {"variable", "fixed"}
         Whether groups may grow to 2k - 1 records, dissolve and be founded, or keep the sizes they have.
     time_limit : float, optional
@@ -97,7 +102,7 @@ def refine(
     seed : int
         The result is a function of it, of the data and of the number of moves.
     stop_after : tuple of int, optional
-        Stop each chain after so many moves, as a time limit did before (see `Refinement.stopped`).
+        Stop in this round, each run after so many moves, as a time limit did before (see `Refinement.stopped`).
     n_jobs : int, optional
         Threads; by default one a core. The result does not depend on it.
     progress : callable, optional
@@ -132,16 +137,16 @@ def refine(
     if n < 2 * k or before == 0.0:  # one group, or nothing to gain
         number_groups(given)
         return Refinement(given, before, before, 0, None, seed)
-    search = _Search(columns, given, k, sizes == "variable", before / n, seed, threads)
-    chains = 1 if effort == "fast" else _CHAINS
-    if stop_after is not None and len(stop_after) != chains:
-        raise InvalidParameter(f"stop_after must give the moves of each of {chains} chains. Pass what `stopped` was.")
+    search = _Search(columns, given, k, sizes == "variable", seed, threads)
     if time_limit is not None and effort == "thorough":
-        speed = search.speed() * min(chains, threads) / chains
-        moves = max(n, int(_RESERVE * (time_limit - (time.monotonic() - began)) * speed) // n * n)
+        seconds = _RESERVE * (time_limit - (time.monotonic() - began))
+        moves = max(n, int(seconds * search.speed() * min(threads, _REHEATS)) // n * n)
     deadline = None if time_limit is None else began + time_limit
-    found, stopped = search.run(max(1, moves // n), chains, deadline, stop_after, progress)
-    labels_found, after = min(((labels, _error(columns, labels)) for labels in found), key=lambda pair: pair[1])
+    rounds = _rounds(moves // n, once=effort == "fast")
+    if stop_after is not None:
+        rounds = _until(rounds, stop_after)
+    labels_found, stopped = search.run(rounds, deadline, stop_after, progress)
+    after = _error(columns, labels_found)
     if after >= before:
         labels_found, after = given, before
     number_groups(labels_found)
@@ -163,6 +168,43 @@ def _error(columns: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
     return sum(exact_sum((column - mean[labels]) ** 2) for column, mean in zip(columns, means, strict=True))
 
 
+class _Round(NamedTuple):
+    """Runs that start from the same partition; the best of what they find goes into the next round."""
+
+    sweeps: int  # of each run
+    heats: tuple[float, ...]  # the first temperature of each run
+
+
+def _rounds(sweeps: int, *, once: bool) -> list[_Round]:
+    """Divide so many sweeps into rounds: a third into long runs from the start, the rest into reheats of the best.
+
+    The more sweeps, the hotter a start pays.
+    """
+    if once or sweeps < _LONG:
+        return [_Round(sweeps, (_heat(sweeps),))]
+    first = sweeps // (3 * _STARTS)
+    later = (sweeps - _STARTS * first) // (_ROUNDS * _REHEATS)
+    return [_Round(first, (_heat(first),) * _STARTS)] + [_Round(later, _HEATS)] * _ROUNDS
+
+
+def _heat(sweeps: int) -> float:
+    return float(min(0.12 * sweeps**0.4, 1.2))
+
+
+def _until(rounds: list[_Round], stop_after: tuple[int, ...]) -> list[_Round]:
+    """Give the rounds up to the one that a time limit ended."""
+    last = stop_after[0] if stop_after else -1
+    if not 0 <= last < len(rounds) or len(stop_after) != 1 + len(rounds[last].heats):
+        raise InvalidParameter(
+            "stop_after does not fit this effort. Pass what `stopped` was, with `moves` of the same result as effort."
+        )
+    return rounds[: last + 1]
+
+
+def _tell_all(progress: Progress | None, done: NDArray[np.int64], behind: int, in_all: int) -> None:
+    tell(progress, behind + int(done.sum()), in_all)
+
+
 class _Search:
     """The records in an order in which neighbours in space are neighbours in memory, and who is near whom."""
 
@@ -172,79 +214,127 @@ class _Search:
         labels: NDArray[np.int64],
         k: int,
         variable: bool,
-        unit: float,
         seed: int,
         threads: int,
     ) -> None:
         n = columns.shape[1]
-        self.k, self.variable, self.unit, self.seed, self.threads = k, variable, unit, seed, threads
+        self.k, self.variable, self.seed, self.threads = k, variable, seed, threads
         pool = make_tree(columns, np.arange(n), exact_sums(columns), np.empty(n, dtype=np.int64))
-        self.order = np.argsort(pool.place)
+        self.order = rows_by_leaf(pool)
         position = np.empty(n, dtype=np.int64)
         position[self.order] = np.arange(n)
         self.near = np.empty((n, min(_NEAR, n - 1)), dtype=np.int64)
+        self.scale = np.empty(n)
 
         def look(start: int, check: Callable[[], None]) -> None:
             check()
-            neighbours(pool, columns, self.order, position, start, min(start + 10_000, n), self.near)
+            stop = min(start + 10_000, n)
+            neighbours(pool, columns, self.order, position, start, stop, self.near, self.scale)
 
         in_parallel(look, range(0, n, 10_000), threads)
         self.points = np.ascontiguousarray(columns.T[self.order])
         self.labels = labels[self.order]
 
-    def _temperatures(self, sweeps: int) -> tuple[float, float]:
-        """Give the first and last temperature: the more sweeps, the hotter a start pays."""
-        hot = 0.05 * sweeps**0.4
-        return min(hot, 2.0) * self.unit, 0.04 * self.unit
-
     def speed(self) -> float:
-        """Give the moves offered in a second, from a trial whose result is thrown away."""
+        """Give the moves offered in a second by one thread, from a trial whose result is thrown away."""
         groups = lay_out(self.points, self.labels, self.k)
-        hot, cold = self._temperatures(10**6)
         counter = np.array([1], dtype=np.uint64)
-        anneal(self.points, self.k, self.variable, self.near, hot, cold, 10**6, 1000, counter, groups)  # compiles
+        self._anneal(10**6, 1.0, 1000, counter, groups)  # compiles
         done, began = 0, time.monotonic()
         while time.monotonic() - began < 0.3:
-            anneal(self.points, self.k, self.variable, self.near, hot, cold, 10**6, 100_000, counter, groups)
+            self._anneal(10**6, 1.0, 100_000, counter, groups)
             done += 100_000
         return done / (time.monotonic() - began)
 
     def run(
         self,
-        sweeps: int,
-        chains: int,
+        rounds: list[_Round],
         deadline: float | None,
         stop_after: tuple[int, ...] | None,
         progress: Progress | None,
-    ) -> tuple[list[NDArray[np.int64]], tuple[int, ...] | None]:
-        """Anneal from each seed; give the labels of each, in the records' own order, and where it was stopped."""
+    ) -> tuple[NDArray[np.int64], tuple[int, ...] | None]:
+        """Go through the rounds; give the labels in the records' own order, and where a deadline came between."""
         n = self.labels.size
-        done = np.zeros(chains, dtype=np.int64)
+        in_all = n * sum(one.sweeps * len(one.heats) for one in rounds)
+        best, behind, stopped = self.labels, 0, None
+        for number, one in enumerate(rounds):
+            limits = [one.sweeps] * len(one.heats)
+            if stop_after is not None and number == stop_after[0]:
+                limits = [moves // n for moves in stop_after[1:]]
+            done = np.zeros(len(one.heats), dtype=np.int64)
+            tell_all = partial(_tell_all, progress, done, behind, in_all)
+            run = partial(self._run, best, number, one, limits, deadline, done, tell_all)
+            found = in_parallel(run, range(len(one.heats)), self.threads)
+            best = self._best_of(found if number == 0 else [best, *found])
+            behind += int(done.sum())
+            if done.min() < one.sweeps * n:
+                stopped = (number, *done.tolist())
+                break
+        labels = np.empty(n, dtype=np.int64)
+        labels[self.order] = best
+        return labels, stopped
 
-        def chain(number: int, check: Callable[[], None]) -> NDArray[np.int64]:
-            groups = lay_out(self.points, self.labels, self.k)
-            counter = np.array([self.seed * _CHAINS + number], dtype=np.uint64) * np.uint64(0xD1342543DE82EF95)
-            last = sweeps if stop_after is None else min(sweeps, stop_after[number] // n)
-            while groups.state[2] < last:
-                self._anneal(sweeps, min(_SLICE // n + 1, last - int(groups.state[2])) * n, counter, groups)
-                check()
-                done[number] = groups.state[2] * n
-                tell(progress, int(done.sum()), chains * sweeps * n)
-                if deadline is not None and time.monotonic() > deadline:
-                    break
-            self._settle(groups, counter)
-            labels = np.empty(n, dtype=np.int64)
-            labels[self.order] = groups.labels
-            return labels
+    def _run(
+        self,
+        start: NDArray[np.int64],
+        number: int,
+        one: _Round,
+        limits: list[int],
+        deadline: float | None,
+        done: NDArray[np.int64],
+        tell_all: Callable[[], None],
+        run: int,
+        check: Callable[[], None],
+    ) -> NDArray[np.int64]:
+        """Anneal once, as far as the limit of this run and the deadline allow; enter the moves in `done`."""
+        n = self.labels.size
+        groups = lay_out(self.points, start, self.k)
+        stream = ((self.seed * (_ROUNDS + 1) + number) * _STARTS + run) * 0xD1342543DE82EF95
+        counter = np.array([stream % 2**64], dtype=np.uint64)
+        while groups.state[2] < limits[run] and (deadline is None or time.monotonic() < deadline):
+            sweeps = min(_SLICE // n + 1, limits[run] - int(groups.state[2]))
+            self._anneal(one.sweeps, one.heats[run], sweeps * n, counter, groups)
+            check()
+            done[run] = groups.state[2] * n
+            tell_all()
+        self._settle(groups, counter)
+        return groups.labels
 
-        found = in_parallel(chain, range(chains), self.threads)
-        return found, tuple(done.tolist()) if done.min() < sweeps * n else None
-
-    def _anneal(self, sweeps: int, budget: int, counter: NDArray[np.uint64], groups: Groups) -> None:
-        hot, cold = self._temperatures(sweeps)
-        anneal(self.points, self.k, self.variable, self.near, hot, cold, sweeps, budget, counter, groups)
+    def _anneal(
+        self, sweeps: int, hot: float, budget: int, counter: NDArray[np.uint64], groups: Groups, cold: float = _COLD
+    ) -> None:
+        anneal(self.points, self.k, self.variable, self.near, self.scale, hot, cold, sweeps, budget, counter, groups)
 
     def _settle(self, groups: Groups, counter: NDArray[np.uint64]) -> None:
         """Make what moves lower the error, at the end of any schedule."""
         groups.state[1:3] = 0
-        anneal(self.points, self.k, self.variable, self.near, 0.0, 0.0, 8, 1 << 62, counter, groups)
+        self._anneal(8, 0.0, 1 << 62, counter, groups, cold=0.0)
+
+    def _best_of(self, found: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+        """Take the best partition, and from each of the others what is better there and can be taken by itself."""
+        if len(found) == 1:
+            return found[0]
+        from scipy.sparse import coo_array  # no need of it for a fast search
+        from scipy.sparse.csgraph import connected_components
+
+        errors = [self._errors(labels) for labels in found]
+        by_error = sorted(range(len(found)), key=lambda number: (exact_sum(errors[number]), number))
+        best, error = found[by_error[0]], errors[by_error[0]]
+        for number in by_error[1:]:
+            labels = found[number]
+            n_best, n_labels = int(best.max()) + 1, int(labels.max()) + 1
+            shared = coo_array((np.ones(best.size, dtype=np.int8), (best, n_best + labels)), (n_best + n_labels,) * 2)
+            n_parts, part_of_group = connected_components(shared, directed=False)
+            part = part_of_group[best]  # no group of either partition lies in two parts
+            gain = np.bincount(part, error - errors[number], n_parts)
+            taken = gain[part] > 1e-9 * np.bincount(part, error, n_parts)[part]
+            if taken.any():
+                best = np.unique(np.where(taken, n_best + labels, best), return_inverse=True)[1]
+                error = self._errors(best)
+        return best
+
+    def _errors(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Give each record's squared distance from its group's mean."""
+        columns = np.ascontiguousarray(self.points.T)
+        means = group_means(columns, labels, int(labels.max()) + 1)
+        return np.asarray(sum((column - mean[labels]) ** 2 for column, mean in zip(columns, means, strict=True)))
