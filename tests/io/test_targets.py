@@ -25,7 +25,7 @@ def test_targets_are_checked_before_any_work(tmp_path):
         ("out.parquet.gz", False, "no kind"),
         ("out.sas7bdat", False, "read and not written"),
         ("nowhere/out.csv", False, "does not exist"),
-        ("there.csv", False, "exists already"),
+        ("there.csv", False, "exists. Name another"),
         ("source.csv", True, "source itself"),
         ("link.csv", True, "source itself"),
         ("hard.csv", True, "source itself"),

@@ -208,12 +208,18 @@ def compare(
     source: Source,
     ks: Annotated[str, typer.Option("-k", help="Levels of k, with commas.")] = "3,5,10",
     methods: Annotated[str, typer.Option(help="Methods, with commas.")] = "mdav,vmdav,cbfs,iamat",
-    recipe: Annotated[Path | None, typer.Option(help="A recipe that says the columns' roles.")] = None,
+    recipe: Annotated[
+        Path | None, typer.Option(help="A recipe: the roles, and all else but k and the name of the method.")
+    ] = None,
     keys: Keys = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A picture of risk against loss: .svg, .png.")
     ] = None,
     sample: Annotated[int | None, typer.Option(help="Records to estimate linkage on.")] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Accept the guessed roles without asking.")] = False,
     force: Force = False,
     quiet: Quiet = False,
@@ -223,9 +229,24 @@ def compare(
 
     Example: [bold]microagg compare survey.csv -k 3,5,10 -o map.svg[/bold]
     """
-    from microagg.cli.compare import run
+    from microagg.cli.compare import Wishes, run
 
-    run(source, ks, _listed(methods) or [], recipe, _listed(keys), output, sample, yes, force, quiet, as_json)
+    run(
+        source,
+        Wishes(
+            ks=_listed(ks) or [],
+            methods=_listed(methods) or [],
+            recipe=recipe,
+            keys=_listed(keys),
+            sample=sample,
+            output=output,
+            dialect=_dialect(delimiter, encoding, decimal, thousands),
+            yes=yes,
+            force=force,
+        ),
+        quiet,
+        as_json,
+    )
 
 
 @app.command()
@@ -235,6 +256,10 @@ def tree(
     count: Annotated[int, typer.Option(help="How many columns to choose.", min=1)] = 3,
     recipe: Annotated[Path | None, typer.Option(help="A recipe that says which columns are to be masked.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="A picture of the tree: .svg, .png.")] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
     force: Force = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -245,7 +270,9 @@ def tree(
     """
     from microagg.cli.tree import run
 
-    run(source, measure, count, recipe, output, force, quiet, as_json)
+    run(
+        source, measure, count, recipe, output, _dialect(delimiter, encoding, decimal, thousands), force, quiet, as_json
+    )
 
 
 @datasets.command("list")
