@@ -80,6 +80,9 @@ def demo(
     ),
     records: Annotated[int, typer.Option("--records", "-n", min=10, help="Persons in the made survey.")] = 2000,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, another survey.")] = 0,
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Mask a made household survey: two methods at three levels of k, compared, with a report.
 
@@ -87,7 +90,7 @@ def demo(
     """
     from microagg.cli.demo import run
 
-    run(output, records, seed)
+    run(output, records, seed, force, quiet, as_json)
 
 
 @app.command()
@@ -291,6 +294,8 @@ def fetch(
     name: Annotated[str, typer.Argument(help="tarragona, census or eia.", show_default=False)],
     output: Annotated[str, typer.Option("--output", "-o", help="The file to write, of any kind.")],
     force: Force = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Fetch a CASC reference file, verify it and write it.
 
@@ -298,7 +303,7 @@ def fetch(
     """
     from microagg.cli.datasets import fetch as run
 
-    run(name, output, force)
+    run(name, output, force, quiet, as_json)
 
 
 @datasets.command()
@@ -309,6 +314,8 @@ def make(
     columns: Annotated[int, typer.Option("--columns", "-d", min=1, help="Of uniform and normal.")] = 10,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, another file.")] = 0,
     force: Force = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Make a file to try things on.
 
@@ -316,7 +323,7 @@ def make(
     """
     from microagg.cli.datasets import make as run
 
-    run(name, output, records, columns, seed, force)
+    run(name, output, records, columns, seed, force, quiet, as_json)
 
 
 def _dialect(delimiter: str | None, encoding: str | None, decimal: str | None, thousands: str | None) -> dict[str, str]:

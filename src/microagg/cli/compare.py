@@ -2,13 +2,13 @@
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from microagg.checks import check_k, check_option
 from microagg.cli import _roles
 from microagg.cli._pictures import check_picture, save_picture
 from microagg.cli._terminal import Terminal
 from microagg.errors import InvalidParameter
+from microagg.io.sources import Source
 from microagg.recipe_file import METHODS, RecipeFile
 from microagg.study.comparison import Comparison, compare
 
@@ -38,8 +38,7 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
         terminal, address, wishes.recipe, min(levels), wishes.dialect, yes=wishes.yes
     )
     _say_what_is_not_used(terminal, recipe, wishes)
-    frame = source.typed(recipe.masked(source.table.column_names))
-    found = _compared(terminal, frame, recipe, levels, wishes)
+    found = _compared(terminal, source, recipe, levels, wishes)
     terminal.say(f"\n{found!r}")
     best = found.best
     terminal.say(
@@ -47,7 +46,8 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
         + ", ".join(f"{one.method} k={one.k}" for one in found.frontier)
     )
     if wishes.output is not None:
-        save_picture(found.plot(), wishes.output)
+        with terminal.wait("drawing"):
+            save_picture(found.plot(), wishes.output)
         terminal.say(f"Risk against loss: {wishes.output}")
     terminal.result(
         {
@@ -88,7 +88,7 @@ def _say_what_is_not_used(terminal: Terminal, recipe: RecipeFile, wishes: Wishes
         terminal.say("Not used of the recipe: the seed of [refine]; groups are refined with seed 0.")
 
 
-def _compared(terminal: Terminal, frame: Any, recipe: RecipeFile, levels: list[int], wishes: Wishes) -> Comparison:
+def _compared(terminal: Terminal, source: Source, recipe: RecipeFile, levels: list[int], wishes: Wishes) -> Comparison:
     """Compare method by method, since the recipe's options go with its own method alone."""
     options = recipe.table("method")
     own = options.pop("name", "mdav")
@@ -104,6 +104,7 @@ def _compared(terminal: Terminal, frame: Any, recipe: RecipeFile, levels: list[i
         risk["sample"] = wishes.sample
     parts: list[Comparison] = []
     with terminal.bar("comparing") as tell, recipe.blamed():
+        frame = source.typed(recipe.masked(source.table.column_names))
 
         def told(done: int, total: int) -> None:
             tell(len(parts) * total + done, len(wishes.methods) * total)

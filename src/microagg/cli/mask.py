@@ -65,7 +65,8 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
     source, recipe = _roles.recipe_or_guess(terminal, address, wishes.recipe, wishes.k, wishes.dialect, yes=wishes.yes)
     recipe = _with_wishes(recipe, wishes)
     release = _masked(terminal, source, recipe)
-    digest = file_digest(address)
+    with terminal.wait("taking the checksum of the source"):
+        digest = file_digest(address)
     facts = SourceFacts(
         name=source.name,
         kind=source.kind,
@@ -77,9 +78,9 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
     written = {"report": wishes.output / "report.html", "recipe": wishes.output / "recipe.toml"}
     if wishes.public:
         written["public_report"] = wishes.output / "report_public.html"
-    data = _reordered(release.data) if release.reordered else release.data
-    safe = bool(recipe.table("output").get("excel_safe"))
+    safe = recipe.table("output")["excel_safe"]
     with _folder(wishes.output, wishes.force) as folder, terminal.wait("writing"):
+        data = _reordered(release.data) if release.reordered else release.data
         release.report(folder / written["report"].name, source=facts)
         if wishes.public:
             release.report(folder / written["public_report"].name, source=facts, public=True)
@@ -176,8 +177,8 @@ def _with_wishes(recipe: RecipeFile, wishes: Wishes) -> RecipeFile:
 
 def _masked(terminal: Terminal, source: Source, recipe: RecipeFile) -> Release:
     """Mask, and judge by the risk that the recipe asks for."""
-    frame = source.typed(recipe.masked(source.table.column_names))
     with terminal.bar("masking") as tell, recipe.blamed():
+        frame = source.typed(recipe.masked(source.table.column_names))
         release = protect(frame, progress=tell, **recipe.arguments())
     with terminal.bar("measuring loss and risk") as tell, recipe.blamed("risk"):
         risk = release.risk_for(progress=tell, **recipe.table("risk"))

@@ -43,17 +43,17 @@ def run(
         names = recipe.masked(source.table.column_names)
     if len(names) < 2:
         raise InvalidData(f"a tree needs two columns of numbers; {len(names)} is to be masked. Name more in a recipe.")
-    opened = frames.open_frame(source.typed(names).select(names))
-    frames.check_numeric(opened, names)
-    frames.check_complete(opened, names, remedy="Impute them or leave those records out first.")
     with terminal.wait("weighing every pair of columns"):
+        opened = frames.open_frame(source.typed(names).select(names))
+        frames.check_numeric(opened, names)
+        frames.check_complete(opened, names, remedy="Impute them or leave those records out first.")
         found = dependence(frames.to_columns(opened, names), measure=measure)
     chosen = select_columns(names, found, count=min(count, len(names)))
-    if not quiet:
-        terminal.show(_drawn(names, found))
+    terminal.show(_drawn(names, found))
     terminal.say(f"\n{', '.join(chosen.columns)} would stand for all {len(names)} columns ({measure}).")
     if output is not None:
-        save_picture(draw_tree(names, found.edges, [names.index(name) for name in chosen.columns]), output)
+        with terminal.wait("drawing"):
+            save_picture(draw_tree(names, found.edges, [names.index(name) for name in chosen.columns]), output)
         terminal.say(f"The tree: {output}")
     terminal.result(
         {
