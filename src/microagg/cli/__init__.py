@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from microagg import __version__
+from microagg.cli._interrupt import insisting
 from microagg.errors import InvalidParameter, MicroaggError, RoleError, TooFewRecords
 
 app = typer.Typer(
@@ -40,7 +41,8 @@ Keys = Annotated[str | None, typer.Option(help="Columns that an intruder knows, 
 def main() -> None:
     """Run the command line; exit with 0 if done, 1 if refused for a reason in the data, 2 for wrong usage."""
     try:
-        app()
+        with insisting():
+            app()
     except MicroaggError as error:
         _complain(f"{type(error).__name__}: {error}")
         if isinstance(error, TooFewRecords) and error.strata and sys.stderr.isatty():
