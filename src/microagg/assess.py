@@ -17,6 +17,9 @@ from microagg.io import frames
 Progress = Callable[[int, int], None]
 Columns = NDArray[np.float64]
 
+SAMPLE_ABOVE, SAMPLE = 200_000, 20_000
+"""Of files of more records than the first, releases and the command line estimate linkage on so many."""
+
 
 def loss_measures(
     original: Any, masked: Any, *, columns: Iterable[Any] | None = None, truth: Any = None
@@ -107,6 +110,7 @@ def disclosure_risk(
         known,
         strata=_strata(original, apart) if apart else None,
         sample=check_sample(sample, before.shape[1], seed),
+        seed=seed,
         n_jobs=check_jobs(n_jobs),
         progress=progress,
     )
@@ -242,6 +246,11 @@ def _read(opened: Any, names: Sequence[Any], which: str) -> Columns:
     frames.check_numeric(opened, names, file=f" of the {which} file", otherwise="leave it out with columns=")
     frames.check_complete(opened, names, file=f"the {which} file", remedy="Drop those records from both files.")
     return frames.to_columns(opened, names)
+
+
+def usual_sample(n: int) -> int | None:
+    """Give how many of n records to estimate linkage on where nobody said; None: all."""
+    return SAMPLE if n > SAMPLE_ABOVE else None
 
 
 def check_sample(sample: Any, n: int, seed: int) -> NDArray[np.int64] | None:

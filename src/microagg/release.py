@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.assess import anonymity, check_sample, known_names
+from microagg.assess import anonymity, check_sample, known_names, usual_sample
 from microagg.checks import check_jobs
 from microagg.errors import InvalidData
 from microagg.evaluate.anonymity import Anonymity
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from microagg.report.figures import Compared
     from microagg.report.parts import ReportModel, SourceFacts
 
-_SAMPLE_ABOVE, _SAMPLE = 200_000, 20_000
 _NOT_STORED = ("_original", "_written", "_judged", "loss", "risk")
 
 
@@ -134,8 +133,6 @@ class Release:
         original, written = self._both()
         n = original.shape[1]
         known = names if keys is None else known_names(keys, names, "masked columns")
-        if sample is None and n > _SAMPLE_ABOVE:
-            sample = _SAMPLE
         strata = self.recipe.roles[Role.STRATUM.value]
         return measure_risk(
             original,
@@ -143,7 +140,8 @@ class Release:
             names,
             known,
             strata=frames.category_codes(frames.open_frame(self.data), strata) if strata else None,
-            sample=check_sample(sample, n, seed),
+            sample=check_sample(usual_sample(n) if sample is None else sample, n, seed),
+            seed=seed,
             n_jobs=check_jobs(n_jobs),
             progress=progress,
         )

@@ -101,10 +101,16 @@ CASES = {
     ),
     "an address without a table": (None, (*MASK, "duckdb:///x.db"), 2, "table"),
     "files that differ": (
-        lambda: (Path("a.csv").write_text(GOOD), Path("b.csv").write_text("x,y\n1,2\n3,4\n")),
+        lambda: (Path("a.csv").write_text(GOOD), Path("b.csv").write_text("x,y\n" + "1,2\n" * 40)),
         ("assess", "a.csv", "b.csv"),
         1,
         "in common",
+    ),
+    "files of different length": (
+        lambda: (Path("a.csv").write_text(GOOD), Path("b.csv").write_text("x,y\n1,2\n3,4\n")),
+        ("assess", "a.csv", "b.csv"),
+        1,
+        "40 records and the masked one 2",
     ),
     "levels in words": (write("good.csv", GOOD), ("compare", "good.csv", "--yes", "-k", "3,x"), 2, "'3,x'"),
     "a picture of no kind": (write("good.csv", GOOD), ("tree", "good.csv", "-o", "t.gif"), 2, "t.gif"),

@@ -72,9 +72,8 @@ def test_the_order_of_rows_does_not_matter(files, seed):
 @given(files=masked_files())
 def test_intervals_are_those_of_the_oracle(files):
     X, masked = files
-    found = rank_intervals(np.ascontiguousarray(X.T), np.ascontiguousarray(masked.T), alike=False)
+    found, tied = rank_intervals(np.ascontiguousarray(X.T), np.ascontiguousarray(masked.T))
     assert list(found.counts) == interval_counts(X.T.tolist(), masked.T.tolist())
-    tied = rank_intervals(np.ascontiguousarray(X.T), np.ascontiguousarray(masked.T), alike=True)
     assert list(tied.counts) == tied_interval_counts(X.T.tolist(), masked.T.tolist())
     deviations = deviation_intervals(np.ascontiguousarray(X.T), np.ascontiguousarray(masked.T))
     assert list(deviations.counts) == deviation_counts(X.T.tolist(), masked.T.tolist())
@@ -274,9 +273,26 @@ def test_a_file_masked_beyond_all_measure():
 
 
 def test_large_releases_are_judged_on_a_sample(monkeypatch):
-    monkeypatch.setattr("microagg.release._SAMPLE_ABOVE", 30)
-    monkeypatch.setattr("microagg.release._SAMPLE", 20)
-    assert ma.protect(FRAME, 3).risk.sampled == 20
+    monkeypatch.setattr("microagg.assess.SAMPLE_ABOVE", 30)
+    monkeypatch.setattr("microagg.assess.SAMPLE", 20)
+    risk = ma.protect(FRAME, 3).risk
+    assert (risk.sampled, risk.seed) == (20, 0)
+
+
+def test_risk_says_what_it_was_measured_by():
+    release = ma.protect(FRAME, 3)
+    names = list(FRAME.columns)
+    whole = release.risk
+    assert not whole.restricted
+    assert whole.seed is None
+    assert "only" not in repr(whole)
+    part = release.risk_for(names[:1], sample=20, seed=7)
+    assert part.restricted
+    assert (part.sampled, part.seed) == (20, 7)
+    assert f"only one key, of {len(names)} columns" in repr(part)
+    assert "20 records drawn with seed 7" in repr(part)
+    assert ma.disclosure_risk(FRAME, release.data, sample=20, seed=7).seed == 7
+    assert ma.disclosure_risk(FRAME, release.data, sample=len(FRAME), seed=7).seed is None  # nothing was drawn
 
 
 def test_the_score_weighs_loss_against_risk():

@@ -1,4 +1,9 @@
+import copy
+import pickle
+from collections.abc import Mapping
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -84,3 +89,41 @@ def test_a_figure_says_how_to_read_it():
         assert measure.meaning.endswith(".")
         assert measure.name in repr(found)
         assert measure.name in found._repr_html_()
+
+
+def test_a_constant_that_was_changed_is_no_small_loss():
+    original = pd.DataFrame({"a": np.full(30, 7.0), "b": np.arange(30.0)})
+    masked = original.copy()
+    assert ma.loss_measures(original, masked).percent == 0
+    masked["a"] *= 1 + 1e-15  # rounding
+    assert ma.loss_measures(original, masked).per_column["a"] == 0
+    masked["a"] = 8.0
+    masked.loc[0, "b"] = 1.0
+    found = ma.loss_measures(original, masked)
+    assert found.percent == found.per_column["a"] == found.il1s == np.inf
+    assert 0 < found.per_column["b"] < 1
+    assert np.isfinite(found.g_il)
+    zeros = pd.DataFrame({"a": np.zeros(30)})
+    assert ma.loss_measures(zeros, zeros).percent == 0
+    assert ma.loss_measures(zeros, zeros + 1e-300).percent == np.inf
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_results_cannot_be_changed(stored):
+    frame = ma.datasets.survey(60, seed=0, frame="pandas")[["age", "hours", "wage"]]
+    release = ma.protect(frame, 3)
+    dominance = ma.dominance(frame, release.groups)
+    anonymity = ma.anonymity(release.data, ["age"], confidential=["wage"])
+    for result in (release.loss, release.risk, release.information, dominance, anonymity):
+        found = pickle.loads(pickle.dumps(result)) if stored else result
+        mappings = [value for value in vars(found).values() if isinstance(value, Mapping)]
+        arrays = [value for value in vars(found).values() if isinstance(value, np.ndarray)]
+        assert mappings
+        for mapping in mappings:
+            with pytest.raises(TypeError):
+                mapping["age"] = 0.0
+        for array in arrays:
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 0.0
+        assert repr(found) == repr(result)
+        assert repr(copy.deepcopy(found)) == repr(result)

@@ -70,6 +70,73 @@ def test_the_verdict_gives_no_false_comfort(model):
     assert "Small: below 5 %" in model.loss.scale
 
 
+def test_what_the_intruder_is_taken_to_know_is_said_wherever_risk_is():
+    release = ma.protect(SURVEY.select(["age", "income", "tax"]), k=5)
+    plain = build(release)
+    assert plain.verdict.state == "good"
+    assert not plain.risk.restricted
+    assert "only" not in plain.verdict.lines[-1].value
+    release.__dict__["risk"] = release.risk_for(["tax", "age"], sample=200, seed=42)
+    found = build(release)
+    assert found.verdict.state == "look"  # less was asked, so less is known: no reason to be at ease
+    assert found.risk.keys == ("age", "tax")
+    assert json.loads(to_json(found))["risk"]["seed"] == 42
+    said = "who knows only “age” and “tax”, 2 of 3 masked columns"
+    intruder = next(line.value for line in found.verdict.lines if line.name == "An intruder")
+    assert said in intruder
+    assert "was not measured" in intruder
+    for text in (intruder, found.risk.how):
+        assert "Estimated on 200 records drawn with seed 42; standard error" in text
+    assert "only “age” and “tax” (the keys), 2 of 3 masked columns" in found.risk.how
+    assert any("knows only “age” and “tax”" in text for text in found.verdict.look_first)
+    assert {one.column for one in found.risk.columns if one.driver is None} == {"income"}
+    page = render(found)
+    assert "some of only 2 columns known (standard error" in page
+    assert "taken not to know the column" in page
+    release.__dict__["risk"] = release.risk_for(["age"])
+    found = build(release)
+    assert "who knows only “age”, 1 of 3 masked columns" in found.verdict.lines[-1].value
+    assert "Estimated" not in found.verdict.lines[-1].value
+    assert "only one column known</span>" in render(found)
+    assert not build(release, public=True).risk
+
+
+def test_columns_released_as_they_are_are_told_where_they_single_people_out():
+    n = 200
+    table = pa.table(
+        {
+            "a": np.arange(float(n)),
+            "b": np.arange(float(n))[::-1] ** 2,
+            "income": np.arange(n) + 1000,
+            "shoe": [40] * (n - 20) + list(range(100, 120)),
+            "sick": [0, 1] * (n // 2),
+        }
+    )
+    roles = {"quasi": ["a", "b"], "confidential": ["income", "sick"], "keep": ["shoe"]}
+    release = ma.protect(table, 5, **roles)
+    found = build(release)
+    assert found.verdict.state == "look"
+    assert "It does not cover “income”, by which half of the records or more could be told apart." in (
+        found.verdict.headline
+    )
+    assert "shoe" not in found.verdict.headline  # 10 % are not most
+    shoe, income = found.verdict.look_first[:2]
+    assert shoe.startswith("“shoe” is released as it is, and in 10\u00a0% of the records its value is nobody else's")
+    assert income.startswith("“income” is confidential and released as it is, and in 100\u00a0% of the records")
+    assert not any("“sick”" in text and "nobody else" in text for text in found.verdict.look_first)
+    public = build(release, public=True)
+    assert public.verdict.headline.endswith("It does not cover “shoe”, “income” and “sick”, released unchanged.")
+    assert public.verdict.look_first == ()
+    assert not re.search(r"\b(20|10|100)\b", " ".join(one.text for one in public.checklist))
+    more = build(
+        ma.protect(table.append_column("tag", pa.array(map(str, range(n)))), 5, **roles | {"keep": ["shoe", "tag"]})
+    )
+    together = more.verdict.look_first[0]
+    assert together.startswith("3 columns are released as they are")
+    assert "“tag” (100\u00a0%), “income” (100\u00a0%, confidential), “shoe” (10\u00a0%)" in together
+    assert "It does not cover “tag” and “income”" in more.verdict.headline
+
+
 def test_a_file_that_was_changed_after_masking_breaks_the_promise():
     frame = ma.datasets.survey(100, seed=0, frame="pandas")[["age", "income"]]
     release = ma.protect(frame, k=5)

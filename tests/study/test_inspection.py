@@ -4,6 +4,7 @@ import pytest
 
 import microagg as ma
 from microagg.errors import InvalidData
+from microagg.io.sources import read_source
 from microagg.schema import Role
 from microagg.study.inspection import inspect_table
 
@@ -75,8 +76,106 @@ def test_columns_of_other_kinds():
     assert inspect_table(table, 3).roles == {"quasi": ["a"], "drop": ["kind", "nothing", "list"]}
 
 
+AS_STORED = {name: values for name, (values, _, _) in COLUMNS.items() if getattr(values, "dtype", None) == np.int64}
+
+
+@pytest.mark.parametrize("type_", [pa.float64(), pa.float32(), pa.decimal128(21, 2)])
+def test_whole_numbers_are_guessed_alike_however_they_are_stored(type_):
+    """Statistics packages hold every number as a double, and pandas each column with a gap."""
+    whole = pa.table({name: pa.array(values) for name, values in AS_STORED.items()})
+    stored = pa.table({name: pa.array(values).cast(type_) for name, values in AS_STORED.items()})
+    assert len(AS_STORED) >= 7
+    assert inspect_table(stored, 5) == inspect_table(whole, 5)
+
+
+def test_what_is_not_a_number_is_missing_and_hides_no_whole_numbers():
+    values = np.arange(N) * 1.0
+    values[7] = np.nan
+    column = inspect_table(pa.table({"serial": values, "x": RNG.random(N)}), 5).columns[0]
+    assert (column.type, column.missing, column.distinct, column.role) == ("whole numbers", 1, N - 1, Role.IDENTIFIER)
+    assert inspect_table(pa.table({"x": [1e17, 3e18, 2e19, 1e300]}), 2).columns[0].type == "numbers"
+
+
+LABELS = {
+    "sex": {1.0: "male", 2.0: "female"},
+    "job": {float(i): f"job {i}" for i in range(12)},
+    "wage": {-1.0: "refused", -2.0: "does not know"},
+    "agree": {1.0: "not at all", 9.0: "wholly"},
+}
+
+
+def test_labelled_values_are_codes_and_a_few_labels_leave_a_quantity():
+    table = pa.table(
+        {
+            "sex": RNG.integers(1, 3, N) * 1.0,
+            "job": RNG.integers(0, 12, N) * 1.0,
+            "wage": RNG.integers(500, 5000, N) * 1.0,
+            "agree": RNG.integers(1, 10, N) * 1.0,
+        }
+    )
+    found = inspect_table(table, 5, LABELS)
+    assert [column.type for column in found.columns] == ["codes", "codes", "whole numbers", "whole numbers"]
+    assert found.roles == {"strata": ["sex"], "drop": ["job"], "quasi": ["wage", "agree"]}
+    assert "codes cannot be averaged" in found.reasons["job"]
+    plain = inspect_table(table, 5)
+    assert plain.roles == {"strata": ["sex"], "quasi": ["job", "wage", "agree"]}
+
+
+def test_a_file_of_a_statistics_package(tmp_path):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    polars = pytest.importorskip("polars")
+    values = {
+        "serial": np.arange(N) + 1.0,
+        "household": RNG.integers(0, 150, N) * 1.0,
+        "sex": RNG.integers(1, 3, N) * 1.0,
+        "job": RNG.integers(0, 12, N) * 1.0,
+        "wage": RNG.lognormal(size=N),
+    }
+    pyreadstat.write_sav(
+        polars.DataFrame(values), tmp_path / "s.sav", variable_value_labels={"sex": LABELS["sex"], "job": LABELS["job"]}
+    )
+    source = read_source(tmp_path / "s.sav")
+    assert set(map(str, source.table.schema.types)) == {"double"}
+    found = inspect_table(source.typed(), 5, source.labels.values)
+    wanted = {"identifiers": ["serial"], "unit": "household", "strata": ["sex"], "drop": ["job"], "quasi": ["wage"]}
+    assert found.roles == wanted
+
+
+@pytest.mark.parametrize(
+    ("column", "role"),
+    [
+        (pa.array(RNG.integers(0, 40, N) + 2**60), Role.DROP),
+        (pa.array(RNG.permutation(N) * 7919 + 2**60), Role.IDENTIFIER),
+        (pa.array(RNG.integers(0, 40, N) + 2**60, pa.uint64()), Role.DROP),
+        (pa.array([10**20 + i % 40 for i in range(N)], pa.decimal128(38, 0)), Role.DROP),
+        (pa.array([np.inf, *RNG.random(N - 1)]), Role.DROP),
+        (pa.array(RNG.integers(0, 5, N)).dictionary_encode(), Role.DROP),
+        (pa.array([True, False] * (N // 2)), Role.DROP),
+    ],
+    ids=["beyond 2**53", "all different", "unsigned", "decimals", "infinite", "categories", "yes and no"],
+)
+def test_what_masking_would_refuse_is_not_guessed_to_be_masked(column, role):
+    table = pa.table({"amount": column, "wage": RNG.lognormal(size=N)})
+    found = inspect_table(table, 5)
+    assert found.columns[0].role is role, found.columns[0]
+    assert "averaged" in found.columns[0].reason
+    with pytest.raises(InvalidData):
+        ma.protect(table, 5)
+    assert ma.protect(table, 5, **found.roles).k_achieved >= 5
+
+
+def test_records_without_a_unit_are_counted_since_they_cannot_be_masked():
+    units = [None, *(i // 2 for i in range(N - 1))]
+    table = pa.table({"household": pa.array(units, pa.int64()), "wage": RNG.lognormal(size=N)})
+    found = inspect_table(table, 5)
+    assert found.roles == {"quasi": ["wage"], "unit": "household"}
+    assert found.incomplete == 1
+    with pytest.raises(InvalidData, match="missing values in 1 column"):
+        ma.protect(table, 5, **found.roles)
+
+
 def test_missing_values_and_no_numbers():
-    table = pa.table({"a": pa.array([1.0, None, 2.0, 4.0]), "b": ["x", "y", "x", "y"]})
+    table = pa.table({"a": pa.array([1.5, None, 2.0, 4.0]), "b": ["x", "y", "x", "y"]})
     found = inspect_table(table, 2)
     assert found.incomplete == 1
     assert found.columns[0].missing == 1

@@ -36,6 +36,11 @@ def make_tree(
     return pool
 
 
+def rows_by_leaf(pool: Pool) -> NDArray[np.int64]:
+    """Give the rows of a new tree in the order of its leaves: near in it means near in space."""
+    return pool.rows.reshape(-1, LEAF)[np.arange(LEAF) < pool.filled[:, None]]
+
+
 @kernel
 def build(columns, order, keys, spans, state, budget, pool):  # OUT: order, keys, spans, state, pool
     """Cut the records into leaves by medians of the widest column, eight parts to a node.

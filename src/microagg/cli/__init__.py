@@ -188,24 +188,50 @@ def assess(
     masked: Annotated[
         str, typer.Argument(help="The masked one, the same records in the same order.", show_default=False)
     ],
+    recipe: Annotated[
+        Path | None, typer.Option(help="The recipe it was masked by: its masked columns, strata, [risk] and [read].")
+    ] = None,
     columns: Annotated[
-        str | None, typer.Option(help="Columns to compare, with commas; else all common numbers.")
+        str | None, typer.Option(help="Columns to judge, with commas; else the recipe's, or all numbers that differ.")
     ] = None,
     keys: Keys = None,
+    strata: Annotated[
+        str | None, typer.Option(help="Columns released as they are that an intruder knows too, with commas.")
+    ] = None,
     sample: Annotated[
         int | None, typer.Option(help="Records to estimate linkage on; 20 000 of more than 200 000.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="The seed of the sample.", min=0)] = 0,
+    seed: Annotated[int | None, typer.Option(help="The seed of the sample; 0.", min=0)] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Judge any masked file, whoever made it: what was lost, and what an intruder could do.
 
-    Example: [bold]microagg assess survey.csv out/survey_masked.csv[/bold]
-    """
-    from microagg.cli.assess import run
+    The rows of both files must stand for the same records, in the same order.
 
-    run(original, masked, _listed(columns), _listed(keys), sample, seed, quiet, as_json)
+    Example: [bold]microagg assess survey.csv out/survey_masked.csv --recipe out/recipe.toml[/bold]
+    """
+    from microagg.cli.assess import Wishes, run
+
+    run(
+        original,
+        masked,
+        Wishes(
+            recipe=recipe,
+            columns=_listed(columns),
+            keys=_listed(keys),
+            strata=_listed(strata),
+            sample=sample,
+            seed=seed,
+            dialect=_dialect(delimiter, encoding, decimal, thousands),
+        ),
+        quiet,
+        as_json,
+    )
 
 
 @app.command()

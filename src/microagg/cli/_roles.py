@@ -31,7 +31,7 @@ def read(terminal: Terminal, address: str, dialect: dict[str, str]) -> Source:
 def look(terminal: Terminal, source: Source, k: int) -> Inspection:
     """Guess what each column is."""
     with terminal.wait("looking at the columns"):
-        return inspect_table(source.typed(), check_k(k))
+        return inspect_table(source.typed(), check_k(k), source.labels.values if source.labels else None)
 
 
 def show(terminal: Terminal, found: Inspection) -> None:

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from microagg.checks import check_absent, check_k, check_option
 from microagg.cli import _roles
 from microagg.cli._record import spelt_out
+from microagg.cli._risk import risk_facts
 from microagg.cli._terminal import Terminal
 from microagg.errors import InvalidParameter
 from microagg.io.databases import is_database, without_credentials
@@ -106,9 +107,7 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
             "k_reached": release.k_achieved,
             "information_loss_percent": release.information.percent,
             "g_il": release.loss.g_il,
-            "record_linkage_percent": release.risk.rld,
-            "interval_disclosure_percent": release.risk.interval,
-            "g_dr": release.risk.g_dr,
+            **risk_facts(release.risk),
             "sha256": digest,
         }
     )

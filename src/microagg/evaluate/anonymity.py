@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from microagg._kernels.anonymity import farthest_by_earth_movers
 from microagg._kernels.sums import group_sizes
-from microagg.evaluate.measure import Measure, as_html, as_text
+from microagg.evaluate.measure import Measure, ReadOnly, as_html, as_text
 from microagg.parallel import in_parallel
 
 
@@ -38,7 +38,7 @@ class Diversity:
 
 
 @dataclass(frozen=True)
-class Anonymity:
+class Anonymity(ReadOnly):
     """How well a file hides its records among others with the same keys.
 
     Attributes

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.sums import group_sizes
+from microagg.evaluate.measure import ReadOnly
 
 
 @dataclass(frozen=True)
-class Dominance:
+class Dominance(ReadOnly):
     """How far single members make up their groups' totals, in each non-negative column.
 
     Attributes

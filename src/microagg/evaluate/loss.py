@@ -1,8 +1,8 @@
 """Information loss: how far the released values are from the original ones."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from microagg._kernels.standard import moments, standardise
 from microagg._kernels.sums import exact_sum, group_means
 from microagg.checks import check_labels, check_matrix, common_power
+from microagg.evaluate.measure import ReadOnly
 from microagg.parallel import in_parallel
 
 
 @dataclass(frozen=True)
-class InformationLoss:
+class InformationLoss(ReadOnly):
     """The share of the data's variation that microaggregation removed; lower is better.
 
     From 0 up to 100 for group means; medians and rounding can, rarely, do worse than one mean for all.
@@ -26,7 +27,7 @@ class InformationLoss:
     sst : float
         Sum of squared differences between original values and their column means.
     percent : float
-        100 · sse / sst; 0 where nothing varies.
+        100 · sse / sst; 0 where nothing varies, and infinite where that was changed all the same.
     per_column : mapping
         The same percentage for each column.
 
@@ -43,14 +44,8 @@ class InformationLoss:
     percent: float
     per_column: Mapping[object, float]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "per_column", MappingProxyType(dict(self.per_column)))
-
     def __repr__(self) -> str:
         return f"InformationLoss(percent={self.percent:.6g}, sse={self.sse:.6g}, sst={self.sst:.6g})"
-
-    def __reduce__(self) -> tuple[object, ...]:  # a read-only mapping does not pickle by itself
-        return InformationLoss, (self.sse, self.sst, self.percent, dict(self.per_column))
 
 
 def information_loss(X: ArrayLike, labels: ArrayLike) -> InformationLoss:
@@ -140,4 +135,6 @@ def _times_power(value: float, power: int) -> float:
 
 
 def _percent(error: float, total: float) -> float:
-    return 100.0 * error / total if total > 0 else 0.0
+    if total > 0:
+        return 100.0 * error / total
+    return error if math.isinf(error) else 0.0  # rounding noise is no change

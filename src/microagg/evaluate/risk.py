@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.linkage import count_as_near
+from microagg._kernels.pool import Pool
 from microagg._kernels.standard import moments, standard_scores_of_both, standardise
 from microagg._kernels.sums import exact_sum
-from microagg._kernels.tree import make_tree
-from microagg.evaluate.measure import Measure, as_html, as_text
+from microagg._kernels.tree import make_tree, rows_by_leaf
+from microagg.evaluate.measure import Measure, ReadOnly, as_html, as_text
 from microagg.parallel import in_parallel
 
 Progress = Callable[[int, int], None]
@@ -43,7 +44,7 @@ class Intervals:
 
 
 @dataclass(frozen=True, eq=False)
-class DisclosureRisk:
+class DisclosureRisk(ReadOnly):
     """What an intruder could do with a masked file; lower is better throughout.
 
     Attributes
@@ -76,6 +77,8 @@ class DisclosureRisk:
         Linkage by all keys at once, in percent.
     sampled : int or None
         How many records linkage was estimated on, where not all.
+    seed : int or None
+        What those records were drawn with.
     standard_error : float
         Of `rld`, from sampling records; 0 where all were used.
     n_sets : int
@@ -109,12 +112,18 @@ class DisclosureRisk:
     per_set: Mapping[tuple[Any, ...], float]
     drivers: Mapping[Any, float]
     sampled: int | None
+    seed: int | None
     standard_error: float
     n_sets: int
     sets_error: float
     rank_intervals: Intervals
     rank_intervals_tied: Intervals
     deviation_intervals: Intervals
+
+    @property
+    def restricted(self) -> bool:
+        """Whether the intruder is taken to know only some of the masked columns."""
+        return len(self.keys) < len(self.columns)
 
     @property
     def interval(self) -> float:
@@ -146,9 +155,14 @@ class DisclosureRisk:
             if tried == self.n_sets
             else f"{tried} of {self.n_sets} sets (± {self.sets_error:.2g})"
         )
-        sampled = f" Estimated on {self.sampled} records, ± {self.standard_error:.2g}." if self.sampled else ""
+        sampled = (
+            f" Estimated on {self.sampled} records drawn with seed {self.seed}, ± {self.standard_error:.2g}."
+            if self.sampled
+            else ""
+        )
         known = f"{len(self.keys)} keys, averaged over {average}" if len(self.keys) > 1 else "one key"
-        linked = f"Records linked rightly by an intruder who knows {known}.{sampled}"
+        only = f"only {known}, of {len(self.columns)} columns" if self.restricted else known
+        linked = f"Records linked rightly by an intruder who knows {only}.{sampled}"
         return (
             Measure("RLD", self.rld, "lower", whole, linked, "%"),
             Measure("full keys", self.full_keys, "lower", whole, "The same by all keys at once.", "%"),
@@ -174,13 +188,14 @@ def measure_risk(
     *,
     strata: NDArray[np.int64] | None = None,
     sample: NDArray[np.int64] | None = None,
+    seed: int = 0,
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> DisclosureRisk:
     """Judge masked columns (d, n) by the originals, record against record.
 
     `keys` are some of the names. With `strata` (n,), which the intruder knows, records are linked within
-    them; with `sample`, linkage is estimated on those rows alone.
+    them; with `sample`, which were drawn with `seed`, linkage is estimated on those rows alone.
     """
     n = original.shape[1]
     keys = sorted(keys, key=str)  # so that the sets drawn of many do not depend on the file's order
@@ -189,7 +204,7 @@ def measure_risk(
     sets = key_sets(len(keys))
     linkage = _Linkage(original, masked, of_keys, strata, rows)
     everything = tuple(range(len(keys)))
-    chances, in_group = np.zeros(rows.size), 0.0
+    chances, in_group = np.zeros(rows.size), 0.0  # of the rows in the order of the linkage
     per_set: dict[tuple[Any, ...], float] = {}
     tell = _Told(progress, rows.size * (len(sets) + (everything not in sets)))
     # A few sets at a time, added in their order: the sums neither pile up nor depend on the threads.
@@ -202,10 +217,10 @@ def measure_risk(
     full = per_set.get(tuple(keys))
     if full is None:
         full = 100.0 * exact_sum(linkage.link(tell, everything, lambda: None)) / rows.size
-    chances /= len(sets)
     per_record = np.full(n, np.nan)
-    per_record[rows] = chances
-    per_record.setflags(write=False)
+    per_record[linkage.rows] = chances / len(sets)
+    chances = per_record[rows]
+    by_row, tied = rank_intervals(original, masked)
     n_sets = 2 ** len(keys) - 1
     return DisclosureRisk(
         keys=tuple(keys),
@@ -218,11 +233,12 @@ def measure_risk(
         per_set=per_set,
         drivers=_drivers(per_set, keys, n),
         sampled=None if sample is None else rows.size,
+        seed=None if sample is None else int(seed),
         standard_error=0.0 if sample is None else _standard_error(chances, n),
         n_sets=n_sets,
         sets_error=0.0 if len(sets) == n_sets else _standard_error(np.array(list(per_set.values())) / 100, n_sets),
-        rank_intervals=rank_intervals(original, masked, alike=False),
-        rank_intervals_tied=rank_intervals(original, masked, alike=True),
+        rank_intervals=by_row,
+        rank_intervals_tied=tied,
         deviation_intervals=deviation_intervals(original, masked),
     )
 
@@ -262,7 +278,11 @@ class _Told:
 
 
 class _Linkage:
-    """The two files, standardised alike, and the masked records that differ from each other."""
+    """The two files, standardised alike, and the masked records that differ from each other.
+
+    These lie in the order of a tree by all keys, and `rows` in that of their masked versions: trees by some of
+    the keys then find near in memory what is near.
+    """
 
     def __init__(
         self,
@@ -275,35 +295,42 @@ class _Linkage:
         apart = np.zeros(masked.shape[1], dtype=np.int64) if strata is None else strata
         groups = apart
         for column in masked:  # what is released, whether or not it is a key
-            groups = _combined(groups, _codes(column))
-        sizes = np.bincount(groups)
-        first = np.empty(sizes.size, dtype=np.int64)
-        first[groups[::-1]] = np.arange(groups.size)[::-1]
-        self.sizes = sizes
-        self.group_size = sizes[groups[rows]]
-        self.own = groups[rows]
+            groups = _refined(groups, column)
         z, z_masked = standard_scores_of_both(original[of_keys], masked[of_keys])
+        first = _first_of_each(groups)
+        order = rows_by_leaf(_tree_of(z_masked[:, first]))
+        number = np.empty_like(order)
+        number[order] = np.arange(order.size)
+        groups, first = number[groups], first[order]
+        self.sizes = np.bincount(groups)
+        self.rows = rows[np.argsort(groups[rows], kind="stable")]
+        self.own = groups[self.rows]
+        self.group_size = self.sizes[self.own]
         self.points = np.ascontiguousarray(z_masked[:, first])  # (keys, groups)
         self.codes = [_codes(column) for column in self.points]
-        self.queries = np.ascontiguousarray(z[:, rows])
-        self.group_apart, self.query_apart = apart[first], apart[rows]
+        self.queries = np.ascontiguousarray(z[:, self.rows])
+        self.group_apart, self.query_apart = apart[first], apart[self.rows]
 
     def link(self, tell: _Told, of_set: tuple[int, ...], check: Callable[[], None]) -> NDArray[np.float64]:
         """Give each row's chance of being linked to itself by one set of keys."""
         place = self.group_apart
         for j in of_set:
-            place = _combined(place, self.codes[j])
+            place = _refined(place, self.points[j], self.codes[j])
             check()
-        m = int(place.max()) + 1
-        first = np.empty(m, dtype=np.int64)
-        first[place[::-1]] = np.arange(place.size)[::-1]
-        weights = np.bincount(place, self.sizes, m).astype(np.int64)
-        points = np.vstack([_FAR_APART * self.group_apart[first], self.points[np.array(of_set)][:, first]])
-        asked = np.vstack([_FAR_APART * self.query_apart, self.queries[np.array(of_set)]])
-        queries = np.ascontiguousarray(asked.T)
+        chosen = list(of_set)
+        points, queries = self.points[chosen], self.queries[chosen]
+        apart, weights, own = self.group_apart, self.sizes, self.own
+        first = _first_of_each(place)
+        if first.size < place.size:
+            points, apart = points[:, first], apart[first]
+            weights, own = np.bincount(place, weights).astype(np.int64), place[own]
+        if apart.any():
+            points = np.vstack([_FAR_APART * apart, points])
+            queries = np.vstack([_FAR_APART * self.query_apart, queries])
+        queries = np.ascontiguousarray(queries.T)
         check()
-        tree = make_tree(points, np.arange(m), np.zeros(len(points)), np.empty(m, dtype=np.int64))
-        own = place[self.own]
+        tree = _tree_of(points)
+        check()
         counts, state = np.empty(own.size, dtype=np.int64), np.zeros(1, dtype=np.int64)
         while state[0] < own.size:
             before = int(state[0])
@@ -313,13 +340,36 @@ class _Linkage:
         return np.asarray(np.divide(1.0, counts, out=np.zeros(own.size), where=counts > 0))
 
 
-def _codes(values: NDArray[np.float64]) -> NDArray[np.int64]:
+def _codes(values: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.int64]:
     return np.asarray(np.unique(values, return_inverse=True)[1], dtype=np.int64)
 
 
-def _combined(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Number the combinations of two codes from 0 without gaps."""
-    return np.asarray(np.unique(a * (int(b.max()) + 1) + b, return_inverse=True)[1], dtype=np.int64)
+def _first_of_each(classes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give the first member of each class."""
+    first = np.empty(int(classes.max()) + 1, dtype=np.int64)
+    first[classes[::-1]] = np.arange(classes.size)[::-1]
+    return first
+
+
+def _refined(
+    classes: NDArray[np.int64],
+    values: NDArray[np.float64] | NDArray[np.int64],
+    codes: NDArray[np.int64] | None = None,
+) -> NDArray[np.int64]:
+    """Tell members of a class with other values apart; the classes stay numbered from 0 without gaps.
+
+    Sorting is the dear part of it, and most columns after the first few tell nobody apart any more.
+    """
+    first = _first_of_each(classes)
+    if np.array_equal(values[first][classes], values):
+        return classes
+    codes = _codes(values) if codes is None else codes
+    return codes if first.size == 1 else _codes(classes * (int(codes.max()) + 1) + codes)
+
+
+def _tree_of(points: NDArray[np.float64]) -> Pool:
+    d, n = points.shape
+    return make_tree(points, np.arange(n), np.zeros(d), np.empty(n, dtype=np.int64))
 
 
 def _drivers(per_set: Mapping[tuple[Any, ...], float], keys: Sequence[Any], n: int) -> dict[Any, float]:
@@ -339,34 +389,37 @@ def _drivers(per_set: Mapping[tuple[Any, ...], float], keys: Sequence[Any], n: i
     return {key: float(effect) for key, effect in zip(keys, effects[1:], strict=True)}
 
 
-def rank_intervals(original: NDArray[np.float64], masked: NDArray[np.float64], *, alike: bool) -> Intervals:
+def rank_intervals(original: NDArray[np.float64], masked: NDArray[np.float64]) -> tuple[Intervals, Intervals]:
     """Count the records whose every value lies between the masked values p percent of ranks below and above.
 
-    Equal masked values are ranked by row or, `alike`, share the mean of their ranks.
+    Equal masked values are ranked by row in the first figures; in the second they share the mean of their ranks.
     """
     n = original.shape[1]
-    inside = np.ones((len(PERCENTS), n), dtype=bool)
+    ranks = np.arange(n)
+    missed, missed_tied = np.zeros((2, n), dtype=np.int64)
     for values, released in zip(original, masked, strict=True):
         order = np.argsort(released, kind="stable")
-        ordered = released[order]
-        lowest = highest = np.empty(n, dtype=np.int64)
-        if alike:
-            first, last = np.searchsorted(ordered, released, "left"), np.searchsorted(ordered, released, "right") - 1
-            lowest, highest = (first + last) // 2, -(-(first + last) // 2)
-        else:
-            lowest[order] = np.arange(n)
-        for row, percent in enumerate(PERCENTS):
-            width = percent * n // 100
-            below = ordered[np.maximum(lowest - width, 0)]
-            above = ordered[np.minimum(highest + width, n - 1)]
-            inside[row] &= (below <= values) & (values <= above)
-    return _shares(inside)
+        ordered, values = released[order], values[order]
+        starts = np.append(True, ordered[1:] != ordered[:-1])
+        first = np.maximum.accumulate(np.where(starts, ranks, 0))
+        last = np.minimum.accumulate(np.where(np.append(starts[1:], True), ranks, n)[::-1])[::-1]
+        for most, lowest, highest in (
+            (missed, ranks, ranks),
+            (missed_tied, (first + last) // 2, -(-(first + last) // 2)),
+        ):
+            outside = np.zeros(n, dtype=np.int64)
+            for percent in PERCENTS:
+                width = percent * n // 100
+                below = ordered[np.maximum(lowest - width, 0)]
+                above = ordered[np.minimum(highest + width, n - 1)]
+                outside += (values < below) | (above < values)
+            most[order] = np.maximum(most[order], outside)
+    return _shares(missed), _shares(missed_tied)
 
 
 def deviation_intervals(original: NDArray[np.float64], masked: NDArray[np.float64]) -> Intervals:
     """Count the records whose every value is within p percent of a standard deviation of the masked one."""
-    n = original.shape[1]
-    inside = np.ones((len(PERCENTS), n), dtype=bool)
+    missed = np.zeros(original.shape[1], dtype=np.int64)
     for values, released in zip(original, masked, strict=True):
         own = moments(values)
         # A constant column becomes zeros in both files; where it was changed all the same, that must show.
@@ -375,11 +428,14 @@ def deviation_intervals(original: NDArray[np.float64], masked: NDArray[np.float6
             if own[2] > 0
             else np.where(values == released, 0.0, np.inf)
         )
-        for row, percent in enumerate(PERCENTS):
-            inside[row] &= gap <= percent / 100
-    return _shares(inside)
+        outside = np.zeros(gap.size, dtype=np.int64)
+        for percent in PERCENTS:
+            outside += gap > percent / 100
+        np.maximum(missed, outside, out=missed)
+    return _shares(missed)
 
 
-def _shares(inside: NDArray[np.bool_]) -> Intervals:
-    counts = inside.sum(axis=1)
-    return Intervals(tuple((100.0 * counts / inside.shape[1]).tolist()), tuple(counts.tolist()))
+def _shares(missed: NDArray[np.int64]) -> Intervals:
+    """Count the records inside each interval from how many each one misses: a wider one holds the narrower."""
+    inside = np.cumsum(np.bincount(missed, minlength=len(PERCENTS)))[: len(PERCENTS)]
+    return Intervals(tuple((100.0 * inside / missed.size).tolist()), tuple(inside.tolist()))

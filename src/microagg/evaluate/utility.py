@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from microagg._kernels.standard import standard_scores_of_both
 from microagg._kernels.sums import exact_sum
 from microagg.evaluate.loss import InformationLoss, loss_between
-from microagg.evaluate.measure import Measure, as_html, as_text
+from microagg.evaluate.measure import Measure, ReadOnly, as_html, as_text
 
 QUANTILES = (0.01, 0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.99)
 
@@ -18,7 +18,7 @@ _NOTHING = 1e-12  # of a column's scale: below it a statistic is rounding noise 
 
 
 @dataclass(frozen=True, eq=False)
-class LossMeasures:
+class LossMeasures(ReadOnly):
     """How far a masked file is from the original; lower is better throughout.
 
     Not for publication: with the masked file, its differences give statistics of the original away.
@@ -140,22 +140,35 @@ def measure_loss(original: NDArray[np.float64], masked: NDArray[np.float64], nam
     above = np.triu_indices(d)
     pairs = np.triu_indices(d, 1)
     change = _correlations(cov_b) - _correlations(cov_a)
-    change.setflags(write=False)
     ordered, ordered_masked = np.quantile(z, QUANTILES, axis=1), np.quantile(z_masked, QUANTILES, axis=1)
+    # A constant column has no deviation to measure a change by: any change is beyond measure, not none.
+    changed = _changed_constants(a, b)
+    compared = np.where(changed[:, None], np.inf, z_masked) if changed.any() else z_masked
     return LossMeasures(
-        information=loss_between(z, z_masked, names),
+        information=loss_between(z, compared, names),
         columns=tuple(names),
         m1=sum(exact_sum(_variations(x, y)) for x, y in zip(a, b, strict=True)) / (n * d),
         m2=float(_variations(mean_a, mean_b).mean()),
         m3=float(_variations(np.diagonal(cov_a), np.diagonal(cov_b)).mean()),
         m4=float(_variations(cov_a[above], cov_b[above]).mean()),
         m5=float(np.abs(change[pairs]).mean()) if d > 1 else 0.0,
-        il1s=sum(exact_sum(np.abs(x - y)) for x, y in zip(z, z_masked, strict=True)) / (np.sqrt(2.0) * n * d),
+        il1s=float("inf") if changed.any() else _total_change(z, z_masked) / (np.sqrt(2.0) * n * d),
         means={name: float(y.mean() - x.mean()) for name, x, y in zip(names, z, z_masked, strict=True)},
         deviations={name: _deviation(y) - _deviation(x) for name, x, y in zip(names, z, z_masked, strict=True)},
         quantiles={name: tuple((ordered_masked - ordered)[:, j].tolist()) for j, name in enumerate(names)},
         correlations=change,
     )
+
+
+def _changed_constants(original: NDArray[np.float64], masked: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Mark the columns that are constant in the original and are changed, by more than rounding, in the other."""
+    constant = original.max(axis=1) == original.min(axis=1)
+    size = np.maximum(np.abs(original[:, 0]), np.abs(masked).max(axis=1))
+    return np.asarray(constant & (np.abs(masked - original).max(axis=1) > _NOTHING * size))
+
+
+def _total_change(original: NDArray[np.float64], masked: NDArray[np.float64]) -> float:
+    return sum(exact_sum(np.abs(x - y)) for x, y in zip(original, masked, strict=True))
 
 
 def _near_one(

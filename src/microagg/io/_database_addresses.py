@@ -82,6 +82,20 @@ def without_credentials(address: str) -> str:
         return _scheme_of(address) + "://"
 
 
+def table_name(address: str) -> str | None:
+    """Give the table that an address names, without where it is; None if the address is malformed.
+
+    Examples
+    --------
+    >>> table_name("postgresql://host:5432/db?table=public.persons")
+    'persons'
+    """
+    try:
+        return parse(address).table
+    except InvalidParameter:
+        return None
+
+
 def same_table(first: str, second: str) -> bool:
     """Tell whether two addresses are of one table, as far as they tell.
 

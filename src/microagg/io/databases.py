@@ -25,10 +25,26 @@ import pyarrow as pa
 
 from microagg.errors import InvalidData, MicroaggError
 from microagg.io import _duckdb, _postgresql
-from microagg.io._database_addresses import DUCKDB, Address, is_database, parse, same_table, without_credentials
+from microagg.io._database_addresses import (
+    DUCKDB,
+    Address,
+    is_database,
+    parse,
+    same_table,
+    table_name,
+    without_credentials,
+)
 from microagg.io._worker import Stop, run
 
-__all__ = ["check_table_target", "is_database", "read_table", "same_table", "without_credentials", "write_table"]
+__all__ = [
+    "check_table_target",
+    "is_database",
+    "read_table",
+    "same_table",
+    "table_name",
+    "without_credentials",
+    "write_table",
+]
 
 
 def read_table(address: str) -> tuple[pa.Table, str]:

@@ -155,7 +155,10 @@ def category_codes(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np
     import pyarrow.compute as pc
 
     codes = np.zeros(frame.shape[0], dtype=np.int64)
+    n_codes = 1
     for name in names:
+        if n_codes == codes.size:  # all are told apart
+            break
         try:
             array = frame.get_column(name).to_arrow()
             if pa.types.is_dictionary(array.type):  # its own codes may tell equal values apart
@@ -169,7 +172,8 @@ def category_codes(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np
                 f"numbers."
             ) from None
         indices = encoded.indices.cast("int64").fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
-        codes = np.unique(codes * (len(encoded.dictionary) + 1) + indices, return_inverse=True)[1]
+        different, codes = np.unique(codes * (len(encoded.dictionary) + 1) + indices, return_inverse=True)
+        n_codes = different.size
     return codes
 
 

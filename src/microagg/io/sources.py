@@ -197,6 +197,14 @@ def read_source(
     return Source(_checked(table, path.name), path.name, kind, details, labels, dialect, path)
 
 
+def is_text_file(address: str | os.PathLike[str]) -> bool:
+    """Tell whether an address is that of a text file, to which options of reading apply."""
+    if is_database(address):
+        return False
+    path = to_path(address)
+    return not path.is_dir() and kind_of(path) == "csv"
+
+
 def check_target(
     address: str | os.PathLike[str], source: str | os.PathLike[str] | None = None, *, overwrite: bool = False
 ) -> None:

@@ -32,7 +32,7 @@ from microagg.report.parts import (
     SizeCount,
     Tree,
 )
-from microagg.report.text import count, percent, quoted, shown
+from microagg.report.text import count, counted, listed, percent, quoted, sentence, shown
 from microagg.schema import Role
 
 if TYPE_CHECKING:
@@ -184,16 +184,7 @@ def loss_of(release: Judged) -> Loss:
             )
         )
     columns.sort(key=lambda one: -(math.inf if one.percent is None else one.percent))
-    return Loss(loss_word(found.percent), finite(found.percent), LOSS_SCALE, figures, tuple(columns))
-
-
-def public_loss_of(release: Judged) -> Loss:
-    """Give the loss in words: with the masked file, a column's percentage tells its variance, and where one record
-    makes most of it, that record.
-    """  # noqa: D205
-    found = release.information
-    columns = tuple(ColumnLoss(shown(name), loss_word(lost)) for name, lost in found.per_column.items())
-    return Loss(loss_word(found.percent), None, LOSS_SCALE, (), columns)
+    return Loss(loss_word(found.percent), finite(found.percent), LOSS_SCALE, figures, tuple(columns), len(columns))
 
 
 def distributions_of(release: Judged, public: bool) -> tuple[tuple[Distribution, ...], tuple[str, ...]]:
@@ -234,10 +225,10 @@ def correlations_of(release: Judged) -> Correlations | None:
     )
 
 
-def correlation_words(mean: float) -> str:
-    """Give the mean change of a correlation as no more than some step."""
-    limit = next((step for step in _CORRELATION_STEPS if mean < step), None)
-    return f"less than {limit:g}" if limit else f"more than {_CORRELATION_STEPS[-1]:g}"
+def correlation_words(mean: float, steps: Sequence[float] = _CORRELATION_STEPS) -> str:
+    """Give the mean change of a correlation as less than some step, or more than all."""
+    limit = next((step for step in steps if mean < step), None)
+    return f"less than {limit:g}" if limit else f"more than {steps[-1]:g}"
 
 
 def risk_of(release: Judged) -> Risk:
@@ -245,9 +236,10 @@ def risk_of(release: Judged) -> Risk:
     found = release.risk
     recipe = release.recipe
     si = scoring_index(release.loss.g_il, found.g_dr)
+    what = "keys" if found.restricted else "columns"
     figures = (
-        Figure("right record, some columns known", "RLD", found.rld, "%", "Averaged over sets of known columns."),
-        Figure("right record, all columns known", "full keys", found.full_keys, "%", _bound_words(recipe)),
+        Figure(f"right record, some {what} known", "RLD", found.rld, "%", f"Averaged over sets of known {what}."),
+        Figure(f"right record, all {what} known", "full keys", found.full_keys, "%", _bound_words(recipe)),
         Figure("right group", "", found.right_group, "%", "He then knows what the group releases: its averages."),
         Figure(
             "all values guessed closely", "ID", found.interval, "%",
@@ -269,6 +261,11 @@ def risk_of(release: Judged) -> Risk:
     columns.sort(key=lambda one: -(one.driver or 0.0))
     return Risk(
         figures=figures,
+        keys=tuple(shown(name) for name in found.columns if name in found.keys),  # in the file's order
+        restricted=found.restricted,
+        sampled=found.sampled,
+        seed=found.seed,
+        standard_error=found.standard_error,
         how=_how_linked(found),
         records=_record_risk(found.per_record, None if recipe.per_column else 100.0 / recipe.k),
         columns=tuple(columns),
@@ -299,20 +296,35 @@ def _bound_words(recipe: "Recipe") -> str:
 def _how_linked(found: "DisclosureRisk") -> str:
     tried = len(found.per_set)
     sets = f"all {count(tried)}" if tried == found.n_sets else f"{count(tried)} of the {count(found.n_sets)}"
-    words = [
-        "The intruder knows the original values of masked columns, and the strata, of everybody, and links each person "
-        "to the nearest released record."
-    ]
+    if found.restricted:
+        keys = [name for name in found.columns if name in found.keys]
+        words = [
+            f"The intruder is taken to know the original values of only {listed(keys)} (the keys), {count(len(keys))} "
+            f"of {counted(len(found.columns), 'masked column')}, and the strata, of everybody. He links each person to "
+            f"the nearest released record. Who knows other masked columns too can link more than is shown here."
+        ]
+    else:
+        words = [
+            "The intruder knows the original values of masked columns, and the strata, of everybody, and links each "
+            "person to the nearest released record."
+        ]
     if found.n_sets > 1:
-        words.append(f"Which columns he knows nobody can say: {sets} sets of them were tried and averaged.")
+        what = "keys" if found.restricted else "columns"
+        words.append(f"Which {what} he knows nobody can say: {sets} sets of them were tried and averaged.")
     if found.sets_error:
         words.append(f"The sets were drawn with seed 0; standard error {percent(found.sets_error)}.")
-    if found.sampled is not None:
-        words.append(
-            f"Estimated on {count(found.sampled)} records drawn with seed 0; standard error "
-            f"{percent(found.standard_error)}."
-        )
-    return " ".join(words)
+    words.append(sample_words(found))
+    return sentence(words)
+
+
+def sample_words(found: "DisclosureRisk | Risk") -> str:
+    """Say on which records linkage was estimated; nothing where all were linked."""
+    if found.sampled is None:
+        return ""
+    return (
+        f"Estimated on {count(found.sampled)} records drawn with seed {found.seed}; standard error "
+        f"{percent(found.standard_error)}."
+    )
 
 
 def _record_risk(per_record: NDArray[np.float64], bound: float | None) -> RecordRisk:

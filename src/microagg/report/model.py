@@ -7,7 +7,7 @@ from microagg.report import figures, words
 from microagg.report.figures import Compared, Judged
 from microagg.report.parts import ReportModel as ReportModel
 from microagg.report.parts import SourceFacts as SourceFacts
-from microagg.report.text import shown
+from microagg.report.public import public_change_of_correlations, public_loss_of
 from microagg.report.verdict import verdict
 
 
@@ -29,9 +29,9 @@ def build(
     comparison : Comparison, optional
         Other releases of the same file, for the map of risk and loss.
     public : bool
-        Leave out whatever could help an intruder: all figures that depend on original values, small cells,
-        extremes, the names of columns that were dropped, the checksum, the order of rows. Risk is left out whole:
-        what drives it tells an intruder what to find out.
+        Leave out whatever could help an intruder: all figures that depend on original values, the loss of columns
+        that one group could have made, small cells, extremes, the names of columns that were dropped, the checksum,
+        the order of rows. Risk is left out whole: what drives it tells an intruder what to find out.
 
     Returns
     -------
@@ -45,16 +45,17 @@ def build(
     'The promise holds: every record shares its masked values with at least 2 others.'
     """
     groups = figures.groups_of(release, public)
-    correlations = figures.correlations_of(release)
-    loss = figures.public_loss_of(release) if public else figures.loss_of(release)
+    correlations = None if public else figures.correlations_of(release)
+    moved = public_change_of_correlations(release) if public else correlations.text if correlations else ""
+    loss = public_loss_of(release) if public else figures.loss_of(release)
     risk = None if public else figures.risk_of(release)
     diversity = () if public else figures.diversity_of(release)
     drawn, others = figures.distributions_of(release, public)
     lone = {} if public else words.unmasked(release)
     return ReportModel(
         public=public,
-        title=shown(source.name) if source else "Masked microdata",
-        verdict=verdict(release, groups, loss, correlations, risk, diversity, lone, public),
+        title=words.title(source),
+        verdict=verdict(release, groups, loss, moved, risk, diversity, lone, public),
         source=None if public else words.source_facts(source),
         done=words.what_was_done(release, public),
         versions=words.versions(release),
@@ -63,7 +64,7 @@ def build(
         loss=loss,
         distributions=drawn,
         not_drawn=others,
-        correlations=None if public else correlations,
+        correlations=correlations,
         risk=risk,
         diversity=diversity,
         tree=None if public else figures.tree_of(release),

@@ -15,7 +15,7 @@ class SourceFacts:
     Attributes
     ----------
     name : str
-        What the file is called. It heads the public report too.
+        What the file is called. It heads the public report too; of a database's address the table's name alone does.
     kind : str
         CSV, Parquet, a database ...
     details : mapping
@@ -114,7 +114,7 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class ColumnLoss:
-    """What one masked column lost. In public the word alone."""
+    """What one masked column lost. In public the word alone, or that it is not told."""
 
     column: str
     word: str
@@ -134,6 +134,7 @@ class Loss:
     scale: str  # what the words mean
     figures: tuple[Figure, ...]
     columns: tuple[ColumnLoss, ...]
+    told: int  # of how many columns the loss is told; in public maybe not of all
 
 
 @dataclass(frozen=True)
@@ -187,6 +188,11 @@ class Risk:
     """What an intruder could still do."""
 
     figures: tuple[Figure, ...]
+    keys: tuple[str, ...]  # the columns that the intruder is taken to know
+    restricted: bool  # whether those are not all masked columns
+    sampled: int | None  # how many records linkage was estimated on; None: all
+    seed: int | None  # what they were drawn with
+    standard_error: float  # of linkage, in percent
     how: str  # keys, sets, sample, in words
     records: RecordRisk
     columns: tuple[ColumnRisk, ...]

@@ -2,20 +2,22 @@
 
 from collections.abc import Mapping
 
-from microagg.report.figures import Judged, names_of, worst_dominated
-from microagg.report.parts import Correlations, DiversityFacts, Fact, Groups, Loss, Risk, State, Verdict
-from microagg.report.text import count, counted, listed, percent, quoted
+from microagg.report.figures import Judged, names_of, sample_words, worst_dominated
+from microagg.report.parts import DiversityFacts, Fact, Groups, Loss, Risk, State, Verdict
+from microagg.report.text import count, counted, listed, percent, quoted, sentence
 from microagg.schema import Role
 
-_MOST_FIRST = 5
-_MANY_ALONE = 0.5  # of the records: a column in which so many have a value of their own tells most apart
+_MOST_FIRST = 6
+_HALF = 50.0  # percent of the records: a column in which so many have a value of their own stands in the headline
+_AS_IT_IS = (Role.WEIGHT, Role.KEEP, Role.CONFIDENTIAL)
+_MOST_APART = 2  # columns with values of their own that are told one by one; more are told together
 
 
 def verdict(
     release: Judged,
     groups: Groups,
     loss: Loss,
-    correlations: Correlations | None,
+    moved: str,
     risk: Risk | None,
     diversity: tuple[DiversityFacts, ...],
     lone: Mapping[str, int],
@@ -24,12 +26,9 @@ def verdict(
     """Say in a few sentences what a committee must know."""
     counted_again = groups.reached if groups.per_column or groups.counted is None else groups.counted
     holds = min(groups.reached, counted_again) >= groups.promised
-    gaps = [
-        name
-        for role in (Role.WEIGHT, Role.KEEP)  # confidential values an intruder is taken not to know
-        for name in names_of(release, role)
-        if public or lone.get(name, 0) >= _MANY_ALONE * groups.records
-    ]
+    alone = _alone(release, groups, lone)
+    released = [name for role in _AS_IT_IS for name in names_of(release, role)]
+    gaps = released if public else [name for name, _, share in alone if share >= _HALF]
     if not holds:
         headline = (
             f"The promise is broken: k = {groups.promised} was asked, and only {counted(counted_again, 'record')} "
@@ -43,16 +42,56 @@ def verdict(
         )
         if gaps:
             headline += f" It does not cover {listed(gaps, 3)}"
-            headline += ", released unchanged." if public else ", by which most could be told apart."
-    first = [] if public else _look_first(release, groups, loss, risk, diversity, lone, holds)
+            apart = ", by which half of the records or more could be told apart."
+            headline += ", released unchanged." if public else apart
+    first = [] if public else _look_first(release, groups, loss, risk, diversity, _alone_words(alone), holds)
     lines = [
         Fact("Promised", _promised(release, groups)),
         Fact("Kept", _kept(groups, holds)),
-        Fact("Lost", _lost(loss, correlations, public)),
+        Fact("Lost", _lost(loss, moved, public)),
         Fact("An intruder", _intruder(groups, risk)),
     ]
-    state: State = "bad" if not holds else "look" if gaps or groups.per_column else "good"
+    open_questions = gaps or groups.per_column or (risk is not None and risk.restricted)
+    state: State = "bad" if not holds else "look" if open_questions else "good"
     return Verdict(state, headline, tuple(lines), tuple(first[:_MOST_FIRST]))
+
+
+def _alone(release: Judged, groups: Groups, lone: Mapping[str, int]) -> list[tuple[str, Role, float]]:
+    """Give each column released as it is in which records have a value of their own, and of how many, in percent."""
+    return [
+        (name, role, 100.0 * lone[name] / groups.records)
+        for role in _AS_IT_IS
+        for name in names_of(release, role)
+        if lone.get(name)
+    ]
+
+
+def _alone_words(alone: list[tuple[str, Role, float]]) -> list[str]:
+    """Say by which columns records could be found, whatever is masked."""
+    if len(alone) > _MOST_APART:
+        ordered = sorted(alone, key=lambda one: -one[2])
+        columns = [
+            f"{quoted(name)} ({percent(share)}{', confidential' if role is Role.CONFIDENTIAL else ''})"
+            for name, role, share in ordered
+        ]
+        return [
+            f"{len(alone)} columns are released as they are and hold values that are nobody else's, in so many of the "
+            f"records: {', '.join(columns)}. Who knows one of those values needs nothing more. Round them, or put them "
+            f"into classes."
+        ]
+    found = []
+    for name, role, share in alone:
+        secret = role is Role.CONFIDENTIAL
+        knows = (
+            "an intruder is taken not to know it, but who does needs nothing more"
+            if secret
+            else "who knows it needs nothing more"
+        )
+        found.append(
+            f"{quoted(name)} is {'confidential and ' if secret else ''}released as it is, and in {percent(share)} of "
+            f"the records its value is nobody else's: {knows}. Round it, or put it into classes."
+        )
+    return found
 
 
 def _promised(release: Judged, groups: Groups) -> str:
@@ -76,10 +115,17 @@ def _kept(groups: Groups, holds: bool) -> str:
     return f"{word}. Counted again in the released file, the fewest records alike are {count(groups.counted or 0)}."
 
 
-def _lost(loss: Loss, correlations: Correlations | None, public: bool) -> str:
+def _lost(loss: Loss, moved: str, public: bool) -> str:
+    correlations = f"Correlations moved by {moved} on average." if moved else ""
     if public:
-        moved = f" Correlations moved by {correlations.text} on average." if correlations else ""
-        return f"The loss of information is {loss.word}.{moved}"
+        if not loss.told:
+            return (
+                "The loss of information is not told: in each column one group of records could make it, and be read "
+                "off it."
+            )
+        whole = loss.told == len(loss.columns)
+        part = "" if whole else f" in the {counted(loss.told, 'column')} of which it can be told"
+        return sentence([f"The loss of information is {loss.word}{part}.", correlations])
     words = [f"The loss of information is {loss.word}: {percent(loss.percent)} of the variation of the masked columns."]
     worst, least = loss.columns[0], loss.columns[-1]
     if len(loss.columns) > 1 and worst.percent != least.percent:
@@ -87,9 +133,7 @@ def _lost(loss: Loss, correlations: Correlations | None, public: bool) -> str:
             f"{quoted(worst.column)} lost most ({percent(worst.percent)}), {quoted(least.column)} least "
             f"({percent(least.percent)})."
         )
-    if correlations:
-        words.append(f"Correlations moved by {correlations.text} on average.")
-    return " ".join(words)
+    return sentence([*words, correlations])
 
 
 def _intruder(groups: Groups, risk: Risk | None) -> str:
@@ -103,10 +147,29 @@ def _intruder(groups: Groups, risk: Risk | None) -> str:
         )
     some, full, group, close = (figure.value for figure in risk.figures[:4])
     bound = "" if groups.per_column else f", of at most {percent(100.0 / groups.promised)}"
-    return (
-        f"Knowing some masked columns of everybody, he picks the right record {_in_of(some)}; knowing all of them, "
-        f"{_in_of(full)}{bound}. He finds the right group {_in_of(group)}, and then knows what it releases. In "
-        f"{percent(close)} of the records all values lie close to the released ones."
+    if not risk.restricted:
+        linked = (
+            f"Knowing some masked columns of everybody, he picks the right record {_in_of(some)}; knowing all of them, "
+            f"{_in_of(full)}{bound}."
+        )
+    elif len(risk.keys) == 1:
+        linked = (
+            f"An intruder who knows only {quoted(risk.keys[0])}, 1 of {len(risk.columns)} masked columns, of everybody "
+            f"picks the right record {_in_of(full)}{bound}."
+        )
+    else:
+        linked = (
+            f"An intruder who knows only {listed(risk.keys)}, {len(risk.keys)} of {len(risk.columns)} masked columns, "
+            f"of everybody picks the right record {_in_of(some)} by some of them, {_in_of(full)} by all{bound}."
+        )
+    return sentence(
+        [
+            linked,
+            sample_words(risk),
+            "One who knows more was not measured, and can link more." if risk.restricted else "",
+            f"He finds the right group {_in_of(group)}, and then knows what it releases.",
+            f"In {percent(close)} of the records all values lie close to the released ones.",
+        ]
     )
 
 
@@ -120,7 +183,7 @@ def _look_first(
     loss: Loss,
     risk: Risk | None,
     diversity: tuple[DiversityFacts, ...],
-    lone: Mapping[str, int],
+    alone: list[str],
     holds: bool,
 ) -> list[str]:
     """List what deserves attention, the gravest first."""
@@ -132,13 +195,12 @@ def _look_first(
             f"{percent(100.0 * groups.unique / groups.records)} of the records are unique in their masked columns "
             f"taken together. Consider a method that groups whole records."
         )
-    for name in (*names_of(release, Role.WEIGHT), *names_of(release, Role.KEEP)):
-        alone = lone.get(name, 0)
-        if alone:
-            found.append(
-                f"{quoted(name)} is released as it is, and in {percent(100.0 * alone / groups.records)} of the records "
-                f"its value is nobody else's: who knows it needs nothing more. Round it, or put it into classes."
-            )
+    found += alone
+    if risk is not None and risk.restricted:
+        found.append(
+            f"The risk is that of an intruder who knows only {listed(risk.keys)}. Whoever can know another masked "
+            f"column can link more: measure for all of them, unless nobody can know them."
+        )
     for one in diversity:
         if one.distinct == 1:
             found.append(f"{quoted(one.column)} has one value throughout some group, which gives it away.")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from microagg.errors import InvalidData
+from microagg.io.databases import is_database, table_name
 from microagg.report.bins import SMALL_CELL
 from microagg.report.figures import (
     Judged,
@@ -113,6 +114,13 @@ def versions(release: Judged) -> tuple[Fact, ...]:
         Fact("Python", platform.python_version()),
         Fact("NumPy", np.__version__),
     )
+
+
+def title(source: SourceFacts | None) -> str:
+    """Head the page: by the file's name, or a database's table; where that database is must not get out."""
+    if source is None:
+        return "Masked microdata"
+    return shown(table_name(source.name) or "Masked microdata" if is_database(source.name) else source.name)
 
 
 def source_facts(source: SourceFacts | None) -> Source | None:
@@ -264,8 +272,9 @@ def limits(release: Judged, public: bool) -> tuple[str, ...]:
     if public:
         found.append(
             "This page is the public version. It shows the masked file only, in bins of at least "
-            f"{SMALL_CELL} k = {SMALL_CELL * release.recipe.k} records, and losses in words: exact figures of loss and "
-            "risk, set against the masked file, would give original values away. They were measured and stay inside."
+            f"{SMALL_CELL} k = {SMALL_CELL * release.recipe.k} records, and losses in words, where no one group could "
+            "have made them: exact figures of loss and risk, set against the masked file, would give original values "
+            "away. They were measured and stay inside."
         )
     else:
         found.append(

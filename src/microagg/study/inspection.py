@@ -9,8 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from microagg.checks import EXACT_INTEGERS
 from microagg.io import frames
 from microagg.schema import Role
+
+ValueLabels = Mapping[str, Mapping[Any, str]]
 
 _FEW = 50  # distinct values up to which a column may divide the file into strata
 _UNIQUE = 0.95  # share of distinct values from which a column may tell everybody apart
@@ -45,7 +48,8 @@ class ColumnGuess:
     ----------
     name : str
     type : str
-        "numbers", "whole numbers", "text", "dates" or "other".
+        "numbers", "whole numbers" (however they are stored), "codes", whose numbers stand for something else, "text",
+        "dates" or "other".
     missing, distinct : int
         Values that are missing; different ones among the others.
     role : Role
@@ -72,7 +76,7 @@ class Inspection:
     unique : int
         Records that nobody shares the guessed quasi-identifiers and strata with.
     incomplete : int
-        Records that lack a value in one of the columns to mask.
+        Records that lack a value in one of the columns to mask, of the strata or of the unit, and cannot be masked.
     """
 
     records: int
@@ -96,14 +100,16 @@ class Inspection:
         return {column.name: column.reason for column in self.columns}
 
 
-def inspect_table(table: pa.Table, k: int) -> Inspection:
-    """Guess the role of each column of a table whose numbers are numbers; k decides what may be a stratum."""
+def inspect_table(table: pa.Table, k: int, value_labels: ValueLabels | None = None) -> Inspection:
+    """Guess the role of each column of a table whose numbers are numbers; k decides what may be a stratum.
+
+    `value_labels` tells, by column, what its values stand for, where the file says so: such numbers are codes.
+    """
     found: list[ColumnGuess] = []
     strata: list[str] = []
     taken: set[Role] = set()
     for name in table.column_names:
-        distinct = _distinct(table[name])
-        guess = _guess(table, name, distinct, k, strata, taken)
+        guess = _guess(table, name, k, strata, taken, (value_labels or {}).get(name, {}))
         if guess.role is Role.STRATUM:
             strata.append(name)
         taken.add(guess.role)
@@ -115,16 +121,20 @@ def inspect_table(table: pa.Table, k: int) -> Inspection:
         codes = frames.category_codes(frame, [*quasi, *strata])
         unique = int(np.count_nonzero(np.bincount(codes) == 1))
     incomplete = 0
-    masks = frames.missing_rows(frame, [*quasi, *strata]) if quasi else {}
+    unit = [column.name for column in found if column.role is Role.UNIT]
+    masks = frames.missing_rows(frame, [*quasi, *strata, *unit]) if quasi else {}
     if masks:
         incomplete = int(np.count_nonzero(np.logical_or.reduce(list(masks.values()))))
     return Inspection(table.num_rows, tuple(found), unique, incomplete)
 
 
-def _guess(table: pa.Table, name: str, distinct: int, k: int, strata: list[str], taken: set[Role]) -> ColumnGuess:
+def _guess(
+    table: pa.Table, name: str, k: int, strata: list[str], taken: set[Role], labels: Mapping[Any, str]
+) -> ColumnGuess:
     """Guess one column's role. Where in doubt, what is safer: a column is masked or left out, not passed through."""
-    column = table[name]
-    kind = _kind(column.type)
+    column = _values(table[name])
+    distinct = _distinct(column)
+    kind = "codes" if _stand_for_more(table[name].type, column, distinct, labels) else _kind(column)
     present = len(column) - column.null_count
     words = set(_SPLIT.split(_CAMEL.sub("_", name).lower()))
     words |= {name.lower().replace("_", "").replace(" ", "")}
@@ -145,19 +155,22 @@ def _guess(table: pa.Table, name: str, distinct: int, k: int, strata: list[str],
         return guess(Role.UNIT, "by its name it says who a record belongs to, and its values repeat")
     if words & _IDENTIFIER and (telling or (not numeric and distinct > _FEW)):
         return guess(Role.IDENTIFIER, f"by its name, and {distinct} of {present} values differ")
-    if kind == "text" and telling:
+    if kind in ("text", "codes") and telling:
         return guess(Role.IDENTIFIER, f"{distinct} of {present} values differ: it tells people apart")
     if kind == "whole numbers" and distinct == present and _is_a_numbering(column):
         return guess(Role.IDENTIFIER, "it numbers the records")
     if words & _WEIGHT and not words & _BODILY and numeric and Role.WEIGHT not in taken and _positive(column):
         return guess(Role.WEIGHT, "by its name, and no value is negative")
-    if words & _CONFIDENTIAL and distinct <= _FEW and kind in ("text", "whole numbers", "other"):
+    if words & _CONFIDENTIAL and distinct <= _FEW and kind in ("text", "whole numbers", "codes", "other"):
         return guess(Role.CONFIDENTIAL, "by its name it is sensitive; released as it is")
     if kind == "whole numbers" and telling and words & (_CONFIDENTIAL | _NUMBERED):
         return guess(Role.IDENTIFIER, f"{distinct} of {present} values differ, and by its name it is no quantity")
     may_divide = distinct <= _FEW and column.null_count == 0 and kind != "numbers"
     if words & _STRATUM and may_divide and _fewest(table, [*strata, name]) >= max(3 * k, 10):
         return guess(Role.STRATUM, f"by its name, and each of its {distinct} values has records enough")
+    obstacle = _obstacle(column) if numeric else ""
+    if obstacle:
+        return guess(Role.IDENTIFIER if telling else Role.DROP, f"{obstacle}, and cannot be averaged")
     if numeric and not words & _IDENTIFIER:
         few = f"only {distinct}" if distinct <= 10 else str(distinct)
         return guess(Role.QUASI, f"{kind}, {few} different values")
@@ -168,26 +181,73 @@ def _guess(table: pa.Table, name: str, distinct: int, k: int, strata: list[str],
     return guess(Role.DROP, f"{kind} cannot be averaged; move it to strata, confidential or keep if it may be released")
 
 
+def _values(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Give the values that a column holds: no dictionary, and nothing in place of what is not a number."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+    return column
+
+
 def _distinct(column: pa.ChunkedArray) -> int:
     """Count the different values; 0 where they cannot be told apart."""
     try:
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
         return int(pc.count_distinct(column, mode="only_valid").as_py())
     except pa.ArrowException:
         return 0
 
 
-def _kind(type_: pa.DataType) -> str:
-    if pa.types.is_dictionary(type_):
-        type_ = type_.value_type
+def _stand_for_more(stored: pa.DataType, column: pa.ChunkedArray, distinct: int, labels: Mapping[Any, str]) -> bool:
+    """Tell whether numbers are codes: categories, or most of them with a label that says what they stand for.
+
+    Labels of a few values among many, as of a refusal to answer, leave a quantity what it is.
+    """
+    if not _is_number(column.type):
+        return False
+    if pa.types.is_dictionary(stored):
+        return True
+    if not 0 < distinct <= 2 * len(labels):
+        return False
+    return 2 * sum(value in labels for value in column.unique().drop_null().to_pylist()) >= distinct
+
+
+def _kind(column: pa.ChunkedArray) -> str:
+    type_ = column.type
     if pa.types.is_integer(type_):
         return "whole numbers"
-    if pa.types.is_floating(type_) or pa.types.is_decimal(type_):
-        return "numbers"
+    if _is_number(type_):
+        return "whole numbers" if _all_whole(column) else "numbers"
     if pa.types.is_string(type_) or pa.types.is_large_string(type_):
         return "text"
     return "dates" if pa.types.is_temporal(type_) else "other"
+
+
+def _is_number(type_: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_))
+
+
+def _all_whole(column: pa.ChunkedArray) -> bool:
+    """Tell whether floats or decimals are whole numbers: some files hold no others, so their type does not say.
+
+    Beyond 2**53 every float is whole, which says nothing.
+    """
+    whole = pc.equal(column, pc.floor(column))
+    return bool(pc.all(whole).as_py()) and _largest(column) <= EXACT_INTEGERS
+
+
+def _largest(column: pa.ChunkedArray) -> float:
+    """Give the largest magnitude."""
+    extremes = pc.min_max(column).as_py()
+    return max(abs(extremes["min"]), abs(extremes["max"])) if extremes["max"] is not None else 0
+
+
+def _obstacle(column: pa.ChunkedArray) -> str:
+    """Say why numbers cannot be masked, as `protect` would; empty where they can."""
+    largest = _largest(column)
+    if pa.types.is_floating(column.type):
+        return "it holds infinite values" if largest == float("inf") else ""
+    return "it holds numbers beyond 2**53" if largest > EXACT_INTEGERS else ""
 
 
 def _is_a_numbering(column: pa.ChunkedArray) -> bool:

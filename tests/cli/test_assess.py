@@ -1,0 +1,187 @@
+"""`microagg assess` judges what the recipe says, and never by rows that do not belong together without saying so."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+import microagg as ma
+from microagg.cli import app
+from microagg.errors import InvalidData, InvalidParameter, RoleError
+
+RECIPE = """k = 4
+[roles]
+quasi = ["age", "wage", "income"]
+strata = ["region"]
+weight = "weight"
+drop = ["person", "education", "hours", "business", "capital", "pension", "tax", "contributions"]
+"""
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def judged(*words):
+    result = run("assess", *words, "--json")
+    assert result.exit_code == 0, f"{result.stderr}{result.exception!r}"
+    return json.loads(result.stdout)
+
+
+def refused(*words):
+    error = run("assess", *words).exception
+    assert isinstance(error, (InvalidData, InvalidParameter, RoleError)), repr(error)
+    return str(error)
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Give a folder with a survey, a recipe, and the survey masked by it."""
+    monkeypatch.chdir(tmp_path)
+    survey = ma.datasets.survey(400, seed=0)
+    pyarrow.csv.write_csv(survey, "survey.csv")
+    Path("recipe.toml").write_text(RECIPE)
+    assert run("mask", "survey.csv", "--recipe", "recipe.toml", "-q").exit_code == 0
+    return survey
+
+
+MASKED = "out/survey_masked.csv"
+
+
+def test_a_recipe_says_columns_strata_and_risk(files):
+    release = ma.protect(files, 4, quasi=["age", "wage", "income"], strata=["region"], weight="weight", rest="drop")
+    found = judged("survey.csv", MASKED, "--recipe", "recipe.toml")
+    assert found["columns"] == found["keys"] == ["age", "wage", "income"]
+    assert found["strata"] == ["region"]
+    assert found["record_linkage_percent"] == pytest.approx(release.risk.rld)
+    assert found["record_linkage_all_keys_percent"] == pytest.approx(release.risk.full_keys)
+    assert found["information_loss_percent"] == pytest.approx(release.information.percent)
+    alone = judged("survey.csv", MASKED)
+    assert alone["strata"] == []
+    assert alone["record_linkage_percent"] < found["record_linkage_percent"]
+    named = judged("survey.csv", MASKED, "--strata", "region")
+    assert named["record_linkage_percent"] == found["record_linkage_percent"]
+    Path("recipe.toml").write_text(RECIPE + '[risk]\nkeys = ["wage", "age"]\nsample = 100\nseed = 5\n')
+    restricted = judged("survey.csv", MASKED, "--recipe", "recipe.toml")
+    assert restricted["keys"] == ["age", "wage"]
+    assert (restricted["sampled"], restricted["seed"]) == (100, 5)
+    assert restricted["record_linkage_percent"] == release.risk_for(["age", "wage"], sample=100, seed=5).rld
+    said = run("assess", "survey.csv", MASKED, "--recipe", "recipe.toml").stdout
+    assert "knows only age, wage (2 of 3 columns) and region" in said
+    assert "estimated on 100 records drawn with seed 5; standard error" in said
+    over = judged("survey.csv", MASKED, "--recipe", "recipe.toml", "--keys", "age", "--seed", 6, "--sample", 50)
+    assert (over["keys"], over["sampled"], over["seed"]) == (["age"], 50, 6)
+
+
+@pytest.mark.usefixtures("files")
+def test_columns_that_were_not_masked_are_not_passed_over_in_silence():
+    found = judged("survey.csv", MASKED)
+    numbers, others = found["warnings"]
+    assert "not judged: weight." in numbers
+    assert "--columns age,wage,income,weight" in numbers
+    assert "no numbers: region." in others
+    assert "--strata region" in others
+    assert "Warning: released unchanged" in run("assess", "survey.csv", MASKED).stdout
+    whole = judged("survey.csv", MASKED, "--columns", "age,wage,income,weight", "--strata", "region")
+    assert whole["warnings"] == []
+    assert whole["record_linkage_percent"] > 5 * found["record_linkage_percent"]  # nearly everybody's weight is unique
+    by_recipe = judged("survey.csv", MASKED, "--recipe", "recipe.toml")
+    assert ["weight" in text for text in by_recipe["warnings"]] == [True]
+
+
+@pytest.mark.usefixtures("files")
+def test_rows_in_another_order_are_noticed():
+    assert run("mask", "survey.csv", "--recipe", "recipe.toml", "-q", "-o", "sorted", "--reorder").exit_code == 0
+    moved = "sorted/survey_masked.csv"
+    for words in ([], ["--strata", "region"], ["--recipe", "recipe.toml"], ["--columns", "age,wage"]):
+        message = refused("survey.csv", moved, *words)
+        assert "rows stand in another order" in message
+        assert "of 400 rows" in message
+        assert "without reordering" in message
+    assert "reorder = true" in refused("survey.csv", moved, "--recipe", "sorted/recipe.toml")
+    lines = Path(moved).read_text().splitlines()
+    header = lines[0].replace('"', "").split(",")
+    kept = [header.index(name) for name in ("age", "wage", "income", "weight")]
+    Path("numbers.csv").write_text("\n".join(",".join(line.split(",")[j] for j in kept) for line in lines))
+    assert "'weight'" in refused("survey.csv", "numbers.csv")  # a number that was moved is no masked one
+
+
+def test_a_sorted_file_of_masked_columns_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    survey = ma.datasets.survey(200, seed=0).select(["age", "wage"])
+    pq.write_table(survey, "a.parquet")
+    masked = ma.protect(survey, 4).data
+    pq.write_table(masked.sort_by([("age", "ascending"), ("wage", "ascending")]), "b.parquet")
+    (warning,) = judged("a.parquet", "b.parquet")["warnings"]
+    assert "is sorted and the original is not" in warning
+    pq.write_table(masked, "b.parquet")
+    assert judged("a.parquet", "b.parquet")["warnings"] == []
+
+
+def test_swapped_columns_are_judged_where_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    values = {"a": rng.normal(size=50), "b": rng.normal(size=50)}
+    pq.write_table(pa.table(values), "a.parquet")
+    pq.write_table(pa.table({name: rng.permutation(column) for name, column in values.items()}), "b.parquet")
+    assert "name it with --columns" in refused("a.parquet", "b.parquet")
+    assert judged("a.parquet", "b.parquet", "--columns", "a,b")["information_loss_percent"] > 50
+
+
+def test_files_that_do_not_fit(files):
+    pyarrow.csv.write_csv(files.slice(0, 390), "short.csv")
+    message = refused("survey.csv", "short.csv")
+    assert "400 records and the masked one 390" in message
+    assert "--recipe" in message
+    assert "'salary' is not in the original file" in refused("survey.csv", MASKED, "--columns", "age,salary")
+    assert "'person' is not in the masked file" in refused("survey.csv", MASKED, "--strata", "person")
+    assert "stratum 'age' differs in" in refused("survey.csv", MASKED, "--strata", "age")
+    assert "is a stratum and among" in refused("survey.csv", MASKED, "--strata", "weight", "--columns", "age,weight")
+    pq.write_table(files, "survey.parquet")
+    assert "text files" in refused("survey.parquet", "survey.parquet", "--delimiter", ";")
+
+
+def test_records_left_out_by_the_recipe_are_left_out_of_the_original(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{i % 23},{(i * i) % 41},{'ab'[i % 2]}" for i in range(120)]
+    rows[3], rows[50], rows[70] = ",5,a", "NA,7,b", "4,6,"
+    Path("f.csv").write_text("x,y,s\n" + "\n".join(rows) + "\n")
+    Path("r.toml").write_text('k = 3\n[roles]\nquasi = ["x", "y"]\nstrata = ["s"]\n[masking]\nmissing = "drop"\n')
+    assert run("mask", "f.csv", "--recipe", "r.toml", "-q").exit_code == 0
+    assert "120 records and the masked one 117" in refused("f.csv", "out/f_masked.csv")
+    found = judged("f.csv", "out/f_masked.csv", "--recipe", "r.toml")
+    table = pyarrow.csv.read_csv("f.csv", convert_options=pyarrow.csv.ConvertOptions(strings_can_be_null=True))
+    release = ma.protect(table, 3, quasi=["x", "y"], strata=["s"], missing="drop")
+    assert release.n_dropped == 3
+    assert found["information_loss_percent"] == pytest.approx(release.information.percent)
+    assert found["record_linkage_percent"] == pytest.approx(release.risk.rld)
+
+
+def test_a_loss_beyond_measure_is_no_number_in_json(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table({"a": np.ones(30), "b": np.arange(30.0)}), "a.parquet")
+    pq.write_table(pa.table({"a": np.full(30, 2.0), "b": np.arange(30.0) // 3}), "b.parquet")
+    text = run("assess", "a.parquet", "b.parquet", "--json").stdout
+    found = json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+    assert found["information_loss_percent"] is None
+    assert found["per_column_percent"]["a"] is None
+    assert found["per_column_percent"]["b"] > 0
+
+
+def test_how_text_files_are_written_can_be_said(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    original = "x|y\n" + "".join(f"{i},5|{i * i % 17},25\n" for i in range(40))
+    Path("a.txt").write_text(original)
+    table = pa.table({"x": [i + 0.5 for i in range(40)], "y": [i * i % 17 + 0.25 for i in range(40)]})
+    pq.write_table(ma.protect(table, 4).data, "b.parquet")
+    wanted = ma.protect(table, 4).information.percent
+    dialect = ["--delimiter", "|", "--decimal", ",", "--thousands", "", "--encoding", "utf-8"]
+    assert judged("a.txt", "b.parquet", *dialect)["information_loss_percent"] == pytest.approx(wanted)
+    Path("r.toml").write_text('k = 4\n[roles]\nquasi = ["x", "y"]\n[read]\ndelimiter = "|"\ndecimal = ","\n')
+    found = judged("a.txt", "b.parquet", "--recipe", "r.toml")
+    assert found["information_loss_percent"] == pytest.approx(wanted)
