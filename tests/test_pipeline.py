@@ -2,6 +2,7 @@ import pickle
 import subprocess
 import sys
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -311,6 +312,29 @@ def test_nothing_of_rows_that_are_not_released_stays_in_a_release():
         keep = [name for name in frame.columns if name != "a"]
         release = ma.protect(frame, 3, keep=keep, missing="drop")
         assert next(iter(release.data["s"])) == frame["s"][0]
+        assert b"secret" not in pickle.dumps(release)
+
+
+def test_categories_keep_their_order_and_those_of_no_row_are_dropped():
+    order, levels = ["low", "secret", "high", "middle"], ["high", "low", "middle"] * 4 + ["secret"]
+    values = [*map(float, range(12)), None]
+    kind = pa.dictionary(pa.int8(), pa.string(), ordered=True)
+    arrow = pa.DictionaryArray.from_arrays(
+        pa.array([order.index(level) for level in levels], pa.int8()), order, ordered=True
+    )
+    frames = [
+        pa.table({"a": values, "s": arrow}),
+        pd.DataFrame({"a": values, "s": pd.Categorical(levels, order, ordered=True)}),
+        pd.DataFrame({"a": values, "s": pd.Series(arrow, dtype=pd.ArrowDtype(kind))}),
+        pl.DataFrame({"a": values, "s": pl.Series(levels, dtype=pl.Enum(order))}),
+    ]
+    for frame in frames:
+        release = ma.protect(frame, 3, keep=["s"], missing="drop")
+        column = nw.from_native(release.data, eager_only=True)["s"].to_arrow()
+        column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        assert column.to_pylist() == levels[:12]
+        assert column.dictionary.to_pylist() == ["low", "high", "middle"]
+        assert column.type.ordered
         assert b"secret" not in pickle.dumps(release)
 
 

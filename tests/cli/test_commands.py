@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 import microagg as ma
 from microagg.cli import app, main
+from microagg.io.sources import read_source
 
 QUASI = ["age", "education", "hours", "wage", "business", "capital", "pension", "income", "tax", "contributions"]
 
@@ -151,6 +152,27 @@ def test_other_kinds_of_files(kind):
     assert 5 < judged["information_loss_percent"] < 25
 
 
+@pytest.mark.parametrize("suffix", ["sav", "dta"])
+def test_labels_survive_rows_left_out_and_sorted(tmp_path, monkeypatch, suffix):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    polars = pytest.importorskip("polars")
+    monkeypatch.chdir(tmp_path)
+    ages = [None, *(20.0 + i % 50 for i in range(60))]
+    write = pyreadstat.write_sav if suffix == "sav" else pyreadstat.write_dta
+    write(
+        polars.DataFrame({"sex": [1 + i % 2 for i in range(61)], "age": ages}),
+        f"p.{suffix}",
+        column_labels={"sex": "Sex of person", "age": "Age in years"},
+        variable_value_labels={"sex": {1: "male", 2: "female"}, "age": {20: "twenty"}},
+    )
+    Path("r.toml").write_text('k = 3\n[roles]\nquasi = ["age"]\nkeep = ["sex"]\n[masking]\nmissing = "drop"\n')
+    call("mask", f"p.{suffix}", "--recipe", "r.toml", "--reorder", "-o", "out")
+    read = read_source(f"out/p_masked.{suffix}")
+    assert read.table.num_rows == 60
+    assert read.labels.columns == {"sex": "Sex of person", "age": "Age in years"}
+    assert read.labels.values == {"sex": {1: "male", 2: "female"}}
+
+
 @pytest.mark.usefixtures("survey")
 def test_another_target():
     call("mask", "survey.csv", "-k", 3, "--yes", "--to", "masked.parquet")
@@ -236,14 +258,55 @@ def test_beyond_memory():
     call("datasets", "make", "survey", "-n", 3000, "-o", "big.parquet")
     call("inspect", "big.parquet", "-k", 3)
     recipe = Path("recipe.toml").read_text()
-    found = json.loads(
-        call("mask", "big.parquet", "--recipe", "recipe.toml", "--engine", "disk", "-o", "b.parquet", "--json").stdout
-    )
+    large = ("mask", "big.parquet", "--recipe", "recipe.toml", "--engine")
+    found = json.loads(call(*large, "disk", "-o", "b", "--json").stdout)
     assert found["k_reached"] == 3
+    assert (found["masked"], found["recipe"]) == ("b/big_masked.parquet", "b/recipe.toml")
     Path("recipe.toml").write_text(recipe + "\n[blocks]\nmax_block = 500\n")
-    call("mask", "big.parquet", "--recipe", "recipe.toml", "--engine", "disk", "-o", "c.parquet")
-    call("mask", "big.parquet", "--recipe", "recipe.toml", "--engine", "dask", "-o", "d.parquet")
-    assert pq.read_table("c.parquet").equals(pq.read_table("d.parquet"))
+    call(*large, "disk", "-o", "c", "--to", "c.parquet")
+    call(*large, "dask", "-o", "d")
+    assert pq.read_table("c.parquet").equals(pq.read_table("d/big_masked.parquet"))
+    assert names_in("b") == names_in("d") == ["big_masked.parquet", "recipe.toml"]
+    assert names_in("c") == ["recipe.toml"]
+    call("mask", "big.parquet", "--recipe", "d/recipe.toml", "--engine", "dask", "-o", "d", "--force")
+    assert pq.read_table("c.parquet").equals(pq.read_table("d/big_masked.parquet"))
+    assert names_in(".") == ["b", "big.parquet", "c", "c.parquet", "d", "recipe.toml", "survey.csv"]
+
+
+def test_text_beyond_memory_is_as_in_memory(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"0{i}|{i % 9},5|{i * i % 17}\n" for i in range(60))
+    Path("f.txt").write_text(f"code|a|b\n{rows}")
+    Path("r.toml").write_text(
+        'k = 3\n[roles]\nquasi = ["a", "b"]\nkeep = ["code"]\n[blocks]\nby = "median"\nmax_block = 20\n'
+    )
+    call("mask", "f.txt", "--recipe", "r.toml", "-o", "memory")
+    said = call("mask", "f.txt", "--recipe", "r.toml", "-o", "disk", "--engine", "disk", "--delimiter", "|").stdout
+    assert "delimiter '|'" in said
+    assert Path("disk/f_masked.txt").read_bytes() == Path("memory/f_masked.txt").read_bytes()
+    assert 'delimiter = "|"' in Path("disk/recipe.toml").read_text()
+    call("mask", "f.txt", "--recipe", "disk/recipe.toml", "-o", "again", "--engine", "disk")
+    assert Path("again/f_masked.txt").read_bytes() == Path("disk/f_masked.txt").read_bytes()
+    monkeypatch.setattr(
+        sys, "argv", ["microagg", "mask", "duckdb://me:pw@h?table=t", "--recipe", "r.toml", "--engine", "disk"]
+    )
+    with pytest.raises(SystemExit):
+        main()
+    assert "--engine disk reads files, not tables of databases" in capsys.readouterr().err
+    for words, complaint in (
+        (["--to", "duckdb:///a.db?table=t"], "writes files, not tables of databases"),
+        (["--excel-safe"], "--excel-safe does not go with --engine disk"),
+        (["--decimal", ";"], "decimal=';' is not a decimal mark"),
+        (["-o", "disk"], "the output 'disk' exists"),
+    ):
+        monkeypatch.setattr(
+            sys, "argv", ["microagg", "mask", "f.txt", "--recipe", "r.toml", "-o", "new", "--engine", "disk", *words]
+        )
+        with pytest.raises(SystemExit) as caught:
+            main()
+        assert caught.value.code == 2
+        assert complaint in capsys.readouterr().err
+    assert names_in(".") == ["again", "disk", "f.txt", "memory", "r.toml"]
 
 
 def test_formulas_are_defused_where_asked(tmp_path, monkeypatch):

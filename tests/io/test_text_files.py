@@ -32,8 +32,17 @@ def test_the_delimiter_is_found(tmp_path, text, delimiter):
         ("x;y\n1,5;1\n", ",", "none", 1.5),
         ("x;y\n1.5;1\n", ".", "none", 1.5),
         ("x;y\n1.234,5;1\n", ",", ".", 1234.5),
-        ("x;y\n1,234;1\n", ",", "none", 1.234),
-        ('x,y\n"1,234",1\n', ".", ",", 1234),
+        ("x;y\n1,234;1\n", ", (a guess: it could separate thousands; pass decimal)", "none", 1.234),
+        ('x,y\n"1,234",1\n', ".", ", (a guess: it could be the decimal mark; pass decimal)", 1234),
+        ("x;y\n74.706;1\n", ",", ". (a guess: it could be the decimal mark; pass decimal)", 74706),
+        ("x;y\n-74.706;950\n", ",", ". (a guess: it could be the decimal mark; pass decimal)", -74706),
+        ("x,y\n74.706,1\n", ". (a guess: it could separate thousands; pass decimal)", "none", 74.706),
+        ("x;y\n1.234.567;1\n", ",", ".", 1234567),
+        ("x,y\n1.234.567,1.234\n", ",", ".", 1234567),
+        ("x\ty\n1.234\t1.234.567\n", ",", ".", 1234),
+        ("x;y\n74.706;0.123\n", ".", "none", 74.706),
+        ("x;y\n74.706;1.5\n", ".", "none", 74.706),
+        ("x;y\n74.706;1,5\n", ",", ".", 74706),
         ('x,y\n"1,23",1\n', ",", "none", 1.23),
         ('x,y\n"1,234.5",1\n', ".", ",", 1234.5),
         ("x\ty\n1,5\t1\n", ",", "none", 1.5),
@@ -49,6 +58,22 @@ def test_the_delimiter_is_found(tmp_path, text, delimiter):
 def test_the_marks_of_numbers_are_found(tmp_path, text, decimal, thousands, expected):
     source = read_source(write_bytes(tmp_path / "d.csv", text.encode()))
     assert (source.details["decimal"], source.details["thousands"]) == (decimal, thousands)
+    assert source.typed()["x"].to_pylist() == [expected]
+
+
+def test_numbers_without_separated_thousands_tell_of_decimals(tmp_path):
+    source = read_source(write_bytes(tmp_path / "d.csv", b"x;y\n74.706;1\n12345;2\n"))
+    assert (source.details["decimal"], source.details["thousands"]) == (".", "none")
+    assert source.typed()["x"].to_pylist() == [74.706, 12345.0]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [({"decimal": "."}, 74.706), ({"decimal": ","}, 74706), ({"thousands": ""}, 74.706), ({"thousands": "."}, 74706)],
+)
+def test_a_doubt_is_settled_by_what_is_passed(tmp_path, options, expected):
+    source = read_source(write_bytes(tmp_path / "d.csv", b"x;y\n74.706;1\n"), **options)
+    assert "guess" not in str(source.details)
     assert source.typed()["x"].to_pylist() == [expected]
 
 

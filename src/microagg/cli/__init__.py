@@ -54,7 +54,7 @@ def main() -> None:
         )
         raise SystemExit(1) from None
     except MemoryError:
-        _complain("The file does not fit into memory. Convert it to Parquet and use: microagg mask --engine disk")
+        _complain("The file does not fit into memory. Use: microagg mask --engine disk")
         raise SystemExit(1) from None
     except Exception as error:  # noqa: BLE001 - another library's message may show a cell
         place = traceback.extract_tb(error.__traceback__)[-1]
@@ -140,7 +140,7 @@ def mask(
     ] = False,
     engine: Annotated[
         str,
-        typer.Option(help="memory; disk: Parquet or CSV beyond memory; dask: many machines. The last two: no report."),
+        typer.Option(help="memory; disk: Parquet or text beyond memory; dask: many machines. The last two: no report."),
     ] = "memory",
     scheduler: Annotated[str | None, typer.Option(help="With dask: the scheduler's address; else a local one.")] = None,
     delimiter: Delimiter = None,

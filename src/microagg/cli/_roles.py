@@ -1,5 +1,6 @@
 """Which column is what: from a recipe, or guessed and shown."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,10 +23,15 @@ def read(terminal: Terminal, address: str, dialect: dict[str, str]) -> Source:
     """Read a file and say how it was understood."""
     with terminal.wait("reading"):
         source = read_source(address, **dialect)
-    how = ", ".join(f"{name} {value!r}" for name, value in source.details.items())
+    how = told(source.details)
     rows, columns = source.table.num_rows, source.table.num_columns
     terminal.say(f"{source.name}: {rows} records, {columns} columns ({source.kind}{'; ' + how if how else ''})")
     return source
+
+
+def told(details: Mapping[str, str]) -> str:
+    """Say how a file was understood."""
+    return ", ".join(f"{name} {value!r}" for name, value in details.items())
 
 
 def look(terminal: Terminal, source: Source, k: int) -> Inspection:

@@ -8,7 +8,7 @@ from microagg import datasets
 from microagg._kernels._jit import is_cold
 from microagg.checks import check_absent
 from microagg.cli._terminal import Terminal
-from microagg.io.files import write_csv
+from microagg.io.sources import Source, write_target
 from microagg.pipeline import protect
 from microagg.study.comparison import compare
 
@@ -37,7 +37,8 @@ def run(output: Path, records: int, seed: int, force: bool, quiet: bool, as_json
     method, k = WRITTEN
     with terminal.wait("writing"):
         release = protect(survey, k, method=method, **roles)
-        write_csv(release.data, masked)
+        output.mkdir(parents=True, exist_ok=True)
+        write_target(release.data, masked, Source(survey, "survey", "parquet"), overwrite=force)
         release.report(report, comparison=found, overwrite=force)
     terminal.say(f"\nMasked by {method} with k={k}: {masked}")
     terminal.say(f"Every record in it shares its masked values with at least {k - 1} others.")

@@ -1,6 +1,5 @@
 """`microagg mask`: a safe file, a report on it, and the recipe that gives them again."""
 
-import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ import pyarrow.compute as pc
 
 from microagg.checks import check_absent, check_k, check_option
 from microagg.cli import _roles
+from microagg.cli._large import mask_large, recipe_for_large
 from microagg.cli._record import spelt_out
 from microagg.cli._risk import risk_facts
 from microagg.cli._terminal import Terminal
@@ -20,10 +20,10 @@ from microagg.io.databases import is_database, without_credentials
 from microagg.io.scratch import private_folder, put_in_place
 from microagg.io.sources import Source, check_target, file_digest, write_target
 from microagg.pipeline import protect
-from microagg.recipe_file import METHODS, RecipeFile, read_recipe, recipe_text
+from microagg.recipe_file import METHODS, RecipeFile, recipe_text
 from microagg.release import Release
 from microagg.report import SourceFacts
-from microagg.scale import protect_file
+from microagg.schema import Role
 
 _OURS = ("report.html", "report_public.html", "recipe.toml")
 
@@ -53,19 +53,25 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
     if wishes.scheduler is not None and wishes.engine != "dask":
         raise InvalidParameter("--scheduler goes with --engine dask. Leave it out, or add that.")
     terminal = Terminal(quiet=quiet, as_json=as_json)
-    if wishes.engine != "memory":
-        _beyond_memory(terminal, address, wishes)
-        return
     if wishes.method is not None:
         check_option("method", wishes.method, METHODS)
     name = _masked_name(address)
     _check_folder(wishes.output, {name, *_OURS}, wishes.force)
     _check_apart(wishes.output, address)
+    if wishes.engine != "memory":
+        recipe = _with_wishes(recipe_for_large(wishes), wishes)
+        mask_large(terminal, address, wishes, recipe, name, _folder(wishes.output, wishes.force))
+        return
     if wishes.to is not None:
         check_target(wishes.to, address, overwrite=wishes.force)
     source, recipe = _roles.recipe_or_guess(terminal, address, wishes.recipe, wishes.k, wishes.dialect, yes=wishes.yes)
     recipe = _with_wishes(recipe, wishes)
     release = _masked(terminal, source, recipe)
+    manner: dict[str, Any] = {
+        "masked": release.recipe.roles[Role.QUASI.value],
+        "same_rows": not release.reordered and not release.n_dropped,
+        "excel_safe": recipe.table("output")["excel_safe"],
+    }
     with terminal.wait("taking the checksum of the source"):
         digest = file_digest(address)
     facts = SourceFacts(
@@ -79,7 +85,6 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
     written = {"report": wishes.output / "report.html", "recipe": wishes.output / "recipe.toml"}
     if wishes.public:
         written["public_report"] = wishes.output / "report_public.html"
-    safe = recipe.table("output")["excel_safe"]
     with _folder(wishes.output, wishes.force) as folder, terminal.wait("writing"):
         data = _reordered(release.data) if release.reordered else release.data
         release.report(folder / written["report"].name, source=facts)
@@ -88,9 +93,9 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
         whole = spelt_out(recipe, release.recipe, release.risk, source)
         (folder / written["recipe"].name).write_text(recipe_text(whole, source.name), "utf-8")
         if wishes.to is None:
-            write_target(data, folder / name, source, excel_safe=safe)
+            write_target(data, folder / name, source, **manner)
         else:  # the folder takes its place when this is done
-            write_target(data, wishes.to, source, overwrite=wishes.force, excel_safe=safe)
+            write_target(data, wishes.to, source, overwrite=wishes.force, **manner)
     places = {"masked": str(wishes.output / name) if wishes.to is None else without_credentials(wishes.to)}
     places |= {what: str(path) for what, path in written.items()}
     terminal.say(f"\n{release!r}")
@@ -195,56 +200,3 @@ def _reordered(table: pa.Table) -> pa.Table:
             keys[name] = column
     order = pc.sort_indices(pa.table(keys), [(name, "ascending") for name in keys])
     return table.take(order)
-
-
-def _beyond_memory(terminal: Terminal, address: str, wishes: Wishes) -> None:
-    """Mask a Parquet or CSV file on disk or on a cluster."""
-    if wishes.recipe is None:
-        raise InvalidParameter(
-            f"--engine {wishes.engine} needs a recipe, since the file is not read to guess. Run `microagg inspect` on "
-            f"a part of it."
-        )
-    for option, asked in (
-        ("--public", wishes.public),
-        ("--reorder", wishes.reorder),
-        ("--excel-safe", wishes.excel_safe),
-    ):
-        if asked:
-            raise InvalidParameter(f"{option} does not go with --engine {wishes.engine}. Leave it out.")
-    recipe = _with_wishes(read_recipe(wishes.recipe), wishes)
-    recipe = recipe if wishes.k is None else replace(recipe, k=wishes.k)
-    unused = [name for name in ("select", "read", "risk", "refine") if recipe.table(name)]
-    unused += [name for name, wanted in recipe.table("output").items() if wanted]
-    if unused:
-        raise InvalidParameter(f"{unused[0]!r} in the recipe does not go with --engine {wishes.engine}. Leave it out.")
-    given: dict[str, Any] = recipe.arguments()
-    if given.pop("scale", "standard") != "standard" or given.pop("missing", "error") != "error":
-        raise InvalidParameter("on disk, columns are standardised and missing values refused. Say so in the recipe.")
-    if given.pop("blocks", "auto") not in ("auto", "median") or given.pop("per_column", False) or "unit" in given:
-        raise InvalidParameter(
-            "on disk, blocks are cut by median, for whole records, without units. Say so in the recipe."
-        )
-    target = wishes.to if wishes.to is not None else str(wishes.output)
-    logging.getLogger("microagg").setLevel(logging.INFO)
-    with terminal.bar("masking") as tell:
-        engine = "local" if wishes.engine == "disk" else "dask"
-        release = protect_file(
-            address,
-            target,
-            engine=engine,
-            scheduler=wishes.scheduler,
-            overwrite=wishes.force,
-            progress=tell,
-            **given,
-        )
-    terminal.say(f"{release!r}\nMasked: {target}")
-    terminal.result(
-        {
-            "masked": target,
-            "records": release.n_records,
-            "groups": release.n_groups,
-            "k": recipe.k,
-            "k_reached": release.k_achieved,
-            "information_loss_percent": release.information.percent,
-        }
-    )

@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from microagg.errors import InvalidData, InvalidParameter
+from microagg.io._kinds import COMPRESSED, base_suffix
 from microagg.io._numbers import THOUSANDS, Marks, guess_marks
 
 DELIMITERS = ("\t", ";", "|", ",")
@@ -31,6 +32,7 @@ class Dialect:
     line_end: str = "\n"
     fields: int = 0
     guessed: bool = False  # the encoding stands for want of a better one
+    unsure: bool = False  # the decimal mark could as well separate thousands, or the other way round
 
     def options(self) -> dict[str, str]:
         """Give what `find_dialect` must be passed to find the same."""
@@ -44,18 +46,41 @@ class Dialect:
     def shown(self) -> dict[str, str]:
         """Tell a person what was found or asked for."""
         encoding = self.codec + (" with BOM" if self.bom else "") + (" (a guess: it is not UTF-8)" * self.guessed)
+        decimal, thousands = self.marks.decimal, _SHOWN.get(self.marks.thousands, self.marks.thousands or "none")
+        if self.unsure and self.marks.thousands:
+            thousands += " (a guess: it could be the decimal mark; pass decimal)"
+        elif self.unsure:
+            decimal += " (a guess: it could separate thousands; pass decimal)"
         return {
             "delimiter": _SHOWN.get(self.delimiter, self.delimiter),
             "encoding": encoding,
-            "decimal": self.marks.decimal,
-            "thousands": _SHOWN.get(self.marks.thousands, self.marks.thousands or "none"),
+            "decimal": decimal,
+            "thousands": thousands,
         }
+
+
+def text_details(path: Path, dialect: Dialect) -> dict[str, str]:
+    """Tell a person how a file is written."""
+    details = dialect.shown()
+    if path.suffix.lower() in COMPRESSED:
+        details["compression"] = COMPRESSED[path.suffix.lower()]
+    return details
+
+
+def dialect_for(path: Path, source: Path | None, dialect: Dialect | None) -> Dialect:
+    """Choose how to write a file: in the source's ways, with its delimiter where the name does not tell of another."""
+    base = base_suffix(path)
+    if dialect is None:
+        return Dialect(delimiter="," if base == ".csv" else "\t")
+    if source is not None and base_suffix(source) == base:
+        return dialect
+    usual = "\t" if base != ".csv" else ";" if dialect.marks.decimal == "," else ","
+    return Dialect(usual, dialect.codec, dialect.bom, dialect.marks, dialect.line_end)
 
 
 def open_bytes(path: Path) -> pa.NativeFile:
     """Open a file for reading, taking off the compression that its name tells."""
-    compression = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix.lower())
-    return pa.input_stream(str(path), compression=compression)
+    return pa.input_stream(str(path), compression=COMPRESSED.get(path.suffix.lower()))
 
 
 def find_dialect(
@@ -89,8 +114,8 @@ def find_dialect(
         raise InvalidData(f"{path.name!r} has a first row of more than {SAMPLE} bytes. Check its quotes and line ends.")
     newline = text.find("\n")
     line_end = "\r\n" if newline > 0 and text[newline - 1] == "\r" else "\n"
-    marks = guess_marks(records[1:], delimiter, decimal, thousands)
-    return Dialect(delimiter, codec, bom, marks, line_end, len(records[0]), guessed)
+    marks, unsure = guess_marks(records[1:], delimiter, decimal, thousands)
+    return Dialect(delimiter, codec, bom, marks, line_end, len(records[0]), guessed, unsure)
 
 
 def wrong_encoding(name: str, codec: str) -> InvalidData:

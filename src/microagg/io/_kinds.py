@@ -1,6 +1,7 @@
 """Kinds of files, by their names."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,9 @@ KINDS = {
     ".dta": "stata",
     ".sas7bdat": "sas",
 }
+TITLES = {"spss": "SPSS", "stata": "Stata", "sas": "SAS"}
+"""Kinds that have a name of their own."""
+
 COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 
 
@@ -47,6 +51,13 @@ def kind_of(path: Path) -> str:
             f"or .zst behind. Convert or rename it."
         )
     return kind
+
+
+def refuse_options(options: Mapping[str, str | None], kind: str) -> None:
+    """Refuse to be told how a file is written that is no text."""
+    given = next((name for name, value in options.items() if value is not None), None)
+    if given is not None:
+        raise InvalidParameter(f"{given} is for text files, and this is {TITLES.get(kind, kind)}. Leave it out.")
 
 
 def check_apart(path: Path, source: Path) -> None:

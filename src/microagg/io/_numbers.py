@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from microagg.errors import InvalidData
+
 MISSING = ("", "NA", "NaN", "NULL", ".")
 """What stands for a missing value in a column of numbers."""
 
@@ -68,6 +70,20 @@ def to_numbers(column: pa.ChunkedArray, marks: Marks, *, codes: bool) -> pa.Chun
     return numbers if _is_finite(numbers) else None
 
 
+def named_numbers(column: pa.ChunkedArray, marks: Marks, name: str, file: str) -> pa.ChunkedArray:
+    """Turn a column of text that must be all numbers, be they codes, or say that it is not."""
+    numbers = to_numbers(column, marks, codes=True)
+    if numbers is None:
+        thousands = f"{marks.thousands!r}" if marks.thousands else "nothing"
+        known = ", ".join(filter(None, MISSING))
+        raise InvalidData(
+            f"column {name!r} of {file!r} is not all numbers with {marks.decimal!r} before decimals and {thousands} "
+            f"between thousands (missing: an empty field, {known}). Give it another role, mend it, or pass decimal and "
+            f"thousands."
+        )
+    return numbers
+
+
 def _plain_numbers(column: pa.ChunkedArray, marks: Marks) -> pa.ChunkedArray | None:
     """Read numbers of the plainest kind, in a fraction of the time that patterns take; None where there are others."""
     if marks.thousands or column.null_count == len(column):
@@ -123,11 +139,14 @@ def _any_matches(text: pa.ChunkedArray, pattern: str) -> bool:
     return pc.any(pc.match_substring_regex(text, pattern)).as_py() is True
 
 
-def guess_marks(records: Sequence[Sequence[str]], delimiter: str, decimal: str | None, thousands: str | None) -> Marks:
+def guess_marks(
+    records: Sequence[Sequence[str]], delimiter: str, decimal: str | None, thousands: str | None
+) -> tuple[Marks, bool]:
     """Guess the marks from the first records: those that make numbers of the most columns.
 
-    A tie is settled by the delimiter: a semicolon is what programs write where the comma is the decimal mark, and
-    otherwise a lone ``1,234`` has its thousands separated. Without any column to judge by, it is the delimiter alone.
+    Where every dot, or every comma, stands before three digits, it may be either mark, and the delimiter settles it: a
+    semicolon is what programs write where the comma is the decimal mark and the dot separates thousands; otherwise it
+    is the other way round. Without any column to judge by, it is the delimiter alone.
 
     Parameters
     ----------
@@ -136,6 +155,12 @@ def guess_marks(records: Sequence[Sequence[str]], delimiter: str, decimal: str |
     delimiter : str
     decimal, thousands : str or None
         What is known already; ``thousands=""`` for none.
+
+    Returns
+    -------
+    marks : Marks
+    is_unsure : bool
+        Whether the delimiter alone decided between two readings.
     """
     comma_first = delimiter == ";"
     decimals = [decimal] if decimal else ([",", "."] if comma_first else [".", ","])
@@ -154,14 +179,18 @@ def guess_marks(records: Sequence[Sequence[str]], delimiter: str, decimal: str |
         and any(not value.lstrip("+-").isdigit() for value in column)
     ]
     patterns = [re.compile(marks.pattern) for marks in choices]
-    votes = [sum(all(map(pattern.match, column)) for column in telling) for pattern in patterns]
+    fitting = [[all(map(pattern.match, column)) for column in telling] for pattern in patterns]
+    votes = [sum(fits) for fits in fitting]
     best = votes.index(max(votes))
-    if not comma_first and thousands is None and decimal is None:
-        # The order above has every decimal before thousands; alone, "1,234" is thousands here.
-        english = choices.index(Marks(".", ","))
-        if votes[english] == votes[best] and choices[best] == Marks(","):
-            best = english
-    return choices[best]
+    mark = choices[best].decimal  # a plain fraction comes before thousands, so only that is left to doubt
+    separating = Marks("," if mark == "." else ".", mark)
+    if choices[best].thousands or separating not in choices or fitting[choices.index(separating)] != fitting[best]:
+        return choices[best], False
+    marked = [column for column, fits in zip(telling, fitting[best], strict=True) if fits and mark in "".join(column)]
+    # Whoever separates thousands does so in every number of a column.
+    if not marked or any(re.search("[0-9]{4}", value) for column in marked for value in column):
+        return choices[best], False
+    return (separating if separating.decimal == decimals[0] else choices[best]), True
 
 
 def is_text(dtype: pa.DataType) -> bool:

@@ -3,7 +3,7 @@
 import datetime as dt
 import importlib
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,19 +14,26 @@ import pyarrow.compute as pc
 
 from microagg.checks import EXACT_INTEGERS
 from microagg.errors import InvalidData, InvalidParameter
+from microagg.io._kinds import TITLES
 from microagg.io._numbers import is_text
 from microagg.io.files import whole_file
 
-TITLES = {"spss": "SPSS", "stata": "Stata", "sas": "SAS"}
-_FORMATS = {
+_FORMATS: dict[str, dict[str, tuple[str, ...]]] = {
     "spss": {
-        "date": ("DATE", "ADATE", "EDATE", "JDATE", "SDATE"),
+        "date": ("DATE", "ADATE", "EDATE", "JDATE", "SDATE", "MOYR", "QYR", "WKYR"),
         "datetime": ("DATETIME", "YMDHMS"),
     },
     "stata": {"date": ("%td", "%d"), "datetime": ("%tc",)},
     "sas": {
-        "date": ("DATE", "DDMMYY", "MMDDYY", "YYMMDD", "E8601DA", "B8601DA", "IS8601DA", "WEEKDATE", "WORDDATE"),
-        "datetime": ("DATETIME", "E8601DT", "B8601DT", "IS8601DT", "DATEAMPM", "MDYAMPM"),
+        "date": (
+            *(f"{order}{mark}" for order in ("DDMMYY", "MMDDYY", "YYMMDD") for mark in ("", *"BCDNPS")),
+            *("DATE", "WEEKDATE", "WEEKDATX", "WORDDATE", "WORDDATX", "MONYY", "JULIAN", "NLDATE"),
+            *("E8601DA", "B8601DA", "IS8601DA"),
+        ),
+        "datetime": (
+            *("DATETIME", "DTDATE", "DTMONYY", "DATEAMPM", "MDYAMPM", "NLDATM"),
+            *("E8601DT", "E8601DN", "B8601DT", "B8601DN", "IS8601DT"),
+        ),
     },
 }
 _DEFAULTS = {"spss": {"date": "DATE11", "datetime": "DATETIME23.2"}, "stata": {"date": "%td", "datetime": "%tc"}}
@@ -130,23 +137,34 @@ def without_declared_missing(column: pa.ChunkedArray, ranges: list[Any]) -> pa.C
     return column
 
 
-def write_statistics(table: pa.Table, path: Path, kind: str, original: pa.Table, labels: Labels | None) -> None:
-    """Write a file of SPSS or Stata, with the labels of the columns that still have the values they had.
+def write_statistics(
+    table: pa.Table,
+    path: Path,
+    kind: str,
+    original: pa.Table,
+    labels: Labels | None,
+    *,
+    masked: Collection[str],
+    same_rows: bool,
+) -> None:
+    """Write a file of SPSS or Stata, with the labels of its columns, whichever rows of the original are left.
 
-    A column with other values than the original's keeps its label and its place among the columns, and nothing that
-    was said of single values: means have no value labels, and may fall where a missing value was declared.
+    A masked column keeps its label and its place among the columns, and nothing that was said of single values: means
+    have no value labels, and may fall where a missing value was declared. Stata's .a to .z are known by row, so where
+    rows were left out or sorted anew they are plain missing values.
     """
     package = require_extra()
     import polars as pl
 
     _check_names(table.column_names, kind)
     labels = labels or Labels(kind)
-    kept = [name for name in table.column_names if _same(table, original, name)]
+    kept = [name for name in table.column_names if name in original.column_names and name not in masked]
     same_kind = labels.kind == kind
     shown = [name for name in table.column_names if name in kept or _shows_means(table, original, name, labels)]
     formats = {name: labels.formats[name] for name in shown if name in labels.formats} if same_kind else {}
     values = {name: labels.values[name] for name in kept if name in labels.values}
-    tags = {name: labels.tags[name] for name in kept if name in labels.tags and kind == "stata" and same_kind}
+    tagged = labels.tags if same_kind and same_rows else {}
+    tags = {name: tagged[name] for name in kept if name in tagged and kind == "stata"}
     series, value_labels = [], {}
     for name in table.column_names:
         column, sort = _to_stored(table[name], name, kind)
@@ -193,13 +211,6 @@ def write_statistics(table: pa.Table, path: Path, kind: str, original: pa.Table,
                 f"Shorten names and labels, or write Parquet instead."
             ) from None
         _forget_time(fresh, kind)
-
-
-def _same(table: pa.Table, original: pa.Table, name: str) -> bool:
-    if name not in original.column_names:
-        return False
-    fresh, old = table[name], original[name]
-    return bool(fresh.type == old.type and fresh.equals(old))
 
 
 def _is_number(table: pa.Table, name: str) -> bool:
@@ -271,9 +282,11 @@ def _to_dates(numbers: pa.Array, kind: str, shown: str) -> pa.Array:
 def _sort(kind: str, shown: str) -> str | None:
     """Tell a date from a date with a time from neither, by the format that the package shows it in."""
     if kind == "stata":
+        shown = shown.replace("%-", "%")  # set to the left
         for sort, starts in _FORMATS[kind].items():
             if shown.startswith(starts):
-                return None if sort == "datetime" and len(shown) > 3 else sort
+                # A format of its own may show the hour alone.
+                return None if sort == "datetime" and len(shown) > 3 and "Y" not in shown else sort
         return None
     word = shown.rstrip("0123456789.")
     return next((sort for sort, words in _FORMATS[kind].items() if word in words), None)

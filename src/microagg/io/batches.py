@@ -2,49 +2,86 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from microagg.errors import InvalidData, InvalidParameter, RoleError
+from microagg.io._dialect import Dialect, dialect_for, text_details
+from microagg.io._kinds import COMPRESSED, KINDS, base_suffix, kind_of, refuse_options
+from microagg.io._numbers import named_numbers
+from microagg.io._text import read_text_parts, scan_text, text_writer
 from microagg.io.files import whole_file
 
-_CSV = (".csv", ".tsv")
 _PARQUET = (".parquet", ".pq")
 
 
 class Batches:
-    """A Parquet file, a folder of them, or a CSV file, as a sequence of tables in the order of its rows."""
+    """A Parquet file, a folder of them, or a text file, as a sequence of tables in the order of its rows.
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    Every column of a text file is text until `read_as_numbers` is told otherwise. `read` says how it is written, where
+    that is known: its delimiter, encoding, decimal and thousands.
+
+    Attributes
+    ----------
+    is_parquet : bool
+        Whether it is Parquet, so that its row groups can be read apart.
+    index_columns : list of str
+        Columns that hold a pandas index: row labels, which may identify.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], read: Mapping[str, str] | None = None) -> None:
         if not isinstance(path, (str, os.PathLike)):
             raise InvalidParameter(f"a {type(path).__name__} is not a path. Pass the path of a file or folder.")
+        if "://" in str(path):  # which may hold a password
+            raise InvalidParameter("a table of a database is not read in parts. Pass the path of a file or folder.")
         self.path = Path(path)
         if not self.path.exists():
             raise InvalidData(f"there is no file {self.path.name!r}. Check the path.")
-        self._is_csv = self.path.suffix.lower() in _CSV and self.path.is_file()
+        kind = "parquet" if self.path.is_dir() else KINDS.get(base_suffix(self.path))
+        if kind not in ("parquet", "csv") or (kind == "parquet" and self.path.suffix.lower() in COMPRESSED):
+            raise InvalidData(f"{self.path.name!r} is neither Parquet nor text by its name. Convert it to Parquet.")
         self.parts = [self.path] if self.path.is_file() else self._parts_of_folder()
-        if not self._is_csv and self.path.is_file() and self.path.suffix.lower() not in _PARQUET:
-            raise InvalidData(f"{self.path.name!r} is neither .parquet nor .csv nor .tsv. Convert it to Parquet first.")
-        self.index_columns: list[str] = []
-        if self._is_csv:
-            self.schema: pa.Schema = self._csv_reader().schema
-        else:
-            schemas = [_open_parquet(part).schema_arrow for part in self.parts]
-            for part, schema in zip(self.parts, schemas, strict=True):
-                if schema.remove_metadata() != schemas[0].remove_metadata():
-                    first = self.parts[0].name
-                    raise InvalidData(f"{part.name!r} has other columns or types than {first!r}. Unify them.")
-            self.index_columns = _pandas_index(schemas[0])
-            self.schema = schemas[0].remove_metadata()
-        if len(set(self.schema.names)) < len(self.schema.names):
-            # The names may be a first row of data: they are not shown.
-            raise RoleError(f"{self.path.name!r} has two columns of one name. Give each its own, in a header.")
         self._stamp = self._stamps()
+        self._read = dict(read or {})
+        self._numeric: dict[str, pa.DataType] = {}
+        self.is_parquet = kind == "parquet"
+        self.index_columns: list[str] = []
+        if self.is_parquet:
+            refuse_options(self._read, kind)
+            self.index_columns = _pandas_index(_open_parquet(self.parts[0]).schema_arrow)
+            self._stored_schema = self._schema_of_parts()
+
+    @cached_property
+    def _text(self) -> tuple[list[str], int, Dialect]:
+        """The names, the number of records and the dialect of a text file, which is read to its end to know them."""
+        return scan_text(self.path, **self._read)
+
+    @property
+    def dialect(self) -> Dialect | None:
+        """How a text file is written."""
+        return None if self.is_parquet else self._text[2]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns and their types."""
+        if self.is_parquet:
+            return self._stored_schema
+        return pa.schema([(name, self._numeric.get(name, pa.string())) for name in self._text[0]])
+
+    def _schema_of_parts(self) -> pa.Schema:
+        schemas = [_open_parquet(part).schema_arrow.remove_metadata() for part in self.parts]
+        for part, schema in zip(self.parts, schemas, strict=True):
+            if schema != schemas[0]:
+                first = self.parts[0].name
+                raise InvalidData(f"{part.name!r} has other columns or types than {first!r}. Unify them.")
+        if len(set(schemas[0].names)) < len(schemas[0].names):
+            raise RoleError(f"{self.path.name!r} has two columns of one name. Give each its own.")
+        return schemas[0]
 
     def _parts_of_folder(self) -> list[Path]:
         inside = sorted(self.path.iterdir())
@@ -69,11 +106,6 @@ class Batches:
         found = [part.stat() for part in self.parts if part.exists()]
         return [(stat.st_size, stat.st_mtime_ns, stat.st_ino) for stat in found]
 
-    @property
-    def is_parquet(self) -> bool:
-        """Whether it is Parquet, so that its row groups can be read apart."""
-        return not self._is_csv
-
     def row_groups(self) -> list[tuple[Path, int, int]]:
         """List the row groups of Parquet, in order: the file, the number within it, the records."""
         found = []
@@ -84,40 +116,53 @@ class Batches:
 
     def count(self) -> int:
         """Count the records."""
-        if self._is_csv:
-            return sum(table.num_rows for table in self.tables(self.names[:1]))
+        if not self.is_parquet:
+            return self._text[1]
         return sum(_open_parquet(part).metadata.num_rows for part in self.parts)
 
     def tables(self, columns: list[str] | None = None) -> Iterator[pa.Table]:
         """Give the file table by table; of Parquet, row group by row group."""
-        try:
-            if self._is_csv:
-                for batch in self._csv_reader():
-                    table = pa.Table.from_batches([batch])
-                    yield table if columns is None else table.select(columns)
-                return
+        if self.dialect is None:
             for part in self.parts:
                 yield from read_row_groups(part, None, columns)
-        except (pa.ArrowException, OSError):  # whose message may show a cell
-            raise InvalidData(
-                f"{self.path.name!r} cannot be read to its end: a row has too many fields, or a column changes from "
-                f"whole numbers to others or to text. Mend it, or convert it to Parquet."
-            ) from None
+            return
+        wanted = self.names if columns is None else columns
+        for table in read_text_parts(self.path, self.dialect, self.names, wanted):
+            yield pa.table([self._as_typed(table[name], name) for name in wanted], wanted)
 
-    def _csv_reader(self) -> Any:
-        from pyarrow import csv
+    def _as_typed(self, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+        if name not in self._numeric:
+            return column
+        return self._numbers(column, name).cast(self._numeric[name], safe=False)
 
-        delimiter = "\t" if self.path.suffix.lower() == ".tsv" else ","
-        try:
-            return csv.open_csv(
-                self.path,
-                read_options=csv.ReadOptions(block_size=1 << 24),
-                parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-            )
-        except (pa.ArrowInvalid, OSError):
-            raise InvalidData(
-                f"{self.path.name!r} cannot be read as text with fields between {delimiter!r}, in UTF-8. Convert it."
-            ) from None
+    def _numbers(self, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+        return named_numbers(column, self._text[2].marks, name, self.path.name)
+
+    def read_as_numbers(self, names: list[str]) -> None:
+        """Take columns of a text file for numbers: whole ones where all of them are, as `Source.typed` does."""
+        if self.dialect is None:
+            return
+        whole = dict.fromkeys(names, True)
+        for table in self.tables(names):
+            for name in names if table.num_rows else ():
+                whole[name] &= pa.types.is_integer(self._numbers(table[name], name).type)
+        for name in names:
+            self._numeric[name] = pa.int64() if whole[name] else pa.float64()
+
+    @property
+    def details(self) -> dict[str, str]:
+        """How a text file is written, to show a person."""
+        return {} if self.dialect is None else text_details(self.path, self.dialect)
+
+    @contextmanager
+    def writer(self, target: Path, schema: pa.Schema) -> Iterator[Callable[[pa.Table], None]]:
+        """Give a function that writes table after table to a file of Parquet, or of text in the manner of this one."""
+        if kind_of(target) == "csv":
+            with text_writer(target, schema.names, dialect_for(target, self.path, self.dialect)) as write:
+                yield write
+            return
+        with parquet_writer(target, schema) as writer:
+            yield lambda table: writer.write_table(table, row_group_size=max(1, table.num_rows))
 
 
 def read_row_groups(path: Path, groups: list[int] | None, columns: list[str] | None) -> Iterator[pa.Table]:

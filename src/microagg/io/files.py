@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 
 @contextmanager
@@ -37,12 +36,3 @@ def umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
-
-
-def write_csv(table: Any, path: Path) -> None:
-    """Write an Arrow table as CSV, into a folder that is made if need be."""
-    import pyarrow.csv
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as fresh:
-        pyarrow.csv.write_csv(table, fresh)

@@ -246,17 +246,26 @@ def _compact(column: Any) -> Any:
     """Copy an Arrow array out of shared buffers, its dictionary without values that no row has."""
     import pyarrow as pa
 
+    from microagg.io._categories import used_categories
+
     if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type).dictionary_encode().cast(column.type)
+        column = used_categories(column)
     return column.take(pa.array(np.arange(len(column))))
 
 
 def _polars_without_traces(frame: Any) -> Any:
-    """Copy text out of the buffers it shares with rows that were left out."""
+    """Copy text out of the buffers it shares with rows that were left out, and drop categories that no row has."""
     import polars as pl
 
-    text = [series for series in frame.iter_columns() if series.dtype in (pl.String, pl.Binary)]
-    return frame.with_columns([pl.from_arrow(_compact(s.to_arrow())).alias(s.name).cast(s.dtype) for s in text])
+    fresh = []
+    for series in frame.iter_columns():
+        if series.dtype in (pl.String, pl.Binary):
+            fresh.append(pl.from_arrow(_compact(series.to_arrow())).alias(series.name).cast(series.dtype))
+        elif series.dtype == pl.Enum:
+            text = series.cast(pl.String)
+            present = set(text.unique())
+            fresh.append(text.cast(pl.Enum([name for name in series.dtype.categories if name in present])))
+    return frame.with_columns(fresh)
 
 
 def _pandas_without_traces(frame: Any) -> Any:

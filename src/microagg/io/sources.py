@@ -11,22 +11,21 @@ columns that are to be masked.
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from microagg.checks import check_absent
 from microagg.errors import InvalidData, InvalidParameter, RoleError
 from microagg.io import databases
-from microagg.io._dialect import Dialect
+from microagg.io._categories import used_categories
+from microagg.io._dialect import Dialect, dialect_for, text_details
 from microagg.io._feather import read_feather, write_feather
-from microagg.io._kinds import COMPRESSED, KINDS, base_suffix, check_apart, kind_of, to_path
-from microagg.io._numbers import MISSING, Marks, to_numbers
+from microagg.io._kinds import KINDS, TITLES, check_apart, kind_of, refuse_options, to_path
+from microagg.io._numbers import Marks, named_numbers, to_numbers
 from microagg.io._statistics import (
-    TITLES,
     Labels,
     read_statistics,
     require_extra,
@@ -112,16 +111,7 @@ class Source:
             declared = self.labels.missing.get(name) if self.labels else None
             return without_declared_missing(column, declared) if declared else None
         marks = self.dialect.marks if self.dialect else Marks()
-        numbers = to_numbers(column, marks, codes=named)
-        if named and numbers is None:
-            thousands = f"{marks.thousands!r}" if marks.thousands else "nothing"
-            known = ", ".join(filter(None, MISSING))
-            raise InvalidData(
-                f"column {name!r} of {self.name!r} is not all numbers with {marks.decimal!r} before decimals and "
-                f"{thousands} between thousands (missing: an empty field, {known}). Give it another role, mend it, or "
-                f"pass decimal and thousands."
-            )
-        return numbers
+        return named_numbers(column, marks, name, self.name) if named else to_numbers(column, marks, codes=False)
 
 
 def read_source(
@@ -165,10 +155,9 @@ def read_source(
     (';', ',', [1.5, 2.25])
     """
     options = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal, "thousands": thousands}
-    given = next((name for name, value in options.items() if value is not None), None)
     if is_database(address):
         kind = "duckdb" if str(address).lower().startswith("duckdb") else "postgresql"
-        _refuse_option(given, kind)
+        refuse_options(options, kind)
         table, name = databases.read_table(str(address))
         return Source(_checked(table, name), name, kind)
     path = to_path(address)
@@ -176,13 +165,11 @@ def read_source(
         raise InvalidData(f"there is no file {path.name!r}. Check the path.")
     kind = "parquet" if path.is_dir() else kind_of(path)
     if kind != "csv":
-        _refuse_option(given, kind)
+        refuse_options(options, kind)
     details, labels, dialect = {}, None, None
     if kind == "csv":
-        table, dialect = read_text(path, delimiter=delimiter, encoding=encoding, decimal=decimal, thousands=thousands)
-        details = dialect.shown()
-        if path.suffix.lower() in COMPRESSED:
-            details["compression"] = COMPRESSED[path.suffix.lower()]
+        table, dialect = read_text(path, **options)
+        details = text_details(path, dialect)
     elif kind == "parquet":
         file = Batches(path)
         table = pa.concat_tables(list(file.tables()) or [file.schema.empty_table()])
@@ -252,20 +239,27 @@ def write_target(
     address: str | os.PathLike[str],
     like: Source,
     *,
+    masked: Collection[str] = (),
+    same_rows: bool = True,
     overwrite: bool = False,
     excel_safe: bool = False,
 ) -> None:
     """Write a table, whole or not at all, in the manner of the source it comes from.
 
     Text files keep the delimiter, the encoding and the decimal mark of a source of the same kind; numbers are written
-    as the shortest text that reads back as the same number. Files of SPSS and Stata keep labels and formats; a column
-    whose values have changed loses its value labels. The same table gives the same bytes.
+    as the shortest text that reads back as the same number. Files of SPSS and Stata keep labels and formats; a masked
+    column keeps its own label and loses those of its values. The same table gives the same bytes.
 
     Parameters
     ----------
     table : pyarrow.Table
     address : str or path
     like : Source
+    masked : collection of str
+        The columns whose values are no longer the source's.
+    same_rows : bool
+        Whether the rows are all of the source's, in its order. Only then are Stata's missing values .a to .z told
+        apart; otherwise they are plain missing values.
     overwrite : bool
     excel_safe : bool
         Of text files: put an apostrophe before text and names that start with ``=``, ``+``, ``-``, ``@``, a tab or a
@@ -287,14 +281,14 @@ def write_target(
     kind = kind_of(path)
     try:
         if kind == "csv":
-            write_text(table, path, _dialect_for(path, like), excel_safe=excel_safe)
+            write_text(table, path, dialect_for(path, like.path, like.dialect), excel_safe=excel_safe)
         elif kind == "parquet":
             with parquet_writer(path, table.schema) as writer:
                 writer.write_table(table)
         elif kind == "feather":
             write_feather(table, path)
         else:
-            write_statistics(table, path, kind, like.table, like.labels)
+            write_statistics(table, path, kind, like.table, like.labels, masked=masked, same_rows=same_rows)
     except pa.ArrowException:  # whose message may show a cell
         raise InvalidData(
             f"{path.name!r} cannot be written: a column is of a kind that {kind} cannot hold. Write another format, "
@@ -336,11 +330,6 @@ def _digest(path: Path) -> bytes:
         return hashlib.file_digest(file, "sha256").digest()
 
 
-def _refuse_option(given: str | None, kind: str) -> None:
-    if given is not None:
-        raise InvalidParameter(f"{given} is for text files, and this is {TITLES.get(kind, kind)}. Leave it out.")
-
-
 def _checked(table: pa.Table, name: str) -> pa.Table:
     if len(set(table.column_names)) < table.num_columns:
         raise RoleError(f"{name!r} has two columns of one name. Give each its own.")
@@ -349,35 +338,12 @@ def _checked(table: pa.Table, name: str) -> pa.Table:
     return table.replace_schema_metadata(None)
 
 
-def _dialect_for(path: Path, like: Source) -> Dialect:
-    """Keep the source's ways; its delimiter only where the name does not tell of another."""
-    base = base_suffix(path)
-    source = like.dialect
-    if source is None:
-        return Dialect(delimiter="," if base == ".csv" else "\t")
-    if like.path is not None and base_suffix(like.path) == base:
-        return source
-    usual = "\t" if base != ".csv" else ";" if source.marks.decimal == "," else ","
-    return Dialect(usual, source.codec, source.bom, source.marks, source.line_end)
-
-
-def _used_categories(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Drop the values that no row has; the others keep their order, which may mean something."""
-    kind = column.type
-    whole = column.unify_dictionaries().combine_chunks()
-    whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
-    used = pc.is_in(pa.array(range(len(whole.dictionary)), kind.index_type), value_set=whole.indices.unique())
-    categories = whole.dictionary.filter(used).unique()
-    codes = pc.index_in(whole.cast(kind.value_type), value_set=categories).cast(kind.index_type)
-    return pa.chunked_array([pa.DictionaryArray.from_arrays(codes, categories, ordered=kind.ordered)], kind)
-
-
 def _without_traces(table: pa.Table) -> pa.Table:
     """Drop metadata, and dictionary values that no row has."""
     columns = []
     for column in table.columns:
         if pa.types.is_dictionary(column.type):
-            column = _used_categories(column)
+            column = used_categories(column)
         columns.append(column)
     schema = pa.schema([field.remove_metadata() for field in table.schema])
     return pa.Table.from_arrays(columns, schema=schema)

@@ -1,6 +1,5 @@
 """One self-contained page of HTML: no script, nothing fetched."""
 
-import tempfile
 from importlib import resources
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from markupsafe import Markup
 
 from microagg.checks import check_absent
 from microagg.errors import InvalidParameter
+from microagg.io.files import whole_file
 from microagg.report import pictures, text
 from microagg.report.parts import ReportModel
 
@@ -68,8 +68,7 @@ def write(model: ReportModel, path: Path, *, overwrite: bool = False) -> Path:
     """Write the page beside its place and move it there when it is whole."""
     page = render(model)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".microagg-") as folder:
-        fresh = Path(folder) / "report.html"
+    with whole_file(path) as fresh:
         fresh.write_text(page, encoding="utf-8", newline="\n")
-        fresh.replace(check_target(path, overwrite))
+        check_target(path, overwrite)  # once more: it may have come to be there meanwhile
     return path

@@ -61,8 +61,6 @@ def run(
     progress: Progress | None,
 ) -> Outcome:
     """Mask a file on a cluster; the target is a folder of Parquet files."""
-    if not file.is_parquet:
-        raise InvalidData(f"{file.path.name!r} is text, which cannot be read in parts. Convert it to Parquet first.")
     groups = file.row_groups()
     n = sum(records for _, _, records in groups)
     if n == 0:

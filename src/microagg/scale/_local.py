@@ -17,7 +17,7 @@ from microagg.checks import check_enough_records
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.grouping import check_strata, rows_of
 from microagg.io import frames
-from microagg.io.batches import Batches, parquet_writer
+from microagg.io.batches import Batches
 from microagg.parallel import in_parallel
 from microagg.scale._plan import NO_SUM, Figures, Moments, Outcome, Plan, Progress, check_magnitudes, mask_block, tell
 
@@ -141,17 +141,15 @@ def _chunks(column: NDArray[np.float64]) -> Iterable[NDArray[np.float64]]:
 
 
 def _write(file: Batches, path: Path, plan: Plan, columns: NDArray[np.float64], progress: Progress | None) -> None:
-    """Write the released columns, row group by row group, the masked ones from the scratch file."""
+    """Write the released columns, part by part, the masked ones from the scratch file."""
     n = columns.shape[1]
-    with parquet_writer(path, plan.released_schema(file.schema)) as writer:
+    with file.writer(path, plan.released_schema(file.schema)) as write:
         start = 0
         for table in file.tables(plan.schema.released):
             stop = start + table.num_rows
             if stop > n:
                 break
-            writer.write_table(
-                plan.released(table, np.asarray(columns[:, start:stop])), row_group_size=max(1, table.num_rows)
-            )
+            write(plan.released(table, np.asarray(columns[:, start:stop])))
             start = stop
             tell(progress, 2 * n + start, 3 * n)
         file.check_unchanged()

@@ -6,8 +6,8 @@ written out with the masked values. Groups and figures are those of protect(bloc
 
 import inspect
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,10 @@ from microagg import __version__
 from microagg._kernels.sums import round_digits
 from microagg.aggregate import AGGREGATES
 from microagg.checks import check_absent, check_jobs, check_k, check_names, check_option, check_whole
-from microagg.errors import InvalidParameter
+from microagg.errors import InvalidData, InvalidParameter
 from microagg.evaluate.loss import InformationLoss, loss_of_sums
 from microagg.grouping import DEFAULT_BLOCK, check_max_block, check_rest, resolve_method
+from microagg.io._kinds import kind_of
 from microagg.io.batches import Batches
 from microagg.partition import PER_COLUMN
 from microagg.recipe import Recipe
@@ -45,6 +46,8 @@ class FileRelease:
         Everything the run depended on.
     index_dropped : bool
         Whether the file had a pandas index of row labels, which count as an identifier.
+    details : mapping of str to str
+        How a text file was read, to show a person: the delimiter, the encoding, the marks of numbers.
 
     Examples
     --------
@@ -62,6 +65,7 @@ class FileRelease:
     information: InformationLoss
     recipe: Recipe
     index_dropped: bool = False
+    details: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return (
@@ -87,6 +91,7 @@ def protect_file(
     aggregate: str = "mean",
     integers: str = "float",
     max_block: int = DEFAULT_BLOCK,
+    read: Mapping[str, str] | None = None,
     overwrite: bool = False,
     scratch: str | os.PathLike[str] | None = None,
     engine: str = "local",
@@ -103,13 +108,17 @@ def protect_file(
     Parameters
     ----------
     source : path
-        A Parquet file, a folder of Parquet files (taken in the order of their names), or a CSV file.
+        A Parquet file, a folder of Parquet files (taken in the order of their names), or a text file, such as CSV,
+        whose columns are text but for those to mask, so that what is not masked comes out as it was.
     target : path
-        The Parquet file to write; with engine="dask" a folder of such files.
+        The file to write, Parquet or text; with engine="dask" a folder of Parquet files.
     k, quasi, identifiers, confidential, weight, strata, keep, drop, rest, method, aggregate, integers : see `protect`
         Columns are standardised; missing values are refused.
     max_block : int
         The most records of a block, within which groups are formed.
+    read : mapping, optional
+        How a text file is written: any of delimiter, encoding, decimal and thousands. What is not said is found out
+        from its first megabyte.
     overwrite : bool
         Whether a target that exists may be replaced.
     scratch : path, optional
@@ -153,8 +162,10 @@ def protect_file(
     max_block = check_max_block(max_block, k)
     check_rest(rest, quasi)
     partitions = _check_engine(engine, scheduler, partitions)
-    file = Batches(source)
+    file = Batches(source, _check_read(read))
     path = _check_target(target, file, overwrite, folder=engine == "dask")
+    if engine == "dask" and not file.is_parquet:
+        raise InvalidData(f"{file.path.name!r} is text, which cannot be read in parts. Convert it to Parquet first.")
     named = {
         name for role in (quasi or (), identifiers, confidential, strata, keep, drop) for name in check_names(role)
     }
@@ -175,6 +186,7 @@ def protect_file(
     method_name, method_options, partition = resolve_method(method, k, options, names, own_parameters)
     if method_name in PER_COLUMN:
         raise InvalidParameter(f"method {method_name!r} groups each column on its own. Use protect() for that.")
+    file.read_as_numbers(names)
     rounded = [j for j, name in enumerate(names) if pa.types.is_integer(file.schema.field(name).type)]
     plan = Plan(
         schema=schema,
@@ -211,7 +223,19 @@ def protect_file(
             version=__version__,
         ),
         index_dropped=bool(index),
+        details=file.details,
     )
+
+
+def _check_read(read: Any) -> dict[str, str]:
+    known = ("delimiter", "encoding", "decimal", "thousands")
+    if read is not None and not isinstance(read, Mapping):
+        raise InvalidParameter(f"read is a {type(read).__name__}. Pass a mapping, such as {{'delimiter': ';'}}.")
+    for name, value in (read or {}).items():
+        check_option("a name in read", name, known)
+        if not isinstance(value, str):
+            raise InvalidParameter(f"{name!r} in read is a {type(value).__name__}. Pass a string.")
+    return dict(read or {})
 
 
 def _check_engine(engine: str, scheduler: str | None, partitions: int | None) -> int | None:
@@ -230,8 +254,8 @@ def _check_target(target: Any, file: Batches, overwrite: bool, *, folder: bool) 
     path = Path(target)
     if folder and path.suffix.lower() not in (".parquet", ".pq", ""):
         raise InvalidParameter(f"the target {path.name!r} is to be a folder of .parquet files. Name it so.")
-    if not folder and (path.suffix.lower() not in (".parquet", ".pq") or path.is_dir()):
-        raise InvalidParameter(f"the target {path.name!r} is not a .parquet file. Name one.")
+    if not folder and (path.is_dir() or kind_of(path) not in ("parquet", "csv")):
+        raise InvalidParameter(f"the target {path.name!r} is neither a .parquet file nor a .csv. Name one.")
     if not path.parent.is_dir():
         raise InvalidParameter(f"there is no folder for the target {path.name!r}. Make it first.")
     if file.path.is_dir() and path.parent.samefile(file.path):

@@ -1,4 +1,4 @@
-"""What a statistics package keeps beside the values comes out with them."""
+"""Files of statistics packages keep their labels, formats and missing values."""
 
 import datetime as dt
 
@@ -55,7 +55,7 @@ def test_values_declared_missing_are_missing_where_they_would_be_averaged(labell
 def test_a_masked_column_loses_what_was_said_of_its_values(labelled, tmp_path):
     source = read_source(labelled)
     masked = source.table.set_column(1, "wage", pa.array([5.0, 5.0, -5.0]))
-    write_target(masked, tmp_path / "out.sav", source)
+    write_target(masked, tmp_path / "out.sav", source, masked=["wage"])
     read = read_source(tmp_path / "out.sav")
     assert read.labels.columns["wage"] == "Monthly wage"
     assert read.labels.formats["wage"] == "F10.3"
@@ -65,8 +65,33 @@ def test_a_masked_column_loses_what_was_said_of_its_values(labelled, tmp_path):
     assert read.table["wage"].to_pylist() == [5.0, 5.0, -5.0]
     assert read.labels.values["sex"] == {1.0: "male", 2.0: "female"}
     masked = source.table.set_column(0, "sex", pa.array([1.5, 1.5, 1.5]))
-    write_target(masked, tmp_path / "sex.sav", source)
+    write_target(masked, tmp_path / "sex.sav", source, masked=["sex"])
     assert read_source(tmp_path / "sex.sav").labels.measures["sex"] == "scale"
+
+
+@pytest.mark.parametrize("suffix", STATISTICS)
+@pytest.mark.parametrize("rows", [[2, 1, 0], [1]], ids=["sorted anew", "fewer"])
+def test_labels_outlive_rows(labelled, tmp_path, suffix, rows):
+    source = read_source(labelled)
+    left = source.table.take(rows).set_column(1, "wage", pa.array([15.0] * len(rows)))
+    target = tmp_path / f"out{suffix}"
+    write_target(left, target, source, masked=["wage"], same_rows=False)
+    read = read_source(target)
+    assert read.table.to_pydict() == left.to_pydict()
+    assert read.labels.columns == {"sex": "Sex of person", "wage": "Monthly wage"}
+    texts = {"sex": {1: "male", 2: "female"}} | ({} if suffix == ".dta" else {"region": {"n": "North"}})
+    assert read.labels.values == texts  # Stata has no labels of text
+    if suffix != ".dta":
+        assert read.labels.missing == {"sex": [{"lo": 9.0, "hi": 9.0}]}
+        assert read.labels.measures["sex"] == "nominal"
+
+
+def test_a_masked_column_loses_its_value_labels_though_no_value_changed(labelled, tmp_path):
+    source = read_source(labelled)
+    write_target(source.table, tmp_path / "out.sav", source, masked=["sex"])
+    read = read_source(tmp_path / "out.sav")
+    assert "sex" not in read.labels.values
+    assert read.labels.columns["sex"] == "Sex of person"
 
 
 def test_a_format_without_decimals_does_not_hide_means(tmp_path):
@@ -76,7 +101,7 @@ def test_a_format_without_decimals_does_not_hide_means(tmp_path):
     pyreadstat.write_sav(polars.DataFrame({"x": [1.0, 2.0]}), path, variable_format={"x": "F3.0"})
     source = read_source(path)
     assert rewrite(path, tmp_path / "same.sav").labels.formats["x"] == "F3.0"
-    write_target(pa.table({"x": [1.5, 1.5]}), tmp_path / "out.sav", source)
+    write_target(pa.table({"x": [1.5, 1.5]}), tmp_path / "out.sav", source, masked=["x"])
     assert read_source(tmp_path / "out.sav").labels.formats["x"] == "F8.2"
 
 
@@ -115,6 +140,11 @@ def test_formats_and_missing_values_of_stata_are_kept(tmp_path):
     assert meta.variable_value_labels == {"x": {"a": "refused"}, "i": {1: "one"}}
     assert meta.original_variable_types["month"] == "%tm"
     assert meta.original_variable_types["x"] == "%9.2f"
+    reversed_rows = source.table.take([3, 2, 1, 0])
+    write_target(reversed_rows, tmp_path / "reversed.dta", source, same_rows=False)
+    stored, meta = pyreadstat.read_dta(tmp_path / "reversed.dta", output_format="dict", user_missing=True)
+    assert list(stored["x"]) == [None, None, None, 1.5]  # whose .a and .b would be another row's
+    assert meta.variable_value_labels == {"i": {1: "one"}}
 
 
 def test_a_time_that_would_lose_digits_stays_a_number():
@@ -123,6 +153,30 @@ def test_a_time_that_would_lose_digits_stays_a_number():
     for value in (1e300, 1e-9):
         assert _statistics._to_dates(pa.array([value]), "spss", "DATETIME20").to_pylist() == [value]
     assert _statistics._to_dates(pa.array([0.5]), "stata", "%td").to_pylist() == [0.5]
+
+
+@pytest.mark.parametrize(
+    ("kind", "shown", "expected"),
+    [
+        ("spss", "EDATE10", dt.date(1582, 10, 15)),
+        ("spss", "MOYR8", dt.date(1582, 10, 15)),
+        ("spss", "F8.2", 86400.0),
+        ("stata", "%tdCCYY-NN-DD", dt.date(2196, 7, 21)),
+        ("stata", "%-tdD_m_CY", dt.date(2196, 7, 21)),
+        ("stata", "%tcDDmonCCYY_HH:MM", dt.datetime(1960, 1, 1, 0, 1, 26, 400000)),
+        ("stata", "%tcHH:MM:SS", 86400.0),
+        ("stata", "%tm", 86400.0),
+        ("sas", "YYMMDDN8.", dt.date(2196, 7, 21)),
+        ("sas", "DDMMYYP10.", dt.date(2196, 7, 21)),
+        ("sas", "MONYY7.", dt.date(2196, 7, 21)),
+        ("sas", "DTDATE9.", dt.datetime(1960, 1, 2)),
+        ("sas", "E8601DT26.6", dt.datetime(1960, 1, 2)),
+        ("sas", "TIME8.", 86400.0),
+        ("sas", "BEST12.", 86400.0),
+    ],
+)
+def test_formats_tell_dates_from_numbers(kind, shown, expected):
+    assert _statistics._to_dates(pa.array([86400.0]), kind, shown).to_pylist() == [expected]
 
 
 @pytest.mark.parametrize("suffix", STATISTICS)
