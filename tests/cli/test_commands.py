@@ -268,6 +268,9 @@ def test_beyond_memory():
     assert pq.read_table("c.parquet").equals(pq.read_table("d/big_masked.parquet"))
     assert names_in("b") == names_in("d") == ["big_masked.parquet", "recipe.toml"]
     assert names_in("c") == ["recipe.toml"]
+    assert "max_block = 500 " in Path("d/recipe.toml").read_text()
+    assert 'search = "brute" ' in Path("d/recipe.toml").read_text()
+    assert Path("c/recipe.toml").read_text() == Path("d/recipe.toml").read_text()
     call("mask", "big.parquet", "--recipe", "d/recipe.toml", "--engine", "dask", "-o", "d", "--force")
     assert pq.read_table("c.parquet").equals(pq.read_table("d/big_masked.parquet"))
     assert names_in(".") == ["b", "big.parquet", "c", "c.parquet", "d", "recipe.toml", "survey.csv"]

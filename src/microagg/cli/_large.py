@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from microagg.cli import _roles
+from microagg.cli._record import spelt_out
 from microagg.cli._terminal import Terminal
 from microagg.errors import InvalidParameter
 from microagg.io.databases import is_database
@@ -60,7 +61,8 @@ def mask_large(
                 progress=tell,
                 **given,
             )
-        (folder / "recipe.toml").write_text(recipe_text(recipe, Path(address).name), "utf-8")
+        whole = spelt_out(recipe, release.recipe, recipe.table("read"), None)
+        (folder / "recipe.toml").write_text(recipe_text(whole, Path(address).name), "utf-8")
     masked = str(wishes.output / name) if wishes.to is None else wishes.to
     if release.details:
         terminal.say(f"{Path(address).name}: {_roles.told(release.details)}")

@@ -4,15 +4,15 @@ from dataclasses import replace
 from typing import Any
 
 from microagg.evaluate.risk import DisclosureRisk
-from microagg.io.sources import Source
 from microagg.recipe import Recipe
 from microagg.recipe_file import RecipeFile
 
 
-def spelt_out(asked: RecipeFile, done: Recipe, risk: DisclosureRisk, source: Source) -> RecipeFile:
-    """Give the recipe that was asked for with every default, what was found in the file, and what "auto" chose.
+def spelt_out(asked: RecipeFile, done: Recipe, read: dict[str, str], risk: DisclosureRisk | None) -> RecipeFile:
+    """Give the recipe that was asked for with every default and what "auto" chose.
 
-    The same file and this recipe give the same bytes, whatever the defaults of another version are.
+    `read` is how the file was read, `risk` what was measured, if it was. The same file and this recipe give the same
+    bytes, whatever the defaults of another version are.
     """
     tables: dict[str, dict[str, Any]] = {
         "roles": asked.table("roles"),
@@ -27,8 +27,8 @@ def spelt_out(asked: RecipeFile, done: Recipe, risk: DisclosureRisk, source: Sou
         "select": _selecting(done),
         "blocks": {name: done.blocks[name] for name in ("by", "max_block") if name in done.blocks} or {"by": "none"},
         "refine": {name: done.refine[name] for name in ("effort", "seed") if name in done.refine},
-        "read": {} if source.dialect is None else source.dialect.options(),
-        "risk": _judging(asked, risk),
+        "read": read,
+        "risk": {} if risk is None else _judging(asked, risk),
         "output": asked.table("output"),
     }
     tables["roles"].setdefault("quasi", list(done.roles["quasi"]))

@@ -90,7 +90,8 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
         release.report(folder / written["report"].name, source=facts)
         if wishes.public:
             release.report(folder / written["public_report"].name, source=facts, public=True)
-        whole = spelt_out(recipe, release.recipe, release.risk, source)
+        read = {} if source.dialect is None else source.dialect.options()
+        whole = spelt_out(recipe, release.recipe, read, release.risk)
         (folder / written["recipe"].name).write_text(recipe_text(whole, source.name), "utf-8")
         if wishes.to is None:
             write_target(data, folder / name, source, **manner)
