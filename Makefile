@@ -32,7 +32,7 @@ $(VENV)/installed-for-docs: $(VENV)/installed
 	touch $@
 
 demo: $(VENV)/installed
-	$(BIN)/microagg demo
+	$(BIN)/microagg demo --force
 
 test: $(VENV)/installed-for-checks
 	$(BIN)/python -m pytest

@@ -1,8 +1,10 @@
 """What must hold of k, of numbers, words and names, and of a matrix X, before anything is computed from them."""
 
+import difflib
 import os
 from collections.abc import Iterable
 from numbers import Integral
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,7 +35,13 @@ def check_option(name: str, value: Any, allowed: Iterable[str]) -> None:
     if value not in words:
         listed = ", ".join(repr(word) for word in words)
         shown = repr(value) if isinstance(value, str) else f"a {type(value).__name__}"
-        raise InvalidParameter(f"{name}={shown} is not known. Pass one of {listed}.")
+        raise InvalidParameter(f"{name}={shown} is not known.{nearest(value, words)} Pass one of {listed}.")
+
+
+def nearest(word: Any, known: Iterable[Any]) -> str:
+    """Ask whether the known word that looks most like this one was meant; say nothing where none does."""
+    near = difflib.get_close_matches(word, list(map(str, known)), n=1) if isinstance(word, str) else []
+    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def check_whole(name: str, value: Any, least: int, most: int | None = None, remedy: str = "") -> int:
@@ -75,6 +83,14 @@ def check_jobs(n_jobs: Any) -> int:
         shown = n_jobs if isinstance(n_jobs, Integral) else f"a {type(n_jobs).__name__}"
         raise InvalidParameter(f"n_jobs={shown} must be a number of threads. Pass 1 or more, or None for every core.")
     return int(n_jobs)
+
+
+def check_absent(path: Path, what: str, *, overwrite: bool) -> None:
+    """Refuse to write over something, unless that was asked for; a link that leads nowhere is something too."""
+    if os.path.lexists(path) and not overwrite:
+        raise InvalidParameter(
+            f"{what} {path.name!r} exists. Name another, or allow it to be replaced: --force, or overwrite=True."
+        )
 
 
 def check_enough_records(n: int, k: int) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from microagg._kernels.groups import number_groups
 from microagg.blocking import BLOCKINGS
 from microagg.blocking.median import median_pieces
-from microagg.checks import EXACT_INTEGERS, check_labels, check_names, check_option, check_whole, shown_name
+from microagg.checks import EXACT_INTEGERS, check_labels, check_names, check_option, check_whole, nearest, shown_name
 from microagg.errors import InputError, InvalidData, InvalidParameter, PromiseBroken, RoleError, TooFewRecords
 from microagg.io import frames
 from microagg.parallel import in_parallel
@@ -114,7 +114,8 @@ def check_selection(
             raise InvalidParameter(f"select is a {type(select).__name__}. Pass 'emad', 'ama', names or a function.")
         return {"by": "selection" if isinstance(select, Selection) else "function" if callable(select) else "names"}
     if select not in ("emad", "ama"):
-        raise InvalidParameter(f"select={select!r} is not known. Pass 'emad', 'ama', or a list of column names.")
+        hint = nearest(select, ("emad", "ama"))
+        raise InvalidParameter(f"select={select!r} is not known.{hint} Pass 'emad', 'ama', or a list of column names.")
     measure = ("emim" if select == "emad" else "vi") if measure is None else measure
     check_option("measure", measure, MEASURES)
     widths = width if width is None or np.ndim(width) == 0 else tuple(width)

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from microagg.report.figures import Compared
     from microagg.report.parts import ReportModel, SourceFacts
 
-_NOT_STORED = ("_original", "_written", "loss", "risk")
+_NOT_STORED = ("_original", "_written", "_judged", "loss", "risk")
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +87,7 @@ class Release:
     reordered: bool = False
     _original: NDArray[np.float64] | None = field(default=None, repr=False)
     _written: NDArray[np.float64] | None = field(default=None, repr=False)
+    _judged: DisclosureRisk | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         self.groups.setflags(write=False)
@@ -99,7 +100,11 @@ class Release:
     @cached_property
     def risk(self) -> DisclosureRisk:
         """What an intruder who knows all masked columns could do."""
-        return self.risk_for()
+        return self.risk_for() if self._judged is None else self._judged
+
+    def with_risk(self, risk: DisclosureRisk) -> "Release":
+        """Give this release with another intruder's risk, as `risk_for` measured it, wherever `risk` is shown."""
+        return replace(self, _judged=risk)
 
     def risk_for(
         self,
@@ -213,6 +218,7 @@ class Release:
         return {name: value for name, value in self.__dict__.items() if name not in _NOT_STORED} | {
             "_original": None,
             "_written": None,
+            "_judged": None,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from microagg.checks import shown_name
+from microagg.checks import nearest, shown_name
 from microagg.errors import RoleError
 
 
@@ -101,6 +100,5 @@ class Schema:
 def _check_known(name: Any, names: Sequence[Any], role: Role) -> None:
     if name in names:
         return
-    near = difflib.get_close_matches(str(name), [str(known) for known in names], n=1)
-    hint = f"Did you mean {near[0]!r}?" if near else f"The file has {len(names)} columns."
-    raise RoleError(f"column {shown_name(name)} in {role.value} is not in the file. {hint}")
+    hint = nearest(name, names) or f" The file has {len(names)} columns."
+    raise RoleError(f"column {shown_name(name)} in {role.value} is not in the file.{hint}")

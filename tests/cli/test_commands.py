@@ -2,6 +2,7 @@
 
 import json
 import random
+import shlex
 import signal
 import subprocess
 import sys
@@ -117,14 +118,17 @@ def test_json_is_all_that_standard_output_holds():
     tree = json.loads(call("tree", "survey.csv", "--json", "-o", "tree.png").stdout)
     assert len(tree["edges"]) == 9
     assert len(tree["chosen"]) == 3
+    made = json.loads(call("datasets", "make", "normal", "-n", 9, "-d", 2, "-o", "n.csv", "--json").stdout)
+    assert made == {"name": "normal", "written": "n.csv", "records": 9, "columns": ["v1", "v2"]}
     listed = json.loads(call("datasets", "list", "--json").stdout)
     assert "census" in listed["fetch"]
-    assert names_in(".") == ["map.svg", "out", "recipe.toml", "survey.csv", "tree.png"]
+    assert names_in(".") == ["map.svg", "n.csv", "out", "recipe.toml", "survey.csv", "tree.png"]
 
 
 @pytest.mark.usefixtures("survey")
 def test_quiet_says_nothing():
-    for words in (["inspect", "survey.csv"], ["mask", "survey.csv", "-k", "3", "--yes"], ["tree", "survey.csv"]):
+    make = ["datasets", "make", "-o", "made.csv"]
+    for words in (["inspect", "survey.csv"], ["mask", "survey.csv", "-k", "3", "--yes"], ["tree", "survey.csv"], make):
         result = call(*words, "--quiet")
         assert result.output == ""
 
@@ -180,6 +184,76 @@ def test_another_target():
 
 
 @pytest.mark.usefixtures("survey")
+def test_json_names_everything_that_was_written():
+    found = json.loads(call("mask", "survey.csv", "-k", 3, "--yes", "--json", "--public").stdout)
+    places = {name: found[name] for name in ("masked", "report", "recipe", "public_report")}
+    assert all(Path(place).is_file() for place in places.values())
+    assert {Path(place).name for place in places.values()} == set(names_in("out"))
+    address = "duckdb:///made.db?table=masked"
+    found = json.loads(call("mask", "survey.csv", "-k", 3, "--yes", "--json", "--to", address, "-o", "b").stdout)
+    assert found["masked"] == address
+    assert found["public_report"] is None
+
+
+def test_an_infinite_weight_is_no_number_of_json(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("same.csv").write_text("a,b\n" + "".join(f"{i}.5,{2 * i}.0\n" for i in range(30)))
+    Path("r.toml").write_text("k = 3")
+    text = call("tree", "same.csv", "--recipe", "r.toml", "--measure", "normal", "--json").stdout
+    assert "Infinity" not in text
+    assert json.loads(text)["edges"] == [{"first": "a", "second": "b", "weight": None}]
+
+
+def test_names_that_a_shell_would_cut_are_quoted_in_hints(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a folder").mkdir()
+    call("datasets", "make", "-n", 50, "-o", "a folder/it's.csv")
+    said = call("inspect", "a folder/it's.csv", "-o", "a folder/r.toml").stdout
+    command = said[said.index("microagg mask") :].strip()
+    assert shlex.split(command) == ["microagg", "mask", "a folder/it's.csv", "--recipe", "a folder/r.toml"]
+    call(*shlex.split(command)[1:])
+
+
+def test_text_files_are_read_as_told_by_every_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{i};1,{i:03};{i * i % 7},25\n" for i in range(60))
+    Path("d.csv").write_text(f"a;b;c\n{rows}")
+    how = ["--delimiter", ";", "--decimal", ",", "--thousands", "", "--encoding", "utf-8"]
+    Path("r.toml").write_text("k = 3")
+    by = ["--recipe", "r.toml", "--json", *how]
+    assert len(json.loads(call("tree", "d.csv", *by).stdout)["edges"]) == 2
+    found = json.loads(call("compare", "d.csv", "-k", 3, "--methods", "mdav", *by).stdout)
+    assert found["candidates"][0]["groups"] == 20
+    wrong = CliRunner().invoke(app, ["compare", "d.csv", "--recipe", "r.toml", "--delimiter", ","])
+    assert wrong.exit_code != 0
+
+
+@pytest.mark.usefixtures("survey")
+def test_compare_obeys_the_recipe_or_says_what_it_does_not_use():
+    roles = "k = 3\n[roles]\nquasi = ['age', 'wage', 'tax']\n"
+    others = [name for name in header("survey.csv") if name not in ("age", "wage", "tax")]
+    roles += f"drop = {json.dumps(others)}\n"
+    Path("r.toml").write_text(
+        f"{roles}[method]\nname = 'vmdav'\ngamma = 5.0\n[risk]\nkeys = ['age']\nsample = 200\nseed = 4\n"
+    )
+    words = ["compare", "survey.csv", "-k", "3", "--recipe", "r.toml", "--json", "--methods"]
+    result = call(*words, "mdav,vmdav")
+    found = json.loads(result.stdout)
+    table = pyarrow.csv.read_csv("survey.csv").select(["age", "wage", "tax"])
+    for one, options in zip(found["candidates"], ({"method": "mdav"}, {"method": "vmdav", "gamma": 5.0}), strict=True):
+        release = ma.protect(table, 3, **options)
+        assert one["groups"] == release.n_groups
+        assert one["rld"] == release.risk_for(["age"], 200, 4).rld
+    assert found["sampled"] == 200
+    assert found["candidates"][1]["groups"] != ma.protect(table, 3, method="vmdav").n_groups
+    assert "Not used" not in result.stderr
+    result = call(*words, "mdav", "--keys", "age,tax", "--sample", "100")
+    assert "the method vmdav and its gamma" in result.stderr
+    release = ma.protect(table, 3)
+    assert json.loads(result.stdout)["candidates"][0]["rld"] == release.risk_for(["age", "tax"], 100, 4).rld
+
+
+@pytest.mark.usefixtures("survey")
 def test_beyond_memory():
     call("datasets", "make", "survey", "-n", 3000, "-o", "big.parquet")
     call("inspect", "big.parquet", "-k", 3)
@@ -194,6 +268,9 @@ def test_beyond_memory():
     assert pq.read_table("c.parquet").equals(pq.read_table("d/big_masked.parquet"))
     assert names_in("b") == names_in("d") == ["big_masked.parquet", "recipe.toml"]
     assert names_in("c") == ["recipe.toml"]
+    assert "max_block = 500 " in Path("d/recipe.toml").read_text()
+    assert 'search = "brute" ' in Path("d/recipe.toml").read_text()
+    assert Path("c/recipe.toml").read_text() == Path("d/recipe.toml").read_text()
     call("mask", "big.parquet", "--recipe", "d/recipe.toml", "--engine", "dask", "-o", "d", "--force")
     assert pq.read_table("c.parquet").equals(pq.read_table("d/big_masked.parquet"))
     assert names_in(".") == ["b", "big.parquet", "c", "c.parquet", "d", "recipe.toml", "survey.csv"]

@@ -1,4 +1,5 @@
 import csv
+import json
 import subprocess
 import sys
 from collections import Counter
@@ -23,6 +24,22 @@ def test_demo_prints_a_table_and_writes_a_masked_file(tmp_path):
     assert "person" not in rows[0]
     masked = Counter(tuple(v for name, v in row.items() if name not in ("region", "weight")) for row in rows)
     assert min(masked.values()) >= 5
+
+
+def test_demo_replaces_only_when_asked_and_speaks_as_asked(tmp_path):
+    words = ["demo", "-o", str(tmp_path), "-n", "100"]
+    first = CliRunner().invoke(app, [*words, "--json"])
+    found = json.loads(first.stdout)
+    assert found["masked"] == str(tmp_path / "survey_masked.csv")
+    assert found["k_reached"] >= found["k"] == 5
+    assert len(found["candidates"]) == 6
+    before = (tmp_path / "report.html").read_bytes()
+    refused = CliRunner().invoke(app, [*words, "--seed", "1"])
+    assert "--force" in str(refused.exception)
+    assert (tmp_path / "report.html").read_bytes() == before
+    again = CliRunner().invoke(app, [*words, "--seed", "1", "--force", "--quiet"])
+    assert (again.exit_code, again.output) == (0, "")
+    assert (tmp_path / "report.html").read_bytes() != before
 
 
 def test_help_and_version():

@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -299,3 +301,14 @@ def test_the_score_weighs_loss_against_risk():
     for x in (-0.1, 1.1, "half", True):
         with pytest.raises(InputError, match="must be a number from 0 to 1"):
             ma.scoring_index(20, 40, x)
+
+
+def test_a_release_shows_the_risk_it_is_given_and_stores_none():
+    release = ma.protect(ma.datasets.survey(60).select(["age", "wage", "tax"]), 3)
+    found = release.risk_for(["age"])
+    judged = release.with_risk(found)
+    assert judged.risk is found
+    assert release.risk is not found
+    again = pickle.loads(pickle.dumps(judged))
+    with pytest.raises(ma.errors.InvalidData, match="stored release"):
+        _ = again.risk

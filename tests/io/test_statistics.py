@@ -8,7 +8,7 @@ import pytest
 from microagg.errors import InvalidData
 from microagg.io import _statistics
 from microagg.io.sources import read_source, write_target
-from tests.io.test_sources import STATISTICS, rewrite, source_of, write_bytes
+from tests.io.tables import STATISTICS, rewrite, source_of, write_bytes
 
 
 @pytest.fixture

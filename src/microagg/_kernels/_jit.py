@@ -40,14 +40,15 @@ def inlined(function: Callable[..., Any]) -> Any:
     return numba.njit(inline="always", **_OPTIONS)(function)
 
 
-class _WithoutCollector(event.Listener):  # type: ignore[misc]
-    """Keeps Python's garbage collector still while Numba compiles: it would look at a growing heap in vain."""
+class _Compiling(event.Listener):  # type: ignore[misc]
+    """Says that Numba compiles, and keeps Python's garbage collector still: it would look at a growing heap in vain."""
 
     def __init__(self) -> None:
         self._depth, self._was_on = 0, False
 
     def on_start(self, event: Any) -> None:  # noqa: ARG002
         if self._depth == 0:
+            announce_compiling()
             self._was_on = gc.isenabled()
             gc.disable()
         self._depth += 1
@@ -58,7 +59,7 @@ class _WithoutCollector(event.Listener):  # type: ignore[misc]
             gc.enable()
 
 
-event.register("numba:compile", _WithoutCollector())
+event.register("numba:compile", _Compiling())
 
 
 def _compiled(function: Callable[..., Any], more: dict[str, bool]) -> Any:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from microagg import __version__
+from microagg.cli._interrupt import insisting
 from microagg.errors import InvalidParameter, MicroaggError, RoleError, TooFewRecords
 
 app = typer.Typer(
@@ -40,7 +41,8 @@ Keys = Annotated[str | None, typer.Option(help="Columns that an intruder knows, 
 def main() -> None:
     """Run the command line; exit with 0 if done, 1 if refused for a reason in the data, 2 for wrong usage."""
     try:
-        app()
+        with insisting():
+            app()
     except MicroaggError as error:
         _complain(f"{type(error).__name__}: {error}")
         if isinstance(error, TooFewRecords) and error.strata and sys.stderr.isatty():
@@ -80,6 +82,9 @@ def demo(
     ),
     records: Annotated[int, typer.Option("--records", "-n", min=10, help="Persons in the made survey.")] = 2000,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, another survey.")] = 0,
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Mask a made household survey: two methods at three levels of k, compared, with a report.
 
@@ -87,7 +92,7 @@ def demo(
     """
     from microagg.cli.demo import run
 
-    run(output, records, seed)
+    run(output, records, seed, force, quiet, as_json)
 
 
 @app.command()
@@ -234,12 +239,18 @@ def compare(
     source: Source,
     ks: Annotated[str, typer.Option("-k", help="Levels of k, with commas.")] = "3,5,10",
     methods: Annotated[str, typer.Option(help="Methods, with commas.")] = "mdav,vmdav,cbfs,iamat",
-    recipe: Annotated[Path | None, typer.Option(help="A recipe that says the columns' roles.")] = None,
+    recipe: Annotated[
+        Path | None, typer.Option(help="A recipe: the roles, and all else but k and the name of the method.")
+    ] = None,
     keys: Keys = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A picture of risk against loss: .svg, .png.")
     ] = None,
     sample: Annotated[int | None, typer.Option(help="Records to estimate linkage on.")] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Accept the guessed roles without asking.")] = False,
     force: Force = False,
     quiet: Quiet = False,
@@ -249,9 +260,24 @@ def compare(
 
     Example: [bold]microagg compare survey.csv -k 3,5,10 -o map.svg[/bold]
     """
-    from microagg.cli.compare import run
+    from microagg.cli.compare import Wishes, run
 
-    run(source, ks, _listed(methods) or [], recipe, _listed(keys), output, sample, yes, force, quiet, as_json)
+    run(
+        source,
+        Wishes(
+            ks=_listed(ks) or [],
+            methods=_listed(methods) or [],
+            recipe=recipe,
+            keys=_listed(keys),
+            sample=sample,
+            output=output,
+            dialect=_dialect(delimiter, encoding, decimal, thousands),
+            yes=yes,
+            force=force,
+        ),
+        quiet,
+        as_json,
+    )
 
 
 @app.command()
@@ -261,6 +287,10 @@ def tree(
     count: Annotated[int, typer.Option(help="How many columns to choose.", min=1)] = 3,
     recipe: Annotated[Path | None, typer.Option(help="A recipe that says which columns are to be masked.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="A picture of the tree: .svg, .png.")] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
     force: Force = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -271,7 +301,9 @@ def tree(
     """
     from microagg.cli.tree import run
 
-    run(source, measure, count, recipe, output, force, quiet, as_json)
+    run(
+        source, measure, count, recipe, output, _dialect(delimiter, encoding, decimal, thousands), force, quiet, as_json
+    )
 
 
 @datasets.command("list")
@@ -290,6 +322,8 @@ def fetch(
     name: Annotated[str, typer.Argument(help="tarragona, census or eia.", show_default=False)],
     output: Annotated[str, typer.Option("--output", "-o", help="The file to write, of any kind.")],
     force: Force = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Fetch a CASC reference file, verify it and write it.
 
@@ -297,7 +331,7 @@ def fetch(
     """
     from microagg.cli.datasets import fetch as run
 
-    run(name, output, force)
+    run(name, output, force, quiet, as_json)
 
 
 @datasets.command()
@@ -308,6 +342,8 @@ def make(
     columns: Annotated[int, typer.Option("--columns", "-d", min=1, help="Of uniform and normal.")] = 10,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, another file.")] = 0,
     force: Force = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Make a file to try things on.
 
@@ -315,7 +351,7 @@ def make(
     """
     from microagg.cli.datasets import make as run
 
-    run(name, output, records, columns, seed, force)
+    run(name, output, records, columns, seed, force, quiet, as_json)
 
 
 def _dialect(delimiter: str | None, encoding: str | None, decimal: str | None, thousands: str | None) -> dict[str, str]:

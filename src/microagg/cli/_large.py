@@ -2,16 +2,15 @@
 
 import logging
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from microagg.checks import check_k
 from microagg.cli import _roles
+from microagg.cli._record import spelt_out
 from microagg.cli._terminal import Terminal
 from microagg.errors import InvalidParameter
 from microagg.io.databases import is_database
-from microagg.recipe_file import RecipeFile, read_recipe
+from microagg.recipe_file import RecipeFile, read_recipe, recipe_text
 from microagg.scale import protect_file
 
 if TYPE_CHECKING:
@@ -44,7 +43,6 @@ def mask_large(
     output: AbstractContextManager[Path],
 ) -> None:
     """Mask a Parquet or text file on disk or on a cluster; `output` is the folder that takes its place when whole."""
-    recipe = recipe if wishes.k is None else replace(recipe, k=check_k(wishes.k))
     given = _arguments(recipe, wishes.engine)
     if is_database(address):
         raise InvalidParameter(f"--engine {wishes.engine} reads files, not tables of databases. Leave it out.")
@@ -63,7 +61,8 @@ def mask_large(
                 progress=tell,
                 **given,
             )
-        (folder / "recipe.toml").write_text(_roles.written(recipe, Path(address).name, {}), "utf-8")
+        whole = spelt_out(recipe, release.recipe, recipe.table("read"), None)
+        (folder / "recipe.toml").write_text(recipe_text(whole, Path(address).name), "utf-8")
     masked = str(wishes.output / name) if wishes.to is None else wishes.to
     if release.details:
         terminal.say(f"{Path(address).name}: {_roles.told(release.details)}")

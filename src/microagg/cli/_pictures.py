@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from microagg.checks import check_absent
 from microagg.errors import InvalidParameter
 from microagg.io.files import whole_file
 
@@ -17,8 +18,7 @@ def check_picture(path: Path | None, force: bool) -> None:
         raise InvalidParameter(f"the picture {path.name!r} must end in {', '.join(_KINDS)}. Name it so.")
     if not path.resolve().parent.is_dir():
         raise InvalidParameter(f"there is no folder for the picture {path.name!r}. Make it first.")
-    if path.exists() and not force:
-        raise InvalidParameter(f"the picture {path.name!r} exists. Name another with -o, or pass --force.")
+    check_absent(path, "the picture", overwrite=force)
 
 
 def save_picture(axes: Any, path: Path) -> None:

@@ -11,23 +11,12 @@ from microagg.checks import check_k
 from microagg.cli._terminal import Terminal, table_of
 from microagg.errors import InvalidData
 from microagg.io.sources import Source, read_source
-from microagg.recipe_file import RecipeFile, read_recipe, recipe_text
+from microagg.recipe_file import Comments, RecipeFile, read_recipe
 from microagg.report.text import shown
 from microagg.schema import Role
 from microagg.study.inspection import Inspection, inspect_table
 
 DEFAULT_K = 5
-
-SAID = {
-    "quasi": "masked: columns that together could identify a person",
-    "identifiers": "dropped: they identify a person by themselves",
-    "confidential": "released as they are: sensitive, and not known to an intruder",
-    "strata": "released as they are; groups stay within their values",
-    "keep": "released as they are: harmless",
-    "drop": "left out",
-    "weight": "released as it is: a sampling weight",
-    "unit": "dropped; every group holds k different ones",
-}
 
 
 def read(terminal: Terminal, address: str, dialect: dict[str, str]) -> Source:
@@ -87,14 +76,12 @@ def guessed(found: Inspection, k: int, dialect: dict[str, str]) -> RecipeFile:
     }
     if dialect:
         tables["read"] = dict(dialect)
-    return RecipeFile(k, tables)
-
-
-def written(recipe: RecipeFile, name: str, reasons: dict[str, str]) -> str:
-    """Give the text of a recipe."""
-    title = f"How {name!r} is masked. Every choice stands here; edit, then: microagg mask FILE --recipe THIS\n"
-    title += "Beside each column of a guessed role stands why."
-    return recipe_text(recipe, title=title, remarks=reasons, roles_said=SAID)
+    reasons: dict[tuple[str, ...], str] = {}
+    for role, named in found.roles.items():
+        alone = isinstance(named, str)
+        for name in [named] if alone else named:
+            reasons[("roles", role) if alone else ("roles", role, name)] = found.reasons[name]
+    return RecipeFile(k, tables, Comments(beside=reasons))
 
 
 def recipe_or_guess(
@@ -105,12 +92,11 @@ def recipe_or_guess(
     dialect: dict[str, str],
     *,
     yes: bool,
-) -> tuple[Source, RecipeFile, dict[str, str]]:
-    """Read the file by a recipe, or guess the roles and ask; give also why each column has its role."""
+) -> tuple[Source, RecipeFile]:
+    """Read the file by a recipe, or guess the roles for this k and ask."""
     if path is not None:
         recipe = read_recipe(path)
-        recipe = recipe if k is None else replace(recipe, k=check_k(k))
-        return read(terminal, address, recipe.table("read") | dialect), recipe, {}
+        return read_by(terminal, address, recipe, dialect), recipe
     level = DEFAULT_K if k is None else check_k(k)
     source = read(terminal, address, dialect)
     found = look(terminal, source, level)
@@ -122,4 +108,13 @@ def recipe_or_guess(
         remedy="the columns' roles were guessed. Check them and pass --yes, or edit what `microagg inspect` writes and "
         "pass it with --recipe.",
     )
-    return source, recipe, dict(found.reasons)
+    return source, recipe
+
+
+def read_by(terminal: Terminal, address: str, recipe: RecipeFile, dialect: dict[str, str]) -> Source:
+    """Read a file as a recipe says, but for what the command line says of it, and see that the columns fit."""
+    how = recipe.table("read") | dialect
+    with replace(recipe, tables={**recipe.tables, "read": how}).blamed("read"):
+        source = read(terminal, address, how)
+    recipe.check_columns(source.table.column_names)
+    return source

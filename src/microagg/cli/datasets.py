@@ -9,6 +9,7 @@ from microagg import datasets
 from microagg.checks import check_option
 from microagg.cli._terminal import Terminal, table_of
 from microagg.datasets.casc import REFERENCES
+from microagg.io.databases import without_credentials
 from microagg.io.sources import Source, check_target, write_target
 
 _MADE = {
@@ -30,26 +31,36 @@ def list_all(as_json: bool) -> None:
     terminal.result({"fetch": list(REFERENCES), "make": list(_MADE)})
 
 
-def fetch(name: str, output: str, force: bool) -> None:
+def fetch(name: str, output: str, force: bool, quiet: bool, as_json: bool) -> None:
     """Fetch a reference file and write it."""
+    terminal = Terminal(quiet=quiet, as_json=as_json)
     check_option("name", name, REFERENCES)
     check_target(output, os.devnull, overwrite=force)
-    _write(datasets.load(name), output, force)
+    with terminal.wait("fetching"):
+        table = datasets.load(name)
+    _write(terminal, name, table, output, force)
 
 
-def make(name: str, output: str, records: int, columns: int, seed: int, force: bool) -> None:
+def make(
+    name: str, output: str, records: int, columns: int, seed: int, force: bool, quiet: bool, as_json: bool
+) -> None:
     """Make a file and write it."""
+    terminal = Terminal(quiet=quiet, as_json=as_json)
     check_option("name", name, _MADE)
     check_target(output, os.devnull, overwrite=force)
-    if name == "survey":
-        table = datasets.survey(records, seed=seed)
-    else:
-        matrix = (datasets.uniform if name == "uniform" else datasets.normal)(records, columns, seed=seed)
-        table = pa.table({f"v{j + 1}": column for j, column in enumerate(matrix.T)})
-    _write(table, output, force)
+    with terminal.wait("making"):
+        if name == "survey":
+            table = datasets.survey(records, seed=seed)
+        else:
+            matrix = (datasets.uniform if name == "uniform" else datasets.normal)(records, columns, seed=seed)
+            table = pa.table({f"v{j + 1}": column for j, column in enumerate(matrix.T)})
+    _write(terminal, name, table, output, force)
 
 
-def _write(table: Any, output: str, force: bool) -> None:
+def _write(terminal: Terminal, name: str, table: Any, output: str, force: bool) -> None:
     source = Source(table=table, name="made", kind="parquet", details={}, labels=None)
-    write_target(table, output, source, overwrite=force)
-    Terminal().say(f"{table.num_rows} records, {table.num_columns} columns: {output}")
+    with terminal.wait("writing"):
+        write_target(table, output, source, overwrite=force)
+    place = without_credentials(output)
+    terminal.say(f"{table.num_rows} records, {table.num_columns} columns: {place}")
+    terminal.result({"name": name, "written": place, "records": table.num_rows, "columns": table.column_names})

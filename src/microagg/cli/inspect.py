@@ -1,14 +1,16 @@
 """`microagg inspect`: what a file holds, and a recipe to edit."""
 
+import shlex
 from pathlib import Path
 
-from microagg.checks import check_k
+from microagg.checks import check_absent, check_k
 from microagg.cli import _roles
 from microagg.cli._terminal import Terminal
 from microagg.errors import InvalidParameter
 from microagg.io._kinds import check_apart, to_path
-from microagg.io.databases import is_database
+from microagg.io.databases import is_database, without_credentials
 from microagg.io.files import whole_file
+from microagg.recipe_file import recipe_text
 
 
 def run(address: str, k: int, output: Path, dialect: dict[str, str], force: bool, quiet: bool, as_json: bool) -> None:
@@ -19,17 +21,15 @@ def run(address: str, k: int, output: Path, dialect: dict[str, str], force: bool
         raise InvalidParameter(f"no recipe can be written to {output.name!r}. Name a file in a folder that is there.")
     if not is_database(address):
         check_apart(output, to_path(address))
-    if output.exists() and not force:
-        raise InvalidParameter(f"the recipe {output.name!r} exists. Name another with -o, or pass --force.")
+    check_absent(output, "the recipe", overwrite=force)
     source = _roles.read(terminal, address, dialect)
     found = _roles.look(terminal, source, k)
     _roles.show(terminal, found)
     recipe = _roles.guessed(found, k, dialect)
     with whole_file(output) as file:
-        file.write_text(_roles.written(recipe, source.name, dict(found.reasons)), "utf-8")
-    terminal.say(
-        f"\nThe guesses are in {output}. Check and edit them, then: microagg mask {source.name} --recipe {output.name}"
-    )
+        file.write_text(recipe_text(recipe, source.name), "utf-8")
+    again = shlex.join(["microagg", "mask", without_credentials(address), "--recipe", str(output)])
+    terminal.say(f"\nThe guesses are in {output}. Check and edit them, then: {again}")
     terminal.result(
         {
             "source": source.name,

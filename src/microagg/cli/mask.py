@@ -9,17 +9,18 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from microagg.checks import check_option
+from microagg.checks import check_absent, check_k, check_option
 from microagg.cli import _roles
 from microagg.cli._large import mask_large, recipe_for_large
+from microagg.cli._record import spelt_out
 from microagg.cli._risk import risk_facts
 from microagg.cli._terminal import Terminal
 from microagg.errors import InvalidParameter
-from microagg.io.databases import is_database
+from microagg.io.databases import is_database, without_credentials
 from microagg.io.scratch import private_folder, put_in_place
 from microagg.io.sources import Source, check_target, file_digest, write_target
 from microagg.pipeline import protect
-from microagg.recipe_file import RecipeFile
+from microagg.recipe_file import METHODS, RecipeFile, recipe_text
 from microagg.release import Release
 from microagg.report import SourceFacts
 from microagg.schema import Role
@@ -52,6 +53,8 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
     if wishes.scheduler is not None and wishes.engine != "dask":
         raise InvalidParameter("--scheduler goes with --engine dask. Leave it out, or add that.")
     terminal = Terminal(quiet=quiet, as_json=as_json)
+    if wishes.method is not None:
+        check_option("method", wishes.method, METHODS)
     name = _masked_name(address)
     _check_folder(wishes.output, {name, *_OURS}, wishes.force)
     _check_apart(wishes.output, address)
@@ -61,22 +64,16 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
         return
     if wishes.to is not None:
         check_target(wishes.to, address, overwrite=wishes.force)
-    source, recipe, reasons = _roles.recipe_or_guess(
-        terminal, address, wishes.recipe, wishes.k, wishes.dialect, yes=wishes.yes
-    )
+    source, recipe = _roles.recipe_or_guess(terminal, address, wishes.recipe, wishes.k, wishes.dialect, yes=wishes.yes)
     recipe = _with_wishes(recipe, wishes)
     release = _masked(terminal, source, recipe)
-    release = replace(release, reordered=bool(recipe.table("output").get("reorder")))
-    data = _reordered(release.data) if release.reordered else release.data
     manner: dict[str, Any] = {
         "masked": release.recipe.roles[Role.QUASI.value],
         "same_rows": not release.reordered and not release.n_dropped,
-        "excel_safe": bool(recipe.table("output").get("excel_safe")),
+        "excel_safe": recipe.table("output")["excel_safe"],
     }
-    with terminal.bar("measuring loss and risk") as tell:
-        risk = recipe.table("risk")
-        release.__dict__["risk"] = release.risk_for(progress=tell, **risk)
-    digest = file_digest(address)
+    with terminal.wait("taking the checksum of the source"):
+        digest = file_digest(address)
     facts = SourceFacts(
         name=source.name,
         kind=source.kind,
@@ -85,24 +82,30 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
         records=source.table.num_rows,
         columns=source.table.num_columns,
     )
+    written = {"report": wishes.output / "report.html", "recipe": wishes.output / "recipe.toml"}
+    if wishes.public:
+        written["public_report"] = wishes.output / "report_public.html"
     with _folder(wishes.output, wishes.force) as folder, terminal.wait("writing"):
-        release.report(folder / "report.html", source=facts)
+        data = _reordered(release.data) if release.reordered else release.data
+        release.report(folder / written["report"].name, source=facts)
         if wishes.public:
-            release.report(folder / "report_public.html", source=facts, public=True)
-        (folder / "recipe.toml").write_text(_roles.written(recipe, source.name, reasons), "utf-8")
+            release.report(folder / written["public_report"].name, source=facts, public=True)
+        read = {} if source.dialect is None else source.dialect.options()
+        whole = spelt_out(recipe, release.recipe, read, release.risk)
+        (folder / written["recipe"].name).write_text(recipe_text(whole, source.name), "utf-8")
         if wishes.to is None:
             write_target(data, folder / name, source, **manner)
         else:  # the folder takes its place when this is done
             write_target(data, wishes.to, source, overwrite=wishes.force, **manner)
-    place = wishes.to if wishes.to is not None and "://" not in wishes.to else str(wishes.output / name)
-    place = place if wishes.to is None or "://" not in wishes.to else "the table"
+    places = {"masked": str(wishes.output / name) if wishes.to is None else without_credentials(wishes.to)}
+    places |= {what: str(path) for what, path in written.items()}
     terminal.say(f"\n{release!r}")
-    terminal.say(f"Masked: {place}\nReport: {wishes.output / 'report.html'}\nRecipe: {wishes.output / 'recipe.toml'}")
+    for what, place in places.items():
+        terminal.say(f"{what.replace('_', ' ').capitalize()}: {place}")
     terminal.result(
         {
-            "masked": place,
-            "report": str(wishes.output / "report.html"),
-            "recipe": str(wishes.output / "recipe.toml"),
+            "public_report": None,
+            **places,
             "records": len(release.groups),
             "records_left_out": release.n_dropped,
             "groups": release.n_groups,
@@ -118,7 +121,7 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
 
 def _masked_name(address: str) -> str:
     """Name the masked file after the source: the same kind, or Parquet for what has no file to be named after."""
-    if "://" in address:
+    if is_database(address):
         return "masked.parquet"
     path = Path(address)
     if path.is_dir():
@@ -140,8 +143,8 @@ def _check_folder(folder: Path, names: set[str], force: bool) -> None:
             f"the output {folder.name!r} holds other files than a former output of this file. Name a folder of its own "
             f"with -o."
         )
-    if inside and not force:
-        raise InvalidParameter(f"the output {folder.name!r} exists. Name another with -o, or pass --force.")
+    if inside:
+        check_absent(folder, "the output", overwrite=force)
 
 
 def _check_apart(folder: Path, address: str) -> None:
@@ -168,20 +171,23 @@ def _with_wishes(recipe: RecipeFile, wishes: Wishes) -> RecipeFile:
     """Let the command line have the last word, so that the recipe that is written says what was done."""
     tables = {name: dict(keys) for name, keys in recipe.tables.items()}
     if wishes.method is not None and wishes.method != tables.get("method", {}).get("name", "mdav"):
-        tables["method"] = {"name": wishes.method}
+        tables["method"] = {"name": wishes.method}  # the options were another method's
     output = tables.setdefault("output", {})
     output["reorder"] = wishes.reorder or output.get("reorder", False)
     output["excel_safe"] = wishes.excel_safe or output.get("excel_safe", False)
     if wishes.dialect:
         tables["read"] = tables.get("read", {}) | wishes.dialect
-    return replace(recipe, tables=tables)
+    return replace(recipe, k=recipe.k if wishes.k is None else check_k(wishes.k), tables=tables)
 
 
 def _masked(terminal: Terminal, source: Source, recipe: RecipeFile) -> Release:
-    given = recipe.arguments()
-    frame = source.typed(recipe.masked(source.table.column_names))
-    with terminal.bar("masking") as tell:
-        return protect(frame, progress=tell, **given)
+    """Mask, and judge by the risk that the recipe asks for."""
+    with terminal.bar("masking") as tell, recipe.blamed():
+        frame = source.typed(recipe.masked(source.table.column_names))
+        release = protect(frame, progress=tell, **recipe.arguments())
+    with terminal.bar("measuring loss and risk") as tell, recipe.blamed("risk"):
+        risk = release.risk_for(progress=tell, **recipe.table("risk"))
+    return replace(release, reordered=recipe.table("output")["reorder"]).with_risk(risk)
 
 
 def _reordered(table: pa.Table) -> pa.Table:

@@ -25,6 +25,7 @@ def run(
     count: int,
     recipe_path: Path | None,
     output: Path | None,
+    dialect: dict[str, str],
     force: bool,
     quiet: bool,
     as_json: bool,
@@ -33,25 +34,26 @@ def run(
     terminal = Terminal(quiet=quiet, as_json=as_json)
     check_option("measure", measure, MEASURES)
     check_picture(output, force)
-    recipe = None if recipe_path is None else read_recipe(recipe_path)
-    source = _roles.read(terminal, address, {} if recipe is None else recipe.table("read"))
-    if recipe is None:
+    if recipe_path is None:
+        source = _roles.read(terminal, address, dialect)
         names = _roles.look(terminal, source, _roles.DEFAULT_K).roles.get(Role.QUASI.value, [])
     else:
+        recipe = read_recipe(recipe_path)
+        source = _roles.read_by(terminal, address, recipe, dialect)
         names = recipe.masked(source.table.column_names)
     if len(names) < 2:
         raise InvalidData(f"a tree needs two columns of numbers; {len(names)} is to be masked. Name more in a recipe.")
-    opened = frames.open_frame(source.typed(names).select(names))
-    frames.check_numeric(opened, names)
-    frames.check_complete(opened, names, remedy="Impute them or leave those records out first.")
     with terminal.wait("weighing every pair of columns"):
+        opened = frames.open_frame(source.typed(names).select(names))
+        frames.check_numeric(opened, names)
+        frames.check_complete(opened, names, remedy="Impute them or leave those records out first.")
         found = dependence(frames.to_columns(opened, names), measure=measure)
     chosen = select_columns(names, found, count=min(count, len(names)))
-    if not quiet:
-        terminal.show(_drawn(names, found))
+    terminal.show(_drawn(names, found))
     terminal.say(f"\n{', '.join(chosen.columns)} would stand for all {len(names)} columns ({measure}).")
     if output is not None:
-        save_picture(draw_tree(names, found.edges, [names.index(name) for name in chosen.columns]), output)
+        with terminal.wait("drawing"):
+            save_picture(draw_tree(names, found.edges, [names.index(name) for name in chosen.columns]), output)
         terminal.say(f"The tree: {output}")
     terminal.result(
         {

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels._jit import announce_compiling
 from microagg._kernels.linkage import count_as_near
 from microagg._kernels.pool import Pool
 from microagg._kernels.standard import moments, standard_scores_of_both, standardise
@@ -293,7 +292,6 @@ class _Linkage:
         strata: NDArray[np.int64] | None,
         rows: NDArray[np.int64],
     ) -> None:
-        announce_compiling()
         apart = np.zeros(masked.shape[1], dtype=np.int64) if strata is None else strata
         groups = apart
         for column in masked:  # what is released, whether or not it is a key

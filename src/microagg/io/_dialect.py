@@ -34,6 +34,15 @@ class Dialect:
     guessed: bool = False  # the encoding stands for want of a better one
     unsure: bool = False  # the decimal mark could as well separate thousands, or the other way round
 
+    def options(self) -> dict[str, str]:
+        """Give what `find_dialect` must be passed to find the same."""
+        return {
+            "delimiter": self.delimiter,
+            "encoding": self.codec,
+            "decimal": self.marks.decimal,
+            "thousands": self.marks.thousands or "",
+        }
+
     def shown(self) -> dict[str, str]:
         """Tell a person what was found or asked for."""
         encoding = self.codec + (" with BOM" if self.bom else "") + (" (a guess: it is not UTF-8)" * self.guessed)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from microagg.checks import check_absent
 from microagg.errors import InvalidData, InvalidParameter, RoleError
 from microagg.io import databases
 from microagg.io._categories import used_categories
@@ -228,8 +229,7 @@ def check_target(
         raise InvalidParameter(f"the folder that {path.name!r} is to be in does not exist. Make it first.")
     if source is not None and not is_database(source):
         check_apart(path, to_path(source))
-    if path.exists() and not overwrite:
-        raise InvalidParameter(f"{path.name!r} exists already. Pass another name, or allow it to be overwritten.")
+    check_absent(path, "the target", overwrite=overwrite)
     if not os.access(path.parent, os.W_OK):
         raise InvalidParameter(f"the folder that {path.name!r} is to be in cannot be written to. Choose another.")
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels._jit import announce_compiling
 from microagg._kernels.brute import make_pool
 from microagg._kernels.groups import FREE, number_groups
 from microagg._kernels.mdav import groups_from_outside
@@ -43,7 +42,6 @@ class Run:
     """One partition in the making: the records that remain, and the labels given so far."""
 
     def __init__(self, columns: NDArray[np.float64], search: str, progress: Progress | None) -> None:
-        announce_compiling()
         d, self.n = columns.shape
         self.columns = columns
         self.labels = np.full(self.n, FREE)

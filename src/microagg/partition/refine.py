@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg._kernels._jit import announce_compiling
 from microagg._kernels.groups import number_groups
 from microagg._kernels.refine import Groups, anneal, lay_out, neighbours
 from microagg._kernels.sums import exact_sum, exact_sums, group_means
@@ -131,7 +130,6 @@ def refine(
     if time_limit is not None:
         time_limit = check_between("time_limit", time_limit, 0.0, 1e9, "It is a number of seconds.")
     threads = check_jobs(n_jobs)
-    announce_compiling()
     began = time.monotonic()
     before = _error(columns, given)
     if n < 2 * k or before == 0.0:  # one group, or nothing to gain

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels._jit import announce_compiling
 from microagg._kernels.dependence import meetings
 from microagg._kernels.standard import standard_scores
 from microagg._kernels.sums import exact_sum
@@ -150,7 +149,6 @@ def _check_widths(width: Any, d: int) -> NDArray[np.float64] | None:
 
 def _weights_of_categories(codes: NDArray[np.int64], sizes: NDArray[np.int64], measure: str) -> NDArray[np.float64]:
     d, n = codes.shape
-    announce_compiling()
     counts = np.arange(n + 1, dtype=np.float64)
     x_log_x = counts * np.log(np.maximum(counts, 1.0))
     first, second = np.triu_indices(d, 1)

@@ -6,6 +6,7 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from microagg.checks import check_absent
 from microagg.errors import InvalidParameter
 from microagg.io.files import whole_file
 from microagg.report import pictures, text
@@ -59,8 +60,7 @@ def check_target(path: Path, overwrite: bool) -> Path:
     """Refuse a place where the page cannot go, before anything is computed for it."""
     if path.is_dir():
         raise InvalidParameter(f"{path.name!r} is a folder. Name a file, such as report.html.")
-    if (path.exists() or path.is_symlink()) and not overwrite:
-        raise InvalidParameter(f"the report {path.name!r} exists. Remove it, or pass overwrite=True.")
+    check_absent(path, "the report", overwrite=overwrite)
     return path
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from microagg import __version__
 from microagg._kernels.sums import round_digits
 from microagg.aggregate import AGGREGATES
-from microagg.checks import check_jobs, check_k, check_names, check_option, check_whole
+from microagg.checks import check_absent, check_jobs, check_k, check_names, check_option, check_whole
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.evaluate.loss import InformationLoss, loss_of_sums
 from microagg.grouping import DEFAULT_BLOCK, check_max_block, check_rest, resolve_method
@@ -262,8 +262,7 @@ def _check_target(target: Any, file: Batches, overwrite: bool, *, folder: bool) 
         raise InvalidParameter("the target lies in the folder that is read. Write it to another one.")
     if path.exists() and any(path.samefile(part) for part in [file.path, *file.parts]):
         raise InvalidParameter("the target is the source. The original is never overwritten; name another file.")
-    if (path.exists() or path.is_symlink()) and not overwrite:
-        raise InvalidParameter(f"the target {path.name!r} exists. Remove it, or pass overwrite=True.")
+    check_absent(path, "the target", overwrite=overwrite)
     if folder:
         inside = [path.resolve(), path.absolute()]
         if path.resolve() == Path.cwd() or any(

@@ -1,0 +1,130 @@
+"""Where in a recipe each choice stands, and what a person has written beside it; a parser of TOML tells neither."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+Place = tuple[str, ...]
+"""A table, or a key outside any; a table and a key; or these and a name in the key's list."""
+
+_STRING_OR_COMMENT = re.compile(r""""(?:\\.|[^"\\])*"|'[^']*'|(\#.*)""")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One table's head or one assignment: its first line's number, its lines, what it sets, the comments over it."""
+
+    number: int
+    lines: tuple[str, ...]
+    places: tuple[Place, ...]
+    over: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Comments:
+    """What a person, or `inspect`, has written into a recipe beside the choices themselves.
+
+    Attributes
+    ----------
+    over, beside : mappings
+        From a place to the lines over it, and to what follows it in its line.
+    title, end : tuples
+        The lines before the first choice, where an empty line parts them from it, and those after the last.
+    """
+
+    over: Mapping[Place, tuple[str, ...]] = field(default_factory=dict)
+    beside: Mapping[Place, str] = field(default_factory=dict)
+    title: tuple[str, ...] = ()
+    end: tuple[str, ...] = ()
+
+
+def line_of(text: str, place: Place, word: str | None = None) -> int | None:
+    """Give the number of the line that sets something, and of a list that of this word in it."""
+    for one in _statements(text)[0]:
+        if any(found[: len(place)] == place for found in one.places):
+            for number, line in enumerate(one.lines, one.number):
+                if word is not None and word in _strings(line):
+                    return number
+            return one.number
+    return None
+
+
+def comments_of(text: str) -> Comments:
+    """Collect the comments of a recipe by what they stand at."""
+    statements, title, end = _statements(text)
+    over: dict[Place, tuple[str, ...]] = {}
+    beside: dict[Place, str] = {}
+    for one in statements:
+        at = one.places[0]
+        over[at] = one.over
+        waiting: tuple[str, ...] = ()
+        for line in one.lines:
+            remark, names = _comment(line), _strings(line)
+            element = (*at, names[-1]) if names and len(one.lines) > 1 else None
+            if remark is not None and line.lstrip().startswith("#"):
+                waiting += (remark,)
+            elif remark is not None and (element or at) not in beside:
+                beside[element or at] = remark
+            elif remark is not None:
+                over[at] += (remark,)
+            if names and waiting:
+                over[(*at, names[0])], waiting = waiting, ()
+        over[at] += waiting
+    return Comments({place: lines for place, lines in over.items() if lines}, beside, title, end)
+
+
+def _statements(text: str) -> tuple[list[Statement], tuple[str, ...], tuple[str, ...]]:
+    """Cut a recipe that is sound TOML into its statements; give also the comments on top and at the end."""
+    found: list[Statement] = []
+    table: Place = ()
+    pending: list[str] = []
+    title: tuple[str, ...] = ()
+    over: tuple[str, ...] = ()
+    for number, line in enumerate(text.split("\n"), 1):
+        remark = _comment(line)
+        if not pending and (not line.strip() or line.lstrip().startswith("#")):
+            if remark is not None:
+                over += (remark,)
+            elif not found:
+                title, over = title + over, ()
+            continue
+        pending.append(line)
+        if len(pending) > 1 and not any(mark in line for mark in ("]", "}", '"""', "'''")):
+            continue  # it cannot be the end of a list, and to try every line of a long one would take its time
+        try:
+            content = tomllib.loads("\n".join(pending))
+        except tomllib.TOMLDecodeError:
+            continue  # a list goes on
+        first = number - len(pending) + 1
+        if pending[0].lstrip().startswith("["):
+            table = next(_leaves(content))
+            places: tuple[Place, ...] = (table,)
+        else:
+            places = tuple((*table, *leaf) for leaf in _leaves(content))
+        found.append(Statement(first, tuple(pending), places, over))
+        pending, over = [], ()
+    return found, title, over
+
+
+def _leaves(content: Mapping[str, Any]) -> Iterator[Place]:
+    for key, value in content.items():
+        if isinstance(value, dict) and value:
+            yield from ((key, *rest) for rest in _leaves(value))
+        else:
+            yield (key,)
+
+
+def _comment(line: str) -> str | None:
+    remarks = [one[1] for one in _STRING_OR_COMMENT.finditer(line) if one[1]]
+    return remarks[0].removeprefix("#").strip() if remarks else None
+
+
+def _strings(line: str) -> list[str]:
+    found = []
+    for written in (one[0] for one in _STRING_OR_COMMENT.finditer(line) if not one[1]):
+        with suppress(tomllib.TOMLDecodeError):  # a part of a string of many lines
+            found.append(tomllib.loads(f"x = {written}")["x"])
+    return found

@@ -1,0 +1,162 @@
+"""The recipe that a run leaves behind holds every choice, and gives the same bytes again."""
+
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import microagg as ma
+from microagg.cli import app, main
+
+ROLES = """
+[roles]
+quasi = ["age", "wage", "income", "tax"]  # what the register has
+identifiers = ["person"]
+weight = "weight"
+drop = ["education", "hours", "business", "capital", "pension", "contributions"]
+"""
+
+
+def call(*words):
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    assert result.exit_code == 0, f"{result.output}{result.stderr}{result.exception!r}"
+    return result
+
+
+@pytest.fixture
+def survey(tmp_path, monkeypatch):
+    """Give a folder to work in with a survey in it."""
+    monkeypatch.chdir(tmp_path)
+    call("datasets", "make", "survey", "-n", 400, "-o", "survey.csv")
+
+
+def refused(monkeypatch, capsys, *words):
+    monkeypatch.setattr(sys, "argv", ["microagg", *words])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2
+    return capsys.readouterr().err
+
+
+CASES = {
+    "defaults": ("", {"method": {"name": "mdav", "tail": "3k", "search": "brute"}, "blocks": {"by": "none"}}),
+    "options": (
+        "[method]\nname = 'vmdav'\ngamma = 1.1\n[masking]\nscale = 'range'\nintegers = 'round'",
+        {"method": {"name": "vmdav", "gamma": 1.1, "search": "brute"}},
+    ),
+    "ama": (
+        "[method]\nname = 'ama'",
+        {"method": {"name": "mdav", "tail": "2k", "search": "brute"}, "select": {"by": "ama", "measure": "vi"}},
+    ),
+    "emad": (
+        "[select]\nwidth = [5, 1000.0, 1000.0, 500.0]",
+        {"select": {"by": "emad", "measure": "emim", "count": 3, "width": [5, 1000.0, 1000.0, 500.0]}},
+    ),
+    "columns": ("[select]\ncolumns = ['tax', 'age']", {"select": {"columns": ["age", "tax"]}}),
+    "blocks": ("[blocks]\nmax_block = 150", {"blocks": {"by": "median", "max_block": 150}}),
+    "refined": ("[refine]\nseed = 3", {"refine": {"effort": "fast", "seed": 3}}),
+    "judged": (
+        "[risk]\nkeys = ['age', 'tax']\nsample = 100",
+        {"risk": {"keys": ["age", "tax"], "sample": 100, "seed": 0}},
+    ),
+    "per column": (
+        "[method]\nname = 'univariate'\n[masking]\nper_column = true",
+        {"method": {"name": "univariate"}},
+    ),
+    "sorted": ("[output]\nreorder = true", {"output": {"reorder": True, "excel_safe": False}}),
+}
+
+
+@pytest.mark.usefixtures("survey")
+@pytest.mark.parametrize("case", CASES)
+def test_every_choice_is_written_and_gives_the_same_bytes(case):
+    more, expected = CASES[case]
+    strata = 'strata = ["region"]\n' if case != "blocks" else 'keep = ["region"]\n'
+    Path("mine.toml").write_text(f"# Signed.\n\nk = 3 # agreed\n{ROLES}{strata}{more}\n")
+    call("mask", "survey.csv", "--recipe", "mine.toml", "-o", "one", "--quiet")
+    text = Path("one/recipe.toml").read_text()
+    written = tomllib.loads(text)
+    assert written["k"] == 3
+    masking = {"scale": "standard", "aggregate": "mean", "integers": "float", "missing": "error", "per_column": False}
+    assert written["masking"] == masking | tomllib.loads(more).get("masking", {})
+    assert written["read"] == {"delimiter": ",", "encoding": "utf-8", "decimal": ".", "thousands": ""}
+    for table, keys in expected.items():
+        assert written[table] == keys
+    assert "risk" in written
+    for remark in ("# Signed.\n", "k = 3  # agreed\n", "# what the register has\n", "# the decimal mark\n"):
+        assert text.count(remark) == 1
+    call("mask", "survey.csv", "--recipe", "one/recipe.toml", "-o", "two", "--quiet")
+    for name in ("survey_masked.csv", "report.html", "recipe.toml"):
+        assert (Path("one") / name).read_bytes() == (Path("two") / name).read_bytes(), name
+
+
+def test_what_was_found_in_a_text_file_is_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{i};1.{i:03},5;caf\xe9\r\n" for i in range(40))
+    Path("d.csv").write_bytes(f"a;b;place\r\n{rows}".encode("cp1252"))
+    Path("r.toml").write_text('k = 3\nroles = {quasi = ["a", "b"], keep = ["place"]}\n')
+    call("mask", "d.csv", "--recipe", "r.toml", "-o", "one")
+    read = tomllib.loads(Path("one/recipe.toml").read_text())["read"]
+    assert read == {"delimiter": ";", "encoding": "cp1252", "decimal": ",", "thousands": "."}
+    call("mask", "d.csv", "--recipe", "one/recipe.toml", "-o", "two")
+    for name in ("d_masked.csv", "recipe.toml"):
+        assert (Path("one") / name).read_bytes() == (Path("two") / name).read_bytes()
+
+
+@pytest.mark.usefixtures("survey")
+def test_reasons_of_guessed_roles_go_from_recipe_to_recipe():
+    call("inspect", "survey.csv", "-k", 4)
+    call("mask", "survey.csv", "--recipe", "recipe.toml", "-k", 3)
+    given, written = Path("recipe.toml").read_text(), Path("out/recipe.toml").read_text()
+    reasons = [line for line in given.splitlines() if line.startswith('    "')]
+    assert len(reasons) == 12
+    assert all("# " in line and line in written for line in reasons)
+    assert "\nk = 3  # " in written
+    call("mask", "survey.csv", "-k", 3, "--yes", "-o", "guessed")
+    assert Path("guessed/recipe.toml").read_text() == written
+
+
+def test_a_table_without_roles_says_which_columns_were_masked(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    import pyarrow.parquet as pq
+
+    pq.write_table(ma.datasets.survey(100).select(["age", "wage"]), "t.parquet")
+    Path("r.toml").write_text("k = 3")
+    call("mask", "t.parquet", "--recipe", "r.toml")
+    written = tomllib.loads(Path("out/recipe.toml").read_text())
+    assert written["roles"] == {"quasi": ["age", "wage"]}
+    assert "read" not in written
+
+
+@pytest.mark.usefixtures("survey")
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ('"tax"]', '"tacks"]', 4, "column 'tacks' in quasi is not in the file."),
+        ('"wage"', '"wagge"', 4, "Did you mean 'wage'?"),
+        ("k = 3", "k = 1", 1, "k=1"),
+        ("# more", "[method]\ntail = '4k'", 10, "Pass one of '3k', '2k'"),
+        ("# more", "[blocks]\nmax_block = 5", 10, "max_block=5 must be a whole number, at least 6"),
+        ("# more", "[read]\nencoding = 'utf-99'", 10, "encoding='utf-99'"),
+        ("# more", "[select]\nby = 'ama'\ncount = 3", 11, "count goes with"),
+    ],
+)
+def test_a_wrong_value_is_named_with_its_line(monkeypatch, capsys, old, new, line, words):
+    text = f"k = 3\n{ROLES}keep = ['region']\n# more\n".replace(old, new)
+    Path("mine.toml").write_text(text)
+    said = refused(monkeypatch, capsys, "mask", "survey.csv", "--recipe", "mine.toml")
+    assert f"mine.toml, line {line}: " in said
+    assert words in said
+    assert not Path("out").exists()
+
+
+@pytest.mark.usefixtures("survey")
+def test_the_command_line_is_not_blamed_on_the_recipe(monkeypatch, capsys):
+    Path("mine.toml").write_text(f"k = 3\n{ROLES}keep = ['region']\n[read]\nencoding = 'utf-8'\n")
+    said = refused(monkeypatch, capsys, "mask", "survey.csv", "--recipe", "mine.toml", "--encoding", "utf-99")
+    assert "encoding='utf-99'" in said
+    assert "mine.toml" not in said
+    for words in (["mask", "survey.csv", "--method", "mdva"], ["compare", "survey.csv", "--methods", "cbfs,mdva"]):
+        assert "Did you mean 'mdav'?" in refused(monkeypatch, capsys, *words)

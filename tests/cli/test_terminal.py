@@ -1,0 +1,132 @@
+"""What a person sees and a program gets: bars, remarks, JSON, and Ctrl-C."""
+
+import io
+import json
+import logging
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import microagg as ma
+from microagg.cli import _terminal
+from microagg.cli._interrupt import insisting
+from microagg.cli._terminal import Terminal
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """Give a terminal that is one, and what it has shown."""
+    monkeypatch.setattr(_terminal, "_PATIENCE", 0.2)
+    terminal = Terminal()
+    terminal._err = Console(file=io.StringIO(), force_terminal=True, width=80)
+    return terminal, terminal._err.file
+
+
+@pytest.mark.parametrize("way", ["bar", "wait"])
+def test_work_that_does_not_call_back_is_shown_after_a_moment(shown, way):
+    terminal, screen = shown
+    with getattr(terminal, way)("compiling"):
+        pass
+    assert screen.getvalue() == ""
+    with getattr(terminal, way)("compiling"):
+        time.sleep(0.6)
+        logging.getLogger("microagg").warning("a remark")
+    assert "compiling" in screen.getvalue()
+    assert "a remark\n" in screen.getvalue()
+
+
+def test_a_bar_follows_what_it_is_told(shown):
+    terminal, screen = shown
+    with terminal.bar("masking") as tell:
+        time.sleep(0.4)
+        tell(3, 4)
+        time.sleep(0.4)
+    assert "masking" in screen.getvalue()
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_nothing_moves_where_nobody_looks(monkeypatch, capsys, quiet):
+    monkeypatch.setattr(_terminal, "_PATIENCE", 0.05)
+    terminal = Terminal(quiet=quiet)
+    with terminal.bar("masking"), terminal.wait("writing"):
+        time.sleep(0.2)
+    logging.getLogger("microagg").warning("a remark")
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == ("" if quiet else "a remark\n")
+
+
+def test_json_has_no_infinite_numbers(capsys):
+    content = {
+        "weights": [1.5, float("inf"), float("nan")],
+        "array": np.array([1.0, -np.inf]),
+        "scalar": np.float64("nan"),
+        "count": np.int64(3),
+        "pair": (1, {"deep": float("inf")}),
+        "flag": True,
+        "path": Path("a"),
+    }
+    Terminal(as_json=True).result(content)
+
+    def refuse(word):
+        raise AssertionError(word)
+
+    assert json.loads(capsys.readouterr().out, parse_constant=refuse) == {
+        "weights": [1.5, None, None],
+        "array": [1.0, None],
+        "scalar": None,
+        "count": 3,
+        "pair": [1, {"deep": None}],
+        "flag": True,
+        "path": "a",
+    }
+
+
+def test_ctrl_c_is_repeated_until_it_is_heeded():
+    before = signal.getsignal(signal.SIGINT)
+
+    def lose_one_and_go_on():
+        with insisting():
+            with suppress(KeyboardInterrupt):  # as compiled code does that has called back
+                signal.raise_signal(signal.SIGINT)
+            time.sleep(20)
+
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        lose_one_and_go_on()
+    assert time.monotonic() - began < 5
+    assert signal.getsignal(signal.SIGINT) is before
+    time.sleep(0.8)  # and no longer
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["mask", "wide.parquet", "-k", "3", "--yes"],
+        ["compare", "wide.parquet", "-k", "3", "--yes"],
+        ["datasets", "make", "survey", "-n", "9000000", "-o", "made.csv"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_ctrl_c_stops_a_command_and_leaves_nothing(tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    matrix = ma.datasets.uniform(150_000, 30, seed=0)
+    pq.write_table(pa.table({f"v{j}": column for j, column in enumerate(matrix.T)}), "wide.parquet")
+    process = subprocess.Popen([Path(sys.executable).parent / "microagg", *words], stdout=subprocess.DEVNULL)
+    time.sleep(5)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    assert process.wait(timeout=60) != 0
+    assert time.monotonic() - began < 5  # a second, but for a machine that does other things too
+    assert [path.name for path in tmp_path.iterdir()] == ["wide.parquet"]

@@ -1,0 +1,43 @@
+"""A database server for those tests that ask for one, and addresses in each kind of database."""
+
+from urllib.parse import quote
+
+import pytest
+
+from tests.io.server import postgresql
+
+
+@pytest.fixture(scope="package")
+def server():
+    with postgresql() as found:
+        yield found
+
+
+@pytest.fixture
+def run(server):
+    def execute(*statements, database="postgres", autocommit=False):
+        dbapi = pytest.importorskip("adbc_driver_postgresql.dbapi")
+        with dbapi.connect(server.address(database=database), autocommit=autocommit) as connection:
+            found = None
+            for statement in statements:
+                with connection.cursor() as cursor:
+                    cursor.execute(statement)
+                    found = cursor.fetchall() if statement.startswith("SELECT") else None
+            if not autocommit:
+                connection.commit()
+            return found
+
+    tables = "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname !~ '^(pg_|information)'"
+    yield execute
+    for (name,) in execute(tables):
+        execute(f"DROP TABLE {name} CASCADE")
+
+
+@pytest.fixture(params=["duckdb", "postgresql"])
+def at(request, tmp_path):
+    """Give the address of a table, in each kind of database."""
+    if request.param == "duckdb":
+        return lambda table: f"duckdb:///{tmp_path / 'file.db'}?table={quote(table)}"
+    request.getfixturevalue("run")
+    server = request.getfixturevalue("server")
+    return lambda table: server.address(quote(table))

@@ -1,0 +1,149 @@
+"""What is written is checked before any work, whole or not at all, and the same every time."""
+
+import datetime as dt
+import gzip
+import os
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from microagg.errors import InvalidData, InvalidParameter
+from microagg.io import files
+from microagg.io.sources import check_target, file_digest, read_source, write_target
+from tests.io.tables import ARROW, AWKWARD, STATISTICS, STORED, TEXT, check_message, source_of, write_bytes
+
+
+def test_targets_are_checked_before_any_work(tmp_path):
+    source = write_bytes(tmp_path / "source.csv", b"a\n1\n")
+    (tmp_path / "link.csv").symlink_to(source)
+    os.link(source, tmp_path / "hard.csv")
+    (tmp_path / "folder.csv").mkdir()
+    write_bytes(tmp_path / "there.csv", b"")
+    cases = [
+        ("out.xlsx", False, "no kind"),
+        ("out.parquet.gz", False, "no kind"),
+        ("out.sas7bdat", False, "read and not written"),
+        ("nowhere/out.csv", False, "does not exist"),
+        ("there.csv", False, "exists. Name another"),
+        ("source.csv", True, "source itself"),
+        ("link.csv", True, "source itself"),
+        ("hard.csv", True, "source itself"),
+        ("folder.csv", True, "is a folder"),
+    ]
+    for name, overwrite, words in cases:
+        with pytest.raises(InvalidParameter, match=words) as caught:
+            check_target(tmp_path / name, source, overwrite=overwrite)
+        check_message(caught, tmp_path)
+        with pytest.raises(InvalidParameter, match=words):
+            write_target(AWKWARD, tmp_path / name, read_source(source), overwrite=overwrite)
+    check_target(tmp_path / "there.csv", source, overwrite=True)
+    check_target(tmp_path / "out.csv", source, overwrite=False)
+    assert source.read_bytes() == b"a\n1\n"
+
+
+def test_nothing_is_written_into_a_folder_that_is_read(tmp_path):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    pq.write_table(STORED, folder / "0.parquet")
+    os.link(folder / "0.parquet", tmp_path / "hard.parquet")
+    for target in (folder / "1.parquet", tmp_path / "hard.parquet"):
+        with pytest.raises(InvalidParameter, match="part of"):
+            check_target(target, folder, overwrite=True)
+
+
+@pytest.mark.parametrize("suffix", TEXT + ARROW + STATISTICS)
+def test_nothing_is_left_behind_on_failure(tmp_path, suffix, monkeypatch):
+    def fail(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files.os, "fsync", fail)
+    with pytest.raises(InvalidData, match="No space left") as caught:
+        write_target(STORED, tmp_path / f"out{suffix}", source_of(STORED))
+    check_message(caught, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("suffix", [".csv", *STATISTICS])
+def test_what_a_file_cannot_hold_is_refused(tmp_path, suffix):
+    table = pa.table({"secret": [["secret"]], "x": [1]}).rename_columns(["lists", "x"])
+    with pytest.raises(InvalidData, match="column 'lists' is of a kind"):
+        write_target(table, tmp_path / f"out{suffix}", source_of(table))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_characters_that_an_encoding_lacks_are_refused(tmp_path):
+    path = write_bytes(tmp_path / "d.csv", "a,b\né,1\n".encode("cp1252"))
+    source = read_source(path)
+    with pytest.raises(InvalidData, match="cp1252 does not know"):
+        write_target(pa.table({"a": ["שם"]}), tmp_path / "out.csv", source)
+
+
+@pytest.mark.parametrize("suffix", TEXT + ARROW + STATISTICS)
+def test_the_same_table_gives_the_same_bytes_at_another_time(tmp_path, suffix, monkeypatch):
+    digests = []
+    for moment in (0.0, 1e9):
+        monkeypatch.setattr("time.time", lambda moment=moment: moment)
+        target = tmp_path / f"out{suffix}"
+        write_target(STORED, target, source_of(STORED), overwrite=True)
+        digests.append(file_digest(target))
+    assert digests[0] == digests[1]
+    if suffix == ".dta":
+        assert b"<timestamp>\x1101 Jan 1970 00:00</timestamp>" in target.read_bytes()
+    if suffix.endswith("sav"):
+        assert target.read_bytes()[92:109] == b"01 Jan 7000:00:00"
+    if suffix.endswith(".gz"):
+        assert target.read_bytes()[3:8] == b"\0" * 5
+        assert gzip.decompress(target.read_bytes())
+
+
+def test_the_mode_follows_the_umask(tmp_path):
+    write_target(AWKWARD, tmp_path / "out.csv", source_of(AWKWARD))
+    plain = write_bytes(tmp_path / "plain", b"")
+    assert (tmp_path / "out.csv").stat().st_mode == plain.stat().st_mode
+
+
+def test_formulas_are_disarmed_where_asked(tmp_path):
+    cells = ["=1", "+1", "-1+cmd()", "@x", "\tx", "\rx", "x=", "", None, "-1,5"]
+    table = pa.table({"=name": cells, "number": [-1.5] * 10})
+    target = tmp_path / "out.csv"
+    write_target(table, target, source_of(table), excel_safe=True)
+    read = read_source(target).table
+    assert read.column_names == ["'=name", "number"]
+    assert read["'=name"].to_pylist() == [*("'" + cell for cell in cells[:6]), "x=", "", None, "-1,5"]
+    assert read["number"].to_pylist() == ["-1.5"] * 10
+    write_target(table, target, source_of(table), overwrite=True)
+    assert read_source(target).table["=name"].to_pylist() == cells
+
+
+def test_missing_numbers_are_empty_fields(tmp_path):
+    table = pa.table({"x": [1.0, float("nan"), None], "d": [dt.date(2020, 1, 5)] * 3, "b": [True, None, False]})
+    write_target(table, tmp_path / "out.csv", source_of(table))
+    assert (tmp_path / "out.csv").read_text() == "x,d,b\n1,2020-01-05,true\n,2020-01-05,\n,2020-01-05,false\n"
+
+
+def test_text_is_text_however_it_lies_in_memory(tmp_path):
+    plain = pa.array(["=1", None, "b"])
+    table = pa.table({"a": plain.cast(pa.string_view()), "b": plain.cast(pa.large_string()), "c": pa.nulls(3)})
+    table = table.append_column("d", plain.dictionary_encode())
+    for suffix in (".csv", ".sav", ".dta"):
+        write_target(table, tmp_path / f"out{suffix}", source_of(table), excel_safe=True)
+        read = read_source(tmp_path / f"out{suffix}").table
+        first = "'=1" if suffix == ".csv" else "=1"
+        missing = None if suffix == ".csv" else ""
+        assert [read[name].to_pylist() for name in "abd"] == [[first, missing, "b"]] * 3
+        assert read["c"].to_pylist() == [None] * 3
+
+
+@pytest.mark.parametrize("suffix", ARROW)
+def test_ordered_categories_stay_ordered(tmp_path, suffix):
+    kind = pa.dictionary(pa.int8(), pa.string(), ordered=True)
+    table = pa.table(
+        {"level": pa.DictionaryArray.from_arrays(pa.array([1, 0, None], pa.int8()), ["low", "high"], ordered=True)}
+    )
+    assert table["level"].type == kind
+    write_target(table, tmp_path / f"out{suffix}", source_of(table))
+    read = read_source(tmp_path / f"out{suffix}").table
+    assert read["level"].to_pylist() == ["high", "low", None]
+    assert read["level"].type == kind
+    assert read["level"].chunk(0).dictionary.to_pylist() == ["low", "high"]
