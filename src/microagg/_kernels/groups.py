@@ -88,3 +88,18 @@ def place_each_leftover(columns, labels):  # OUT: labels
 def place_leftovers_together(columns, leftovers_centroid, labels):  # OUT: labels
     """Put all free records into the group whose centroid is nearest to theirs."""
     group_rest(nearest_group(grouped_centroids(columns, labels), leftovers_centroid), labels)
+
+
+@kernel
+def largest_and_rest(values, labels, n_groups):
+    """Give each group's largest value, its second largest, and the sum of the others; 0 where there are none.
+
+    No value is negative.
+    """
+    largest, second, rest = np.zeros(n_groups), np.zeros(n_groups), np.zeros(n_groups)
+    for row in range(values.shape[0]):
+        g, value = labels[row], values[row]
+        rest[g] += min(value, second[g])
+        second[g] = max(second[g], min(value, largest[g]))
+        largest[g] = max(largest[g], value)
+    return largest, second, rest

@@ -17,7 +17,7 @@ def moments(column: NDArray[np.float64]) -> tuple[int, float, float]:
     largest = np.abs(column).max()
     power = int(np.frexp(largest)[1])
     power = power if abs(power) > _SAFE and largest > 0 else 0
-    scaled = np.ldexp(column, -power)
+    scaled = np.ldexp(column, -power) if power else column
     mean = exact_sum(scaled) / n
     if column.max() == column.min():
         return power, mean, 0.0
@@ -28,7 +28,7 @@ def standardise(column: NDArray[np.float64], power: int, mean: float, deviation:
     """Apply a column's moments to values of its kind; a constant column becomes zeros."""
     if deviation == 0:
         return np.zeros(column.shape[0])
-    return np.asarray((np.ldexp(column, -power) - mean) / deviation)
+    return np.asarray(((np.ldexp(column, -power) if power else column) - mean) / deviation)
 
 
 def standard_scores(columns: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -88,7 +88,7 @@ def build(columns, order, keys, spans, state, budget, pool):  # OUT: order, keys
 @inner
 def split(columns, order, keys, begin, end, middle):  # OUT: order, keys
     """Bring the records that are lowest in the widest column before `middle`; equal ones by row."""
-    step = max(1, (end - begin) // 256)  # a sample tells the width well enough
+    step = max(1, (end - begin) // 32)  # a sample tells the width well enough
     widest, width = 0, -1.0
     for j in range(columns.shape[0]):
         lowest, highest = np.inf, -np.inf

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.sums import group_sizes
+from microagg._kernels.groups import largest_and_rest
 from microagg.evaluate.measure import ReadOnly
 
 
@@ -60,20 +60,15 @@ def measure_dominance(
 ) -> Dominance:
     """Judge the groups of the original columns (d, n); `labels` (n,) are numbered from 0."""
     n_groups = int(labels.max()) + 1
-    sizes = group_sizes(labels, n_groups)
-    ends = np.cumsum(sizes)
     largest_share, median_share, failing, left_out = {}, {}, {}, []
     for name, column in zip(names, columns, strict=True):
         if column.min() < 0:
             left_out.append(name)
             continue
-        ordered = np.ldexp(column, -max(0, int(np.frexp(column.max())[1]) - 900))[np.lexsort((column, labels))]
-        totals = np.add.reduceat(ordered, ends - sizes)
-        largest = ordered[ends - 1].copy()
+        power = max(0, int(np.frexp(column.max())[1]) - 900)  # so that no total overflows
+        largest, second, rest = largest_and_rest(np.ldexp(column, -power) if power else column, labels, n_groups)
+        totals = rest + second + largest
         shares = np.divide(largest, totals, out=np.zeros(n_groups), where=totals > 0)
-        ordered[ends - 1] = 0.0
-        ordered[(ends - 2)[sizes > 1]] = 0.0
-        rest = np.add.reduceat(ordered, ends - sizes)
         largest_share[name] = 100.0 * float(shares.max())
         median_share[name] = 100.0 * float(np.median(shares))
         failing[name] = int(np.count_nonzero(rest < p / 100 * largest))

@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg._kernels.classes import codes_of, first_of_each, refined
 from microagg._kernels.linkage import count_as_near
 from microagg._kernels.pool import Pool
-from microagg._kernels.standard import moments, standard_scores_of_both, standardise
+from microagg._kernels.standard import standard_scores_of_both
 from microagg._kernels.sums import exact_sum
 from microagg._kernels.tree import make_tree, rows_by_leaf
+from microagg.evaluate.intervals import Intervals, deviation_intervals, rank_intervals
 from microagg.evaluate.measure import Measure, ReadOnly, as_html, as_text
 from microagg.parallel import in_parallel
 
@@ -24,23 +26,8 @@ Progress = Callable[[int, int], None]
 MOST_KEYS = 7
 """Up to here every subset of the keys is tried; of more, as many subsets as seven have are drawn."""
 
-PERCENTS = range(1, 11)
-
 _SLICE = 50_000_000  # coordinates looked at before Python regains control: some 0.1 s
 _FAR_APART = 1e9  # standard deviations between strata: no record is linked across
-
-
-@dataclass(frozen=True)
-class Intervals:
-    """The share of records, in percent, all of whose values lie within p percent of the masked ones."""
-
-    by_percent: tuple[float, ...]  # at p = 1 .. 10
-    counts: tuple[int, ...]
-
-    @property
-    def mean(self) -> float:
-        """The mean over p."""
-        return sum(self.by_percent) / len(self.by_percent)
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,23 +191,26 @@ def measure_risk(
     sets = key_sets(len(keys))
     linkage = _Linkage(original, masked, of_keys, strata, rows)
     everything = tuple(range(len(keys)))
-    chances, in_group = np.zeros(rows.size), 0.0  # of the rows in the order of the linkage
+    chances, in_group, full = np.zeros(rows.size), 0.0, 0.0  # of the rows in the order of the linkage
     per_set: dict[tuple[Any, ...], float] = {}
-    tell = _Told(progress, rows.size * (len(sets) + (everything not in sets)))
+    tried = sets if everything in sets else [everything, *sets]
+    tell = _Told(progress, rows.size * len(tried))
     # A few sets at a time, added in their order: the sums neither pile up nor depend on the threads.
-    for start in range(0, len(sets), 4 * n_jobs):
-        batch = sets[start : start + 4 * n_jobs]
+    for start in range(0, len(tried), 4 * n_jobs):
+        batch = tried[start : start + 4 * n_jobs]
         for of_set, right in zip(batch, in_parallel(partial(linkage.link, tell), batch, n_jobs), strict=True):
+            linked = 100.0 * exact_sum(right) / rows.size
+            if of_set == everything:
+                full = linked
+                if everything not in sets:
+                    continue
             chances += right
             in_group += exact_sum(right * linkage.group_size)
-            per_set[tuple(keys[j] for j in of_set)] = 100.0 * exact_sum(right) / rows.size
-    full = per_set.get(tuple(keys))
-    if full is None:
-        full = 100.0 * exact_sum(linkage.link(tell, everything, lambda: None)) / rows.size
+            per_set[tuple(keys[j] for j in of_set)] = linked
     per_record = np.full(n, np.nan)
     per_record[linkage.rows] = chances / len(sets)
     chances = per_record[rows]
-    by_row, tied = rank_intervals(original, masked)
+    by_row, tied = rank_intervals(original, masked, n_jobs)
     n_sets = 2 ** len(keys) - 1
     return DisclosureRisk(
         keys=tuple(keys),
@@ -295,9 +285,9 @@ class _Linkage:
         apart = np.zeros(masked.shape[1], dtype=np.int64) if strata is None else strata
         groups = apart
         for column in masked:  # what is released, whether or not it is a key
-            groups = _refined(groups, column)
+            groups = refined(groups, column)
         z, z_masked = standard_scores_of_both(original[of_keys], masked[of_keys])
-        first = _first_of_each(groups)
+        first = first_of_each(groups)
         order = rows_by_leaf(_tree_of(z_masked[:, first]))
         number = np.empty_like(order)
         number[order] = np.arange(order.size)
@@ -307,7 +297,7 @@ class _Linkage:
         self.own = groups[self.rows]
         self.group_size = self.sizes[self.own]
         self.points = np.ascontiguousarray(z_masked[:, first])  # (keys, groups)
-        self.codes = [_codes(column) for column in self.points]
+        self.codes = [codes_of(column) for column in self.points]
         self.queries = np.ascontiguousarray(z[:, self.rows])
         self.group_apart, self.query_apart = apart[first], apart[self.rows]
 
@@ -315,12 +305,12 @@ class _Linkage:
         """Give each row's chance of being linked to itself by one set of keys."""
         place = self.group_apart
         for j in of_set:
-            place = _refined(place, self.points[j], self.codes[j])
+            place = refined(place, self.points[j], self.codes[j])
             check()
         chosen = list(of_set)
         points, queries = self.points[chosen], self.queries[chosen]
         apart, weights, own = self.group_apart, self.sizes, self.own
-        first = _first_of_each(place)
+        first = first_of_each(place)
         if first.size < place.size:
             points, apart = points[:, first], apart[first]
             weights, own = np.bincount(place, weights).astype(np.int64), place[own]
@@ -338,33 +328,6 @@ class _Linkage:
             check()
             tell(int(state[0]) - before)
         return np.asarray(np.divide(1.0, counts, out=np.zeros(own.size), where=counts > 0))
-
-
-def _codes(values: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.asarray(np.unique(values, return_inverse=True)[1], dtype=np.int64)
-
-
-def _first_of_each(classes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give the first member of each class."""
-    first = np.empty(int(classes.max()) + 1, dtype=np.int64)
-    first[classes[::-1]] = np.arange(classes.size)[::-1]
-    return first
-
-
-def _refined(
-    classes: NDArray[np.int64],
-    values: NDArray[np.float64] | NDArray[np.int64],
-    codes: NDArray[np.int64] | None = None,
-) -> NDArray[np.int64]:
-    """Tell members of a class with other values apart; the classes stay numbered from 0 without gaps.
-
-    Sorting is the dear part of it, and most columns after the first few tell nobody apart any more.
-    """
-    first = _first_of_each(classes)
-    if np.array_equal(values[first][classes], values):
-        return classes
-    codes = _codes(values) if codes is None else codes
-    return codes if first.size == 1 else _codes(classes * (int(codes.max()) + 1) + codes)
 
 
 def _tree_of(points: NDArray[np.float64]) -> Pool:
@@ -387,55 +350,3 @@ def _drivers(per_set: Mapping[tuple[Any, ...], float], keys: Sequence[Any], n: i
     having = np.array([[1.0, *(key in chosen for key in keys)] for chosen in per_set])
     effects = np.linalg.lstsq(having, np.array(list(per_set.values())), rcond=None)[0]
     return {key: float(effect) for key, effect in zip(keys, effects[1:], strict=True)}
-
-
-def rank_intervals(original: NDArray[np.float64], masked: NDArray[np.float64]) -> tuple[Intervals, Intervals]:
-    """Count the records whose every value lies between the masked values p percent of ranks below and above.
-
-    Equal masked values are ranked by row in the first figures; in the second they share the mean of their ranks.
-    """
-    n = original.shape[1]
-    ranks = np.arange(n)
-    missed, missed_tied = np.zeros((2, n), dtype=np.int64)
-    for values, released in zip(original, masked, strict=True):
-        order = np.argsort(released, kind="stable")
-        ordered, values = released[order], values[order]
-        starts = np.append(True, ordered[1:] != ordered[:-1])
-        first = np.maximum.accumulate(np.where(starts, ranks, 0))
-        last = np.minimum.accumulate(np.where(np.append(starts[1:], True), ranks, n)[::-1])[::-1]
-        for most, lowest, highest in (
-            (missed, ranks, ranks),
-            (missed_tied, (first + last) // 2, -(-(first + last) // 2)),
-        ):
-            outside = np.zeros(n, dtype=np.int64)
-            for percent in PERCENTS:
-                width = percent * n // 100
-                below = ordered[np.maximum(lowest - width, 0)]
-                above = ordered[np.minimum(highest + width, n - 1)]
-                outside += (values < below) | (above < values)
-            most[order] = np.maximum(most[order], outside)
-    return _shares(missed), _shares(missed_tied)
-
-
-def deviation_intervals(original: NDArray[np.float64], masked: NDArray[np.float64]) -> Intervals:
-    """Count the records whose every value is within p percent of a standard deviation of the masked one."""
-    missed = np.zeros(original.shape[1], dtype=np.int64)
-    for values, released in zip(original, masked, strict=True):
-        own = moments(values)
-        # A constant column becomes zeros in both files; where it was changed all the same, that must show.
-        gap = (
-            np.abs(standardise(values, *own) - standardise(released, *own))
-            if own[2] > 0
-            else np.where(values == released, 0.0, np.inf)
-        )
-        outside = np.zeros(gap.size, dtype=np.int64)
-        for percent in PERCENTS:
-            outside += gap > percent / 100
-        np.maximum(missed, outside, out=missed)
-    return _shares(missed)
-
-
-def _shares(missed: NDArray[np.int64]) -> Intervals:
-    """Count the records inside each interval from how many each one misses: a wider one holds the narrower."""
-    inside = np.cumsum(np.bincount(missed, minlength=len(PERCENTS)))[: len(PERCENTS)]
-    return Intervals(tuple((100.0 * inside / missed.size).tolist()), tuple(inside.tolist()))

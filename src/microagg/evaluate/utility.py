@@ -1,6 +1,6 @@
 """What masking did to a file's statistics: M1 to M5, G_IL, and differences column by column."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from microagg._kernels.standard import standard_scores_of_both
 from microagg._kernels.sums import exact_sum
+from microagg.checks import check_jobs
 from microagg.evaluate.loss import InformationLoss, loss_between
 from microagg.evaluate.measure import Measure, ReadOnly, as_html, as_text
+from microagg.parallel import in_parallel
 
 QUANTILES = (0.01, 0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.99)
 
@@ -140,7 +142,12 @@ def measure_loss(original: NDArray[np.float64], masked: NDArray[np.float64], nam
     above = np.triu_indices(d)
     pairs = np.triu_indices(d, 1)
     change = _correlations(cov_b) - _correlations(cov_a)
-    ordered, ordered_masked = np.quantile(z, QUANTILES, axis=1), np.quantile(z_masked, QUANTILES, axis=1)
+
+    def moved(j: int, check: Callable[[], None]) -> NDArray[np.float64]:
+        check()
+        return np.asarray(np.quantile(z_masked[j], QUANTILES) - np.quantile(z[j], QUANTILES))
+
+    quantiles = in_parallel(moved, range(d), check_jobs(None))
     # A constant column has no deviation to measure a change by: any change is beyond measure, not none.
     changed = _changed_constants(a, b)
     compared = np.where(changed[:, None], np.inf, z_masked) if changed.any() else z_masked
@@ -155,7 +162,7 @@ def measure_loss(original: NDArray[np.float64], masked: NDArray[np.float64], nam
         il1s=float("inf") if changed.any() else _total_change(z, z_masked) / (np.sqrt(2.0) * n * d),
         means={name: float(y.mean() - x.mean()) for name, x, y in zip(names, z, z_masked, strict=True)},
         deviations={name: _deviation(y) - _deviation(x) for name, x, y in zip(names, z, z_masked, strict=True)},
-        quantiles={name: tuple((ordered_masked - ordered)[:, j].tolist()) for j, name in enumerate(names)},
+        quantiles={name: tuple(moves.tolist()) for name, moves in zip(names, quantiles, strict=True)},
         correlations=change,
     )
 
@@ -176,7 +183,10 @@ def _near_one(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Divide each column of both files by one power of two: ratios stay, and no square overflows."""
     powers = np.frexp(np.maximum(np.abs(original).max(axis=1), np.abs(masked).max(axis=1)))[1][:, None]
-    return np.ldexp(original, -powers), np.ldexp(masked, -powers)
+    if np.abs(powers).max() > 1000:  # whose power of two is no float64
+        return np.ldexp(original, -powers), np.ldexp(masked, -powers)
+    factors = np.ldexp(1.0, -powers)
+    return original * factors, masked * factors
 
 
 def _means(columns: NDArray[np.float64]) -> NDArray[np.float64]:

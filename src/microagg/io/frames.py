@@ -8,6 +8,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg._kernels.classes import refined
 from microagg.checks import EXACT_INTEGERS, check_matrix
 from microagg.errors import InvalidData, RoleError
 
@@ -155,10 +156,7 @@ def category_codes(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np
     import pyarrow.compute as pc
 
     codes = np.zeros(frame.shape[0], dtype=np.int64)
-    n_codes = 1
     for name in names:
-        if n_codes == codes.size:  # all are told apart
-            break
         try:
             array = frame.get_column(name).to_arrow()
             if pa.types.is_dictionary(array.type):  # its own codes may tell equal values apart
@@ -172,8 +170,7 @@ def category_codes(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np
                 f"numbers."
             ) from None
         indices = encoded.indices.cast("int64").fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
-        different, codes = np.unique(codes * (len(encoded.dictionary) + 1) + indices, return_inverse=True)
-        n_codes = different.size
+        codes = refined(codes, indices, indices)
     return codes
 
 

@@ -11,13 +11,13 @@ columns that are to be masked.
 
 import hashlib
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
 
-from microagg.checks import check_absent
+from microagg.checks import check_absent, check_jobs
 from microagg.errors import InvalidData, InvalidParameter, RoleError
 from microagg.io import databases
 from microagg.io._categories import used_categories
@@ -35,6 +35,7 @@ from microagg.io._statistics import (
 from microagg.io._text import read_text, write_text
 from microagg.io.batches import Batches, parquet_writer
 from microagg.io.databases import is_database
+from microagg.parallel import in_parallel
 
 
 @dataclass(frozen=True)
@@ -97,10 +98,16 @@ class Source:
         [DataType(string), DataType(double)]
         """
         table = self.table
-        for name in table.column_names if names is None else names:
+        turned = table.column_names if names is None else names
+        for name in turned:
             if name not in table.column_names:
                 raise RoleError(f"{self.name!r} has no column {name!r}. Check its spelling.")
-            column = self._numbers(name, named=names is not None)
+
+        def numbers(name: str, check: Callable[[], None]) -> pa.ChunkedArray | None:
+            check()
+            return self._numbers(name, named=names is not None)
+
+        for name, column in zip(turned, in_parallel(numbers, turned, check_jobs(None)), strict=True):
             if column is not None:
                 table = table.set_column(table.column_names.index(name), name, column)
         return table

@@ -277,14 +277,7 @@ def risk_of(release: Judged) -> Risk:
 def _dominated(release: Judged, names: Sequence[Any]) -> dict[Any, int]:
     """Count, for each column without negative values, the groups of which one member is most."""
     original, _ = release._both()
-
-    def one(j: int, _: Callable[[], None]) -> dict[Any, int]:
-        return dict(measure_dominance(original[j : j + 1], release.groups, [names[j]], DOMINANCE).failing)
-
-    found: dict[Any, int] = {}
-    for counts in in_parallel(one, range(len(names)), check_jobs(None)):
-        found |= counts
-    return found
+    return dict(measure_dominance(original, release.groups, names, DOMINANCE).failing)
 
 
 def _bound_words(recipe: "Recipe") -> str:
