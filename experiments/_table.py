@@ -115,7 +115,8 @@ class Row:
             return EQUAL if self.shown == self.expected else DIFFERS
         printed, ours = pair
         gap = abs(ours - printed)
-        if gap <= Decimal(1).scaleb(int(printed.as_tuple().exponent)):
+        exponent = int(printed.as_tuple().exponent)
+        if gap <= (Decimal(1).scaleb(exponent) if exponent < 0 else 0):  # counts are equal or not
             return EQUAL
         if self.tolerance:
             allowed = Decimal(self.tolerance.removesuffix("%").strip())

@@ -51,6 +51,8 @@ def row(expected, ours, tolerance="", reason=""):
         (row("10.00", 9.79, "2 %"), "9.79", "−2.10 %", "differs"),
         (row("10.02", 11.5, "1.5"), "11.50", "+1.48", "within tolerance"),
         (row("16384", 16384), "16384", "+0", "equal"),
+        (row("16384", 16385), "16385", "+1", "differs"),
+        (row("4", 5, "1"), "5", "+1", "within tolerance"),
         (row("1 512.68", 1512.7), "1512.70", "+0.02", "differs"),
         (row("yes", "yes"), "yes", "", "equal"),
         (row("yes", "no"), "no", "", "differs"),
