@@ -29,6 +29,7 @@ from microagg.grouping import (
 )
 from microagg.io import frames
 from microagg.partition import PARTITIONERS, PER_COLUMN, choose_search
+from microagg.partition.refine import check_effort
 from microagg.prepare.scaling import SCALES, scale_columns
 from microagg.recipe import Recipe
 from microagg.release import Release
@@ -159,6 +160,8 @@ def protect(
     check_option("integers", integers, ("float", "round"))
     n_jobs = check_jobs(n_jobs)
     check_rest(rest, quasi)
+    if refine is not None:
+        check_effort(refine, 1)
     opened = frames.open_frame(frame)
     schema = Schema.assign(
         opened.columns,

@@ -361,3 +361,14 @@ def test_killed_at_any_moment_leaves_all_or_nothing():
             assert {name: (folder / name).read_bytes() for name in names_in(folder)} == whole
     call("mask", "survey.csv", "-k", 3, "--yes", "-o", "last")
     assert not [name for name in names_in(".") if name.startswith(".microagg-")]
+
+
+def test_refining_is_asked_for_on_the_command_line_and_recorded(survey):
+    plain = json.loads(call("mask", survey, "--yes", "-o", "plain", "--json").stdout)
+    refined = json.loads(call("mask", survey, "--yes", "-o", "refined", "--json", "--refine", "fast").stdout)
+    assert refined["information_loss_percent"] < plain["information_loss_percent"]
+    again = json.loads(call("mask", survey, "--recipe", "refined/recipe.toml", "-o", "again", "--json").stdout)
+    assert Path(again["masked"]).read_bytes() == Path(refined["masked"]).read_bytes()
+    wrong = CliRunner().invoke(app, ["mask", str(survey), "--yes", "-o", "wrong", "--refine", "fats"])
+    assert "Did you mean 'fast'" in str(wrong.exception)
+    assert not Path("wrong").exists()

@@ -79,6 +79,7 @@ def test_parts_do_not_show_in_the_result(source, tmp_path, cluster, partitions):
         {"identifiers": ["person"], "keep": ["weight", "region"]},
         {**ROLES, "integers": "round", "aggregate": "median"},
         {**ROLES, "method": "iamat", "sizes": "variable"},
+        {**ROLES, "refine": "fast", "seed": 3},
     ],
 )
 def test_roles_and_methods(source, tmp_path, cluster, options):

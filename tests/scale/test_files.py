@@ -13,7 +13,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import microagg as ma
-from microagg.errors import InputError, PromiseBroken
+from microagg.errors import InputError, InvalidParameter, PromiseBroken
 from microagg.io.sources import read_source, write_target
 
 SURVEY = ma.datasets.survey(2500, seed=0)
@@ -59,6 +59,20 @@ def test_methods_and_threads(source, tmp_path, options):
         pq.read_table(tmp_path / "1.parquet"),
         ma.protect(SURVEY, 3, blocks="median", max_block=300, **ROLES, **options).data,
     )
+
+
+def test_refining_stays_within_blocks_and_lowers_the_loss(source, tmp_path):
+    plain = ma.protect_file(source, tmp_path / "plain.parquet", 4, max_block=200, **ROLES)
+    found = [
+        ma.protect_file(source, tmp_path / f"{n}.parquet", 4, max_block=200, refine=20_000, seed=1, n_jobs=n, **ROLES)
+        for n in (1, 2)
+    ]
+    assert pq.read_table(tmp_path / "1.parquet").equals(pq.read_table(tmp_path / "2.parquet"))
+    assert found[0].information.percent < 0.97 * plain.information.percent
+    assert found[0].k_achieved >= 4
+    assert found[0].recipe.refine == {"effort": 20_000, "seed": 1}
+    with pytest.raises(InvalidParameter, match="thorough"):
+        ma.protect_file(source, tmp_path / "wrong.parquet", 4, refine="thoruogh", **ROLES)
 
 
 def test_a_folder_and_a_csv_file_are_read_alike(source, tmp_path):

@@ -126,6 +126,9 @@ def mask(
     k: Annotated[int | None, typer.Option("-k", help="Records that share each released combination; 5.")] = None,
     recipe: Annotated[Path | None, typer.Option(help="A recipe, as `microagg inspect` writes it.")] = None,
     method: Annotated[str | None, typer.Option(help="How groups are formed: mdav, vmdav, cbfs, iamat, ...")] = None,
+    refine: Annotated[
+        str | None, typer.Option(help="Lower the loss by moving records between groups: fast, thorough, or moves.")
+    ] = None,
     to: Annotated[
         str | None, typer.Option(help="Where the masked data goes instead: a file of any kind, or a database.")
     ] = None,
@@ -167,6 +170,7 @@ def mask(
             k=k,
             recipe=recipe,
             method=method,
+            refine=refine,
             to=to,
             public=public,
             reorder=reorder,

@@ -83,7 +83,7 @@ def mask_large(
 
 def _arguments(recipe: RecipeFile, engine: str) -> dict[str, Any]:
     """Give what `protect_file` is told of the recipe, and refuse what it cannot do."""
-    unused = [f"[{name}]" for name in ("select", "risk", "refine") if recipe.table(name)]
+    unused = [f"[{name}]" for name in ("select", "risk") if recipe.table(name)]
     unused += [f"{name!r}" for name, wanted in recipe.table("output").items() if wanted]
     if unused:
         raise InvalidParameter(f"{unused[0]} in the recipe does not go with --engine {engine}. Leave it out.")

@@ -19,6 +19,7 @@ from microagg.errors import InvalidParameter
 from microagg.io.databases import is_database, without_credentials
 from microagg.io.scratch import private_folder, put_in_place
 from microagg.io.sources import Source, check_target, file_digest, write_target
+from microagg.partition.refine import check_effort
 from microagg.pipeline import protect
 from microagg.recipe_file import METHODS, RecipeFile, recipe_text
 from microagg.release import Release
@@ -36,6 +37,7 @@ class Wishes:
     k: int | None
     recipe: Path | None
     method: str | None
+    refine: str | None
     to: str | None
     public: bool
     reorder: bool
@@ -172,6 +174,10 @@ def _with_wishes(recipe: RecipeFile, wishes: Wishes) -> RecipeFile:
     tables = {name: dict(keys) for name, keys in recipe.tables.items()}
     if wishes.method is not None and wishes.method != tables.get("method", {}).get("name", "mdav"):
         tables["method"] = {"name": wishes.method}  # the options were another method's
+    if wishes.refine is not None:
+        effort = int(wishes.refine) if wishes.refine.isdecimal() else wishes.refine
+        check_effort(effort, 1)
+        tables["refine"] = tables.get("refine", {}) | {"effort": effort}
     output = tables.setdefault("output", {})
     output["reorder"] = wishes.reorder or output.get("reorder", False)
     output["excel_safe"] = wishes.excel_safe or output.get("excel_safe", False)

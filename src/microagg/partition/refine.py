@@ -125,7 +125,7 @@ def refine(
     if given.ndim == 2 or np.bincount(given).min() < k:
         raise InvalidParameter(f"labels must put each record into one group of at least k={k}. Pass such a partition.")
     check_option("sizes", sizes, ("variable", "fixed"))
-    moves = _check_effort(effort, n)
+    moves = check_effort(effort, n)
     seed = check_whole("seed", seed, 0, 2**62)
     if time_limit is not None:
         time_limit = check_between("time_limit", time_limit, 0.0, 1e9, "It is a number of seconds.")
@@ -151,7 +151,7 @@ def refine(
     return Refinement(labels_found, before, after, moves, stopped, seed)
 
 
-def _check_effort(effort: Any, n: int) -> int:
+def check_effort(effort: Any, n: int) -> int:
     """Give the number of moves to offer, a multiple of the number of records."""
     if isinstance(effort, str):
         check_option("effort", effort, EFFORTS)

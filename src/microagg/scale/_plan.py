@@ -17,6 +17,7 @@ from microagg.errors import InvalidData, InvalidParameter
 from microagg.grouping import checked_groups
 from microagg.io import frames
 from microagg.partition import PARTITIONERS, choose_search
+from microagg.partition.refine import refine
 from microagg.schema import Role, Schema
 
 Progress = Callable[[int, int], None]
@@ -37,6 +38,8 @@ class Plan:
     aggregate: str
     rounded: list[int]  # the columns, by number, that are rounded to whole numbers
     max_block: int
+    refine: str | int | None = None
+    seed: int = 0
 
     @property
     def names(self) -> list[str]:
@@ -128,6 +131,11 @@ def mask_block(
     """Replace a block's values (d, n) by its groups'."""
     scores = moments.scores(original)
     labels = checked_groups(plan.partition(scores.T, plan.k, progress=lambda *_: check()), scores, plan.k)
+    if plan.refine is not None:
+        found = refine(
+            scores.T, labels, plan.k, effort=plan.refine, seed=plan.seed, n_jobs=1, progress=lambda *_: check()
+        )
+        labels = found.labels
     released = released_values(original, labels, plan.aggregate)
     released[plan.rounded] = np.rint(released[plan.rounded])
     errors = np.array([exact_digits(column) for column in (scores - moments.scores(released)) ** 2])

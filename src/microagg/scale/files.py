@@ -23,6 +23,7 @@ from microagg.grouping import DEFAULT_BLOCK, check_max_block, check_rest, resolv
 from microagg.io._kinds import kind_of
 from microagg.io.batches import Batches
 from microagg.partition import PER_COLUMN
+from microagg.partition.refine import check_effort
 from microagg.recipe import Recipe
 from microagg.scale import _local
 from microagg.scale._plan import Plan, Progress, check_replaceable
@@ -91,6 +92,8 @@ def protect_file(
     aggregate: str = "mean",
     integers: str = "float",
     max_block: int = DEFAULT_BLOCK,
+    refine: str | int | None = None,
+    seed: int = 0,
     read: Mapping[str, str] | None = None,
     overwrite: bool = False,
     scratch: str | os.PathLike[str] | None = None,
@@ -116,6 +119,8 @@ def protect_file(
         Columns are standardised; missing values are refused.
     max_block : int
         The most records of a block, within which groups are formed.
+    refine, seed : optional
+        As in `protect`, but within each block: no record crosses the border of one. A number of moves is for each.
     read : mapping, optional
         How a text file is written: any of delimiter, encoding, decimal and thousands. What is not said is found out
         from its first megabyte.
@@ -161,6 +166,9 @@ def protect_file(
     n_jobs = check_jobs(n_jobs)
     max_block = check_max_block(max_block, k)
     check_rest(rest, quasi)
+    if refine is not None:
+        check_effort(refine, 1)
+    seed = check_whole("seed", seed, 0, 2**62)
     partitions = _check_engine(engine, scheduler, partitions)
     file = Batches(source, _check_read(read))
     path = _check_target(target, file, overwrite, folder=engine == "dask")
@@ -197,6 +205,8 @@ def protect_file(
         aggregate=aggregate,
         rounded=rounded if integers == "round" else [],
         max_block=max_block,
+        refine=refine,
+        seed=seed,
     )
     place = path.parent if scratch is None else Path(scratch)
     if engine == "local":
@@ -220,6 +230,7 @@ def protect_file(
             aggregate=aggregate,
             integers=integers,
             blocks={"by": "median", "max_block": max_block, "count": outcome.n_blocks},
+            refine={} if refine is None else {"effort": refine, "seed": seed},
             version=__version__,
         ),
         index_dropped=bool(index),
