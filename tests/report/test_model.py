@@ -217,6 +217,16 @@ def test_a_stored_release_says_what_is_missing():
         build(pickle.loads(pickle.dumps(RELEASE)))
 
 
+def test_refining_and_its_seed_are_told(model):
+    release = ma.protect(SURVEY, k=5, refine=60_000, seed=7, **ROLES)
+    facts = {fact.name: fact for fact in build(release).done}
+    assert "moved between neighbouring groups" in facts["refined"].why
+    assert facts["seed"].value == "7"
+    plain = {fact.name: fact for fact in model.done}
+    assert "refined" not in plain
+    assert plain["seed"].value == "none"
+
+
 def test_many_columns_are_drawn_in_part():
     values = np.random.default_rng(0).normal(size=(80, 34))
     release = ma.protect(pd.DataFrame(values, columns=[f"c{j}" for j in range(34)]), 5)

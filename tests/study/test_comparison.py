@@ -77,9 +77,19 @@ def test_estimators_roles_keys_and_samples_are_passed_on():
     assert "estimated on 100 records" in repr(found)
 
 
+def test_a_method_may_bring_arguments_of_its_own():
+    methods = {"plain": "mdav", "refined": {"refine": "fast"}, "few": {"method": ma.CBFS(), "scale": "range"}}
+    found = {one.method: one for one in ma.compare(TABLE, methods, [3], scale="standard").candidates}
+    assert list(found) == ["plain", "refined", "few"]
+    assert found["refined"].il < found["plain"].il == ma.protect(TABLE, 3).loss.percent
+    assert found["few"].il == ma.protect(TABLE, 3, method="cbfs", scale="range").loss.percent
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"methods": {"a": {"n_jobs": 1}}}, "'n_jobs' is one for all methods"),
+        ({"methods": {"a": {"method": "mdva"}}}, "method='mdva' is not known"),
         ({"methods": []}, "nothing to compare"),
         ({"ks": []}, "nothing to compare"),
         ({"x": 2}, "from 0 to 1"),

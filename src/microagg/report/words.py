@@ -69,7 +69,9 @@ def what_was_done(release: Judged, public: bool) -> tuple[Fact, ...]:
     )
     if recipe.integers == "round":
         facts.append(Fact("whole numbers", "rounded", "which moves means a little"))
-    facts.append(_seed(recipe.options))
+    if recipe.refine:
+        facts.append(_refined(recipe.refine))
+    facts.append(_seed(recipe.options, recipe.refine))
     return tuple(facts)
 
 
@@ -100,8 +102,23 @@ def _selected(release: Judged, public: bool) -> Fact:
     return Fact("grouped on", chosen, sentence([why + "." if why else "", "The other columns follow those groups."]))
 
 
-def _seed(options: Mapping[str, Any]) -> Fact:
+def _refined(refine: Mapping[str, Any]) -> Fact:
+    effort, moves = refine["effort"], refine.get("moves", 0)
+    title = effort if isinstance(effort, str) else "by a number of moves"
+    return Fact(
+        "refined",
+        title,
+        f"Records were then moved between neighbouring groups to lose less, {count(moves)} moves tried. k is the same, "
+        f"but an intruder finds the right group more often.",
+    )
+
+
+def _seed(options: Mapping[str, Any], refine: Mapping[str, Any]) -> Fact:
     own = {name: value for name, value in options.items() if name in ("seed", "random_state")}
+    if refine:
+        return Fact(
+            "seed", str(refine["seed"]), "of the moves that refine: the same file and recipe give the same groups."
+        )
     if own:
         return Fact("seed", _settings(own), "the method's own")
     return Fact("seed", "none", "Masking draws nothing at random: the same file and recipe give the same groups.")

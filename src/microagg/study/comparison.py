@@ -186,7 +186,8 @@ def compare(
     ----------
     frame : dataframe
     methods : list of str or estimators, or mapping
-        As `protect` takes them; a mapping gives each a name of yours.
+        As `protect` takes them; a mapping gives each a name of yours. In a mapping, a method may be one of arguments
+        of `protect` itself, such as {"method": "mdav", "refine": "fast"}.
     ks : list of int
     keys : list of names, optional
         The masked columns an intruder knows; by default all.
@@ -226,10 +227,11 @@ def compare(
     candidates = []
     error = 0.0
     sampled = None
-    for name, method in named.items():
+    for name, arguments in named.items():
         for k in levels:
+            own = {**arguments, "method": _with_k(arguments["method"], k)}
             began = time.perf_counter()
-            release = protect(frame, k, method=_with_k(method, k), n_jobs=threads, **options)
+            release = protect(frame, k, n_jobs=threads, **(options | own))
             seconds = time.perf_counter() - began
             risk = release.risk_for(known, sample, seed, threads)
             error, sampled = max(error, risk.standard_error), risk.sampled
@@ -254,8 +256,8 @@ def compare(
     return Comparison(tuple(candidates), x, sampled, error)
 
 
-def _named_methods(methods: Any) -> dict[str, Any]:
-    """Give each method a name, and refuse unknown ones before anything is run."""
+def _named_methods(methods: Any) -> dict[str, dict[str, Any]]:
+    """Give each method a name, and what `protect` is told of it; refuse unknown ones before anything is run."""
     if isinstance(methods, Mapping):
         named = {str(name): method for name, method in methods.items()}
     else:
@@ -264,10 +266,16 @@ def _named_methods(methods: Any) -> dict[str, Any]:
         named = {_name_of(method): method for method in listed}
         if len(named) < len(listed):
             raise InvalidParameter("two methods are the same. Name them in a mapping, or leave one out.")
-    for method in named.values():
-        if not hasattr(method, "fit_predict"):
-            check_option("method", method, (*PARTITIONERS, "ama"))
-    return named
+    told = {
+        name: {"method": "mdav", **method} if isinstance(method, Mapping) else {"method": method}
+        for name, method in named.items()
+    }
+    for arguments in told.values():
+        if not hasattr(arguments["method"], "fit_predict"):
+            check_option("method", arguments["method"], (*PARTITIONERS, "ama"))
+        if not_each := {"k", "n_jobs", "progress"} & arguments.keys():
+            raise InvalidParameter(f"{min(not_each)!r} is one for all methods. Pass it to compare.")
+    return told
 
 
 def _name_of(method: Any) -> str:
