@@ -1,3 +1,5 @@
+from fractions import Fraction
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +17,28 @@ def test_mean_and_median_are_those_of_the_group(pairs):
         expected = [function(values[labels == label]) for label in labels]
         assert_allclose(released, expected, rtol=1e-12, atol=1e-9)
         assert all(np.unique(released[labels == label]).size == 1 for label in labels)
+
+
+AMOUNTS = st.integers(-(10**9), 10**9)
+
+
+@given(
+    st.lists(AMOUNTS.map(lambda cents: cents / 100) | AMOUNTS.map(float) | st.floats(-1, 1, width=32), min_size=1),
+    st.randoms(use_true_random=False),
+)
+def test_a_mean_tells_nothing_of_its_members_but_their_sum(values, random):
+    """The last digits must not depend on who came first."""
+    values = [value for value in values if value == 0 or abs(value) > 1e-9]
+    labels = np.zeros(len(values), dtype=np.int64)
+    for _ in range(3 if values else 0):
+        released = released_values(np.array([values]), labels)[0, 0]
+        assert released == float(sum(map(Fraction, values)) / len(values))
+        random.shuffle(values)
+
+
+@given(st.floats(-1e300, 1e300), st.integers(1, 40))
+def test_equal_values_stay_what_they_are(value, size):
+    assert (released_values(np.full((1, size), value), np.zeros(size, dtype=np.int64)) == value).all()
 
 
 def test_the_largest_floats_do_not_overflow():

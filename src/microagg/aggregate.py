@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.sums import group_means, group_sizes
+from microagg._kernels.sums import group_sizes, rounded_group_means
 from microagg.checks import check_option
 from microagg.parallel import in_parallel
 
@@ -33,10 +33,10 @@ def released_values(
 
 
 def _means(column: NDArray[np.float64], labels: NDArray[np.int64], n_groups: int) -> NDArray[np.float64]:
-    # Differences of values near the largest float overflow; an eighth of them does not.
-    near_overflow = np.abs(column).max() > 2.0**1020
-    means = group_means((np.ldexp(column, -3) if near_overflow else column)[None, :], labels, n_groups)[0]
-    return np.asarray(np.ldexp(means, 3) if near_overflow else means)
+    # Sums of values near the largest float overflow; those of a fraction of them do not.
+    power = 100 if np.abs(column).max() > 2.0**900 else 0
+    means = rounded_group_means(np.ldexp(column, -power) if power else column, labels, n_groups)
+    return np.asarray(np.ldexp(means, power) if power else means)
 
 
 def _medians(column: NDArray[np.float64], labels: NDArray[np.int64], n_groups: int) -> NDArray[np.float64]:

@@ -114,3 +114,29 @@ def group_means(columns, labels, n_groups):
         for g in range(n_groups):
             means[j, g] = columns[j, first[g]] + means[j, g] / sizes[g]
     return means
+
+
+@kernel
+def rounded_group_means(column, labels, n_groups):
+    """Give the mean of each group, computed in twice the precision and rounded once.
+
+    What is released must tell of its members nothing but their mean: the last digits of a sum that rounds on the way
+    depend on who came first. Errors of rounding are carried along (two-sum), and that of the division is taken back.
+    """
+    sums, errors, sizes = np.zeros(n_groups), np.zeros(n_groups), group_sizes(labels, n_groups)
+    for i in range(column.shape[0]):
+        g, x = labels[i], column[i]
+        total = sums[g] + x
+        of_x = total - sums[g]
+        errors[g] += (sums[g] - (total - of_x)) + (x - of_x)
+        sums[g] = total
+    for g in range(n_groups):
+        size = sizes[g]
+        total = sums[g] + errors[g]
+        error = errors[g] - (total - sums[g])
+        mean = total / size
+        # The mean in two halves, whose products with a size below 2**26 are exact.
+        upper = 134217729.0 * mean
+        upper -= upper - mean
+        sums[g] = mean + (((total - upper * size) - (mean - upper) * size) + error) / size
+    return sums

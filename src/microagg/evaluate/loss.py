@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microagg._kernels.standard import moments, standardise
-from microagg._kernels.sums import exact_sum, group_means
+from microagg._kernels.sums import exact_sum, rounded_group_means
 from microagg.checks import check_labels, check_matrix, common_power
 from microagg.evaluate.measure import ReadOnly
 from microagg.parallel import in_parallel
@@ -77,7 +77,7 @@ def information_loss(X: ArrayLike, labels: ArrayLike) -> InformationLoss:
     released = np.empty_like(columns)
     for j in range(len(columns)):
         own = np.ascontiguousarray(groups if groups.ndim == 1 else groups[:, j])
-        released[j] = group_means(columns[j : j + 1], own, int(own.max()) + 1)[0, own]
+        released[j] = rounded_group_means(columns[j], own, int(own.max()) + 1)[own]
     return loss_between(columns, released, range(len(columns)), power)
 
 
