@@ -137,6 +137,37 @@ def test_columns_released_as_they_are_are_told_where_they_single_people_out():
     assert "It does not cover “tag” and “income”" in more.verdict.headline
 
 
+def test_columns_that_single_people_out_only_together_are_told():
+    rng = np.random.default_rng(0)
+    n = 400
+    columns = {name: rng.integers(0, 12, n) for name in ("birth", "town", "sick")}
+    table = pa.table({"a": rng.normal(size=n), "b": rng.normal(size=n), **columns, "sex": rng.integers(0, 2, n)})
+    roles = {"keep": ["birth", "town"], "confidential": ["sick"], "strata": ["sex"]}
+    release = ma.protect(table, 5, **roles)
+    _, counts = np.unique(np.array([*columns.values(), table["sex"]]), axis=1, return_counts=True)
+    share = f"{100 * np.count_nonzero(counts == 1) / n:.1f}\u00a0% of the records"
+    found = build(release)
+    assert found.verdict.state == "look"
+    assert found.verdict.headline.endswith(
+        f"It does not cover “birth”, “town” and “sick”, by which, with the stratum “sex”, {share} could be told apart."
+    )
+    assert found.verdict.look_first[0].startswith("“birth”, “town” and “sick” and the stratum “sex” are released")
+    assert f"nobody else's in {share}" in found.verdict.look_first[0]
+    public = build(release, public=True).verdict
+    assert public.headline.endswith("It does not cover “birth”, “town” and “sick”, released unchanged.")
+    # Below half it is no headline, and still worth a look.
+    few = ma.protect(table.drop_columns(["town"]), 5, keep=["birth"], confidential=["sick"], strata=["sex"])
+    codes = np.array([columns["birth"], columns["sick"], table["sex"]])
+    _, counts = np.unique(codes, axis=1, return_counts=True)
+    assert 0 < np.count_nonzero(counts == 1) < n / 2
+    found = build(few).verdict
+    assert (found.state, found.headline.count(".")) == ("look", 1)
+    assert "“birth” and “sick”" in found.look_first[0]
+    # Where nobody stands alone there is nothing to say.
+    calm = build(ma.protect(table.select(["a", "b", "birth"]), 5, keep=["birth"])).verdict
+    assert calm.state == "good"
+
+
 def test_a_file_that_was_changed_after_masking_breaks_the_promise():
     frame = ma.datasets.survey(100, seed=0, frame="pandas")[["age", "income"]]
     release = ma.protect(frame, k=5)

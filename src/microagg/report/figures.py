@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg._kernels.classes import refined
 from microagg.checks import check_jobs
+from microagg.errors import InvalidData
 from microagg.evaluate.dominance import measure_dominance
 from microagg.evaluate.score import scoring_index
 from microagg.evaluate.utility import QUANTILES
@@ -17,6 +19,7 @@ from microagg.parallel import in_parallel
 from microagg.prepare.dependence import dependence
 from microagg.report.bins import before_and_after, masked_only
 from microagg.report.parts import (
+    Alone,
     CandidateFacts,
     ColumnLoss,
     ColumnRisk,
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
 Columns = NDArray[np.float64]
 
 MOST_DRAWN = 30
+AS_IT_IS = (Role.WEIGHT, Role.KEEP, Role.CONFIDENTIAL)
 DOMINANCE = 10.0  # percent: the p of the p percent rule
 LOSS_WORDS = ((5.0, "small"), (20.0, "moderate"), (math.inf, "large"))
 LOSS_SCALE = "Small: below 5 % of the variation; moderate: 5 to 20 %; large: above. A convention of this report."
@@ -397,14 +401,25 @@ def map_of(comparison: Compared) -> Map:
     return Map(found, tuple((float(one.g_il), float(one.g_dr)) for one in efficient), words)
 
 
-def lone_values(release: Judged, names: Sequence[Any]) -> dict[str, int]:
-    """Count, for each column that is released as it is, the records whose value nobody else has."""
+def standing_alone(release: Judged) -> Alone:
+    """Count the records whose values nobody else has, in what is released as it is."""
     frame = frames.open_frame(release.data)
-    found = {}
-    for name in names:
-        sizes = np.bincount(frames.category_codes(frame, [name]))
-        found[shown(name)] = int(np.count_nonzero(sizes == 1))
-    return found
+    roles = release.recipe.roles
+    strata = roles.get(Role.STRATUM.value, ())
+    together = frames.category_codes(frame, strata)
+    by_column = {}
+    for name in (name for role in AS_IT_IS for name in roles.get(role.value, ())):
+        try:
+            codes = frames.category_codes(frame, [name])
+        except InvalidData:  # lists and mixed types cannot be counted
+            continue
+        by_column[shown(name)] = _lone(codes)
+        together = refined(together, codes, codes)
+    return Alone(by_column, _lone(together) if by_column else 0)
+
+
+def _lone(codes: NDArray[np.int64]) -> int:
+    return int(np.count_nonzero(np.bincount(codes) == 1))
 
 
 def strata_sizes(release: Judged) -> NDArray[np.int64]:

@@ -105,6 +105,14 @@ class Groups:
 
 
 @dataclass(frozen=True)
+class Alone:
+    """Records with values that nobody else has, in the columns that are released as they are."""
+
+    by_column: Mapping[str, int]  # without those that hold lists or mixed types, which cannot be counted
+    together: int  # by all of those columns and the strata at once
+
+
+@dataclass(frozen=True)
 class LeftOut:
     """Records that are not in the release."""
 

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from microagg.errors import InvalidData
 from microagg.io.databases import is_database, table_name
 from microagg.report.bins import SMALL_CELL
 from microagg.report.figures import (
+    AS_IT_IS,
     Judged,
-    lone_values,
     names_of,
     strata_sizes,
 )
@@ -174,19 +173,6 @@ def left_out(release: Judged, public: bool) -> LeftOut:
     )
 
 
-def unmasked(release: Judged) -> dict[str, int]:
-    """Count, in each column that is released as it is and is no stratum, the records with a value of their own."""
-    roles = release.recipe.roles
-    names = [n for role in (Role.WEIGHT, Role.KEEP, Role.CONFIDENTIAL) for n in roles.get(role.value, ())]
-    found: dict[str, int] = {}
-    for name in names:
-        try:
-            found |= lone_values(release, [name])
-        except InvalidData:  # lists and mixed types cannot be counted
-            found[shown(name)] = 0
-    return found
-
-
 def checklist(release: Judged, lone: Mapping[str, int], public: bool) -> tuple[Finding, ...]:
     """List what to tick off before the file goes out. In public nothing that an intruder could use."""
     recipe = release.recipe
@@ -270,7 +256,7 @@ def _strata(release: Judged, public: bool) -> Finding:
 def limits(release: Judged, public: bool) -> tuple[str, ...]:
     """Say what is not claimed."""
     roles = release.recipe.roles
-    other = any(roles.get(role.value) for role in (Role.KEEP, Role.CONFIDENTIAL, Role.WEIGHT))
+    other = any(roles.get(role.value) for role in AS_IT_IS)
     found = [
         "k-anonymity is about the masked columns and the strata. "
         + ("It says nothing about the columns released as they are." if other else "No other column is released."),
