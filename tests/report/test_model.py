@@ -168,6 +168,30 @@ def test_columns_that_single_people_out_only_together_are_told():
     assert calm.state == "good"
 
 
+def test_a_group_with_one_confidential_value_is_no_reason_to_be_at_ease():
+    n = 200
+    values = np.arange(float(n))
+    sick = np.arange(n) % 2
+    sick[:10] = 1  # the two lowest groups of five, and no other
+    table = pa.table({"a": values, "b": values[::-1] ** 3, "sick": sick})
+    release = ma.protect(table, 5, confidential=["sick"])
+    sets = [set(sick[release.groups == group].tolist()) for group in range(release.n_groups)]
+    groups = sum(len(one) == 1 for one in sets)
+    records = sum(len(sets[group]) == 1 for group in release.groups)
+    assert 0 < groups < release.n_groups
+    found = build(release)
+    assert found.verdict.state == "look"
+    told = next(text for text in found.verdict.look_first if text.startswith("One value throughout a group"))
+    assert f"“sick” in {groups} groups ({records} records)." in told
+    (own,) = found.diversity
+    assert (own.uniform_groups, own.uniform_records) == (groups, records)
+    assert own.text.startswith(f"{groups} groups have one value throughout, {records} records in all")
+    assert "throughout" not in to_json(build(release, public=True))
+    varied = build(ma.protect(table.set_column(2, "sick", pa.array(np.arange(n) % 2)), 5, confidential=["sick"]))
+    assert varied.diversity[0].uniform_groups == varied.diversity[0].uniform_records == 0
+    assert not any("throughout" in text for text in varied.verdict.look_first)
+
+
 def test_a_file_that_was_changed_after_masking_breaks_the_promise():
     frame = ma.datasets.survey(100, seed=0, frame="pandas")[["age", "income"]]
     release = ma.protect(frame, k=5)

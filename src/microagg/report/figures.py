@@ -344,7 +344,14 @@ def diversity_of(release: Judged) -> tuple[DiversityFacts, ...]:
     """Give l and t of the confidential columns."""
     return tuple(
         DiversityFacts(
-            shown(name), own.distinct, float(own.entropy), float(own.t), finite(own.t_ordered), _diversity_words(own)
+            column=shown(name),
+            distinct=own.distinct,
+            entropy=float(own.entropy),
+            t=float(own.t),
+            t_ordered=finite(own.t_ordered),
+            uniform_groups=own.uniform_groups,
+            uniform_records=own.uniform_records,
+            text=_diversity_words(own),
         )
         for name, own in release.anonymity.diversity.items()
     )
@@ -352,7 +359,11 @@ def diversity_of(release: Judged) -> tuple[DiversityFacts, ...]:
 
 def _diversity_words(own: "Diversity") -> str:
     if own.distinct == 1:
-        return "Some group has one value throughout: who is known to be in it has that value."
+        groups = counted(own.uniform_groups, "group has", "groups have")
+        return (
+            f"{groups} one value throughout, {counted(own.uniform_records, 'record')} in all: who is known to be in "
+            f"such a group has that value."
+        )
     if own.distinct == 2:
         return "Some group has two values only."
     return f"Every group has at least {count(own.distinct)} different values."

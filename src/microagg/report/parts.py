@@ -217,6 +217,8 @@ class DiversityFacts:
     entropy: float
     t: float
     t_ordered: float | None
+    uniform_groups: int  # with one value throughout, which gives it away
+    uniform_records: int  # in those
     text: str
 
 

@@ -47,7 +47,8 @@ def verdict(
         Fact("An intruder", _intruder(groups, risk)),
     ]
     apart = bool(released) if public else alone.together > 0  # who is found by one column is found by all
-    open_questions = apart or groups.per_column or (risk is not None and risk.restricted)
+    uniform = any(one.distinct == 1 for one in diversity)
+    open_questions = apart or uniform or groups.per_column or (risk is not None and risk.restricted)
     state: State = "bad" if not holds else "look" if open_questions else "good"
     return Verdict(state, headline, tuple(lines), tuple(first[:_MOST_FIRST]))
 
@@ -213,6 +214,21 @@ def _in_of(value: float | None) -> str:
     return "never" if value == 0 else f"in {percent(value)} of cases"
 
 
+def _uniform_words(diversity: tuple[DiversityFacts, ...]) -> str:
+    """Say which confidential columns are given away outright to who knows only a person's group."""
+    columns = [
+        f"{quoted(one.column)} in {counted(one.uniform_groups, 'group')} ({counted(one.uniform_records, 'record')})"
+        for one in diversity
+        if one.distinct == 1
+    ]
+    if not columns:
+        return ""
+    return (
+        f"One value throughout a group: {', '.join(columns)}. Who is known to be in such a group has that value, "
+        f"whichever record is his. Take a larger k, or do not release the column."
+    )
+
+
 def _look_first(
     release: Judged,
     groups: Groups,
@@ -237,9 +253,7 @@ def _look_first(
             f"The risk is that of an intruder who knows only {listed(risk.keys)}. Whoever can know another masked "
             f"column can link more: measure for all of them, unless nobody can know them."
         )
-    for one in diversity:
-        if one.distinct == 1:
-            found.append(f"{quoted(one.column)} has one value throughout some group, which gives it away.")
+    found.append(_uniform_words(diversity))
     if risk is not None:
         found.append(worst_dominated(risk))
     large = [one.column for one in loss.columns if one.word == "large"]
