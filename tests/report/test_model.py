@@ -71,7 +71,7 @@ def test_the_verdict_gives_no_false_comfort(model):
 
 
 def test_what_the_intruder_is_taken_to_know_is_said_wherever_risk_is():
-    release = ma.protect(SURVEY.select(["age", "income", "tax"]), k=5)
+    release = ma.protect(SURVEY.select(["age", "income", "tax"]), k=30)  # lower, values lie close to the released ones
     plain = build(release)
     assert plain.verdict.state == "good"
     assert not plain.risk.restricted
@@ -141,7 +141,8 @@ def test_columns_that_single_people_out_only_together_are_told():
     rng = np.random.default_rng(0)
     n = 400
     columns = {name: rng.integers(0, 12, n) for name in ("birth", "town", "sick")}
-    table = pa.table({"a": rng.normal(size=n), "b": rng.normal(size=n), **columns, "sex": rng.integers(0, 2, n)})
+    masked = {name: rng.normal(size=n) for name in "abcd"}
+    table = pa.table({**masked, **columns, "sex": rng.integers(0, 2, n)})
     roles = {"keep": ["birth", "town"], "confidential": ["sick"], "strata": ["sex"]}
     release = ma.protect(table, 5, **roles)
     _, counts = np.unique(np.array([*columns.values(), table["sex"]]), axis=1, return_counts=True)
@@ -164,7 +165,7 @@ def test_columns_that_single_people_out_only_together_are_told():
     assert (found.state, found.headline.count(".")) == ("look", 1)
     assert "“birth” and “sick”" in found.look_first[0]
     # Where nobody stands alone there is nothing to say.
-    calm = build(ma.protect(table.select(["a", "b", "birth"]), 5, keep=["birth"])).verdict
+    calm = build(ma.protect(table.select([*masked, "birth"]), 5, keep=["birth"])).verdict
     assert calm.state == "good"
 
 
@@ -190,6 +191,23 @@ def test_a_group_with_one_confidential_value_is_no_reason_to_be_at_ease():
     varied = build(ma.protect(table.set_column(2, "sick", pa.array(np.arange(n) % 2)), 5, confidential=["sick"]))
     assert varied.diversity[0].uniform_groups == varied.diversity[0].uniform_records == 0
     assert not any("throughout" in text for text in varied.verdict.look_first)
+
+
+def test_values_released_nearly_as_they_were_are_told():
+    values = np.sort(np.random.default_rng(0).normal(size=500))
+    close = ma.protect(pa.table({"a": values, "b": values**3}), 3)  # neighbours in one are neighbours in the other
+    share = close.risk.interval
+    assert share > 75
+    found = build(close).verdict
+    assert found.state == "look"
+    told = [text for text in found.look_first if "lie close to the released ones" in text]
+    assert len(told) == 1
+    assert told[0].startswith(f"In {share:.1f}".removesuffix(".0") + "\u00a0% of the records")
+    assert build(close, public=True).verdict.state == "good"  # which tells nothing that was measured
+    far = ma.protect(pa.table(np.random.default_rng(0).normal(size=(4, 500)).tolist(), list("abcd")), 5)
+    assert far.risk.interval < 20
+    assert build(far).verdict.state == "good"
+    assert not any("lie close" in text for text in build(far).verdict.look_first)
 
 
 def test_a_file_that_was_changed_after_masking_breaks_the_promise():

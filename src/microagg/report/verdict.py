@@ -7,6 +7,7 @@ from microagg.schema import Role
 
 _MOST_FIRST = 8
 _HALF = 50.0  # percent of the records: a column in which so many have a value of their own stands in the headline
+_CLOSE = 20.0  # percent of the records: above, that all their values lie close to the released ones is told first
 _MOST_APART = 2  # columns with values of their own that are told one by one; more are told together
 
 
@@ -48,7 +49,8 @@ def verdict(
     ]
     apart = bool(released) if public else alone.together > 0  # who is found by one column is found by all
     uniform = any(one.distinct == 1 for one in diversity)
-    open_questions = apart or uniform or groups.per_column or (risk is not None and risk.restricted)
+    measured = risk is not None and (risk.restricted or _guessed_closely(risk) > _CLOSE)
+    open_questions = apart or uniform or groups.per_column or measured
     state: State = "bad" if not holds else "look" if open_questions else "good"
     return Verdict(state, headline, tuple(lines), tuple(first[:_MOST_FIRST]))
 
@@ -182,7 +184,7 @@ def _intruder(groups: Groups, risk: Risk | None) -> str:
             f"Knowing the masked columns of a person, he finds at least {groups.reached} records that fit alike. What "
             f"those have in common he learns. What is released unmasked may still tell them apart."
         )
-    some, full, group, close = (figure.value for figure in risk.figures[:4])
+    some, full, group = (figure.value for figure in risk.figures[:3])
     bound = "" if groups.per_column else f", of at most {percent(100.0 / groups.promised)}"
     if not risk.restricted:
         linked = (
@@ -205,7 +207,7 @@ def _intruder(groups: Groups, risk: Risk | None) -> str:
             sample_words(risk),
             "One who knows more was not measured, and can link more." if risk.restricted else "",
             f"He finds the right group {_in_of(group)}, and then knows what it releases.",
-            f"In {percent(close)} of the records all values lie close to the released ones.",
+            f"In {percent(_guessed_closely(risk))} of the records all values lie close to the released ones.",
         ]
     )
 
@@ -226,6 +228,22 @@ def _uniform_words(diversity: tuple[DiversityFacts, ...]) -> str:
     return (
         f"One value throughout a group: {', '.join(columns)}. Who is known to be in such a group has that value, "
         f"whichever record is his. Take a larger k, or do not release the column."
+    )
+
+
+def _guessed_closely(risk: Risk) -> float:
+    """Give the share of the records, in percent, all of whose values lie close to the released ones."""
+    return next(figure.value or 0.0 for figure in risk.figures if figure.symbol == "ID")
+
+
+def _close_words(risk: Risk) -> str:
+    """Say that released values are nearly the original ones; empty where that is so of few records."""
+    share = _guessed_closely(risk)
+    if share <= _CLOSE:
+        return ""
+    return (
+        f"In {percent(share)} of the records all masked values lie close to the released ones, within 1 to 10 % of the "
+        f"ranks: who finds the group knows them about as well. Take a larger k if that is too close."
     )
 
 
@@ -255,6 +273,7 @@ def _look_first(
         )
     found.append(_uniform_words(diversity))
     if risk is not None:
+        found.append(_close_words(risk))
         found.append(worst_dominated(risk))
     large = [one.column for one in loss.columns if one.word == "large"]
     if large:
