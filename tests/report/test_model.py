@@ -210,6 +210,22 @@ def test_values_released_nearly_as_they_were_are_told():
     assert not any("lie close" in text for text in build(far).verdict.look_first)
 
 
+def test_dominance_is_the_second_member_s_guess_at_the_largest():
+    found = build(RELEASE)
+    worst = max(found.risk.columns, key=lambda one: one.dominated or 0)
+    assert worst.dominated > 0.05 * found.risk.n_groups
+    share = f"{100 * worst.dominated / found.risk.n_groups:.1f}".removesuffix(".0")
+    said = (
+        f"In {share}\u00a0% of the groups the second largest member in “{worst.column}”, who knows its own value, can "
+        f"work out the largest to within 10\u00a0% from the mean. See risk by column."
+    )
+    assert said in found.verdict.look_first
+    assert any("second largest" in text for text in found.limits)
+    medians = build(ma.protect(SURVEY, k=5, aggregate="median", **ROLES))  # which tell no total
+    assert {one.dominated for one in medians.risk.columns} == {None}
+    assert not any("second largest" in text for text in medians.verdict.look_first + medians.limits)
+
+
 def test_a_file_that_was_changed_after_masking_breaks_the_promise():
     frame = ma.datasets.survey(100, seed=0, frame="pandas")[["age", "income"]]
     release = ma.protect(frame, k=5)

@@ -257,7 +257,7 @@ def risk_of(release: Judged) -> Risk:
         Figure("linkage and guessing together", "G_DR", found.g_dr, "%", "The mean of RLD and ID."),
         Figure("loss and risk together", "SI", finite(si), "%", "The scoring index: the mean of G_IL and G_DR."),
     )  # fmt: skip
-    dominated: dict[Any, int] = _dominated(release, found.columns) if release.groups.ndim == 1 else {}
+    dominated = _dominated(release, found.columns)
     columns = [
         ColumnRisk(shown(name), finite(found.drivers.get(name, math.nan)), dominated.get(name))
         for name in found.columns
@@ -279,7 +279,12 @@ def risk_of(release: Judged) -> Risk:
 
 
 def _dominated(release: Judged, names: Sequence[Any]) -> dict[Any, int]:
-    """Count, for each column without negative values, the groups of which one member is most."""
+    """Count, for each column without negative values, the groups that fail the p percent rule.
+
+    The rule is about totals: those of whole groups, which their means tell and their medians do not.
+    """
+    if release.groups.ndim == 2 or release.recipe.aggregate != "mean":
+        return {}
     original, _ = release._both()
     return dict(measure_dominance(original, release.groups, names, DOMINANCE).failing)
 
@@ -442,12 +447,12 @@ def strata_sizes(release: Judged) -> NDArray[np.int64]:
 
 
 def worst_dominated(risk: Risk) -> str:
-    """Say which column's means are most often nearly one member's value; empty where few are."""
+    """Say in which column the means most often give the largest member to the second; empty where they seldom do."""
     worst = max(risk.columns, key=lambda one: one.dominated or 0)
     if not worst.dominated or worst.dominated < 0.05 * risk.n_groups:
         return ""
     share = percent(100.0 * worst.dominated / risk.n_groups)
     return (
-        f"In {share} of the groups the mean of {quoted(worst.column)} is nearly one member's value, the others having "
-        f"little or nothing: who knows that computes it from the mean. See risk by column."
+        f"In {share} of the groups the second largest member in {quoted(worst.column)}, who knows its own value, can "
+        f"work out the largest to within {percent(risk.dominance_percent)} from the mean. See risk by column."
     )

@@ -178,7 +178,7 @@ class ColumnRisk:
 
     column: str
     driver: float | None  # percentage points of linkage
-    dominated: int | None  # groups whose mean is nearly one member's value; None where shares mean nothing
+    dominated: int | None  # groups that fail the p % rule; None where it means nothing
 
 
 @dataclass(frozen=True)

@@ -265,11 +265,15 @@ def limits(release: Judged, public: bool) -> tuple[str, ...]:
         "in the survey and knows who else did.",
         "Two releases of one file, or of files with the same persons, protect less than one: groups that differ can be "
         "set against each other.",
-        "A mean can be most of one member's value, where the others of its group have little.",
         "It gives no differential privacy.",
         "Analyses of the masked file find too little variation, the less the larger the loss; means of whole columns "
         "are kept where means are released unrounded.",
     ]
+    if release.recipe.aggregate == "mean":
+        found.append(
+            "A mean tells a group's total: where the others have little, the second largest member, who knows its own "
+            "value, can work out the largest closely."
+        )
     if release.recipe.per_column:
         found.insert(0, "k holds for each column only. Whole records may be unique, and be found.")
     if public:
