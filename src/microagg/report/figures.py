@@ -90,6 +90,8 @@ class Judged(Protocol):
     def index_dropped(self) -> bool: ...  # noqa: D102
     @property
     def reordered(self) -> bool: ...  # noqa: D102
+    @property
+    def excel_safe(self) -> bool: ...  # noqa: D102
 
     def _both(self) -> tuple[Columns, Columns]: ...
 

@@ -185,6 +185,14 @@ def checklist(release: Judged, lone: Mapping[str, int], public: bool) -> tuple[F
     topics = {Role.KEEP: "kept columns", Role.CONFIDENTIAL: "confidential columns", Role.WEIGHT: "weights"}
     found += [_as_they_are(topic, names_of(release, role), lone) for role, topic in topics.items()]
     found.append(_strata(release, public))
+    if release.excel_safe:
+        found.append(
+            Finding(
+                "note", "formulas",
+                "In text, and in names of columns, an apostrophe was put before what a spreadsheet would take for a "
+                "formula. But for that, columns that are called unchanged are.",
+            )
+        )  # fmt: skip
     if recipe.aggregate == "median":
         found.append(Finding("look", "medians", "The median of an odd group is somebody's own value. Means are not."))
     if recipe.integers == "float":
