@@ -66,7 +66,7 @@ def test_the_verdict_gives_no_false_comfort(model):
     assert model.verdict.headline.startswith("The promise holds")
     assert "“weight”" in model.verdict.headline  # nearly everybody has a weight of his own
     assert model.verdict.state == "look"
-    assert any("original order" in text for text in model.verdict.look_first)
+    assert any("original order" in text and "mask --reorder" in text for text in model.verdict.look_first)
     assert "Small: below 5 %" in model.loss.scale
 
 
@@ -282,6 +282,12 @@ def test_every_kind_of_release_has_a_report(case):
             assert not re.search(r"\b(nan|inf|infinity)\b", text, re.IGNORECASE), case
             assert ">None<" not in text
         assert found.verdict.state != "bad"
+    if case == "one column":
+        inside = build(release)
+        intruder = inside.verdict.lines[-1].value
+        assert intruder.startswith("Knowing the masked column of everybody, he picks the right record in")
+        assert "knowing all" not in intruder
+        assert "linked rightly, the column known" in render(inside)
     if case == "single columns":
         assert "not for whole records" in found.verdict.headline
         assert build(release).groups.unique == release.anonymity.n_unique
@@ -310,7 +316,10 @@ def test_refining_and_its_seed_are_told(model):
     release = ma.protect(SURVEY, k=5, refine=60_000, seed=7, **ROLES)
     facts = {fact.name: fact for fact in build(release).done}
     assert "moved between neighbouring groups" in facts["refined"].why
+    assert "an intruder finds the right group more often" in facts["refined"].why
     assert facts["seed"].value == "7"
+    outside = {fact.name: fact for fact in build(release, public=True).done}
+    assert outside["refined"].why.endswith("k is the same.")
     plain = {fact.name: fact for fact in model.done}
     assert "refined" not in plain
     assert plain["seed"].value == "none"

@@ -186,7 +186,9 @@ def _intruder(groups: Groups, risk: Risk | None) -> str:
         )
     some, full, group = (figure.value for figure in risk.figures[:3])
     bound = "" if groups.per_column else f", of at most {percent(100.0 / groups.promised)}"
-    if not risk.restricted:
+    if len(risk.columns) == 1:
+        linked = f"Knowing the masked column of everybody, he picks the right record {_in_of(full)}{bound}."
+    elif not risk.restricted:
         linked = (
             f"Knowing some masked columns of everybody, he picks the right record {_in_of(some)}; knowing all of them, "
             f"{_in_of(full)}{bound}."
@@ -282,5 +284,8 @@ def _look_first(
     if share >= 5.0:
         found.append(f"{percent(share)} of the records were left out for want of a value.")
     if not release.reordered:
-        found.append("The rows are in the original order. Shuffle them if anybody else may hold a list in that order.")
+        found.append(
+            "The rows are in the original order. Sort them by what is released (mask --reorder) if anybody else may "
+            "hold a list in that order."
+        )
     return [text for text in found if text]

@@ -69,7 +69,7 @@ def what_was_done(release: Judged, public: bool) -> tuple[Fact, ...]:
     if recipe.integers == "round":
         facts.append(Fact("whole numbers", "rounded", "which moves means a little"))
     if recipe.refine:
-        facts.append(_refined(recipe.refine))
+        facts.append(_refined(recipe.refine, public))
     facts.append(_seed(recipe.options, recipe.refine))
     return tuple(facts)
 
@@ -101,14 +101,15 @@ def _selected(release: Judged, public: bool) -> Fact:
     return Fact("grouped on", chosen, sentence([why + "." if why else "", "The other columns follow those groups."]))
 
 
-def _refined(refine: Mapping[str, Any]) -> Fact:
+def _refined(refine: Mapping[str, Any], public: bool) -> Fact:
     effort, moves = refine["effort"], refine.get("moves", 0)
     title = effort if isinstance(effort, str) else "by a number of moves"
+    price = "" if public else ", but an intruder finds the right group more often"
     return Fact(
         "refined",
         title,
-        f"Records were then moved between neighbouring groups to lose less, {count(moves)} moves tried. k is the same, "
-        f"but an intruder finds the right group more often.",
+        f"Records were then moved between neighbouring groups to lose less, {count(moves)} moves tried. k is the same"
+        f"{price}.",
     )
 
 
@@ -204,7 +205,7 @@ def checklist(release: Judged, lone: Mapping[str, int], public: bool) -> tuple[F
             Finding(
                 "look", "row order",
                 "Rows are in the order of the original file. That order helps an intruder who holds an ordered file: "
-                "shuffle the rows, unless users need it.",
+                "sort the rows by what is released (mask --reorder), unless users need it.",
             )
         )  # fmt: skip
     found.append(
