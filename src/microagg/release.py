@@ -64,6 +64,8 @@ class Release:
         Whether the frame had row labels of its own, which count as an identifier.
     reordered : bool
         Whether the rows are released sorted by their values; `data` keeps the original order either way.
+    excel_safe : bool
+        Whether text is written with an apostrophe before what a spreadsheet would take for a formula; `data` has none.
 
     Examples
     --------
@@ -85,6 +87,7 @@ class Release:
     n_dropped: int = 0
     index_dropped: bool = False
     reordered: bool = False
+    excel_safe: bool = False
     _original: NDArray[np.float64] | None = field(default=None, repr=False)
     _written: NDArray[np.float64] | None = field(default=None, repr=False)
     _judged: DisclosureRisk | None = field(default=None, repr=False)

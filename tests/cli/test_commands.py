@@ -318,9 +318,14 @@ def test_formulas_are_defused_where_asked(tmp_path, monkeypatch):
     Path("f.csv").write_text(f"a,b,note\n{rows}\n")
     Path("r.toml").write_text('k = 3\n[roles]\nquasi = ["a", "b"]\nkeep = ["note"]\n')
     call("mask", "f.csv", "--recipe", "r.toml", "-o", "plain")
-    call("mask", "f.csv", "--recipe", "r.toml", "-o", "safe", "--excel-safe")
+    call("mask", "f.csv", "--recipe", "r.toml", "-o", "safe", "--excel-safe", "--public")
+    call("mask", "f.csv", "--recipe", "r.toml", "-o", "other", "--excel-safe", "--to", "f.parquet")
     assert text_of("plain/f_masked.csv")["note"].to_pylist() == ["=cmd()"] * 30
     assert text_of("safe/f_masked.csv")["note"].to_pylist() == ["'=cmd()"] * 30
+    said = "an apostrophe was put before what a spreadsheet would take for a formula"
+    changed = {"plain/report": False, "safe/report": True, "safe/report_public": True, "other/report": False}
+    for report, is_changed in changed.items():
+        assert (said in Path(f"{report}.html").read_text("utf-8")) == is_changed, report
 
 
 @pytest.mark.usefixtures("survey")

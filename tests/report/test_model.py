@@ -66,12 +66,12 @@ def test_the_verdict_gives_no_false_comfort(model):
     assert model.verdict.headline.startswith("The promise holds")
     assert "“weight”" in model.verdict.headline  # nearly everybody has a weight of his own
     assert model.verdict.state == "look"
-    assert any("original order" in text for text in model.verdict.look_first)
+    assert any("original order" in text and "mask --reorder" in text for text in model.verdict.look_first)
     assert "Small: below 5 %" in model.loss.scale
 
 
 def test_what_the_intruder_is_taken_to_know_is_said_wherever_risk_is():
-    release = ma.protect(SURVEY.select(["age", "income", "tax"]), k=5)
+    release = ma.protect(SURVEY.select(["age", "income", "tax"]), k=30)  # lower, values lie close to the released ones
     plain = build(release)
     assert plain.verdict.state == "good"
     assert not plain.risk.restricted
@@ -137,6 +137,95 @@ def test_columns_released_as_they_are_are_told_where_they_single_people_out():
     assert "It does not cover “tag” and “income”" in more.verdict.headline
 
 
+def test_columns_that_single_people_out_only_together_are_told():
+    rng = np.random.default_rng(0)
+    n = 400
+    columns = {name: rng.integers(0, 12, n) for name in ("birth", "town", "sick")}
+    masked = {name: rng.normal(size=n) for name in "abcd"}
+    table = pa.table({**masked, **columns, "sex": rng.integers(0, 2, n)})
+    roles = {"keep": ["birth", "town"], "confidential": ["sick"], "strata": ["sex"]}
+    release = ma.protect(table, 5, **roles)
+    _, counts = np.unique(np.array([*columns.values(), table["sex"]]), axis=1, return_counts=True)
+    share = f"{100 * np.count_nonzero(counts == 1) / n:.1f}\u00a0% of the records"
+    found = build(release)
+    assert found.verdict.state == "look"
+    assert found.verdict.headline.endswith(
+        f"It does not cover “birth”, “town” and “sick”, by which, with the stratum “sex”, {share} could be told apart."
+    )
+    assert found.verdict.look_first[0].startswith("“birth”, “town” and “sick” and the stratum “sex” are released")
+    assert f"nobody else's in {share}" in found.verdict.look_first[0]
+    public = build(release, public=True).verdict
+    assert public.headline.endswith("It does not cover “birth”, “town” and “sick”, released unchanged.")
+    # Below half it is no headline, and still worth a look.
+    few = ma.protect(table.drop_columns(["town"]), 5, keep=["birth"], confidential=["sick"], strata=["sex"])
+    codes = np.array([columns["birth"], columns["sick"], table["sex"]])
+    _, counts = np.unique(codes, axis=1, return_counts=True)
+    assert 0 < np.count_nonzero(counts == 1) < n / 2
+    found = build(few).verdict
+    assert (found.state, found.headline.count(".")) == ("look", 1)
+    assert "“birth” and “sick”" in found.look_first[0]
+    # Where nobody stands alone there is nothing to say.
+    calm = build(ma.protect(table.select([*masked, "birth"]), 5, keep=["birth"])).verdict
+    assert calm.state == "good"
+
+
+def test_a_group_with_one_confidential_value_is_no_reason_to_be_at_ease():
+    n = 200
+    values = np.arange(float(n))
+    sick = np.arange(n) % 2
+    sick[:10] = 1  # the two lowest groups of five, and no other
+    table = pa.table({"a": values, "b": values[::-1] ** 3, "sick": sick})
+    release = ma.protect(table, 5, confidential=["sick"])
+    sets = [set(sick[release.groups == group].tolist()) for group in range(release.n_groups)]
+    groups = sum(len(one) == 1 for one in sets)
+    records = sum(len(sets[group]) == 1 for group in release.groups)
+    assert 0 < groups < release.n_groups
+    found = build(release)
+    assert found.verdict.state == "look"
+    told = next(text for text in found.verdict.look_first if text.startswith("One value throughout a group"))
+    assert f"“sick” in {groups} groups ({records} records)." in told
+    (own,) = found.diversity
+    assert (own.uniform_groups, own.uniform_records) == (groups, records)
+    assert own.text.startswith(f"{groups} groups have one value throughout, {records} records in all")
+    assert "throughout" not in to_json(build(release, public=True))
+    varied = build(ma.protect(table.set_column(2, "sick", pa.array(np.arange(n) % 2)), 5, confidential=["sick"]))
+    assert varied.diversity[0].uniform_groups == varied.diversity[0].uniform_records == 0
+    assert not any("throughout" in text for text in varied.verdict.look_first)
+
+
+def test_values_released_nearly_as_they_were_are_told():
+    values = np.sort(np.random.default_rng(0).normal(size=500))
+    close = ma.protect(pa.table({"a": values, "b": values**3}), 3)  # neighbours in one are neighbours in the other
+    share = close.risk.interval
+    assert share > 75
+    found = build(close).verdict
+    assert found.state == "look"
+    told = [text for text in found.look_first if "lie close to the released ones" in text]
+    assert len(told) == 1
+    assert told[0].startswith(f"In {share:.1f}".removesuffix(".0") + "\u00a0% of the records")
+    assert build(close, public=True).verdict.state == "good"  # which tells nothing that was measured
+    far = ma.protect(pa.table(np.random.default_rng(0).normal(size=(4, 500)).tolist(), list("abcd")), 5)
+    assert far.risk.interval < 20
+    assert build(far).verdict.state == "good"
+    assert not any("lie close" in text for text in build(far).verdict.look_first)
+
+
+def test_dominance_is_the_second_member_s_guess_at_the_largest():
+    found = build(RELEASE)
+    worst = max(found.risk.columns, key=lambda one: one.dominated or 0)
+    assert worst.dominated > 0.05 * found.risk.n_groups
+    share = f"{100 * worst.dominated / found.risk.n_groups:.1f}".removesuffix(".0")
+    said = (
+        f"In {share}\u00a0% of the groups the second largest member in “{worst.column}”, who knows its own value, can "
+        f"work out the largest to within 10\u00a0% from the mean. See risk by column."
+    )
+    assert said in found.verdict.look_first
+    assert any("second largest" in text for text in found.limits)
+    medians = build(ma.protect(SURVEY, k=5, aggregate="median", **ROLES))  # which tell no total
+    assert {one.dominated for one in medians.risk.columns} == {None}
+    assert not any("second largest" in text for text in medians.verdict.look_first + medians.limits)
+
+
 def test_a_file_that_was_changed_after_masking_breaks_the_promise():
     frame = ma.datasets.survey(100, seed=0, frame="pandas")[["age", "income"]]
     release = ma.protect(frame, k=5)
@@ -193,6 +282,12 @@ def test_every_kind_of_release_has_a_report(case):
             assert not re.search(r"\b(nan|inf|infinity)\b", text, re.IGNORECASE), case
             assert ">None<" not in text
         assert found.verdict.state != "bad"
+    if case == "one column":
+        inside = build(release)
+        intruder = inside.verdict.lines[-1].value
+        assert intruder.startswith("Knowing the masked column of everybody, he picks the right record in")
+        assert "knowing all" not in intruder
+        assert "linked rightly, the column known" in render(inside)
     if case == "single columns":
         assert "not for whole records" in found.verdict.headline
         assert build(release).groups.unique == release.anonymity.n_unique
@@ -221,7 +316,10 @@ def test_refining_and_its_seed_are_told(model):
     release = ma.protect(SURVEY, k=5, refine=60_000, seed=7, **ROLES)
     facts = {fact.name: fact for fact in build(release).done}
     assert "moved between neighbouring groups" in facts["refined"].why
+    assert "an intruder finds the right group more often" in facts["refined"].why
     assert facts["seed"].value == "7"
+    outside = {fact.name: fact for fact in build(release, public=True).done}
+    assert outside["refined"].why.endswith("k is the same.")
     plain = {fact.name: fact for fact in model.done}
     assert "refined" not in plain
     assert plain["seed"].value == "none"

@@ -18,7 +18,7 @@ from microagg.cli._terminal import Terminal
 from microagg.errors import InvalidParameter
 from microagg.io.databases import is_database, without_credentials
 from microagg.io.scratch import private_folder, put_in_place
-from microagg.io.sources import Source, check_target, file_digest, write_target
+from microagg.io.sources import Source, check_target, file_digest, is_text_file, write_target
 from microagg.partition.refine import check_effort
 from microagg.pipeline import protect
 from microagg.recipe_file import METHODS, RecipeFile, recipe_text
@@ -68,11 +68,12 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
         check_target(wishes.to, address, overwrite=wishes.force)
     source, recipe = _roles.recipe_or_guess(terminal, address, wishes.recipe, wishes.k, wishes.dialect, yes=wishes.yes)
     recipe = _with_wishes(recipe, wishes)
-    release = _masked(terminal, source, recipe)
+    defused = recipe.table("output")["excel_safe"] and is_text_file(wishes.to or wishes.output / name)
+    release = replace(_masked(terminal, source, recipe), excel_safe=defused)
     manner: dict[str, Any] = {
         "masked": release.recipe.roles[Role.QUASI.value],
         "same_rows": not release.reordered and not release.n_dropped,
-        "excel_safe": recipe.table("output")["excel_safe"],
+        "excel_safe": release.excel_safe,
     }
     with terminal.wait("taking the checksum of the source"):
         digest = file_digest(address)

@@ -29,12 +29,17 @@ class Diversity:
         of absolute differences).
     t_ordered : float
         The same by the earth mover's distance over the ordered values; NaN for text.
+    uniform_groups, uniform_records : int
+        How many groups of records that look alike have one value throughout, which gives it away, and how many
+        records they hold.
     """
 
     distinct: int
     entropy: float
     t: float
     t_ordered: float
+    uniform_groups: int
+    uniform_records: int
 
 
 @dataclass(frozen=True)
@@ -126,15 +131,18 @@ def _diversity(
     entropies = -np.bincount(owner, shares * np.log(shares), minlength=sizes.size)
     # Σ |p - q| over all values is that over the values that occur, and the overall share of all others.
     gaps = np.bincount(owner, np.abs(shares - overall[value]) - overall[value], minlength=sizes.size)
+    distinct = np.bincount(owner, minlength=sizes.size)
     distance = float("nan")
     if ordered:
         starts = np.searchsorted(owner, np.arange(sizes.size + 1))
         distance = farthest_by_earth_movers(starts, value, shares, cumulative) / max(1, n_values - 1)
     return Diversity(
-        distinct=int(np.bincount(owner, minlength=sizes.size).min()),
+        distinct=int(distinct.min()),
         entropy=float(np.exp(entropies.min())),
         t=float(max(0.0, (gaps.max() + 1.0) / 2.0)),
         t_ordered=distance,
+        uniform_groups=int(np.count_nonzero(distinct == 1)),
+        uniform_records=int(sizes[distinct == 1].sum()),
     )
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg._kernels.classes import refined
 from microagg.checks import check_jobs
+from microagg.errors import InvalidData
 from microagg.evaluate.dominance import measure_dominance
 from microagg.evaluate.score import scoring_index
 from microagg.evaluate.utility import QUANTILES
@@ -17,6 +19,7 @@ from microagg.parallel import in_parallel
 from microagg.prepare.dependence import dependence
 from microagg.report.bins import before_and_after, masked_only
 from microagg.report.parts import (
+    Alone,
     CandidateFacts,
     ColumnLoss,
     ColumnRisk,
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
 Columns = NDArray[np.float64]
 
 MOST_DRAWN = 30
+AS_IT_IS = (Role.WEIGHT, Role.KEEP, Role.CONFIDENTIAL)
 DOMINANCE = 10.0  # percent: the p of the p percent rule
 LOSS_WORDS = ((5.0, "small"), (20.0, "moderate"), (math.inf, "large"))
 LOSS_SCALE = "Small: below 5 % of the variation; moderate: 5 to 20 %; large: above. A convention of this report."
@@ -86,6 +90,8 @@ class Judged(Protocol):
     def index_dropped(self) -> bool: ...  # noqa: D102
     @property
     def reordered(self) -> bool: ...  # noqa: D102
+    @property
+    def excel_safe(self) -> bool: ...  # noqa: D102
 
     def _both(self) -> tuple[Columns, Columns]: ...
 
@@ -253,7 +259,7 @@ def risk_of(release: Judged) -> Risk:
         Figure("linkage and guessing together", "G_DR", found.g_dr, "%", "The mean of RLD and ID."),
         Figure("loss and risk together", "SI", finite(si), "%", "The scoring index: the mean of G_IL and G_DR."),
     )  # fmt: skip
-    dominated: dict[Any, int] = _dominated(release, found.columns) if release.groups.ndim == 1 else {}
+    dominated = _dominated(release, found.columns)
     columns = [
         ColumnRisk(shown(name), finite(found.drivers.get(name, math.nan)), dominated.get(name))
         for name in found.columns
@@ -275,7 +281,12 @@ def risk_of(release: Judged) -> Risk:
 
 
 def _dominated(release: Judged, names: Sequence[Any]) -> dict[Any, int]:
-    """Count, for each column without negative values, the groups of which one member is most."""
+    """Count, for each column without negative values, the groups that fail the p percent rule.
+
+    The rule is about totals: those of whole groups, which their means tell and their medians do not.
+    """
+    if release.groups.ndim == 2 or release.recipe.aggregate != "mean":
+        return {}
     original, _ = release._both()
     return dict(measure_dominance(original, release.groups, names, DOMINANCE).failing)
 
@@ -340,7 +351,14 @@ def diversity_of(release: Judged) -> tuple[DiversityFacts, ...]:
     """Give l and t of the confidential columns."""
     return tuple(
         DiversityFacts(
-            shown(name), own.distinct, float(own.entropy), float(own.t), finite(own.t_ordered), _diversity_words(own)
+            column=shown(name),
+            distinct=own.distinct,
+            entropy=float(own.entropy),
+            t=float(own.t),
+            t_ordered=finite(own.t_ordered),
+            uniform_groups=own.uniform_groups,
+            uniform_records=own.uniform_records,
+            text=_diversity_words(own),
         )
         for name, own in release.anonymity.diversity.items()
     )
@@ -348,7 +366,11 @@ def diversity_of(release: Judged) -> tuple[DiversityFacts, ...]:
 
 def _diversity_words(own: "Diversity") -> str:
     if own.distinct == 1:
-        return "Some group has one value throughout: who is known to be in it has that value."
+        groups = counted(own.uniform_groups, "group has", "groups have")
+        return (
+            f"{groups} one value throughout, {counted(own.uniform_records, 'record')} in all: who is known to be in "
+            f"such a group has that value."
+        )
     if own.distinct == 2:
         return "Some group has two values only."
     return f"Every group has at least {count(own.distinct)} different values."
@@ -397,14 +419,25 @@ def map_of(comparison: Compared) -> Map:
     return Map(found, tuple((float(one.g_il), float(one.g_dr)) for one in efficient), words)
 
 
-def lone_values(release: Judged, names: Sequence[Any]) -> dict[str, int]:
-    """Count, for each column that is released as it is, the records whose value nobody else has."""
+def standing_alone(release: Judged) -> Alone:
+    """Count the records whose values nobody else has, in what is released as it is."""
     frame = frames.open_frame(release.data)
-    found = {}
-    for name in names:
-        sizes = np.bincount(frames.category_codes(frame, [name]))
-        found[shown(name)] = int(np.count_nonzero(sizes == 1))
-    return found
+    roles = release.recipe.roles
+    strata = roles.get(Role.STRATUM.value, ())
+    together = frames.category_codes(frame, strata)
+    by_column = {}
+    for name in (name for role in AS_IT_IS for name in roles.get(role.value, ())):
+        try:
+            codes = frames.category_codes(frame, [name])
+        except InvalidData:  # lists and mixed types cannot be counted
+            continue
+        by_column[shown(name)] = _lone(codes)
+        together = refined(together, codes, codes)
+    return Alone(by_column, _lone(together) if by_column else 0)
+
+
+def _lone(codes: NDArray[np.int64]) -> int:
+    return int(np.count_nonzero(np.bincount(codes) == 1))
 
 
 def strata_sizes(release: Judged) -> NDArray[np.int64]:
@@ -416,12 +449,12 @@ def strata_sizes(release: Judged) -> NDArray[np.int64]:
 
 
 def worst_dominated(risk: Risk) -> str:
-    """Say which column's means are most often nearly one member's value; empty where few are."""
+    """Say in which column the means most often give the largest member to the second; empty where they seldom do."""
     worst = max(risk.columns, key=lambda one: one.dominated or 0)
     if not worst.dominated or worst.dominated < 0.05 * risk.n_groups:
         return ""
     share = percent(100.0 * worst.dominated / risk.n_groups)
     return (
-        f"In {share} of the groups the mean of {quoted(worst.column)} is nearly one member's value, the others having "
-        f"little or nothing: who knows that computes it from the mean. See risk by column."
+        f"In {share} of the groups the second largest member in {quoted(worst.column)}, who knows its own value, can "
+        f"work out the largest to within {percent(risk.dominance_percent)} from the mean. See risk by column."
     )

@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 from microagg.report import figures, words
 from microagg.report.figures import Compared, Judged
+from microagg.report.parts import Alone
 from microagg.report.parts import ReportModel as ReportModel
 from microagg.report.parts import SourceFacts as SourceFacts
 from microagg.report.public import public_change_of_correlations, public_loss_of
@@ -51,11 +52,11 @@ def build(
     risk = None if public else figures.risk_of(release)
     diversity = () if public else figures.diversity_of(release)
     drawn, others = figures.distributions_of(release, public)
-    lone = {} if public else words.unmasked(release)
+    alone = Alone({}, 0) if public else figures.standing_alone(release)
     return ReportModel(
         public=public,
         title=words.title(source),
-        verdict=verdict(release, groups, loss, moved, risk, diversity, lone, public),
+        verdict=verdict(release, groups, loss, moved, risk, diversity, alone, public),
         source=None if public else words.source_facts(source),
         done=words.what_was_done(release, public),
         versions=words.versions(release),
@@ -69,7 +70,7 @@ def build(
         diversity=diversity,
         tree=None if public else figures.tree_of(release),
         map=None if public or comparison is None else figures.map_of(comparison),
-        checklist=words.checklist(release, lone, public),
+        checklist=words.checklist(release, alone.by_column, public),
         limits=words.limits(release, public),
     )
 

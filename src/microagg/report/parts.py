@@ -105,6 +105,14 @@ class Groups:
 
 
 @dataclass(frozen=True)
+class Alone:
+    """Records with values that nobody else has, in the columns that are released as they are."""
+
+    by_column: Mapping[str, int]  # without those that hold lists or mixed types, which cannot be counted
+    together: int  # by all of those columns and the strata at once
+
+
+@dataclass(frozen=True)
 class LeftOut:
     """Records that are not in the release."""
 
@@ -170,7 +178,7 @@ class ColumnRisk:
 
     column: str
     driver: float | None  # percentage points of linkage
-    dominated: int | None  # groups whose mean is nearly one member's value; None where shares mean nothing
+    dominated: int | None  # groups that fail the p % rule; None where it means nothing
 
 
 @dataclass(frozen=True)
@@ -209,6 +217,8 @@ class DiversityFacts:
     entropy: float
     t: float
     t_ordered: float | None
+    uniform_groups: int  # with one value throughout, which gives it away
+    uniform_records: int  # in those
     text: str
 
 

@@ -1,15 +1,13 @@
 """The page in a few sentences: what was promised, whether it holds, what it cost, what to look at first."""
 
-from collections.abc import Mapping
-
-from microagg.report.figures import Judged, names_of, sample_words, worst_dominated
-from microagg.report.parts import DiversityFacts, Fact, Groups, Loss, Risk, State, Verdict
+from microagg.report.figures import AS_IT_IS, Judged, names_of, sample_words, worst_dominated
+from microagg.report.parts import Alone, DiversityFacts, Fact, Groups, Loss, Risk, State, Verdict
 from microagg.report.text import count, counted, listed, percent, quoted, sentence
 from microagg.schema import Role
 
-_MOST_FIRST = 6
+_MOST_FIRST = 8
 _HALF = 50.0  # percent of the records: a column in which so many have a value of their own stands in the headline
-_AS_IT_IS = (Role.WEIGHT, Role.KEEP, Role.CONFIDENTIAL)
+_CLOSE = 20.0  # percent of the records: above, that all their values lie close to the released ones is told first
 _MOST_APART = 2  # columns with values of their own that are told one by one; more are told together
 
 
@@ -20,15 +18,13 @@ def verdict(
     moved: str,
     risk: Risk | None,
     diversity: tuple[DiversityFacts, ...],
-    lone: Mapping[str, int],
+    alone: Alone,
     public: bool,
 ) -> Verdict:
     """Say in a few sentences what a committee must know."""
     counted_again = groups.reached if groups.per_column or groups.counted is None else groups.counted
     holds = min(groups.reached, counted_again) >= groups.promised
-    alone = _alone(release, groups, lone)
-    released = [name for role in _AS_IT_IS for name in names_of(release, role)]
-    gaps = released if public else [name for name, _, share in alone if share >= _HALF]
+    released = [name for role in AS_IT_IS for name in names_of(release, role)]
     if not holds:
         headline = (
             f"The promise is broken: k = {groups.promised} was asked, and only {counted(counted_again, 'record')} "
@@ -40,34 +36,77 @@ def verdict(
         headline = (
             f"The promise holds: every record shares its masked values with at least {groups.reached - 1} others."
         )
-        if gaps:
-            headline += f" It does not cover {listed(gaps, 3)}"
-            apart = ", by which half of the records or more could be told apart."
-            headline += ", released unchanged." if public else apart
-    first = [] if public else _look_first(release, groups, loss, risk, diversity, _alone_words(alone), holds)
+        if public and released:
+            headline += f" It does not cover {listed(released, 3)}, released unchanged."
+        else:
+            headline += _not_covered(release, groups, alone)
+    first = [] if public else _look_first(release, groups, loss, risk, diversity, alone, holds)
     lines = [
         Fact("Promised", _promised(release, groups)),
         Fact("Kept", _kept(groups, holds)),
         Fact("Lost", _lost(loss, moved, public)),
         Fact("An intruder", _intruder(groups, risk)),
     ]
-    open_questions = gaps or groups.per_column or (risk is not None and risk.restricted)
+    apart = bool(released) if public else alone.together > 0  # who is found by one column is found by all
+    uniform = any(one.distinct == 1 for one in diversity)
+    measured = risk is not None and (risk.restricted or _guessed_closely(risk) > _CLOSE)
+    open_questions = apart or uniform or groups.per_column or measured
     state: State = "bad" if not holds else "look" if open_questions else "good"
     return Verdict(state, headline, tuple(lines), tuple(first[:_MOST_FIRST]))
 
 
-def _alone(release: Judged, groups: Groups, lone: Mapping[str, int]) -> list[tuple[str, Role, float]]:
+def _not_covered(release: Judged, groups: Groups, alone: Alone) -> str:
+    """Say for the headline what tells half of the records or more apart, whatever is masked; empty where nothing."""
+    share = 100.0 * alone.together / groups.records
+    if share < _HALF:
+        return ""
+    gaps = [name for name, _, own in _by_column(release, groups, alone) if own >= _HALF]
+    if not gaps:
+        strata = names_of(release, Role.STRATUM)
+        by = f", with {_strata_words(strata)}," if strata else " together"
+        return (
+            f" It does not cover {listed(list(alone.by_column), 3)}, by which{by} {percent(share)} of the records "
+            f"could be told apart."
+        )
+    more = f"; by all that is released as it is, {percent(share)}" if _more_together(alone) else ""
+    return f" It does not cover {listed(gaps, 3)}, by which half of the records or more could be told apart{more}."
+
+
+def _more_together(alone: Alone) -> bool:
+    """Tell whether the columns released as they are single out more records together than any does by itself."""
+    return alone.together > max(alone.by_column.values(), default=0)
+
+
+def _by_column(release: Judged, groups: Groups, alone: Alone) -> list[tuple[str, Role, float]]:
     """Give each column released as it is in which records have a value of their own, and of how many, in percent."""
     return [
-        (name, role, 100.0 * lone[name] / groups.records)
-        for role in _AS_IT_IS
+        (name, role, 100.0 * alone.by_column[name] / groups.records)
+        for role in AS_IT_IS
         for name in names_of(release, role)
-        if lone.get(name)
+        if alone.by_column.get(name)
     ]
 
 
-def _alone_words(alone: list[tuple[str, Role, float]]) -> list[str]:
+def _strata_words(strata: list[str]) -> str:
+    return f"the {'stratum' if len(strata) == 1 else 'strata'} {listed(strata)}"
+
+
+def _alone_words(release: Judged, groups: Groups, alone: Alone) -> list[str]:
     """Say by which columns records could be found, whatever is masked."""
+    found = []
+    if _more_together(alone):
+        names, strata = list(alone.by_column), names_of(release, Role.STRATUM)
+        within = f" and {_strata_words(strata)}" if strata else ""
+        found.append(
+            f"{listed(names)}{within} are released as they are, and together they are nobody else's in "
+            f"{percent(100.0 * alone.together / groups.records)} of the records: who knows them needs nothing more. "
+            "Round columns, put them into classes, or release fewer."
+        )
+    return found + _words_by_column(_by_column(release, groups, alone))
+
+
+def _words_by_column(alone: list[tuple[str, Role, float]]) -> list[str]:
+    """Say the same of single columns."""
     if len(alone) > _MOST_APART:
         ordered = sorted(alone, key=lambda one: -one[2])
         columns = [
@@ -99,7 +138,7 @@ def _promised(release: Judged, groups: Groups) -> str:
     k = groups.promised
     if groups.per_column:
         return f"k = {k} for each of {counted(len(masked), 'masked column')} by itself."
-    within = f" and the {'stratum' if len(strata) == 1 else 'strata'} {listed(strata)}" if strata else ""
+    within = f" and {_strata_words(strata)}" if strata else ""
     columns = f"all {len(masked)} masked columns" if len(masked) > 1 else f"the masked column {quoted(masked[0])}"
     return f"k = {k}: at least {k} records alike in {columns}{within}."
 
@@ -145,9 +184,11 @@ def _intruder(groups: Groups, risk: Risk | None) -> str:
             f"Knowing the masked columns of a person, he finds at least {groups.reached} records that fit alike. What "
             f"those have in common he learns. What is released unmasked may still tell them apart."
         )
-    some, full, group, close = (figure.value for figure in risk.figures[:4])
+    some, full, group = (figure.value for figure in risk.figures[:3])
     bound = "" if groups.per_column else f", of at most {percent(100.0 / groups.promised)}"
-    if not risk.restricted:
+    if len(risk.columns) == 1:
+        linked = f"Knowing the masked column of everybody, he picks the right record {_in_of(full)}{bound}."
+    elif not risk.restricted:
         linked = (
             f"Knowing some masked columns of everybody, he picks the right record {_in_of(some)}; knowing all of them, "
             f"{_in_of(full)}{bound}."
@@ -168,7 +209,7 @@ def _intruder(groups: Groups, risk: Risk | None) -> str:
             sample_words(risk),
             "One who knows more was not measured, and can link more." if risk.restricted else "",
             f"He finds the right group {_in_of(group)}, and then knows what it releases.",
-            f"In {percent(close)} of the records all values lie close to the released ones.",
+            f"In {percent(_guessed_closely(risk))} of the records all values lie close to the released ones.",
         ]
     )
 
@@ -177,13 +218,44 @@ def _in_of(value: float | None) -> str:
     return "never" if value == 0 else f"in {percent(value)} of cases"
 
 
+def _uniform_words(diversity: tuple[DiversityFacts, ...]) -> str:
+    """Say which confidential columns are given away outright to who knows only a person's group."""
+    columns = [
+        f"{quoted(one.column)} in {counted(one.uniform_groups, 'group')} ({counted(one.uniform_records, 'record')})"
+        for one in diversity
+        if one.distinct == 1
+    ]
+    if not columns:
+        return ""
+    return (
+        f"One value throughout a group: {', '.join(columns)}. Who is known to be in such a group has that value, "
+        f"whichever record is his. Take a larger k, or do not release the column."
+    )
+
+
+def _guessed_closely(risk: Risk) -> float:
+    """Give the share of the records, in percent, all of whose values lie close to the released ones."""
+    return next(figure.value or 0.0 for figure in risk.figures if figure.symbol == "ID")
+
+
+def _close_words(risk: Risk) -> str:
+    """Say that released values are nearly the original ones; empty where that is so of few records."""
+    share = _guessed_closely(risk)
+    if share <= _CLOSE:
+        return ""
+    return (
+        f"In {percent(share)} of the records all masked values lie close to the released ones, within 1 to 10 % of the "
+        f"ranks: who finds the group knows them about as well. Take a larger k if that is too close."
+    )
+
+
 def _look_first(
     release: Judged,
     groups: Groups,
     loss: Loss,
     risk: Risk | None,
     diversity: tuple[DiversityFacts, ...],
-    alone: list[str],
+    alone: Alone,
     holds: bool,
 ) -> list[str]:
     """List what deserves attention, the gravest first."""
@@ -195,16 +267,15 @@ def _look_first(
             f"{percent(100.0 * groups.unique / groups.records)} of the records are unique in their masked columns "
             f"taken together. Consider a method that groups whole records."
         )
-    found += alone
+    found += _alone_words(release, groups, alone)
     if risk is not None and risk.restricted:
         found.append(
             f"The risk is that of an intruder who knows only {listed(risk.keys)}. Whoever can know another masked "
             f"column can link more: measure for all of them, unless nobody can know them."
         )
-    for one in diversity:
-        if one.distinct == 1:
-            found.append(f"{quoted(one.column)} has one value throughout some group, which gives it away.")
+    found.append(_uniform_words(diversity))
     if risk is not None:
+        found.append(_close_words(risk))
         found.append(worst_dominated(risk))
     large = [one.column for one in loss.columns if one.word == "large"]
     if large:
@@ -213,5 +284,8 @@ def _look_first(
     if share >= 5.0:
         found.append(f"{percent(share)} of the records were left out for want of a value.")
     if not release.reordered:
-        found.append("The rows are in the original order. Shuffle them if anybody else may hold a list in that order.")
+        found.append(
+            "The rows are in the original order. Sort them by what is released (mask --reorder) if anybody else may "
+            "hold a list in that order."
+        )
     return [text for text in found if text]

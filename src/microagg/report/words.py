@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from microagg.errors import InvalidData
 from microagg.io.databases import is_database, table_name
 from microagg.report.bins import SMALL_CELL
 from microagg.report.figures import (
+    AS_IT_IS,
     Judged,
-    lone_values,
     names_of,
     strata_sizes,
 )
@@ -70,7 +69,7 @@ def what_was_done(release: Judged, public: bool) -> tuple[Fact, ...]:
     if recipe.integers == "round":
         facts.append(Fact("whole numbers", "rounded", "which moves means a little"))
     if recipe.refine:
-        facts.append(_refined(recipe.refine))
+        facts.append(_refined(recipe.refine, public))
     facts.append(_seed(recipe.options, recipe.refine))
     return tuple(facts)
 
@@ -102,14 +101,15 @@ def _selected(release: Judged, public: bool) -> Fact:
     return Fact("grouped on", chosen, sentence([why + "." if why else "", "The other columns follow those groups."]))
 
 
-def _refined(refine: Mapping[str, Any]) -> Fact:
+def _refined(refine: Mapping[str, Any], public: bool) -> Fact:
     effort, moves = refine["effort"], refine.get("moves", 0)
     title = effort if isinstance(effort, str) else "by a number of moves"
+    price = "" if public else ", but an intruder finds the right group more often"
     return Fact(
         "refined",
         title,
-        f"Records were then moved between neighbouring groups to lose less, {count(moves)} moves tried. k is the same, "
-        f"but an intruder finds the right group more often.",
+        f"Records were then moved between neighbouring groups to lose less, {count(moves)} moves tried. k is the same"
+        f"{price}.",
     )
 
 
@@ -174,19 +174,6 @@ def left_out(release: Judged, public: bool) -> LeftOut:
     )
 
 
-def unmasked(release: Judged) -> dict[str, int]:
-    """Count, in each column that is released as it is and is no stratum, the records with a value of their own."""
-    roles = release.recipe.roles
-    names = [n for role in (Role.WEIGHT, Role.KEEP, Role.CONFIDENTIAL) for n in roles.get(role.value, ())]
-    found: dict[str, int] = {}
-    for name in names:
-        try:
-            found |= lone_values(release, [name])
-        except InvalidData:  # lists and mixed types cannot be counted
-            found[shown(name)] = 0
-    return found
-
-
 def checklist(release: Judged, lone: Mapping[str, int], public: bool) -> tuple[Finding, ...]:
     """List what to tick off before the file goes out. In public nothing that an intruder could use."""
     recipe = release.recipe
@@ -199,6 +186,14 @@ def checklist(release: Judged, lone: Mapping[str, int], public: bool) -> tuple[F
     topics = {Role.KEEP: "kept columns", Role.CONFIDENTIAL: "confidential columns", Role.WEIGHT: "weights"}
     found += [_as_they_are(topic, names_of(release, role), lone) for role, topic in topics.items()]
     found.append(_strata(release, public))
+    if release.excel_safe:
+        found.append(
+            Finding(
+                "note", "formulas",
+                "In text, and in names of columns, an apostrophe was put before what a spreadsheet would take for a "
+                "formula. But for that, columns that are called unchanged are.",
+            )
+        )  # fmt: skip
     if recipe.aggregate == "median":
         found.append(Finding("look", "medians", "The median of an odd group is somebody's own value. Means are not."))
     if recipe.integers == "float":
@@ -210,7 +205,7 @@ def checklist(release: Judged, lone: Mapping[str, int], public: bool) -> tuple[F
             Finding(
                 "look", "row order",
                 "Rows are in the order of the original file. That order helps an intruder who holds an ordered file: "
-                "shuffle the rows, unless users need it.",
+                "sort the rows by what is released (mask --reorder), unless users need it.",
             )
         )  # fmt: skip
     found.append(
@@ -270,7 +265,7 @@ def _strata(release: Judged, public: bool) -> Finding:
 def limits(release: Judged, public: bool) -> tuple[str, ...]:
     """Say what is not claimed."""
     roles = release.recipe.roles
-    other = any(roles.get(role.value) for role in (Role.KEEP, Role.CONFIDENTIAL, Role.WEIGHT))
+    other = any(roles.get(role.value) for role in AS_IT_IS)
     found = [
         "k-anonymity is about the masked columns and the strata. "
         + ("It says nothing about the columns released as they are." if other else "No other column is released."),
@@ -279,11 +274,15 @@ def limits(release: Judged, public: bool) -> tuple[str, ...]:
         "in the survey and knows who else did.",
         "Two releases of one file, or of files with the same persons, protect less than one: groups that differ can be "
         "set against each other.",
-        "A mean can be most of one member's value, where the others of its group have little.",
         "It gives no differential privacy.",
         "Analyses of the masked file find too little variation, the less the larger the loss; means of whole columns "
         "are kept where means are released unrounded.",
     ]
+    if release.recipe.aggregate == "mean":
+        found.append(
+            "A mean tells a group's total: where the others have little, the second largest member, who knows its own "
+            "value, can work out the largest closely."
+        )
     if release.recipe.per_column:
         found.insert(0, "k holds for each column only. Whole records may be unique, and be found.")
     if public:
