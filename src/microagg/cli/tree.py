@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from rich.markup import escape
+from rich.text import Text
 from rich.tree import Tree
 
 from microagg.checks import check_option
@@ -50,7 +50,7 @@ def run(
         found = dependence(frames.to_columns(opened, names), measure=measure)
     chosen = select_columns(names, found, count=min(count, len(names)))
     terminal.show(_drawn(names, found))
-    terminal.say(f"\n{', '.join(chosen.columns)} would stand for all {len(names)} columns ({measure}).")
+    terminal.say(f"\n{', '.join(map(shown, chosen.columns))} would stand for all {len(names)} columns ({measure}).")
     if output is not None:
         with terminal.wait("drawing"):
             save_picture(draw_tree(names, found.edges, [names.index(name) for name in chosen.columns]), output)
@@ -75,15 +75,12 @@ def _drawn(names: list[str], found: Dependence) -> Tree:
         near[edge.first].append((edge.second, edge.weight))
         near[edge.second].append((edge.first, edge.weight))
     busiest = max(near, key=lambda j: (len(near[j]), -j))
-    drawn = Tree(_plain(names[busiest]))
+    drawn = Tree(Text(shown(names[busiest])))
     stack = [(busiest, -1, drawn)]
     while stack:
         column, above, branch = stack.pop()
         for other, weight in near[column]:
             if other != above:
-                stack.append((other, column, branch.add(f"{_plain(names[other])}  [dim]{weight:.3g}[/dim]")))
+                label = Text.assemble(shown(names[other]), "  ", (f"{weight:.3g}", "dim"))
+                stack.append((other, column, branch.add(label)))
     return drawn
-
-
-def _plain(name: str) -> str:
-    return escape(shown(name))
