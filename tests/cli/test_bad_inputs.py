@@ -83,6 +83,12 @@ CASES = {
         2,
         "source",
     ),
+    "target in the output": (
+        lambda: (Path("out").mkdir(), Path("good.csv").write_text(GOOD)),
+        (*MASK, "good.csv", "--to", "out/m.csv"),
+        2,
+        "lies in it",
+    ),
     "target of no kind": (write("good.csv", GOOD), (*MASK, "good.csv", "--to", "m.docx"), 2, "m.docx"),
     "recipe without k": (recipe(ROLES), BY_RECIPE, 2, "k"),
     "recipe typo": (recipe("k = 3\n[role]\n"), BY_RECIPE, 2, "'roles'"),
@@ -190,6 +196,37 @@ def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch, capsys):
     assert caught.value.code == 2
     assert "folder" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["good.csv"]
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+def test_data_elsewhere_goes_again_if_the_folder_cannot_be_put_in_place(tmp_path, monkeypatch, capsys, engine):
+    import microagg.cli._output as module
+
+    monkeypatch.chdir(tmp_path)
+    recipe(f"k = 3\n{ROLES}")()
+
+    def refuse(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module, "put_in_place", refuse)
+    words = ["microagg", *BY_RECIPE, "--engine", engine, "--to"]
+    monkeypatch.setattr(sys, "argv", [*words, "m.csv"])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 1
+    assert "nothing is left of it" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["good.csv", "r.toml"]
+    elsewhere = {"m.csv": ["--force"]} | ({"duckdb:///m.db?table=t": []} if engine == "memory" else {})
+    Path("m.csv").write_text("former")
+    for target, more in elsewhere.items():  # what cannot be taken back is told
+        monkeypatch.setattr(sys, "argv", [*words, target, *more])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        assert caught.value.code == 1
+        said = capsys.readouterr().err
+        assert f"No space left on device. The masked data is in {target!r} already; the output 'out'" in said
+        assert "--force" in said
+    assert not Path("out").exists()
 
 
 def test_a_broken_promise_writes_nothing(tmp_path, monkeypatch, capsys):

@@ -193,7 +193,8 @@ def assess(
         str, typer.Argument(help="The masked one, the same records in the same order.", show_default=False)
     ],
     recipe: Annotated[
-        Path | None, typer.Option(help="The recipe it was masked by: its masked columns, strata, \\[risk] and \\[read].")
+        Path | None,
+        typer.Option(help="The recipe it was masked by: its columns, strata, \\[risk] and \\[read]."),
     ] = None,
     columns: Annotated[
         str | None, typer.Option(help="Columns to judge, with commas; else the recipe's, or all numbers that differ.")

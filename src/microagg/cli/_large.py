@@ -1,11 +1,11 @@
 """Masking beyond memory: on disk, or on a cluster."""
 
 import logging
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from microagg.cli import _roles
+from microagg.cli._output import whole_output
 from microagg.cli._record import spelt_out
 from microagg.cli._terminal import Terminal
 from microagg.errors import InvalidParameter
@@ -40,20 +40,19 @@ def mask_large(
     wishes: "Wishes",
     recipe: RecipeFile,
     name: str,
-    output: AbstractContextManager[Path],
 ) -> None:
-    """Mask a Parquet or text file on disk or on a cluster; `output` is the folder that takes its place when whole."""
+    """Mask a Parquet or text file on disk or on a cluster."""
     given = _arguments(recipe, wishes.engine)
     if is_database(address):
         raise InvalidParameter(f"--engine {wishes.engine} reads files, not tables of databases. Leave it out.")
     if wishes.to is not None and is_database(wishes.to):
         raise InvalidParameter(f"--engine {wishes.engine} writes files, not tables of databases. Name one with --to.")
     logging.getLogger("microagg").setLevel(logging.INFO)
-    with output as folder:
+    with whole_output(wishes.output, wishes.to, wishes.force) as output:
         with terminal.bar("masking") as tell:
             release = protect_file(
                 address,
-                folder / name if wishes.to is None else wishes.to,
+                output.folder / name if wishes.to is None else wishes.to,
                 engine="local" if wishes.engine == "disk" else "dask",
                 scheduler=wishes.scheduler,
                 read=recipe.table("read"),
@@ -61,8 +60,9 @@ def mask_large(
                 progress=tell,
                 **given,
             )
+        output.data_is_written = True
         whole = spelt_out(recipe, release.recipe, recipe.table("read"), None)
-        (folder / "recipe.toml").write_text(recipe_text(whole, Path(address).name), "utf-8")
+        (output.folder / "recipe.toml").write_text(recipe_text(whole, Path(address).name), "utf-8")
     masked = str(wishes.output / name) if wishes.to is None else wishes.to
     if release.details:
         terminal.say(f"{Path(address).name}: {_roles.told(release.details)}")
