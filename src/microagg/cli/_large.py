@@ -47,6 +47,8 @@ def mask_large(
         raise InvalidParameter(f"--engine {wishes.engine} reads files, not tables of databases. Leave it out.")
     if wishes.to is not None and is_database(wishes.to):
         raise InvalidParameter(f"--engine {wishes.engine} writes files, not tables of databases. Name one with --to.")
+    if recipe.table("risk"):
+        terminal.remark(f"Not used of the recipe: [risk]; --engine {wishes.engine} measures none. Use: microagg assess")
     logging.getLogger("microagg").setLevel(logging.INFO)
     with whole_output(wishes.output, wishes.to, wishes.force) as output:
         with terminal.bar("masking") as tell:
@@ -61,7 +63,7 @@ def mask_large(
                 **given,
             )
         output.data_is_written = True
-        whole = spelt_out(recipe, release.recipe, recipe.table("read"), None)
+        whole = spelt_out(recipe, release.recipe, dict(release.read), None)
         (output.folder / "recipe.toml").write_text(recipe_text(whole, Path(address).name), "utf-8")
     masked = str(wishes.output / name) if wishes.to is None else wishes.to
     if release.details:
@@ -83,15 +85,19 @@ def mask_large(
 
 def _arguments(recipe: RecipeFile, engine: str) -> dict[str, Any]:
     """Give what `protect_file` is told of the recipe, and refuse what it cannot do."""
-    unused = [f"[{name}]" for name in ("select", "risk") if recipe.table(name)]
+    unused = ["[select]"] if recipe.table("select") else []
     unused += [f"{name!r}" for name, wanted in recipe.table("output").items() if wanted]
     if unused:
         raise InvalidParameter(f"{unused[0]} in the recipe does not go with --engine {engine}. Leave it out.")
     given = recipe.arguments()
     if given.pop("scale", "standard") != "standard" or given.pop("missing", "error") != "error":
         raise InvalidParameter("on disk, columns are standardised and missing values refused. Say so in the recipe.")
-    if given.pop("blocks", "auto") not in ("auto", "median") or given.pop("per_column", False) or "unit" in given:
+    blocks = given.pop("blocks", "auto")
+    if blocks not in ("auto", "median"):
         raise InvalidParameter(
-            "on disk, blocks are cut by median, for whole records, without units. Say so in the recipe."
+            f"by = {blocks!r} in [blocks] of the recipe does not go with --engine {engine}, which cuts blocks by "
+            f"median. Write by = 'median', or leave [blocks] out."
         )
+    if given.pop("per_column", False) or "unit" in given:
+        raise InvalidParameter("on disk, whole records are grouped, without units. Say so in the recipe.")
     return given
