@@ -10,6 +10,7 @@ import pytest
 
 import microagg as ma
 from microagg.cli import main
+from microagg.io.databases import write_table
 
 CELL = "71.2593"  # a value that must never be shown
 GOOD = "a,b,c\n" + "".join(f"{i},{i * 7 % 11},{CELL}\n" for i in range(40))
@@ -45,6 +46,7 @@ def recipe(text, data=GOOD):
     return prepare
 
 
+TABLE = "duckdb:///x.db?table=t"
 MASK = ("mask", "--yes", "-k", "3")
 BY_RECIPE = ("mask", "good.csv", "--recipe", "r.toml")
 CASES = {
@@ -57,7 +59,14 @@ CASES = {
     "truncated gzip": (truncated_gz, (*MASK, "g.csv.gz"), 1, "g.csv.gz"),
     "not parquet at all": (write("n.parquet", GOOD), (*MASK, "n.parquet"), 1, "n.parquet"),
     "ragged rows": (write("r.csv", GOOD + f"1,2,{CELL},4,5\n"), (*MASK, "r.csv"), 1, "r.csv"),
-    "duplicate headers": (duplicate_columns, (*MASK, "d.csv"), 2, "d.csv"),
+    "duplicate headers": (duplicate_columns, (*MASK, "d.csv"), 1, "d.csv"),
+    "a header without a name": (write("d.csv", f"a,\n1,{CELL}\n"), (*MASK, "d.csv"), 1, "has no name"),
+    "a table that exists": (
+        lambda: (Path("good.csv").write_text(GOOD), write_table(pa.table({"a": [1]}), TABLE, False)),
+        (*MASK, "good.csv", "--to", TABLE),
+        2,
+        "--force",
+    ),
     "wrong encoding": (
         write("l.csv", "a,é\n1,2\n3,4\n5,6\n".encode("latin-1")),
         (*MASK, "l.csv", "--encoding", "utf-8"),
