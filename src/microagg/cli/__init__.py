@@ -1,6 +1,5 @@
 """The command line: parse, call the pipeline, print."""
 
-import sys
 import traceback
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +8,7 @@ import typer
 
 from microagg import __version__
 from microagg.cli._interrupt import insisting
-from microagg.errors import InvalidParameter, MicroaggError, RoleError, TooFewRecords
+from microagg.errors import InvalidParameter, MicroaggError, RoleError
 
 app = typer.Typer(
     help="Release microdata without exposing anybody in it: k-anonymity by microaggregation.",
@@ -45,8 +44,6 @@ def main() -> None:
             app()
     except MicroaggError as error:
         _complain(f"{type(error).__name__}: {error}")
-        if isinstance(error, TooFewRecords) and error.strata and sys.stderr.isatty():
-            _complain("Too small: " + "; ".join(", ".join(str(value) for value in names) for names in error.strata))
         raise SystemExit(2 if isinstance(error, (InvalidParameter, RoleError)) else 1) from None
     except OSError as error:
         _complain(
