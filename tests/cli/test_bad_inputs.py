@@ -130,6 +130,18 @@ CASES = {
     "levels in words": (write("good.csv", GOOD), ("compare", "good.csv", "--yes", "-k", "3,x"), 2, "'3,x'"),
     "a picture of no kind": (write("good.csv", GOOD), ("tree", "good.csv", "-o", "t.gif"), 2, "t.gif"),
     "unknown measure": (write("good.csv", GOOD), ("tree", "good.csv", "--measure", "emin"), 2, "emin"),
+    "more columns than there are": (
+        recipe("k = 3\n" + ROLES),
+        ("tree", "good.csv", "--recipe", "r.toml", "--count", "50"),
+        2,
+        "--count=50 must be a whole number, from 1 to 3",
+    ),
+    "a spreadsheet's formulas in Parquet": (
+        write("good.csv", GOOD),
+        (*MASK, "good.csv", "--excel-safe", "--to", "m.parquet"),
+        2,
+        "--excel-safe goes with text files",
+    ),
     "the recipe over the source": (
         write("good.csv", GOOD),
         ("inspect", "good.csv", "-o", "good.csv", "--force"),

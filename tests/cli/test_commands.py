@@ -137,7 +137,9 @@ def test_quiet_says_nothing():
 def test_people_see_tables():
     call("mask", "survey.csv", "-k", 3, "--yes")
     assert "scoring index" in call("assess", "survey.csv", "out/survey_masked.csv").stdout
-    assert "The lowest score" in call("compare", "survey.csv", "-k", "3", "--methods", "mdav", "--yes").stdout
+    said = call("compare", "survey.csv", "-k", "3,3", "--methods", "mdav", "--yes").stdout
+    assert "The lowest score" in said
+    assert len([line for line in said.splitlines() if line.startswith("mdav ")]) == 1
     assert "would stand for all 10 columns" in call("tree", "survey.csv").stdout
     assert "census" in call("datasets", "list").stdout
 
@@ -321,6 +323,9 @@ def test_formulas_are_defused_where_asked(tmp_path, monkeypatch):
     call("mask", "f.csv", "--recipe", "r.toml", "-o", "safe", "--excel-safe")
     assert text_of("plain/f_masked.csv")["note"].to_pylist() == ["=cmd()"] * 30
     assert text_of("safe/f_masked.csv")["note"].to_pylist() == ["'=cmd()"] * 30
+    assert "Not used" not in call("mask", "f.csv", "--recipe", "safe/recipe.toml", "-o", "again").stderr
+    result = call("mask", "f.csv", "--recipe", "safe/recipe.toml", "-o", "other", "--to", "f.parquet")
+    assert "Not used of the recipe: excel_safe" in result.stderr
 
 
 @pytest.mark.usefixtures("survey")

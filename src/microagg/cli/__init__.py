@@ -286,7 +286,7 @@ def compare(
 def tree(
     source: Source,
     measure: Annotated[str, typer.Option(help="emim, chi2, normal or vi.")] = "emim",
-    count: Annotated[int, typer.Option(help="How many columns to choose.", min=1)] = 3,
+    count: Annotated[int | None, typer.Option(help="How many columns to choose; 3, or all of fewer.", min=1)] = None,
     recipe: Annotated[Path | None, typer.Option(help="A recipe that says which columns are to be masked.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="A picture of the tree: .svg, .png.")] = None,
     delimiter: Delimiter = None,

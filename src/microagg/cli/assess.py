@@ -1,5 +1,6 @@
 """`microagg assess`: loss and risk of any masked file, whoever made it."""
 
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -180,12 +181,12 @@ def _warnings(pair: Pair, recipe: RecipeFile | None, names: list[str], strata: l
     if numbers:
         found.append(
             f"released unchanged and not judged: {', '.join(numbers)}. An intruder who knows them links more records "
-            f"than is shown. To judge them as well: --columns {_option([*names, *numbers])}"
+            f"than is shown. To judge them as well: --columns {shlex.quote(','.join([*names, *numbers]))}"
         )
     if others:
         found.append(
             f"released unchanged and no numbers: {', '.join(others)}. An intruder who knows them links more records "
-            f"than is shown. To let him: --strata {_option([*strata, *others])}"
+            f"than is shown. To let him: --strata {shlex.quote(','.join([*strata, *others]))}"
         )
     for name in [] if recipe is None else _declared_unchanged(recipe):
         if name in pair.common and not pair.is_same(name):
@@ -196,11 +197,6 @@ def _warnings(pair: Pair, recipe: RecipeFile | None, names: list[str], strata: l
             "do not stand beside their originals, and nothing shown here holds. Mask without that to assess."
         )
     return found
-
-
-def _option(names: list[str]) -> str:
-    text = ",".join(names)
-    return f"'{text}'" if set(text) & set(' ;&|$()<>\\*?!#~"`') else text
 
 
 def _linked(risk: DisclosureRisk, strata: list[str]) -> str:

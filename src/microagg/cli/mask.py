@@ -16,7 +16,7 @@ from microagg.cli._risk import risk_facts
 from microagg.cli._terminal import Terminal
 from microagg.errors import InvalidParameter
 from microagg.io.databases import is_database, without_credentials
-from microagg.io.sources import Source, check_target, file_digest, write_target
+from microagg.io.sources import Source, check_target, file_digest, is_text_file, write_target
 from microagg.partition.refine import check_effort
 from microagg.pipeline import protect
 from microagg.recipe_file import METHODS, RecipeFile, recipe_text
@@ -64,8 +64,16 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
         return
     if wishes.to is not None:
         check_target(wishes.to, address, overwrite=wishes.force)
+    target = wishes.output / name if wishes.to is None else wishes.to
+    if wishes.excel_safe and not is_text_file(target):
+        raise InvalidParameter(
+            "--excel-safe goes with text files, such as .csv, and the target is none. Leave it out, or name one with "
+            "--to."
+        )
     source, recipe = _roles.recipe_or_guess(terminal, address, wishes.recipe, wishes.k, wishes.dialect, yes=wishes.yes)
     recipe = _with_wishes(recipe, wishes)
+    if recipe.table("output")["excel_safe"] and not is_text_file(target):
+        terminal.remark("Not used of the recipe: excel_safe; the target is no text file.")
     release = _masked(terminal, source, recipe)
     manner: dict[str, Any] = {
         "masked": release.recipe.roles[Role.QUASI.value],

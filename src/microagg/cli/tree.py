@@ -5,7 +5,7 @@ from pathlib import Path
 from rich.text import Text
 from rich.tree import Tree
 
-from microagg.checks import check_option
+from microagg.checks import check_option, check_whole
 from microagg.cli import _roles
 from microagg.cli._pictures import check_picture, save_picture
 from microagg.cli._terminal import Terminal
@@ -18,11 +18,13 @@ from microagg.recipe_file import read_recipe
 from microagg.report.text import shown
 from microagg.schema import Role
 
+_MOST = "There are no more columns to mask."
+
 
 def run(
     address: str,
     measure: str,
-    count: int,
+    count: int | None,
     recipe_path: Path | None,
     output: Path | None,
     dialect: dict[str, str],
@@ -43,12 +45,13 @@ def run(
         names = recipe.masked(source.table.column_names)
     if len(names) < 2:
         raise InvalidData(f"a tree needs two columns of numbers; {len(names)} is to be masked. Name more in a recipe.")
+    wanted = min(3, len(names)) if count is None else check_whole("--count", count, 1, len(names), _MOST)
     with terminal.wait("weighing every pair of columns"):
         opened = frames.open_frame(source.typed(names).select(names))
         frames.check_numeric(opened, names)
         frames.check_complete(opened, names, remedy="Impute them or leave those records out first.")
         found = dependence(frames.to_columns(opened, names), measure=measure)
-    chosen = select_columns(names, found, count=min(count, len(names)))
+    chosen = select_columns(names, found, count=wanted)
     terminal.show(_drawn(names, found))
     terminal.say(f"\n{', '.join(map(shown, chosen.columns))} would stand for all {len(names)} columns ({measure}).")
     if output is not None:
