@@ -13,8 +13,7 @@
     └── ClusterFailed                      a cluster cannot be reached, or cannot do the work
 
 A message names the value, the limit and the remedy, and never shows a cell of the data: it may end up
-in a log. What a person at the terminal may see and a log may not (the names of small strata) is kept in
-an attribute, apart from the message.
+in a log.
 
 Examples
 --------
@@ -48,17 +47,7 @@ class InvalidData(InputError):
 
 
 class TooFewRecords(InputError):
-    """There are fewer than k records, in the file or in one of its strata.
-
-    Attributes
-    ----------
-    strata : tuple
-        The strata that are too small, for display on a terminal only: they are cells of the data.
-    """
-
-    def __init__(self, message: str, strata: tuple[tuple[object, ...], ...] = ()) -> None:
-        super().__init__(message)
-        self.strata = strata
+    """There are fewer than k records, in the file or in one of its strata."""
 
 
 class PromiseBroken(MicroaggError):

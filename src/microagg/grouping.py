@@ -2,7 +2,7 @@
 
 import copy
 import difflib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -148,25 +148,19 @@ def select_forming(select: Any, how: Mapping[str, Any], frame: Any, names: list[
     return Selection(tuple(chosen), "as asked", {}, (tuple(chosen),), 1)
 
 
-def check_strata(codes: Labels, k: int, values_of: Callable[[int], tuple[Any, ...]] | None = None) -> None:
-    """Refuse a file in which a stratum has fewer than k records; `values_of` a row tells which to a terminal."""
-    check_stratum_sizes(
-        np.bincount(codes), k, lambda stratum: values_of(int(np.argmax(codes == stratum))) if values_of else ()
-    )
+def check_strata(codes: Labels, k: int, names: Sequence[Any]) -> None:
+    """Refuse a file in which a stratum by the columns `names` has fewer than k records."""
+    check_stratum_sizes(np.bincount(codes), k, names)
 
 
-def check_stratum_sizes(
-    sizes: NDArray[np.int64], k: int, values_of: Callable[[int], tuple[Any, ...]] | None = None
-) -> None:
-    """Refuse strata of fewer than k records; `values_of` a stratum tells which to a terminal."""
-    small = np.flatnonzero(sizes < k)
-    if small.size:
-        have = "has" if small.size == 1 else "have"
-        shown = [values_of(int(stratum)) for stratum in small[:20]] if values_of else []
+def check_stratum_sizes(sizes: NDArray[np.int64], k: int, names: Sequence[Any]) -> None:
+    """Refuse strata of fewer than k records; what they are called are cells of the data, and not shown."""
+    small = np.count_nonzero(sizes < k)
+    if small:
+        have = "has" if small == 1 else "have"
         raise TooFewRecords(
-            f"{small.size} of {sizes.size} strata {have} fewer than k={k} records (the smallest has {sizes.min()}). "
-            f"Merge strata or lower k.",
-            strata=tuple(values for values in shown if values),
+            f"{small} of {sizes.size} strata by {', '.join(map(shown_name, names))} {have} fewer than k={k} records "
+            f"(the smallest has {sizes.min()}). Merge strata or lower k."
         )
 
 

@@ -288,7 +288,7 @@ def _without_missing(frame: Any, names: list[Any], missing: str) -> Any:
 def _strata(frame: Any, names: list[Any], k: int) -> Labels:
     """Number each record's stratum, refusing a file in which one has fewer than k."""
     codes = frames.category_codes(frame, names)
-    check_strata(codes, k, lambda row: frames.row_values(frame, names, row))
+    check_strata(codes, k, names)
     return codes
 
 

@@ -1,6 +1,7 @@
 """`microagg assess` judges what the recipe says, and never by rows that do not belong together without saying so."""
 
 import json
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -109,6 +110,15 @@ def test_rows_in_another_order_are_noticed():
     kept = [header.index(name) for name in ("age", "wage", "income", "weight")]
     Path("numbers.csv").write_text("\n".join(",".join(line.split(",")[j] for j in kept) for line in lines))
     assert "'weight'" in refused("survey.csv", "numbers.csv")  # a number that was moved is no masked one
+
+
+def test_names_that_a_shell_would_take_apart_are_quoted_in_warnings(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = ma.datasets.survey(100, seed=0).select(["age", "wage", "weight"]).rename_columns(["age", "it's {a}", "w"])
+    pq.write_table(table, "a.parquet")
+    pq.write_table(ma.protect(table, 4, weight="w").data, "b.parquet")
+    (warning,) = judged("a.parquet", "b.parquet")["warnings"]
+    assert shlex.split(warning[warning.index("--columns") :]) == ["--columns", "age,it's {a},w"]
 
 
 def test_a_sorted_file_of_masked_columns_alone(tmp_path, monkeypatch):

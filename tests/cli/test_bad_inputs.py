@@ -10,6 +10,7 @@ import pytest
 
 import microagg as ma
 from microagg.cli import main
+from microagg.io.databases import write_table
 
 CELL = "71.2593"  # a value that must never be shown
 GOOD = "a,b,c\n" + "".join(f"{i},{i * 7 % 11},{CELL}\n" for i in range(40))
@@ -45,6 +46,7 @@ def recipe(text, data=GOOD):
     return prepare
 
 
+TABLE = "duckdb:///x.db?table=t"
 MASK = ("mask", "--yes", "-k", "3")
 BY_RECIPE = ("mask", "good.csv", "--recipe", "r.toml")
 CASES = {
@@ -57,7 +59,14 @@ CASES = {
     "truncated gzip": (truncated_gz, (*MASK, "g.csv.gz"), 1, "g.csv.gz"),
     "not parquet at all": (write("n.parquet", GOOD), (*MASK, "n.parquet"), 1, "n.parquet"),
     "ragged rows": (write("r.csv", GOOD + f"1,2,{CELL},4,5\n"), (*MASK, "r.csv"), 1, "r.csv"),
-    "duplicate headers": (duplicate_columns, (*MASK, "d.csv"), 2, "d.csv"),
+    "duplicate headers": (duplicate_columns, (*MASK, "d.csv"), 1, "d.csv"),
+    "a header without a name": (write("d.csv", f"a,\n1,{CELL}\n"), (*MASK, "d.csv"), 1, "has no name"),
+    "a table that exists": (
+        lambda: (Path("good.csv").write_text(GOOD), write_table(pa.table({"a": [1]}), TABLE, False)),
+        (*MASK, "good.csv", "--to", TABLE),
+        2,
+        "--force",
+    ),
     "wrong encoding": (
         write("l.csv", "a,é\n1,2\n3,4\n5,6\n".encode("latin-1")),
         (*MASK, "l.csv", "--encoding", "utf-8"),
@@ -82,6 +91,12 @@ CASES = {
         (*MASK, "good.csv", "--to", "good.csv", "--force"),
         2,
         "source",
+    ),
+    "target in the output": (
+        lambda: (Path("out").mkdir(), Path("good.csv").write_text(GOOD)),
+        (*MASK, "good.csv", "--to", "out/m.csv"),
+        2,
+        "lies in it",
     ),
     "target of no kind": (write("good.csv", GOOD), (*MASK, "good.csv", "--to", "m.docx"), 2, "m.docx"),
     "recipe without k": (recipe(ROLES), BY_RECIPE, 2, "k"),
@@ -115,6 +130,18 @@ CASES = {
     "levels in words": (write("good.csv", GOOD), ("compare", "good.csv", "--yes", "-k", "3,x"), 2, "'3,x'"),
     "a picture of no kind": (write("good.csv", GOOD), ("tree", "good.csv", "-o", "t.gif"), 2, "t.gif"),
     "unknown measure": (write("good.csv", GOOD), ("tree", "good.csv", "--measure", "emin"), 2, "emin"),
+    "more columns than there are": (
+        recipe("k = 3\n" + ROLES),
+        ("tree", "good.csv", "--recipe", "r.toml", "--count", "50"),
+        2,
+        "--count=50 must be a whole number, from 1 to 3",
+    ),
+    "a spreadsheet's formulas in Parquet": (
+        write("good.csv", GOOD),
+        (*MASK, "good.csv", "--excel-safe", "--to", "m.parquet"),
+        2,
+        "--excel-safe goes with text files",
+    ),
     "the recipe over the source": (
         write("good.csv", GOOD),
         ("inspect", "good.csv", "-o", "good.csv", "--force"),
@@ -190,6 +217,37 @@ def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch, capsys):
     assert caught.value.code == 2
     assert "folder" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["good.csv"]
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+def test_data_elsewhere_goes_again_if_the_folder_cannot_be_put_in_place(tmp_path, monkeypatch, capsys, engine):
+    import microagg.cli._output as module
+
+    monkeypatch.chdir(tmp_path)
+    recipe(f"k = 3\n{ROLES}")()
+
+    def refuse(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module, "put_in_place", refuse)
+    words = ["microagg", *BY_RECIPE, "--engine", engine, "--to"]
+    monkeypatch.setattr(sys, "argv", [*words, "m.csv"])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 1
+    assert "nothing is left of it" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["good.csv", "r.toml"]
+    elsewhere = {"m.csv": ["--force"]} | ({"duckdb:///m.db?table=t": []} if engine == "memory" else {})
+    Path("m.csv").write_text("former")
+    for target, more in elsewhere.items():  # what cannot be taken back is told
+        monkeypatch.setattr(sys, "argv", [*words, target, *more])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        assert caught.value.code == 1
+        said = capsys.readouterr().err
+        assert f"No space left on device. The masked data is in {target!r} already; the output 'out'" in said
+        assert "--force" in said
+    assert not Path("out").exists()
 
 
 def test_a_broken_promise_writes_nothing(tmp_path, monkeypatch, capsys):

@@ -137,7 +137,9 @@ def test_quiet_says_nothing():
 def test_people_see_tables():
     call("mask", "survey.csv", "-k", 3, "--yes")
     assert "scoring index" in call("assess", "survey.csv", "out/survey_masked.csv").stdout
-    assert "The lowest score" in call("compare", "survey.csv", "-k", "3", "--methods", "mdav", "--yes").stdout
+    said = call("compare", "survey.csv", "-k", "3,3", "--methods", "mdav", "--yes").stdout
+    assert "The lowest score" in said
+    assert len([line for line in said.splitlines() if line.startswith("mdav ")]) == 1
     assert "would stand for all 10 columns" in call("tree", "survey.csv").stdout
     assert "census" in call("datasets", "list").stdout
 
@@ -319,9 +321,11 @@ def test_formulas_are_defused_where_asked(tmp_path, monkeypatch):
     Path("r.toml").write_text('k = 3\n[roles]\nquasi = ["a", "b"]\nkeep = ["note"]\n')
     call("mask", "f.csv", "--recipe", "r.toml", "-o", "plain")
     call("mask", "f.csv", "--recipe", "r.toml", "-o", "safe", "--excel-safe", "--public")
-    call("mask", "f.csv", "--recipe", "r.toml", "-o", "other", "--excel-safe", "--to", "f.parquet")
     assert text_of("plain/f_masked.csv")["note"].to_pylist() == ["=cmd()"] * 30
     assert text_of("safe/f_masked.csv")["note"].to_pylist() == ["'=cmd()"] * 30
+    assert "Not used" not in call("mask", "f.csv", "--recipe", "safe/recipe.toml", "-o", "again").stderr
+    result = call("mask", "f.csv", "--recipe", "safe/recipe.toml", "-o", "other", "--to", "f.parquet")
+    assert "Not used of the recipe: excel_safe" in result.stderr
     said = "an apostrophe was put before what a spreadsheet would take for a formula"
     changed = {"plain/report": False, "safe/report": True, "safe/report_public": True, "other/report": False}
     for report, is_changed in changed.items():

@@ -52,13 +52,17 @@ def test_wrong_usage_exits_with_2():
     assert CliRunner().invoke(app, ["dmeo"]).exit_code == 2
 
 
-def test_an_output_that_cannot_be_written_exits_with_1_and_one_line(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("output", ["file", "file/folder"])
+def test_a_file_where_the_output_should_go_is_refused_before_any_work(tmp_path, monkeypatch, capsys, output):
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(sys, "argv", ["microagg", "demo", "-n", "50", "-o", str(tmp_path / "file")])
+    monkeypatch.setattr(sys, "argv", ["microagg", "demo", "-n", "50", "-o", str(tmp_path / output)])
     with pytest.raises(SystemExit) as caught:
         main()
-    assert caught.value.code == 1
-    assert capsys.readouterr().err.count("\n") == 1
+    said = capsys.readouterr()
+    assert caught.value.code == 2
+    assert said.out == ""
+    assert "'file' is a file" in said.err
+    assert said.err.count("\n") == 1
 
 
 def test_the_installed_command_runs():

@@ -105,6 +105,30 @@ def test_what_was_found_in_a_text_file_is_written(tmp_path, monkeypatch):
         assert (Path("one") / name).read_bytes() == (Path("two") / name).read_bytes()
 
 
+def test_a_recipe_goes_from_memory_to_disk_and_back(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{i};1.{i:03},5;caf\xe9\r\n" for i in range(60))
+    Path("d.csv").write_bytes(f"a;b;place\r\n{rows}".encode("cp1252"))
+    roles = 'k = 3\nroles = {quasi = ["a", "b"], keep = ["place"]}\n'
+    Path("r.toml").write_text(f"{roles}blocks = {{max_block = 20}}\n")
+    call("mask", "d.csv", "--recipe", "r.toml", "-o", "memory")
+    result = call("mask", "d.csv", "--recipe", "memory/recipe.toml", "-o", "disk", "--engine", "disk")
+    assert "Not used of the recipe: [risk]" in result.stderr
+    assert "Not used" not in call("mask", "d.csv", "--recipe", "r.toml", "-o", "own", "--engine", "disk").stderr
+    for one in ("disk", "own"):
+        read = tomllib.loads(Path(one, "recipe.toml").read_text())["read"]
+        assert read == {"delimiter": ";", "encoding": "cp1252", "decimal": ",", "thousands": "."}
+        assert Path(one, "d_masked.csv").read_bytes() == Path("memory/d_masked.csv").read_bytes()
+    assert Path("disk/recipe.toml").read_text() == Path("memory/recipe.toml").read_text()
+    call("mask", "d.csv", "--recipe", "disk/recipe.toml", "-o", "again")
+    for name in ("d_masked.csv", "recipe.toml"):
+        assert Path("again", name).read_bytes() == Path("memory", name).read_bytes()
+    Path("r.toml").write_text(f"{roles}blocks = {{by = 'none'}}\n")
+    said = refused(monkeypatch, capsys, *"mask d.csv --recipe r.toml -o new --engine disk".split())
+    assert "by = 'none' in [blocks] of the recipe does not go with --engine disk" in said
+    assert "Write by = 'median'" in said
+
+
 @pytest.mark.usefixtures("survey")
 def test_reasons_of_guessed_roles_go_from_recipe_to_recipe():
     call("inspect", "survey.csv", "-k", 4)

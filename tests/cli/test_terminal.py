@@ -13,9 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rich.console import Console
+from typer.main import get_command
+from typer.testing import CliRunner
 
 import microagg as ma
-from microagg.cli import _terminal
+from microagg.cli import _terminal, app
 from microagg.cli._interrupt import insisting
 from microagg.cli._terminal import Terminal
 
@@ -61,6 +63,41 @@ def test_nothing_moves_where_nobody_looks(monkeypatch, capsys, quiet):
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err == ("" if quiet else "a remark\n")
+
+
+def test_names_are_shown_as_they_are_whatever_they_mean_to_the_terminal(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = ["[/b]", "[red]x", ":smile:", "end\\\\"]
+    rows = "".join(f"{i * 3 % 41},{i * i % 17},{i * 7 % 11},{i * i * i % 29}\n" for i in range(60))
+    Path("odd.csv").write_text(",".join(names) + "\n" + rows)
+    masked = "out/odd_masked.csv"
+    for words in (
+        ["inspect", "odd.csv"],
+        ["mask", "odd.csv", "-k", "3", "--yes"],
+        ["assess", "odd.csv", masked],
+        ["tree", "odd.csv", "--count", "4"],
+    ):
+        result = CliRunner().invoke(app, words)
+        assert result.exit_code == 0, repr(result.exception)
+        if words[0] != "mask":
+            assert all(name in result.stdout for name in names), result.stdout
+    result = CliRunner().invoke(app, ["compare", "odd.csv", "-k", "3", "--methods", "mdav", "--yes"])
+    assert result.exit_code == 0, repr(result.exception)
+
+
+@pytest.mark.parametrize(
+    "command", ["demo", "inspect", "mask", "assess", "compare", "tree", *(f"datasets {w}" for w in ("fetch", "make"))]
+)
+def test_help_shows_every_word_of_it(command):
+    """What stands in brackets is not to be taken for a style and left out."""
+    found = get_command(app)
+    for word in command.split():
+        found = found.commands[word]
+    said = CliRunner().invoke(app, [*command.split(), "--help"], env={"COLUMNS": "200"}).output
+    for option in found.params:
+        text = getattr(option, "help", None)
+        if text:
+            assert text.replace("\\[", "[") in " ".join(said.replace("\u2502", " ").split()), text
 
 
 def test_json_has_no_infinite_numbers(capsys):

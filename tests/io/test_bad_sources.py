@@ -34,6 +34,7 @@ def test_bad_text_is_refused(tmp_path, data, words):
     path = write_bytes(tmp_path / "d.csv", data)
     with pytest.raises(InputError, match=words) as caught:
         read_source(path)
+    assert isinstance(caught.value, InvalidData)  # the fault is in the file, not in how it was asked for
     check_message(caught, tmp_path)
 
 

@@ -142,7 +142,11 @@ class Bad:
         ({"k": 3000}, InputError, "cannot fill a group of k=3000"),
         ({"method": "ranking"}, InputError, "groups each column on its own"),
         ({"max_block": 5}, InputError, "max_block=5 must be a whole number, at least 6"),
-        ({"strata": ["person"], "identifiers": ["region"]}, InputError, "2500 of 2500 strata have fewer than k=3"),
+        (
+            {"strata": ["person"], "identifiers": ["region"]},
+            InputError,
+            "2500 of 2500 strata by 'person' have fewer",
+        ),
         ({"quasi": ["region"], "rest": "drop", "strata": []}, InputError, "'region' is not numeric"),
         ({"method": Bad()}, PromiseBroken, "a group of 1 records"),
         ({"method": Short()}, InputError, "labels have shape"),

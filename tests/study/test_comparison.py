@@ -21,6 +21,13 @@ def test_every_method_and_k_is_judged():
     assert found.as_dict()["k"] == [3, 6, 3, 6]
 
 
+def test_a_k_that_is_repeated_counts_once():
+    told = []
+    found = ma.compare(TABLE, "mdav", [5, 3, 5, 3], progress=lambda *of: told.append(of))
+    assert [one.k for one in found.candidates] == [5, 3]
+    assert told == [(1, 2), (2, 2)]
+
+
 def test_the_frontier_is_what_nothing_beats():
     found = ma.compare(TABLE, ["mdav", "cbfs", "iamat", "vmdav"], [3, 5, 8])
     efficient = set(found.frontier)

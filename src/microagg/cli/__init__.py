@@ -1,6 +1,5 @@
 """The command line: parse, call the pipeline, print."""
 
-import sys
 import traceback
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +8,7 @@ import typer
 
 from microagg import __version__
 from microagg.cli._interrupt import insisting
-from microagg.errors import InvalidParameter, MicroaggError, RoleError, TooFewRecords
+from microagg.errors import InvalidParameter, MicroaggError, RoleError
 
 app = typer.Typer(
     help="Release microdata without exposing anybody in it: k-anonymity by microaggregation.",
@@ -45,8 +44,6 @@ def main() -> None:
             app()
     except MicroaggError as error:
         _complain(f"{type(error).__name__}: {error}")
-        if isinstance(error, TooFewRecords) and error.strata and sys.stderr.isatty():
-            _complain("Too small: " + "; ".join(", ".join(str(value) for value in names) for names in error.strata))
         raise SystemExit(2 if isinstance(error, (InvalidParameter, RoleError)) else 1) from None
     except OSError as error:
         _complain(
@@ -193,7 +190,8 @@ def assess(
         str, typer.Argument(help="The masked one, the same records in the same order.", show_default=False)
     ],
     recipe: Annotated[
-        Path | None, typer.Option(help="The recipe it was masked by: its masked columns, strata, [risk] and [read].")
+        Path | None,
+        typer.Option(help="The recipe it was masked by: its columns, strata, \\[risk] and \\[read]."),
     ] = None,
     columns: Annotated[
         str | None, typer.Option(help="Columns to judge, with commas; else the recipe's, or all numbers that differ.")
@@ -288,7 +286,7 @@ def compare(
 def tree(
     source: Source,
     measure: Annotated[str, typer.Option(help="emim, chi2, normal or vi.")] = "emim",
-    count: Annotated[int, typer.Option(help="How many columns to choose.", min=1)] = 3,
+    count: Annotated[int | None, typer.Option(help="How many columns to choose; 3, or all of fewer.", min=1)] = None,
     recipe: Annotated[Path | None, typer.Option(help="A recipe that says which columns are to be masked.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="A picture of the tree: .svg, .png.")] = None,
     delimiter: Delimiter = None,

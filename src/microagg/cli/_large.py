@@ -1,11 +1,11 @@
 """Masking beyond memory: on disk, or on a cluster."""
 
 import logging
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from microagg.cli import _roles
+from microagg.cli._output import whole_output
 from microagg.cli._record import spelt_out
 from microagg.cli._terminal import Terminal
 from microagg.errors import InvalidParameter
@@ -40,20 +40,21 @@ def mask_large(
     wishes: "Wishes",
     recipe: RecipeFile,
     name: str,
-    output: AbstractContextManager[Path],
 ) -> None:
-    """Mask a Parquet or text file on disk or on a cluster; `output` is the folder that takes its place when whole."""
+    """Mask a Parquet or text file on disk or on a cluster."""
     given = _arguments(recipe, wishes.engine)
     if is_database(address):
         raise InvalidParameter(f"--engine {wishes.engine} reads files, not tables of databases. Leave it out.")
     if wishes.to is not None and is_database(wishes.to):
         raise InvalidParameter(f"--engine {wishes.engine} writes files, not tables of databases. Name one with --to.")
+    if recipe.table("risk"):
+        terminal.remark(f"Not used of the recipe: [risk]; --engine {wishes.engine} measures none. Use: microagg assess")
     logging.getLogger("microagg").setLevel(logging.INFO)
-    with output as folder:
+    with whole_output(wishes.output, wishes.to, wishes.force) as output:
         with terminal.bar("masking") as tell:
             release = protect_file(
                 address,
-                folder / name if wishes.to is None else wishes.to,
+                output.folder / name if wishes.to is None else wishes.to,
                 engine="local" if wishes.engine == "disk" else "dask",
                 scheduler=wishes.scheduler,
                 read=recipe.table("read"),
@@ -61,8 +62,9 @@ def mask_large(
                 progress=tell,
                 **given,
             )
-        whole = spelt_out(recipe, release.recipe, recipe.table("read"), None)
-        (folder / "recipe.toml").write_text(recipe_text(whole, Path(address).name), "utf-8")
+        output.data_is_written = True
+        whole = spelt_out(recipe, release.recipe, dict(release.read), None)
+        (output.folder / "recipe.toml").write_text(recipe_text(whole, Path(address).name), "utf-8")
     masked = str(wishes.output / name) if wishes.to is None else wishes.to
     if release.details:
         terminal.say(f"{Path(address).name}: {_roles.told(release.details)}")
@@ -83,15 +85,19 @@ def mask_large(
 
 def _arguments(recipe: RecipeFile, engine: str) -> dict[str, Any]:
     """Give what `protect_file` is told of the recipe, and refuse what it cannot do."""
-    unused = [f"[{name}]" for name in ("select", "risk") if recipe.table(name)]
+    unused = ["[select]"] if recipe.table("select") else []
     unused += [f"{name!r}" for name, wanted in recipe.table("output").items() if wanted]
     if unused:
         raise InvalidParameter(f"{unused[0]} in the recipe does not go with --engine {engine}. Leave it out.")
     given = recipe.arguments()
     if given.pop("scale", "standard") != "standard" or given.pop("missing", "error") != "error":
         raise InvalidParameter("on disk, columns are standardised and missing values refused. Say so in the recipe.")
-    if given.pop("blocks", "auto") not in ("auto", "median") or given.pop("per_column", False) or "unit" in given:
+    blocks = given.pop("blocks", "auto")
+    if blocks not in ("auto", "median"):
         raise InvalidParameter(
-            "on disk, blocks are cut by median, for whole records, without units. Say so in the recipe."
+            f"by = {blocks!r} in [blocks] of the recipe does not go with --engine {engine}, which cuts blocks by "
+            f"median. Write by = 'median', or leave [blocks] out."
         )
+    if given.pop("per_column", False) or "unit" in given:
+        raise InvalidParameter("on disk, whole records are grouped, without units. Say so in the recipe.")
     return given

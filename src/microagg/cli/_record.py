@@ -28,7 +28,7 @@ def spelt_out(asked: RecipeFile, done: Recipe, read: dict[str, str], risk: Discl
         "blocks": {name: done.blocks[name] for name in ("by", "max_block") if name in done.blocks} or {"by": "none"},
         "refine": {name: done.refine[name] for name in ("effort", "seed") if name in done.refine},
         "read": read,
-        "risk": {} if risk is None else _judging(asked, risk),
+        "risk": asked.table("risk") if risk is None else _judging(asked, risk),
         "output": asked.table("output"),
     }
     tables["roles"].setdefault("quasi", list(done.roles["quasi"]))

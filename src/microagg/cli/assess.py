@@ -1,10 +1,12 @@
 """`microagg assess`: loss and risk of any masked file, whoever made it."""
 
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from rich.text import Text
 
 from microagg.assess import disclosure_risk, loss_measures, usual_sample
 from microagg.cli import _roles
@@ -18,6 +20,7 @@ from microagg.io import frames
 from microagg.io.sources import Source, is_text_file
 from microagg.recipe_file import RecipeFile, read_recipe
 from microagg.report.figures import finite
+from microagg.report.text import shown
 from microagg.schema import Role
 
 _UNCHANGED = (Role.CONFIDENTIAL, Role.KEEP, Role.WEIGHT)
@@ -66,7 +69,7 @@ def run(original: str, masked: str, wishes: Wishes, quiet: bool, as_json: bool) 
     table = table_of("column", "information loss %", "raises linkage by")
     for name in names:
         driver = f"{risk.drivers[name]:.2f} points" if name in risk.drivers else ""
-        table.add_row(name, f"{loss.per_column[name]:.2f}", driver)
+        table.add_row(Text(shown(name)), f"{loss.per_column[name]:.2f}", driver)
     terminal.show(table)
     terminal.say(f"\ninformation loss {loss.percent:.2f} %, G_IL {loss.g_il:.3f}")
     terminal.say(_linked(risk, strata))
@@ -178,12 +181,12 @@ def _warnings(pair: Pair, recipe: RecipeFile | None, names: list[str], strata: l
     if numbers:
         found.append(
             f"released unchanged and not judged: {', '.join(numbers)}. An intruder who knows them links more records "
-            f"than is shown. To judge them as well: --columns {_option([*names, *numbers])}"
+            f"than is shown. To judge them as well: --columns {shlex.quote(','.join([*names, *numbers]))}"
         )
     if others:
         found.append(
             f"released unchanged and no numbers: {', '.join(others)}. An intruder who knows them links more records "
-            f"than is shown. To let him: --strata {_option([*strata, *others])}"
+            f"than is shown. To let him: --strata {shlex.quote(','.join([*strata, *others]))}"
         )
     for name in [] if recipe is None else _declared_unchanged(recipe):
         if name in pair.common and not pair.is_same(name):
@@ -196,17 +199,12 @@ def _warnings(pair: Pair, recipe: RecipeFile | None, names: list[str], strata: l
     return found
 
 
-def _option(names: list[str]) -> str:
-    text = ",".join(names)
-    return f"'{text}'" if set(text) & set(' ;&|$()<>\\*?!#~"`') else text
-
-
 def _linked(risk: DisclosureRisk, strata: list[str]) -> str:
     """Say how many records are linked, by what, and on how many records that was estimated."""
-    keys = [name for name in risk.columns if name in risk.keys]
+    keys = [shown(name) for name in risk.columns if name in risk.keys]
     only = f"only {', '.join(keys)} ({len(keys)} of {len(risk.columns)} columns)"
     known = only if risk.restricted else f"{len(keys)} columns" if len(keys) > 1 else keys[0]
-    within = f" and {', '.join(strata)}" if strata else ""
+    within = f" and {', '.join(map(shown, strata))}" if strata else ""
     linked = f"records linked by an intruder who knows {known}{within}: "
     linked += f"{risk.rld:.2f} % by some of them, {risk.full_keys:.2f} % by all" if keys[1:] else f"{risk.rld:.2f} %"
     if risk.sampled is not None:

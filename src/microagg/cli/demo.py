@@ -8,6 +8,7 @@ from microagg import datasets
 from microagg._kernels._jit import is_cold
 from microagg.checks import check_absent
 from microagg.cli._terminal import Terminal
+from microagg.errors import InvalidParameter
 from microagg.io.sources import Source, write_target
 from microagg.pipeline import protect
 from microagg.study.comparison import compare
@@ -20,6 +21,9 @@ WRITTEN = ("mdav", 5)
 def run(output: Path, records: int, seed: int, force: bool, quiet: bool, as_json: bool) -> None:
     """Mask the survey by each method at each k, print what came out, write one masked file and its report."""
     terminal = Terminal(quiet=quiet, as_json=as_json)
+    made = next(place for place in (output, *output.absolute().parents) if place.exists())
+    if not made.is_dir():
+        raise InvalidParameter(f"{made.name!r} is a file, and the output is to be a folder. Name one with -o.")
     masked, report = output / "survey_masked.csv", output / "report.html"
     for path in (masked, report):
         check_absent(path, "the output", overwrite=force)

@@ -1,7 +1,5 @@
 """`microagg mask`: a safe file, a report on it, and the recipe that gives them again."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -9,15 +7,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from microagg.checks import check_absent, check_k, check_option
+from microagg.checks import check_k, check_option
 from microagg.cli import _roles
 from microagg.cli._large import mask_large, recipe_for_large
+from microagg.cli._output import check_apart, check_folder, whole_output
 from microagg.cli._record import spelt_out
 from microagg.cli._risk import risk_facts
 from microagg.cli._terminal import Terminal
 from microagg.errors import InvalidParameter
 from microagg.io.databases import is_database, without_credentials
-from microagg.io.scratch import private_folder, put_in_place
 from microagg.io.sources import Source, check_target, file_digest, is_text_file, write_target
 from microagg.partition.refine import check_effort
 from microagg.pipeline import protect
@@ -58,17 +56,25 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
     if wishes.method is not None:
         check_option("method", wishes.method, METHODS)
     name = _masked_name(address)
-    _check_folder(wishes.output, {name, *_OURS}, wishes.force)
-    _check_apart(wishes.output, address)
+    check_folder(wishes.output, {name, *_OURS}, wishes.force)
+    check_apart(wishes.output, address, wishes.to)
     if wishes.engine != "memory":
         recipe = _with_wishes(recipe_for_large(wishes), wishes)
-        mask_large(terminal, address, wishes, recipe, name, _folder(wishes.output, wishes.force))
+        mask_large(terminal, address, wishes, recipe, name)
         return
     if wishes.to is not None:
         check_target(wishes.to, address, overwrite=wishes.force)
+    target = wishes.output / name if wishes.to is None else wishes.to
+    if wishes.excel_safe and not is_text_file(target):
+        raise InvalidParameter(
+            "--excel-safe goes with text files, such as .csv, and the target is none. Leave it out, or name one with "
+            "--to."
+        )
     source, recipe = _roles.recipe_or_guess(terminal, address, wishes.recipe, wishes.k, wishes.dialect, yes=wishes.yes)
     recipe = _with_wishes(recipe, wishes)
-    defused = recipe.table("output")["excel_safe"] and is_text_file(wishes.to or wishes.output / name)
+    defused = recipe.table("output")["excel_safe"] and is_text_file(target)
+    if recipe.table("output")["excel_safe"] and not defused:
+        terminal.remark("Not used of the recipe: excel_safe; the target is no text file.")
     release = replace(_masked(terminal, source, recipe), excel_safe=defused)
     manner: dict[str, Any] = {
         "masked": release.recipe.roles[Role.QUASI.value],
@@ -88,7 +94,8 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
     written = {"report": wishes.output / "report.html", "recipe": wishes.output / "recipe.toml"}
     if wishes.public:
         written["public_report"] = wishes.output / "report_public.html"
-    with _folder(wishes.output, wishes.force) as folder, terminal.wait("writing"):
+    with whole_output(wishes.output, wishes.to, wishes.force) as output, terminal.wait("writing"):
+        folder = output.folder
         data = _reordered(release.data) if release.reordered else release.data
         release.report(folder / written["report"].name, source=facts)
         if wishes.public:
@@ -98,8 +105,9 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
         (folder / written["recipe"].name).write_text(recipe_text(whole, source.name), "utf-8")
         if wishes.to is None:
             write_target(data, folder / name, source, **manner)
-        else:  # the folder takes its place when this is done
+        else:
             write_target(data, wishes.to, source, overwrite=wishes.force, **manner)
+            output.data_is_written = True
     places = {"masked": str(wishes.output / name) if wishes.to is None else without_credentials(wishes.to)}
     places |= {what: str(path) for what, path in written.items()}
     terminal.say(f"\n{release!r}")
@@ -132,42 +140,6 @@ def _masked_name(address: str) -> str:
     suffixes = "".join(path.suffixes[-2:]) if path.suffix.lower() in (".gz", ".zst") else path.suffix
     written = ".csv" if suffixes.lower() == ".sas7bdat" else suffixes
     return f"{path.name.removesuffix(suffixes)}_masked{written}"
-
-
-def _check_folder(folder: Path, names: set[str], force: bool) -> None:
-    """Refuse an output that is not ours to make, before any work is done."""
-    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise InvalidParameter(f"the output {folder.name!r} is not a folder. Name one with -o.")
-    if not folder.resolve().parent.is_dir():
-        raise InvalidParameter(f"there is no folder to make the output {folder.name!r} in. Make it first.")
-    inside = {path.name for path in folder.iterdir()} if folder.exists() else set()
-    if inside - names:
-        raise InvalidParameter(
-            f"the output {folder.name!r} holds other files than a former output of this file. Name a folder of its own "
-            f"with -o."
-        )
-    if inside:
-        check_absent(folder, "the output", overwrite=force)
-
-
-def _check_apart(folder: Path, address: str) -> None:
-    """Refuse a folder that would be replaced and holds the source, or is it."""
-    if is_database(address) or not folder.exists() or not any(folder.iterdir()):
-        return
-    source = Path(address).resolve()
-    if folder.resolve() in (source, *source.parents):
-        raise InvalidParameter("the output is the source, or holds it. Name another folder with -o.")
-
-
-@contextmanager
-def _folder(output: Path, force: bool) -> Iterator[Path]:
-    """Give a folder that takes its place when all is in it."""
-    place = output.resolve()
-    with private_folder(place.parent, "the output") as private:
-        whole = private / "whole"
-        whole.mkdir()
-        yield whole
-        put_in_place(whole, place, overwrite=force)
 
 
 def _with_wishes(recipe: RecipeFile, wishes: Wishes) -> RecipeFile:

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from rich.markup import escape
+from rich.text import Text
 from rich.tree import Tree
 
-from microagg.checks import check_option
+from microagg.checks import check_option, check_whole
 from microagg.cli import _roles
 from microagg.cli._pictures import check_picture, save_picture
 from microagg.cli._terminal import Terminal
@@ -18,11 +18,13 @@ from microagg.recipe_file import read_recipe
 from microagg.report.text import shown
 from microagg.schema import Role
 
+_MOST = "There are no more columns to mask."
+
 
 def run(
     address: str,
     measure: str,
-    count: int,
+    count: int | None,
     recipe_path: Path | None,
     output: Path | None,
     dialect: dict[str, str],
@@ -43,14 +45,15 @@ def run(
         names = recipe.masked(source.table.column_names)
     if len(names) < 2:
         raise InvalidData(f"a tree needs two columns of numbers; {len(names)} is to be masked. Name more in a recipe.")
+    wanted = min(3, len(names)) if count is None else check_whole("--count", count, 1, len(names), _MOST)
     with terminal.wait("weighing every pair of columns"):
         opened = frames.open_frame(source.typed(names).select(names))
         frames.check_numeric(opened, names)
         frames.check_complete(opened, names, remedy="Impute them or leave those records out first.")
         found = dependence(frames.to_columns(opened, names), measure=measure)
-    chosen = select_columns(names, found, count=min(count, len(names)))
+    chosen = select_columns(names, found, count=wanted)
     terminal.show(_drawn(names, found))
-    terminal.say(f"\n{', '.join(chosen.columns)} would stand for all {len(names)} columns ({measure}).")
+    terminal.say(f"\n{', '.join(map(shown, chosen.columns))} would stand for all {len(names)} columns ({measure}).")
     if output is not None:
         with terminal.wait("drawing"):
             save_picture(draw_tree(names, found.edges, [names.index(name) for name in chosen.columns]), output)
@@ -75,15 +78,12 @@ def _drawn(names: list[str], found: Dependence) -> Tree:
         near[edge.first].append((edge.second, edge.weight))
         near[edge.second].append((edge.first, edge.weight))
     busiest = max(near, key=lambda j: (len(near[j]), -j))
-    drawn = Tree(_plain(names[busiest]))
+    drawn = Tree(Text(shown(names[busiest])))
     stack = [(busiest, -1, drawn)]
     while stack:
         column, above, branch = stack.pop()
         for other, weight in near[column]:
             if other != above:
-                stack.append((other, column, branch.add(f"{_plain(names[other])}  [dim]{weight:.3g}[/dim]")))
+                label = Text.assemble(shown(names[other]), "  ", (f"{weight:.3g}", "dim"))
+                stack.append((other, column, branch.add(label)))
     return drawn
-
-
-def _plain(name: str) -> str:
-    return escape(shown(name))

@@ -51,6 +51,13 @@ class Address:
     place: tuple[str, ...] = ()
 
 
+def table_exists(shown: str) -> InvalidParameter:
+    """Say that a table is there, as `check_absent` says it of files."""
+    return InvalidParameter(
+        f"the table {shown!r} exists. Name another, or allow it to be replaced: --force, or overwrite=True."
+    )
+
+
 def is_database(address: object) -> bool:
     """Tell whether an address is one of a database, well formed or not.
 

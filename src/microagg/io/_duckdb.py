@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from microagg.errors import InvalidData, InvalidParameter, MicroaggError
-from microagg.io._database_addresses import Address
+from microagg.io._database_addresses import Address, table_exists
 from microagg.io._worker import Stop
 
 _BATCH = 1 << 17
@@ -124,7 +124,7 @@ def _check_free(connection: Any, address: Address, overwrite: bool) -> bool:
     if kind != "BASE TABLE":
         raise InvalidData(f"{address.shown!r} is a view, which is not replaced. Choose another name.")
     if not overwrite:
-        raise InvalidData(f"the table {address.shown!r} exists. Choose another name, or ask for it to be overwritten.")
+        raise table_exists(address.shown)
     return True
 
 

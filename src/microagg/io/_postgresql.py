@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from microagg.errors import InvalidData, InvalidParameter, MicroaggError
-from microagg.io._database_addresses import Address
+from microagg.io._database_addresses import Address, table_exists
 from microagg.io._duckdb import quoted
 from microagg.io._worker import Stop
 
@@ -152,7 +152,7 @@ def _check_free(connection: Any, address: Address, overwrite: bool) -> tuple[str
     if found and found[0][0] not in "rp":
         raise InvalidData(f"{address.shown!r} is a view or the like, which is not replaced. Choose another name.")
     if found and not overwrite:
-        raise InvalidData(f"the table {address.shown!r} exists. Choose another name, or ask for it to be overwritten.")
+        raise table_exists(address.shown)
     if not permitted[0][0] or (found and not found[0][1]):
         raise InvalidData(f"you may not create {address.shown!r}. Ask for the right, or name another schema.")
     return schema, bool(found)

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from microagg.errors import InvalidData, RoleError
+from microagg.errors import InvalidData
 from microagg.io._dialect import (
     DELIMITERS,
     SAMPLE,
@@ -197,9 +197,10 @@ def _odd_quotes(path: Path, dialect: Dialect) -> bool:
 def _check_names(file: str, names: list[str]) -> None:
     # Names may be a first record of data: they are not shown.
     if "" in names:
-        raise RoleError(f"column {names.index('') + 1} of {len(names)} in {file!r} has no name. Name it in the header.")
+        where = f"column {names.index('') + 1} of {len(names)} in {file!r}"
+        raise InvalidData(f"{where} has no name. Name it in the header.")
     if max(Counter(names).values()) > 1:
-        raise RoleError(f"{file!r} has two columns of one name. Give each its own, in a header.")
+        raise InvalidData(f"{file!r} has two columns of one name. Give each its own, in a header.")
     if all(name.strip().lstrip("+-").replace(".", "", 1).replace(",", "", 1).isdigit() for name in names):
         raise InvalidData(f"the first row of {file!r} is all numbers, not names. Add a header, or rename the columns.")
 

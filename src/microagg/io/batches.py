@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from microagg.errors import InvalidData, InvalidParameter, RoleError
+from microagg.errors import InvalidData, InvalidParameter
 from microagg.io._dialect import Dialect, dialect_for, text_details
 from microagg.io._kinds import COMPRESSED, KINDS, base_suffix, kind_of, refuse_options
 from microagg.io._numbers import named_numbers
@@ -80,7 +80,7 @@ class Batches:
                 first = self.parts[0].name
                 raise InvalidData(f"{part.name!r} has other columns or types than {first!r}. Unify them.")
         if len(set(schemas[0].names)) < len(schemas[0].names):
-            raise RoleError(f"{self.path.name!r} has two columns of one name. Give each its own.")
+            raise InvalidData(f"{self.path.name!r} has two columns of one name. Give each its own.")
         return schemas[0]
 
     def _parts_of_folder(self) -> list[Path]:

@@ -209,11 +209,6 @@ class Numbering:
         return np.array(numbers, dtype=np.int64)[inverse.ravel()]
 
 
-def row_values(frame: nw.DataFrame[Any], names: Sequence[Any], row: int) -> tuple[Any, ...]:
-    """Give some cells of one row."""
-    return tuple(frame.get_column(name)[row] for name in names)
-
-
 def keep_rows(frame: nw.DataFrame[Any], mask: NDArray[np.bool_]) -> nw.DataFrame[Any]:
     """Give the frame without the rows outside the mask, numbered anew."""
     return nw.maybe_reset_index(frame.filter(mask.tolist()))

@@ -145,11 +145,10 @@ def read_source(
     Raises
     ------
     InvalidData
-        If there is no such file, or it cannot be read, or has no records.
+        If there is no such file, or it cannot be read, or has no records, or a column has no name, or two have the
+        same.
     InvalidParameter
         If the address is of no known kind, or an option does not fit it.
-    RoleError
-        If a column has no name, or two have the same.
 
     Examples
     --------
@@ -339,7 +338,7 @@ def _digest(path: Path) -> bytes:
 
 def _checked(table: pa.Table, name: str) -> pa.Table:
     if len(set(table.column_names)) < table.num_columns:
-        raise RoleError(f"{name!r} has two columns of one name. Give each its own.")
+        raise InvalidData(f"{name!r} has two columns of one name. Give each its own.")
     if table.num_rows == 0 or table.num_columns == 0:
         raise InvalidData(f"{name!r} has no records. Pass at least k of them.")
     return table.replace_schema_metadata(None)

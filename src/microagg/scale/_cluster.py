@@ -290,7 +290,7 @@ class _Stages:
             sizes = np.pad(sizes, (0, max(0, int(numbers.max()) + 1 - sizes.size)))
             np.add.at(sizes, numbers, found["strata"])
             keep(self.folder, f"stratum-numbers-{part}", numbers=numbers.astype(np.int32))
-        check_stratum_sizes(sizes, plan.k)
+        check_stratum_sizes(sizes, plan.k, plan.strata)
         return [int(size) for size in sizes]
 
     def find_moments(self, plan: Plan) -> tuple[list[float], Moments]:

@@ -36,7 +36,7 @@ def run(
     with _scratch_file(scratch) as unnamed:
         n, columns, stratum_of_rows, sums = _ingest(file, plan, unnamed, progress)
         check_enough_records(n, plan.k)
-        check_strata(stratum_of_rows, plan.k)
+        check_strata(stratum_of_rows, plan.k, plan.strata)
         moments = _moments(columns, sums, plan.names)
         totals = _totals(columns, moments)
         pieces = []

@@ -49,6 +49,8 @@ class FileRelease:
         Whether the file had a pandas index of row labels, which count as an identifier.
     details : mapping of str to str
         How a text file was read, to show a person: the delimiter, the encoding, the marks of numbers.
+    read : mapping of str to str
+        The same as `protect_file` takes it, so that the file is read so again; empty of Parquet.
 
     Examples
     --------
@@ -67,6 +69,7 @@ class FileRelease:
     recipe: Recipe
     index_dropped: bool = False
     details: Mapping[str, str] = field(default_factory=dict)
+    read: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return (
@@ -235,6 +238,7 @@ def protect_file(
         ),
         index_dropped=bool(index),
         details=file.details,
+        read={} if file.dialect is None else file.dialect.options(),
     )
 
 

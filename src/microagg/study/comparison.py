@@ -189,6 +189,7 @@ def compare(
         As `protect` takes them; a mapping gives each a name of yours. In a mapping, a method may be one of arguments
         of `protect` itself, such as {"method": "mdav", "refine": "fast"}.
     ks : list of int
+        One that is repeated counts once.
     keys : list of names, optional
         The masked columns an intruder knows; by default all.
     x : float
@@ -219,7 +220,7 @@ def compare(
     if "k" in options:
         raise InvalidParameter("k goes into ks, the list of those to compare.")
     named = _named_methods(methods)
-    levels = [check_k(k) for k in (ks if isinstance(ks, Iterable) else [ks])]
+    levels = list(dict.fromkeys(check_k(k) for k in (ks if isinstance(ks, Iterable) else [ks])))
     if not named or not levels:
         raise InvalidParameter("there is nothing to compare. Pass at least one method and one k.")
     known = None if keys is None else check_names(keys)
