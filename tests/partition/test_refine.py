@@ -1,3 +1,5 @@
+import importlib
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -146,3 +148,15 @@ def test_bad_parameters(change, words):
     given = {"X": ma.datasets.uniform(30, 2), "labels": np.arange(30) // 3, "k": 3} | change
     with pytest.raises(InvalidParameter, match=words):
         ma.refine(**given)
+
+
+def test_very_many_moves_are_divided_among_searches(monkeypatch):
+    module = importlib.import_module("microagg.partition.refine")
+    monkeypatch.setattr(module, "_ENOUGH", (400_000, 2000))
+    X = ma.datasets.normal(90, 3, seed=2)
+    labels = ma.MDAV(k=4).fit_predict(X)
+    one, two = (ma.refine(X, labels, 4, effort=1_300_000, seed=5, n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert_array_equal(one.labels, two.labels)
+    assert len(module._rounds(1_300_000, 90, once=False)) == 3 * (1 + module._ROUNDS)
+    first = ma.refine(X, labels, 4, effort=1_300_000 // 3, seed=5)
+    assert one.after <= first.after * (1 + 1e-12) < one.before

@@ -23,6 +23,7 @@ EFFORTS = {"fast": (4000, 4_000_000, 16), "thorough": (80_000, 400_000_000, 2000
 
 _STARTS, _ROUNDS, _REHEATS = 8, 16, 4  # runs of a thorough search: at first, and from the best in each later round
 _LONG = 2000  # sweeps from which a search is worth dividing so
+_ENOUGH = 1_000_000_000, 100_000  # moves, and sweeps, from which another search finds more than a longer one
 _HEATS = (0.1, 0.15, 0.2, 0.3)  # where reheats begin
 _COLD = 0.05  # where annealing ends
 _NEAR = 12  # records a record may move towards
@@ -140,7 +141,7 @@ def refine(
         seconds = _RESERVE * (time_limit - (time.monotonic() - began))
         moves = max(n, int(seconds * search.speed() * min(threads, _REHEATS)) // n * n)
     deadline = None if time_limit is None else began + time_limit
-    rounds = _rounds(moves // n, once=effort == "fast")
+    rounds = _rounds(moves, n, once=effort == "fast")
     if stop_after is not None:
         rounds = _until(rounds, stop_after)
     labels_found, stopped = search.run(rounds, deadline, stop_after, progress)
@@ -171,18 +172,22 @@ class _Round(NamedTuple):
 
     sweeps: int  # of each run
     heats: tuple[float, ...]  # the first temperature of each run
+    anew: bool = False  # whether they start from the given partition
 
 
-def _rounds(sweeps: int, *, once: bool) -> list[_Round]:
-    """Divide so many sweeps into rounds: a third into long runs from the start, the rest into reheats of the best.
+def _rounds(moves: int, n: int, *, once: bool) -> list[_Round]:
+    """Divide so many moves into rounds: a third into long runs from the start, the rest into reheats of the best.
 
-    The more sweeps, the hotter a start pays.
+    The more sweeps, the hotter a start pays. Very many moves are divided among several searches first.
     """
+    sweeps = moves // n
     if once or sweeps < _LONG:
-        return [_Round(sweeps, (_heat(sweeps),))]
-    first = sweeps // (3 * _STARTS)
-    later = (sweeps - _STARTS * first) // (_ROUNDS * _REHEATS)
-    return [_Round(first, (_heat(first),) * _STARTS)] + [_Round(later, _HEATS)] * _ROUNDS
+        return [_Round(sweeps, (_heat(sweeps),), anew=True)]
+    searches = max(1, min(moves // _ENOUGH[0], sweeps // _ENOUGH[1]))
+    first = sweeps // (3 * _STARTS * searches)
+    later = (sweeps // searches - _STARTS * first) // (_ROUNDS * _REHEATS)
+    search = [_Round(first, (_heat(first),) * _STARTS, anew=True)] + [_Round(later, _HEATS)] * _ROUNDS
+    return search * searches
 
 
 def _heat(sweeps: int) -> float:
@@ -255,7 +260,11 @@ class _Search:
         n = self.labels.size
         in_all = n * sum(one.sweeps * len(one.heats) for one in rounds)
         best, behind, stopped = self.labels, 0, None
+        of_searches: list[NDArray[np.int64]] = []
         for number, one in enumerate(rounds):
+            if one.anew:
+                of_searches += [best] if number > 0 else []
+                best = self.labels
             limits = [one.sweeps] * len(one.heats)
             if stop_after is not None and number == stop_after[0]:
                 limits = [moves // n for moves in stop_after[1:]]
@@ -263,13 +272,13 @@ class _Search:
             tell_all = partial(_tell_all, progress, done, behind, in_all)
             run = partial(self._run, best, number, one, limits, deadline, done, tell_all)
             found = in_parallel(run, range(len(one.heats)), self.threads)
-            best = self._best_of(found if number == 0 else [best, *found])
+            best = self._best_of(found if one.anew else [best, *found])
             behind += int(done.sum())
             if done.min() < one.sweeps * n:
                 stopped = (number, *done.tolist())
                 break
         labels = np.empty(n, dtype=np.int64)
-        labels[self.order] = best
+        labels[self.order] = self._best_of([*of_searches, best])
         return labels, stopped
 
     def _run(
@@ -287,7 +296,8 @@ class _Search:
         """Anneal once, as far as the limit of this run and the deadline allow; enter the moves in `done`."""
         n = self.labels.size
         groups = lay_out(self.points, start, self.k)
-        stream = ((self.seed * (_ROUNDS + 1) + number) * _STARTS + run) * 0xD1342543DE82EF95
+        search, number = divmod(number, _ROUNDS + 1)
+        stream = ((self.seed * (_ROUNDS + 1) + number) * _STARTS + run + (search << 40)) * 0xD1342543DE82EF95
         counter = np.array([stream % 2**64], dtype=np.uint64)
         while groups.state[2] < limits[run] and (deadline is None or time.monotonic() < deadline):
             sweeps = min(_SLICE // n + 1, limits[run] - int(groups.state[2]))
