@@ -19,22 +19,9 @@ from typer.testing import CliRunner
 import microagg as ma
 from microagg.cli import app, main
 from microagg.io.sources import read_source
+from tests.cli import call
 
 QUASI = ["age", "education", "hours", "wage", "business", "capital", "pension", "income", "tax", "contributions"]
-
-
-def call(*words):
-    result = CliRunner().invoke(app, [str(word) for word in words])
-    assert result.exit_code == 0, f"{result.output}{result.stderr}{result.exception!r}"
-    return result
-
-
-@pytest.fixture
-def survey(tmp_path, monkeypatch):
-    """Give a folder to work in with a survey in it."""
-    monkeypatch.chdir(tmp_path)
-    call("datasets", "make", "survey", "-n", 600, "-o", "survey.csv")
-    return tmp_path / "survey.csv"
 
 
 def names_in(folder):

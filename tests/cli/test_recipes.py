@@ -5,10 +5,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import microagg as ma
-from microagg.cli import app, main
+from microagg.cli import main
+from tests.cli import call
 
 ROLES = """
 [roles]
@@ -17,19 +17,6 @@ identifiers = ["person"]
 weight = "weight"
 drop = ["education", "hours", "business", "capital", "pension", "contributions"]
 """
-
-
-def call(*words):
-    result = CliRunner().invoke(app, [str(word) for word in words])
-    assert result.exit_code == 0, f"{result.output}{result.stderr}{result.exception!r}"
-    return result
-
-
-@pytest.fixture
-def survey(tmp_path, monkeypatch):
-    """Give a folder to work in with a survey in it."""
-    monkeypatch.chdir(tmp_path)
-    call("datasets", "make", "survey", "-n", 400, "-o", "survey.csv")
 
 
 def refused(monkeypatch, capsys, *words):
