@@ -163,8 +163,13 @@ def check_effort(effort: Any, n: int) -> int:
 
 def _error(columns: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
     """Give the squared error of a partition, summed exactly."""
+    return exact_sum(_errors(columns, labels))
+
+
+def _errors(columns: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Give each record's squared distance from its group's mean."""
     means = group_means(columns, labels, int(labels.max()) + 1)
-    return sum(exact_sum((column - mean[labels]) ** 2) for column, mean in zip(columns, means, strict=True))
+    return np.asarray(sum((column - mean[labels]) ** 2 for column, mean in zip(columns, means, strict=True)))
 
 
 class _Round(NamedTuple):
@@ -235,7 +240,8 @@ class _Search:
             neighbours(pool, columns, self.order, position, start, stop, self.near, self.scale)
 
         in_parallel(look, range(0, n, 10_000), threads)
-        self.points = np.ascontiguousarray(columns.T[self.order])
+        self.columns = columns[:, self.order]
+        self.points = np.ascontiguousarray(self.columns.T)
         self.labels = labels[self.order]
 
     def speed(self) -> float:
@@ -325,7 +331,7 @@ class _Search:
         from scipy.sparse import coo_array  # no need of it for a fast search
         from scipy.sparse.csgraph import connected_components
 
-        errors = [self._errors(labels) for labels in found]
+        errors = [_errors(self.columns, labels) for labels in found]
         by_error = sorted(range(len(found)), key=lambda number: (exact_sum(errors[number]), number))
         best, error = found[by_error[0]], errors[by_error[0]]
         for number in by_error[1:]:
@@ -338,11 +344,5 @@ class _Search:
             taken = gain[part] > 1e-9 * np.bincount(part, error, n_parts)[part]
             if taken.any():
                 best = np.unique(np.where(taken, n_best + labels, best), return_inverse=True)[1]
-                error = self._errors(best)
+                error = _errors(self.columns, best)
         return best
-
-    def _errors(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Give each record's squared distance from its group's mean."""
-        columns = np.ascontiguousarray(self.points.T)
-        means = group_means(columns, labels, int(labels.max()) + 1)
-        return np.asarray(sum((column - mean[labels]) ** 2 for column, mean in zip(columns, means, strict=True)))
