@@ -19,7 +19,7 @@ BAD_TEXT = [
     (b"a,b\n1,secret\n1,2,secret\n", "fields than its header's 2"),
     (b"a,a\n1,secret\n", "two columns of one name"),
     (b"a,\n1,secret\n", "column 2 of 2"),
-    (b"1,2\n3,4\n", "all numbers, not names"),
+    (b"1,2\n3,4\n", "a number over numbers"),
     (b"a,b\n1,sec\0ret\n", "NUL"),
     (b"a,b\n" + b"1,secret\n" * 200_000 + b"1,\0\n", "NUL"),
     (b'a,b\n1,"secret\n2,3\n', "not closed"),

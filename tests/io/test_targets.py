@@ -128,7 +128,8 @@ def test_text_is_text_however_it_lies_in_memory(tmp_path):
     table = table.append_column("d", plain.dictionary_encode())
     for suffix in (".csv", ".sav", ".dta"):
         write_target(table, tmp_path / f"out{suffix}", source_of(table), excel_safe=True)
-        read = read_source(tmp_path / f"out{suffix}").table
+        options = {"header": True} if suffix == ".csv" else {}  # "b" is a name and a value
+        read = read_source(tmp_path / f"out{suffix}", **options).table
         first = "'=1" if suffix == ".csv" else "=1"
         missing = None if suffix == ".csv" else ""
         assert [read[name].to_pylist() for name in "abd"] == [[first, missing, "b"]] * 3

@@ -2,7 +2,7 @@
 
 import traceback
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -34,6 +34,14 @@ Delimiter = Annotated[str | None, typer.Option(help="What stands between fields 
 Encoding = Annotated[str | None, typer.Option(help="The encoding of a text file; else detected.")]
 Decimal = Annotated[str | None, typer.Option(help="The decimal mark of a text file; else detected.")]
 Thousands = Annotated[str | None, typer.Option(help="The thousands separator of a text file; else detected.")]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first row of a text file holds names; else a row that may be a record is refused.",
+        show_default=False,
+    ),
+]
 Keys = Annotated[str | None, typer.Option(help="Columns that an intruder knows, with commas; else all masked ones.")]
 
 
@@ -101,6 +109,7 @@ def inspect(
     encoding: Encoding = None,
     decimal: Decimal = None,
     thousands: Thousands = None,
+    header: Header = None,
     force: Force = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -111,7 +120,7 @@ def inspect(
     """
     from microagg.cli.inspect import run
 
-    run(source, k, output, _dialect(delimiter, encoding, decimal, thousands), force, quiet, as_json)
+    run(source, k, output, _dialect(delimiter, encoding, decimal, thousands, header), force, quiet, as_json)
 
 
 @app.command()
@@ -147,6 +156,7 @@ def mask(
     encoding: Encoding = None,
     decimal: Decimal = None,
     thousands: Thousands = None,
+    header: Header = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Accept the guessed roles without asking.")] = False,
     force: Force = False,
     quiet: Quiet = False,
@@ -174,7 +184,7 @@ def mask(
             excel_safe=excel_safe,
             engine=engine,
             scheduler=scheduler,
-            dialect=_dialect(delimiter, encoding, decimal, thousands),
+            dialect=_dialect(delimiter, encoding, decimal, thousands, header),
             yes=yes,
             force=force,
         ),
@@ -208,6 +218,7 @@ def assess(
     encoding: Encoding = None,
     decimal: Decimal = None,
     thousands: Thousands = None,
+    header: Header = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -229,7 +240,7 @@ def assess(
             strata=_listed(strata),
             sample=sample,
             seed=seed,
-            dialect=_dialect(delimiter, encoding, decimal, thousands),
+            dialect=_dialect(delimiter, encoding, decimal, thousands, header),
         ),
         quiet,
         as_json,
@@ -253,6 +264,7 @@ def compare(
     encoding: Encoding = None,
     decimal: Decimal = None,
     thousands: Thousands = None,
+    header: Header = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Accept the guessed roles without asking.")] = False,
     force: Force = False,
     quiet: Quiet = False,
@@ -273,7 +285,7 @@ def compare(
             keys=_listed(keys),
             sample=sample,
             output=output,
-            dialect=_dialect(delimiter, encoding, decimal, thousands),
+            dialect=_dialect(delimiter, encoding, decimal, thousands, header),
             yes=yes,
             force=force,
         ),
@@ -293,6 +305,7 @@ def tree(
     encoding: Encoding = None,
     decimal: Decimal = None,
     thousands: Thousands = None,
+    header: Header = None,
     force: Force = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -304,7 +317,15 @@ def tree(
     from microagg.cli.tree import run
 
     run(
-        source, measure, count, recipe, output, _dialect(delimiter, encoding, decimal, thousands), force, quiet, as_json
+        source,
+        measure,
+        count,
+        recipe,
+        output,
+        _dialect(delimiter, encoding, decimal, thousands, header),
+        force,
+        quiet,
+        as_json,
     )
 
 
@@ -356,8 +377,16 @@ def make(
     run(name, output, records, columns, seed, force, quiet, as_json)
 
 
-def _dialect(delimiter: str | None, encoding: str | None, decimal: str | None, thousands: str | None) -> dict[str, str]:
-    given = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal, "thousands": thousands}
+def _dialect(
+    delimiter: str | None, encoding: str | None, decimal: str | None, thousands: str | None, header: bool | None
+) -> dict[str, Any]:
+    given = {
+        "delimiter": delimiter,
+        "encoding": encoding,
+        "decimal": decimal,
+        "thousands": thousands,
+        "header": header,
+    }
     return {name: value for name, value in given.items() if value is not None}
 
 

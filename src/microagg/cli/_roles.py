@@ -19,7 +19,7 @@ from microagg.study.inspection import Inspection, inspect_table
 DEFAULT_K = 5
 
 
-def read(terminal: Terminal, address: str, dialect: dict[str, str]) -> Source:
+def read(terminal: Terminal, address: str, dialect: dict[str, Any]) -> Source:
     """Read a file and say how it was understood."""
     with terminal.wait("reading"):
         source = read_source(address, **dialect)
@@ -57,7 +57,7 @@ def show(terminal: Terminal, found: Inspection) -> None:
         )
 
 
-def guessed(found: Inspection, k: int, dialect: dict[str, str]) -> RecipeFile:
+def guessed(found: Inspection, k: int, dialect: dict[str, Any]) -> RecipeFile:
     """Make a recipe of guesses."""
     if not found.roles.get(Role.QUASI.value):
         raise InvalidData(
@@ -89,7 +89,7 @@ def recipe_or_guess(
     address: str,
     path: Path | None,
     k: int | None,
-    dialect: dict[str, str],
+    dialect: dict[str, Any],
     *,
     yes: bool,
 ) -> tuple[Source, RecipeFile]:
@@ -111,7 +111,7 @@ def recipe_or_guess(
     return source, recipe
 
 
-def read_by(terminal: Terminal, address: str, recipe: RecipeFile, dialect: dict[str, str]) -> Source:
+def read_by(terminal: Terminal, address: str, recipe: RecipeFile, dialect: dict[str, Any]) -> Source:
     """Read a file as a recipe says, but for what the command line says of it, and see that the columns fit."""
     how = recipe.table("read") | dialect
     with replace(recipe, tables={**recipe.tables, "read": how}).blamed("read"):

@@ -3,6 +3,7 @@
 import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -36,7 +37,7 @@ class Wishes:
     strata: list[str] | None
     sample: int | None
     seed: int | None
-    dialect: dict[str, str]
+    dialect: dict[str, Any]
 
 
 def run(original: str, masked: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:

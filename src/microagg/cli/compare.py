@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from microagg.checks import check_k, check_option
 from microagg.cli import _roles
@@ -23,7 +24,7 @@ class Wishes:
     keys: list[str] | None
     sample: int | None
     output: Path | None
-    dialect: dict[str, str]
+    dialect: dict[str, Any]
     yes: bool
     force: bool
 

@@ -2,6 +2,7 @@
 
 import shlex
 from pathlib import Path
+from typing import Any
 
 from microagg.checks import check_absent, check_k
 from microagg.cli import _roles
@@ -13,7 +14,7 @@ from microagg.io.files import whole_file
 from microagg.recipe_file import recipe_text
 
 
-def run(address: str, k: int, output: Path, dialect: dict[str, str], force: bool, quiet: bool, as_json: bool) -> None:
+def run(address: str, k: int, output: Path, dialect: dict[str, Any], force: bool, quiet: bool, as_json: bool) -> None:
     """Look at a file and write a recipe with guessed roles."""
     terminal = Terminal(quiet=quiet, as_json=as_json)
     check_k(k)

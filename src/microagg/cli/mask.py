@@ -42,7 +42,7 @@ class Wishes:
     excel_safe: bool
     engine: str
     scheduler: str | None
-    dialect: dict[str, str]
+    dialect: dict[str, Any]
     yes: bool
     force: bool
 

@@ -1,6 +1,7 @@
 """`microagg tree`: which columns depend on which, and the few that would stand for all."""
 
 from pathlib import Path
+from typing import Any
 
 from rich.text import Text
 from rich.tree import Tree
@@ -27,7 +28,7 @@ def run(
     count: int | None,
     recipe_path: Path | None,
     output: Path | None,
-    dialect: dict[str, str],
+    dialect: dict[str, Any],
     force: bool,
     quiet: bool,
     as_json: bool,

@@ -4,8 +4,9 @@ import codecs
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -16,7 +17,13 @@ from microagg.io._numbers import THOUSANDS, Marks, guess_marks
 DELIMITERS = ("\t", ";", "|", ",")
 SAMPLE = 1 << 20
 _RECORDS = 100
-_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark begins alike
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
 _CONTROLS = frozenset(map(chr, (*range(9), 11, *range(14, 32), *range(127, 160))))
 _SHOWN = {"\t": "tab", " ": "space", "\u00a0": "no-break space", "\u202f": "narrow no-break space", None: "none"}
 
@@ -33,14 +40,20 @@ class Dialect:
     fields: int = 0
     guessed: bool = False  # the encoding stands for want of a better one
     unsure: bool = False  # the decimal mark could as well separate thousands, or the other way round
+    header: bool | None = None  # whether the first row holds names, where that was said
 
-    def options(self) -> dict[str, str]:
-        """Give what `find_dialect` must be passed to find the same."""
+    def options(self) -> dict[str, Any]:
+        """Give what `find_dialect` must be passed to find the same.
+
+        That there is a header is part of it only where somebody said so: another file is looked at again.
+        """
+        said = {} if self.header is None else {"header": self.header}
         return {
             "delimiter": self.delimiter,
             "encoding": self.codec,
             "decimal": self.marks.decimal,
             "thousands": self.marks.thousands or "",
+            **said,
         }
 
     def shown(self) -> dict[str, str]:
@@ -56,6 +69,7 @@ class Dialect:
             "encoding": encoding,
             "decimal": decimal,
             "thousands": thousands,
+            **({"header": "none"} if self.header is False else {}),
         }
 
 
@@ -75,7 +89,7 @@ def dialect_for(path: Path, source: Path | None, dialect: Dialect | None) -> Dia
     if source is not None and base_suffix(source) == base:
         return dialect
     usual = "\t" if base != ".csv" else ";" if dialect.marks.decimal == "," else ","
-    return Dialect(usual, dialect.codec, dialect.bom, dialect.marks, dialect.line_end)
+    return replace(dialect, delimiter=usual)
 
 
 def open_bytes(path: Path) -> pa.NativeFile:
@@ -90,9 +104,10 @@ def find_dialect(
     encoding: str | None = None,
     decimal: str | None = None,
     thousands: str | None = None,
+    header: bool | None = None,
 ) -> Dialect:
     """Find out how a file is written; what is passed is not questioned."""
-    _check_options(delimiter, decimal, thousands)
+    _check_options(delimiter, decimal, thousands, header)
     with open_bytes(path) as file:
         start = file.read(SAMPLE)
         is_whole = len(start) < SAMPLE
@@ -108,14 +123,15 @@ def find_dialect(
     if delimiter is None:
         delimiter = _find_delimiter(text, is_whole, ".tsv" in path.suffixes)
     records = _records(text, delimiter, is_whole, 2000)
-    if len(records) < 2 and is_whole:
+    above = 0 if header is False else 1
+    if len(records) <= above and is_whole:
         raise InvalidData(f"{path.name!r} has a header and no records. Pass a file with at least k records.")
     if not records:
         raise InvalidData(f"{path.name!r} has a first row of more than {SAMPLE} bytes. Check its quotes and line ends.")
     newline = text.find("\n")
     line_end = "\r\n" if newline > 0 and text[newline - 1] == "\r" else "\n"
-    marks, unsure = guess_marks(records[1:], delimiter, decimal, thousands)
-    return Dialect(delimiter, codec, bom, marks, line_end, len(records[0]), guessed, unsure)
+    marks, unsure = guess_marks(records[above:], delimiter, decimal, thousands)
+    return Dialect(delimiter, codec, bom, marks, line_end, len(records[0]), guessed, unsure, header)
 
 
 def wrong_encoding(name: str, codec: str) -> InvalidData:
@@ -131,7 +147,7 @@ def has_nul(name: str) -> InvalidData:
     )
 
 
-def _check_options(delimiter: str | None, decimal: str | None, thousands: str | None) -> None:
+def _check_options(delimiter: str | None, decimal: str | None, thousands: str | None, header: Any) -> None:
     if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0'):
         raise InvalidParameter(f"delimiter={delimiter!r} is not one ASCII character. Pass one such as ',' or ';'.")
     if decimal is not None and decimal not in (".", ","):
@@ -141,6 +157,8 @@ def _check_options(delimiter: str | None, decimal: str | None, thousands: str | 
         raise InvalidParameter(f"thousands={thousands!r} does not separate thousands. Pass one of {known}, or ''.")
     if thousands and thousands == decimal:
         raise InvalidParameter(f"decimal and thousands are both {decimal!r}. Pass two different marks.")
+    if header is not None and not isinstance(header, bool):
+        raise InvalidParameter(f"header is a {type(header).__name__}. Pass True or False, or leave it out.")
 
 
 def _find_encoding(start: bytes, encoding: str | None, name: str) -> tuple[str, bytes, bool]:
@@ -150,9 +168,12 @@ def _find_encoding(start: bytes, encoding: str | None, name: str) -> tuple[str, 
         codec = _known_codec(encoding)
         if codec == "utf-8-sig":
             codec = "utf-8"
-        if codec == "utf-16":
-            if marked is None or marked[0] == "utf-8":
-                raise InvalidData(f"{name!r} has no mark of its byte order. Pass encoding='utf-16-le' or 'utf-16-be'.")
+        if codec in ("utf-16", "utf-32"):
+            # Written in parts, each would get a mark of its own: the byte order must be known.
+            if marked is None or not marked[0].startswith(codec):
+                raise InvalidData(
+                    f"{name!r} has no mark of its byte order. Pass encoding='{codec}-le' or '{codec}-be'."
+                )
             codec = marked[0]
         return codec, marked[1] if marked and marked[0] == codec else b"", False
     if marked is not None:
@@ -172,12 +193,14 @@ def _is_utf8(start: bytes) -> bool:
 
 def _known_codec(encoding: str) -> str:
     try:
-        "".encode(encoding)  # which also refuses codecs that are not of text
-        return codecs.lookup(encoding).name
+        codec = codecs.lookup(encoding).name
+        line = 'a,"1"\n'
+        known = line.encode(codec).decode(codec) == line  # which also refuses codecs that are not of text
     except (LookupError, TypeError, ValueError):
-        raise InvalidParameter(
-            f"encoding={encoding!r} is not known. Pass one such as 'utf-8', 'utf-16' or 'cp1252'."
-        ) from None
+        known = False
+    if not known:
+        raise InvalidParameter(f"encoding={encoding!r} is not known. Pass one such as 'utf-8', 'utf-16' or 'cp1252'.")
+    return codec
 
 
 def _fallback(data: bytes, name: str) -> str:

@@ -53,7 +53,7 @@ def kind_of(path: Path) -> str:
     return kind
 
 
-def refuse_options(options: Mapping[str, str | None], kind: str) -> None:
+def refuse_options(options: Mapping[str, Any], kind: str) -> None:
     """Refuse to be told how a file is written that is no text."""
     given = next((name for name, value in options.items() if value is not None), None)
     if given is not None:

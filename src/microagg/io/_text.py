@@ -1,9 +1,6 @@
 """Text files, such as CSV: read as text without loss, and written again as they were."""
 
-import csv
 import gzip
-import io
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,7 +14,6 @@ import pyarrow.compute as pc
 from microagg.errors import InvalidData
 from microagg.io._dialect import (
     DELIMITERS,
-    SAMPLE,
     Dialect,
     find_dialect,
     has_nul,
@@ -25,7 +21,9 @@ from microagg.io._dialect import (
     refind_encoding,
     wrong_encoding,
 )
+from microagg.io._header import FirstRow
 from microagg.io._numbers import is_text, to_text
+from microagg.io._quotes import check_quoted_cells
 from microagg.io.files import whole_file
 
 _BLOCK = 1 << 23
@@ -33,36 +31,45 @@ _ROWS = 1 << 16  # written at a time
 _RISKY = r"^[=+\-@\t\r]"
 
 
-def read_text(path: Path, **options: str | None) -> tuple[pa.Table, Dialect]:
+def read_text(path: Path, **options: Any) -> tuple[pa.Table, Dialect]:
     """Read a text file, every column as text: null where a field is empty, "" where it is empty within quotes.
 
     `options` are those of `find_dialect`: what is known of how the file is written.
     """
     from pyarrow import csv as arrow_csv
 
-    table, dialect = _read_to_end(path, options, arrow_csv.read_csv)
-    names = _names_in(path, table, table.num_rows - 1)
+    table, dialect = _read_to_end(path, options, lambda file, _, **how: arrow_csv.read_csv(file, **how))
+    first = FirstRow(path.name, _first_cells(table), dialect)
+    records = table.slice(_rows_above(dialect))
     _check_part(path, table)
-    return table.slice(1).rename_columns(names), dialect
+    _check_records(path, records.num_rows)
+    first.compare(records)
+    return records.rename_columns(first.names()), dialect
 
 
-def scan_text(path: Path, **options: str | None) -> tuple[list[str], int, Dialect]:
+def scan_text(path: Path, **options: Any) -> tuple[list[str], int, Dialect]:
     """Read a text file that need not fit into memory, to know that all of it can be read.
 
     Returns the names of its columns, the number of its records, and how it is written, which `read_text_parts` wants.
     """
     from pyarrow import csv as arrow_csv
 
-    def scan(file: Any, **how: Any) -> tuple[pa.RecordBatch, int]:
-        rows, first = 0, None
+    def scan(file: Any, dialect: Dialect, **how: Any) -> tuple[FirstRow, int]:
+        first, rows = None, 0
         for batch in arrow_csv.open_csv(file, **how):
-            first = batch.slice(0, 1) if first is None else first
+            records = batch
+            if first is None:
+                first = FirstRow(path.name, _first_cells(batch), dialect)
+                records = batch.slice(_rows_above(dialect))
             _check_part(path, batch)
-            rows += batch.num_rows
+            first.compare(records)
+            rows += records.num_rows
+        assert first is not None  # a file without any row was refused before
         return first, rows
 
     (first, rows), dialect = _read_to_end(path, options, scan)
-    return _names_in(path, first, rows - 1), rows - 1, dialect
+    _check_records(path, rows)
+    return first.names(), rows, dialect
 
 
 def read_text_parts(path: Path, dialect: Dialect, names: list[str], columns: list[str]) -> Iterator[pa.Table]:
@@ -77,13 +84,13 @@ def read_text_parts(path: Path, dialect: Dialect, names: list[str], columns: lis
             file.read(len(dialect.bom))
             for batch in arrow_csv.open_csv(file, **how):
                 table = pa.Table.from_batches([batch]).rename_columns(columns)
-                yield table.slice(1) if is_first else table  # the first record is the header
+                yield table.slice(_rows_above(dialect)) if is_first else table
                 is_first = False
     except (pa.ArrowException, OSError, UnicodeError):  # whose messages may show cells
         raise InvalidData(f"{path.name!r} changed while it was read. Run again when nobody writes to it.") from None
 
 
-def _read_to_end(path: Path, options: dict[str, str | None], read: Callable[..., Any]) -> tuple[Any, Dialect]:
+def _read_to_end(path: Path, options: dict[str, Any], read: Callable[..., Any]) -> tuple[Any, Dialect]:
     """Find out how a file is written and read it by one of Arrow's ways."""
     try:
         dialect = find_dialect(path, **options)
@@ -93,7 +100,7 @@ def _read_to_end(path: Path, options: dict[str, str | None], read: Callable[...,
             found = _read(path, dialect, read)
         if found is None:
             raise wrong_encoding(path.name, dialect.codec)
-        _check_end(path, dialect)
+        check_quoted_cells(path, dialect)
     except (pa.ArrowException, OSError):  # whose messages may show cells and folders
         raise InvalidData(
             f"{path.name!r} cannot be read to its end. It is cut off, or is not compressed as its name says, or a "
@@ -141,7 +148,7 @@ def _read(path: Path, dialect: Dialect, read: Callable[..., Any]) -> Any:
         with open_bytes(path) as file:
             file.read(len(dialect.bom))
             try:
-                found = read(file, **_how(dialect, handler))
+                found = read(file, dialect, **_how(dialect, handler))
                 break
             except UnicodeError:
                 return None
@@ -158,51 +165,23 @@ def _read(path: Path, dialect: Dialect, read: Callable[..., Any]) -> Any:
     return found
 
 
-def _names_in(path: Path, table: Any, records: int) -> list[str]:
-    """Give the names in the header, which was read as the first record, or refuse a file without others."""
-    names = [column[0].as_py() or "" for column in table.columns]
-    _check_names(path.name, names)
+def _first_cells(table: Any) -> list[str | None]:
+    return [column[0].as_py() for column in table.columns]
+
+
+def _rows_above(dialect: Dialect) -> int:
+    """Give the number of rows over the first record."""
+    return 0 if dialect.header is False else 1
+
+
+def _check_records(path: Path, records: int) -> None:
     if records == 0:
         raise InvalidData(f"{path.name!r} has a header and no records. Pass a file with at least k records.")
-    return names
 
 
 def _check_part(path: Path, table: Any) -> None:
     if any(pc.any(pc.match_substring(column, "\0")).as_py() for column in table.columns):
         raise has_nul(path.name)
-
-
-def _check_end(path: Path, dialect: Dialect) -> None:
-    """Refuse a quote that is opened and never closed: it would swallow the records after it."""
-    if not _odd_quotes(path, dialect):
-        return
-    with open_bytes(path) as file, io.TextIOWrapper(file, dialect.codec, newline="") as text:
-        try:
-            for _ in csv.reader(text, delimiter=dialect.delimiter, strict=True):
-                pass
-        except csv.Error:
-            raise InvalidData(
-                f"{path.name!r} has a quote that is opened and not closed. It may be cut off; mend it."
-            ) from None
-
-
-def _odd_quotes(path: Path, dialect: Dialect) -> bool:
-    quotes = 0
-    with open_bytes(path) as file:
-        while chunk := file.read(SAMPLE):
-            quotes += chunk.count('"'.encode(dialect.codec))
-    return quotes % 2 == 1
-
-
-def _check_names(file: str, names: list[str]) -> None:
-    # Names may be a first record of data: they are not shown.
-    if "" in names:
-        where = f"column {names.index('') + 1} of {len(names)} in {file!r}"
-        raise InvalidData(f"{where} has no name. Name it in the header.")
-    if max(Counter(names).values()) > 1:
-        raise InvalidData(f"{file!r} has two columns of one name. Give each its own, in a header.")
-    if all(name.strip().lstrip("+-").replace(".", "", 1).replace(",", "", 1).isdigit() for name in names):
-        raise InvalidData(f"the first row of {file!r} is all numbers, not names. Add a header, or rename the columns.")
 
 
 def write_text(table: pa.Table, path: Path, dialect: Dialect, *, excel_safe: bool) -> None:
@@ -228,7 +207,8 @@ def text_writer(
 
         try:
             file.write(dialect.bom)
-            file.write(_lines(header, dialect))
+            if dialect.header is not False:
+                file.write(_lines(header, dialect))
             yield write
         except UnicodeEncodeError:
             raise InvalidData(

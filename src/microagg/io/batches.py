@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,7 +25,7 @@ class Batches:
     """A Parquet file, a folder of them, or a text file, as a sequence of tables in the order of its rows.
 
     Every column of a text file is text until `read_as_numbers` is told otherwise. `read` says how it is written, where
-    that is known: its delimiter, encoding, decimal and thousands.
+    that is known: its delimiter, encoding, decimal, thousands and header.
 
     Attributes
     ----------
@@ -34,7 +35,7 @@ class Batches:
         Columns that hold a pandas index: row labels, which may identify.
     """
 
-    def __init__(self, path: str | os.PathLike[str], read: Mapping[str, str] | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], read: Mapping[str, Any] | None = None) -> None:
         if not isinstance(path, (str, os.PathLike)):
             raise InvalidParameter(f"a {type(path).__name__} is not a path. Pass the path of a file or folder.")
         if "://" in str(path):  # which may hold a password

@@ -14,6 +14,7 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -128,6 +129,7 @@ def read_source(
     encoding: str | None = None,
     decimal: str | None = None,
     thousands: str | None = None,
+    header: bool | None = None,
 ) -> Source:
     r"""Read a table from a file, a folder of Parquet files, or a database.
 
@@ -137,6 +139,9 @@ def read_source(
     delimiter, encoding, decimal, thousands : str, optional
         How a text file is written (``thousands=""``: nothing separates them). By default it is found out from its
         first megabyte, and stands in `Source.details`.
+    header : bool, optional
+        Whether the first row of a text file holds the names of its columns. By default it does, and a row that may be
+        a record is refused: it would be published as names. Without a header columns are called column_1, column_2, ...
 
     Returns
     -------
@@ -146,7 +151,7 @@ def read_source(
     ------
     InvalidData
         If there is no such file, or it cannot be read, or has no records, or a column has no name, or two have the
-        same.
+        same, or the first row may be a record, or a cell within quotes may hold records.
     InvalidParameter
         If the address is of no known kind, or an option does not fit it.
 
@@ -160,7 +165,13 @@ def read_source(
     >>> source.details["delimiter"], source.details["decimal"], source.typed()["wage"].to_pylist()
     (';', ',', [1.5, 2.25])
     """
-    options = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal, "thousands": thousands}
+    options: dict[str, Any] = {
+        "delimiter": delimiter,
+        "encoding": encoding,
+        "decimal": decimal,
+        "thousands": thousands,
+        "header": header,
+    }
     if is_database(address):
         kind = "duckdb" if str(address).lower().startswith("duckdb") else "postgresql"
         refuse_options(options, kind)

@@ -81,6 +81,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "encoding": Key(_TEXT),
         "decimal": Key(_TEXT, "the decimal mark"),
         "thousands": Key(_TEXT, "between thousands; empty for nothing"),
+        "header": Key(_FLAG, "whether the first row holds the names of the columns"),
     },
     "risk": {
         "keys": Key(NAMES, "the masked columns that an intruder knows, beside the strata; all where this is left out"),
@@ -188,10 +189,12 @@ class RecipeFile:
     def check_columns(self, names: Sequence[str]) -> None:
         """Refuse a column that the file lacks, or that has two roles or none; `names` are the file's."""
         found: dict[str, str] = {}
+        # Where no name fits, the file's may be the cells of a record: they are not shown.
+        is_header = any(name in names for _, name in self._named())
         for role, name in self._named():
             what = f"column {name!r} in {role}"
             if name not in names:
-                hint = nearest(name, names) or f" The file has {len(names)} columns."
+                hint = (is_header and nearest(name, names)) or f" The file has {len(names)} columns."
                 raise self._fault(("roles", role), f"{what} is not in the file.{hint}", name)
             if name in found:
                 twice = "is named twice" if found[name] == role else f"is already in {found[name]}"

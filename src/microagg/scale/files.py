@@ -69,7 +69,7 @@ class FileRelease:
     recipe: Recipe
     index_dropped: bool = False
     details: Mapping[str, str] = field(default_factory=dict)
-    read: Mapping[str, str] = field(default_factory=dict)
+    read: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return (
@@ -97,7 +97,7 @@ def protect_file(
     max_block: int = DEFAULT_BLOCK,
     refine: str | int | None = None,
     seed: int = 0,
-    read: Mapping[str, str] | None = None,
+    read: Mapping[str, Any] | None = None,
     overwrite: bool = False,
     scratch: str | os.PathLike[str] | None = None,
     engine: str = "local",
@@ -125,8 +125,8 @@ def protect_file(
     refine, seed : optional
         As in `protect`, but within each block: no record crosses the border of one. A number of moves is for each.
     read : mapping, optional
-        How a text file is written: any of delimiter, encoding, decimal and thousands. What is not said is found out
-        from its first megabyte.
+        How a text file is written: any of delimiter, encoding, decimal, thousands and header (whether its first row
+        holds names). What is not said is found out; a first row that may be a record is refused.
     overwrite : bool
         Whether a target that exists may be replaced.
     scratch : path, optional
@@ -242,14 +242,15 @@ def protect_file(
     )
 
 
-def _check_read(read: Any) -> dict[str, str]:
-    known = ("delimiter", "encoding", "decimal", "thousands")
+def _check_read(read: Any) -> dict[str, Any]:
+    known = {"delimiter": str, "encoding": str, "decimal": str, "thousands": str, "header": bool}
     if read is not None and not isinstance(read, Mapping):
         raise InvalidParameter(f"read is a {type(read).__name__}. Pass a mapping, such as {{'delimiter': ';'}}.")
     for name, value in (read or {}).items():
         check_option("a name in read", name, known)
-        if not isinstance(value, str):
-            raise InvalidParameter(f"{name!r} in read is a {type(value).__name__}. Pass a string.")
+        if not isinstance(value, known[name]):
+            wanted = "a string" if known[name] is str else "True or False"
+            raise InvalidParameter(f"{name!r} in read is a {type(value).__name__}. Pass {wanted}.")
     return dict(read or {})
 
 

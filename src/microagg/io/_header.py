@@ -1,0 +1,84 @@
+"""The first row of a text file: names of columns, or a record that must not become public as names."""
+
+import re
+from collections import Counter
+from typing import Any
+
+import pyarrow.compute as pc
+
+from microagg.errors import InvalidData
+from microagg.io._dialect import Dialect
+from microagg.io._numbers import MISSING
+
+
+class FirstRow:
+    """The first row of a text file, and what the rows below it tell of it.
+
+    Pass every part of the file to `compare`, then ask for the `names`.
+    """
+
+    def __init__(self, file: str, cells: list[str | None], dialect: Dialect) -> None:
+        self._file, self._said, self._number = file, dialect.header, re.compile(dialect.marks.pattern)
+        self._cells = [cell or "" for cell in cells]
+        self._shapes = [self._shape(cell.strip()) for cell in self._cells]
+        self._present, self._alike = [0] * len(cells), [0] * len(cells)
+        self._repeated = [False] * len(cells)
+
+    def _shape(self, cell: str) -> str | None:
+        """Give the pattern of values of a cell's kind; None for plain words, which tell nothing."""
+        if self._number.match(cell) or cell in MISSING:
+            return rf"^\s*(?:{self._number.pattern[1:-1]})\s*$"
+        if not re.search("[0-9]", cell):
+            return None
+        # A date, a code: as many letters, small and capital, and the same marks between runs of digits.
+        parts = re.findall(r"[0-9]+|.", cell, re.DOTALL)
+        return rf"^\s*{''.join(map(_kind_of, parts))}\s*$"
+
+    def compare(self, table: Any) -> None:
+        """Look at rows below the first: a table of text, its columns in the file's order."""
+        if self._said is not None:
+            return
+        for j, (cell, shape, column) in enumerate(zip(self._cells, self._shapes, table.columns, strict=True)):
+            self._repeated[j] |= pc.any(pc.equal(column, cell)).as_py() is True
+            if shape is not None:
+                self._present[j] += len(column) - column.null_count
+                self._alike[j] += pc.sum(pc.match_substring_regex(column, shape)).as_py() or 0
+
+    def names(self) -> list[str]:
+        """Give the columns' names, made up where the file has none, or refuse a row that may be a record."""
+        if self._said is False:
+            return [f"column_{number}" for number in range(1, len(self._cells) + 1)]
+        reason = self._reason()
+        if reason is None:
+            return self._cells
+        if self._said:
+            raise InvalidData(f"{self._file!r}: {reason}. Name each column in the header, by a name of its own.")
+        # The row may be a person's: nothing of it is shown.
+        raise InvalidData(
+            f"the first row of {self._file!r} may be a record and not the names of its columns: {reason}. Say which: "
+            f"--header for names, --no-header for a record (header = true or false in [read] of a recipe)."
+        )
+
+    def _reason(self) -> str | None:
+        count = len(self._cells)
+        if "" in self._cells:
+            return f"column {self._cells.index('') + 1} of {count} has no name"
+        if max(Counter(self._cells).values()) > 1:
+            return "it has two columns of one name"
+        if self._said:
+            return None
+        for j, shape in enumerate(self._shapes):
+            where = f"in column {j + 1} of {count} it"
+            if self._repeated[j]:
+                return f"{where} has a value that stands again below"
+            if shape is not None and 2 * self._alike[j] >= self._present[j]:
+                return f"{where} has a value of the same kind as those below, such as a number over numbers"
+        return None
+
+
+def _kind_of(part: str) -> str:
+    if part[0].isdigit():
+        return "[0-9]+"
+    if part.isalpha():
+        return r"\p{Lu}" if part.isupper() else r"\p{Ll}" if part.islower() else r"\pL"
+    return re.escape(part)
