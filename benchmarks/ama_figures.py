@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from microagg import DependenceTree, information_loss, select_variables
 from microagg._kernels.standard import standard_scores
-from microagg.partition import mdav
+from microagg.partition.mdav import mdav
 
 mpl.rcParams["svg.hashsalt"] = "microagg"  # the same figure gives the same file
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from microagg import __version__, datasets
 from microagg._kernels.standard import standard_scores
-from microagg.partition import PARTITIONERS, choose_search
+from microagg.partition import METHODS, choose_search
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def make(data: str, n: int, d: int) -> np.ndarray:
 
 def measure(case: Case, search: str) -> tuple[float, float]:
     """Time a case in this process; give seconds and the peak of memory above the matrix, in its sizes."""
-    partition = PARTITIONERS[case.method]
+    partition = METHODS[case.method].function
     options = {} if case.method == "projection" else {"search": search}
     partition(make("uniform", 5000, case.d), case.k, **options)
     X = make(case.data, case.n, case.d)

@@ -7,7 +7,12 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import microagg as ma
 from microagg.errors import InputError
-from microagg.partition import cbfs, iamat, maximum_distance, mdav, projection, univariate, vmdav
+from microagg.partition.cbfs import cbfs
+from microagg.partition.iamat import iamat
+from microagg.partition.maximum_distance import maximum_distance
+from microagg.partition.mdav import mdav
+from microagg.partition.univariate import projection, univariate
+from microagg.partition.vmdav import vmdav
 
 ESTIMATORS = [
     (ma.MDAV(), mdav, {}),

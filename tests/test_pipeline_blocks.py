@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 import microagg as ma
 from microagg._kernels.standard import standard_scores
 from microagg.errors import InputError, PromiseBroken
-from microagg.partition import mdav
+from microagg.partition.mdav import mdav
 
 NAMES = ["age", "hours", "wage", "income"]
 SURVEY = ma.datasets.survey(3000, seed=0)

@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 import microagg as ma
 from microagg._kernels.standard import standard_scores
 from microagg.errors import InputError
-from microagg.partition import mdav
+from microagg.partition.mdav import mdav
 
 NAMES = ["age", "education", "hours", "wage", "income", "tax", "contributions"]
 SURVEY = ma.datasets.survey(600, seed=0)

@@ -16,7 +16,7 @@ from microagg.checks import EXACT_INTEGERS, check_labels, check_names, check_opt
 from microagg.errors import InputError, InvalidData, InvalidParameter, PromiseBroken, RoleError, TooFewRecords
 from microagg.io import frames
 from microagg.parallel import in_parallel
-from microagg.partition import PARTITIONERS, with_options
+from microagg.partition import METHODS, method_named
 from microagg.partition.refine import refine
 from microagg.prepare.dependence import MEASURES, dependence
 from microagg.prepare.selection import Selection, select_columns
@@ -50,7 +50,7 @@ def resolve_method(
     """Give a method's name, its options with every default, and the function that groups by it."""
     if isinstance(method, str):
         _check_option_names(options, method, own_parameters)
-        chosen, function = with_options(method, options)
+        chosen, function = method_named(method).bound(options)
         if chosen.get("axis") in quasi and chosen["axis"] in ("pca", "zscores"):
             raise InvalidParameter(f"axis={chosen['axis']!r} is a column and a kind of axis. Rename the column.")
         if chosen.get("axis") in quasi:  # a partitioner sees numbered columns
@@ -58,8 +58,7 @@ def resolve_method(
         return method, chosen, function
     if isinstance(method, type) or not hasattr(method, "fit_predict"):
         raise InvalidParameter(
-            f"method is a {type(method).__name__}. Pass a name ({', '.join(PARTITIONERS)}) or an object "
-            f"with fit_predict."
+            f"method is a {type(method).__name__}. Pass a name ({', '.join(METHODS)}) or an object with fit_predict."
         )
     if options:
         raise InvalidParameter(f"options ({', '.join(options)}) go with a method's name. Set them on the estimator.")

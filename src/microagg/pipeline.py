@@ -28,7 +28,7 @@ from microagg.grouping import (
     select_forming,
 )
 from microagg.io import frames
-from microagg.partition import PARTITIONERS, PER_COLUMN, choose_search
+from microagg.partition import METHODS, choose_search, groups_each_column
 from microagg.partition.refine import check_effort
 from microagg.prepare.scaling import SCALES, scale_columns
 from microagg.recipe import Recipe
@@ -184,7 +184,7 @@ def protect(
     method_name, method_options, partition = resolve_method(
         method, k, options, quasi_names, inspect.signature(protect).parameters
     )
-    if how and (method_name in PER_COLUMN or method_options.get("axis", "pca") not in ("pca", "zscores")):
+    if how and (groups_each_column(method_name) or method_options.get("axis", "pca") not in ("pca", "zscores")):
         raise InvalidParameter(f"select does not go with method {method_name!r} by single columns. Leave it out.")
     _check_promise_possible(method_name, per_column, len(quasi_names))
     frames.check_numeric(opened, quasi_names)
@@ -199,10 +199,10 @@ def protect(
     forming = [j for j, name in enumerate(quasi_names) if name in chosen]  # in file order, whatever the choice's
     scaled = scale_columns(original if len(forming) == len(original) else original[forming], scale, n_jobs)
     largest = int(np.bincount(strata_of_rows).max())
-    cutting = resolve_blocks(blocks, max_block, k, largest, whole=method_name in PER_COLUMN)
+    cutting = resolve_blocks(blocks, max_block, k, largest, whole=groups_each_column(method_name))
     pieces = cut_into_pieces(scaled, [quasi_names[j] for j in forming], strata_of_rows, blocks, cutting, k, n_jobs)
     # "auto" is decided once, for the largest piece, and recorded.
-    if method_name in PARTITIONERS and "search" in method_options:
+    if method_name in METHODS and "search" in method_options:
         largest = max(rows.size for rows in pieces)
         method_options["search"] = choose_search(method_options["search"], largest, len(forming))
         partition = partial(partition, search=method_options["search"])
@@ -258,16 +258,16 @@ def protect(
 
 
 def _check_promise_possible(method: str, per_column: bool, n_columns: int) -> None:
-    groups_each_column = method in PER_COLUMN and n_columns > 1
-    if groups_each_column and not per_column:
+    each_apart = groups_each_column(method) and n_columns > 1
+    if each_apart and not per_column:
         raise InvalidParameter(
             f"method {method!r} groups each of {n_columns} columns on its own, so whole records may stay unique. "
             f"Choose another method, or accept k for each column only with per_column=True."
         )
-    if per_column and not groups_each_column:
+    if per_column and not each_apart:
+        apart = [name for name in METHODS if groups_each_column(name)]
         raise InvalidParameter(
-            f"per_column=True goes with {' or '.join(PER_COLUMN)} on several columns, not with {method!r} on "
-            f"{n_columns}."
+            f"per_column=True goes with {' or '.join(apart)} on several columns, not with {method!r} on {n_columns}."
         )
 
 

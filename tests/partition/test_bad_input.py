@@ -2,29 +2,33 @@ import numpy as np
 import pytest
 
 from microagg.errors import InvalidData, InvalidParameter, TooFewRecords
-from microagg.partition import PARTITIONERS, cbfs, iamat, mdav, vmdav
+from microagg.partition import METHODS
+from microagg.partition.cbfs import cbfs
+from microagg.partition.iamat import iamat
+from microagg.partition.mdav import mdav
+from microagg.partition.vmdav import vmdav
 
 X = np.random.default_rng(0).standard_normal((20, 3))
-everywhere = pytest.mark.parametrize("name", PARTITIONERS)
+everywhere = pytest.mark.parametrize("name", METHODS)
 
 
 @everywhere
 @pytest.mark.parametrize("k", [1, 0, -3, 2.0, "3", None, True, np.float64(3)])
 def test_k_must_be_an_integer_of_two_or_more(name, k):
     with pytest.raises(InvalidParameter, match="Pass k="):
-        PARTITIONERS[name](X, k)
+        METHODS[name].function(X, k)
 
 
 @everywhere
 def test_fewer_records_than_k(name):
     with pytest.raises(TooFewRecords, match=r"20 record.*k=21.*lower k"):
-        PARTITIONERS[name](X, 21)
+        METHODS[name].function(X, 21)
 
 
 @everywhere
 def test_fewer_than_twice_k_is_one_group(name):
-    assert np.asarray(PARTITIONERS[name](X, 11)).max() == 0
-    assert np.asarray(PARTITIONERS[name](X, 20)).max() == 0
+    assert np.asarray(METHODS[name].function(X, 11)).max() == 0
+    assert np.asarray(METHODS[name].function(X, 20)).max() == 0
 
 
 @everywhere
@@ -45,7 +49,7 @@ def test_fewer_than_twice_k_is_one_group(name):
 )
 def test_matrix_that_cannot_be_grouped(name, bad, says):
     with pytest.raises(InvalidData, match=says):
-        PARTITIONERS[name](bad, 3)
+        METHODS[name].function(bad, 3)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from microagg.aggregate import released_values
-from microagg.partition import univariate
+from microagg.partition.univariate import univariate
 from tests.partition.cases import NEVER_ABOVE_2K, PARTITIONERS, matrices_and_k
 
 everywhere = pytest.mark.parametrize("name", PARTITIONERS)

@@ -5,7 +5,11 @@ import pytest
 
 from microagg import datasets, information_loss
 from microagg._kernels.standard import standard_scores
-from microagg.partition import cbfs, iamat, maximum_distance, mdav, vmdav
+from microagg.partition.cbfs import cbfs
+from microagg.partition.iamat import iamat
+from microagg.partition.maximum_distance import maximum_distance
+from microagg.partition.mdav import mdav
+from microagg.partition.vmdav import vmdav
 
 pytestmark = pytest.mark.casc
 

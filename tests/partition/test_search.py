@@ -11,7 +11,12 @@ from numpy.testing import assert_array_equal
 
 import microagg as ma
 from microagg._kernels.standard import standard_scores
-from microagg.partition import _run, cbfs, choose_search, iamat, maximum_distance, mdav, vmdav
+from microagg.partition import _run, choose_search
+from microagg.partition.cbfs import cbfs
+from microagg.partition.iamat import iamat
+from microagg.partition.maximum_distance import maximum_distance
+from microagg.partition.mdav import mdav
+from microagg.partition.vmdav import vmdav
 
 SEARCHED = {
     "mdav": (mdav, {}),

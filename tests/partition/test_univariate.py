@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import microagg as ma
 from microagg.errors import InvalidParameter
-from microagg.partition import projection, univariate
+from microagg.partition.univariate import projection, univariate
 from tests.reference.univariate import least_error_of_all_cuts, optimal_runs
 
 

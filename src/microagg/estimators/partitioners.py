@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from microagg.aggregate import released_values
 from microagg.checks import check_option
 from microagg.estimators._matrix import as_matrix
-from microagg.partition import PARTITIONERS, choose_search
+from microagg.partition import METHODS, choose_search
 
 Progress = Callable[[int, int], None]
 
@@ -67,7 +67,7 @@ class _Partitioner(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             options["axis"] = list(self.feature_names_in_).index(options["axis"])
         if "search" in options:
             self.search_ = options["search"] = choose_search(options["search"], *matrix.shape)
-        self.labels_ = PARTITIONERS[name](matrix, self.k, progress=self.progress, **options)
+        self.labels_ = METHODS[name].function(matrix, self.k, progress=self.progress, **options)
         self.n_groups_ = int(self.labels_.max(axis=0).min()) + 1
         return matrix
 

@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg._kernels.groups import place_each_leftover
 from microagg.checks import matrix_and_k
+from microagg.partition._method import SEARCH, Method
 from microagg.partition._run import Progress, Run
 
 
@@ -15,3 +16,6 @@ def cbfs(X: ArrayLike, k: int, *, search: str = "auto", progress: Progress | Non
     run.form_groups_from_outside(k, least=k, paired=False)
     place_each_leftover(columns, run.labels)
     return run.finish()
+
+
+METHOD = Method("cbfs", cbfs, "groups of k, each around the record farthest from the centroid", SEARCH)

@@ -11,6 +11,7 @@ from microagg._kernels.iamat import interacting_groups
 from microagg._kernels.sums import exact_sum, exact_sums
 from microagg.checks import check_matrix, check_option, matrix_and_k
 from microagg.errors import InvalidData, InvalidParameter
+from microagg.partition._method import SEARCH, Method
 from microagg.partition._outside import from_outside
 from microagg.partition._run import SLICE, Progress, Run
 
@@ -150,3 +151,15 @@ def _pairwise(records: NDArray[np.float64], others: NDArray[np.float64]) -> NDAr
     for i, point in enumerate(others):
         squared_distances(columns, 0, columns.shape[1], np.ascontiguousarray(point), distances[i])
     return distances.T
+
+
+METHOD = Method(
+    "iamat",
+    iamat,
+    "groups grow by the record closest to all their members",
+    {
+        "centroid": "fixed or moving: whether it follows the records that remain",
+        "sizes": "fixed: k records to a group; variable: up to 2k - 1",
+        **SEARCH,
+    },
+)

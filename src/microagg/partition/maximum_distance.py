@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike, NDArray
 from microagg._kernels.groups import group_rest, place_leftovers_together
 from microagg._kernels.maximum_distance import pairs_of_groups
 from microagg.checks import matrix_and_k
+from microagg.partition._method import SEARCH, Method
 from microagg.partition._run import SLICE, Progress, Run
 
 
@@ -26,3 +27,6 @@ def maximum_distance(
     elif run.remaining > 0:
         place_leftovers_together(columns, run.pool.sums / run.remaining, run.labels)
     return run.finish()
+
+
+METHOD = Method("maximum-distance", maximum_distance, "groups around the two most distant records", SEARCH)

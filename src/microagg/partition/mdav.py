@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg._kernels.groups import group_rest, place_leftovers_together
 from microagg.checks import check_option, matrix_and_k
+from microagg.partition._method import SEARCH, Method
 from microagg.partition._run import Progress, Run
 
 
@@ -26,3 +27,11 @@ def mdav(
     elif run.remaining > 0:
         place_leftovers_together(columns, run.pool.sums / run.remaining, run.labels)
     return run.finish()
+
+
+METHOD = Method(
+    "mdav",
+    mdav,
+    "groups of k around the record farthest from the centroid, and around the one farthest from that",
+    {"tail": "when the last groups are formed: 3k records left as usual, 2k as in ama", **SEARCH},
+)

@@ -1,5 +1,6 @@
 """Runs of an ordered file: each column on its own, or all columns along one axis."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from microagg._kernels.sums import exact_sums
 from microagg._kernels.univariate import best_runs, label_runs
 from microagg.checks import check_option, matrix_and_k
 from microagg.errors import InvalidParameter
+from microagg.partition._method import Method
 from microagg.partition._run import SLICE, Progress, tell
 
 
@@ -96,3 +98,23 @@ def _scores(columns: NDArray[np.float64], axis: Any) -> NDArray[np.float64]:
     for column, weight in zip(columns, weights, strict=True):
         total += weight * column
     return total
+
+
+PROJECTION = Method(
+    "projection",
+    projection,
+    "records ordered along one axis, and that order cut where it costs least",
+    {"axis": "pca, zscores or a column: what records are ordered along"},
+)
+UNIVARIATE = Method(
+    "univariate",
+    partial(univariate, method="optimal"),
+    "each column ordered and cut on its own, where it costs least",
+    per_column=True,
+)
+RANKING = Method(
+    "ranking",
+    partial(univariate, method="ranking"),
+    "each column ordered and cut on its own, every k records",
+    per_column=True,
+)

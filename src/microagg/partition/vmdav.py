@@ -9,6 +9,7 @@ from microagg._kernels.groups import place_each_leftover
 from microagg._kernels.vmdav import extended_groups
 from microagg.checks import matrix_and_k
 from microagg.errors import InvalidParameter
+from microagg.partition._method import SEARCH, Method
 from microagg.partition._outside import from_outside
 from microagg.partition._run import SLICE, Progress, Run
 
@@ -35,3 +36,11 @@ def vmdav(
         run.pause()
     place_each_leftover(columns, run.labels)
     return run.finish()
+
+
+METHOD = Method(
+    "vmdav",
+    vmdav,
+    "groups of k to 2k − 1, extended while a record has no nearer company",
+    {"gamma": "how readily a group takes one more record", **SEARCH},
+)

@@ -7,17 +7,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from microagg import partition
 from microagg.aggregate import AGGREGATES
 from microagg.blocking import BLOCKINGS
 from microagg.checks import nearest
 from microagg.errors import InputError, InvalidParameter, RoleError
-from microagg.partition import PARTITIONERS, with_options
 from microagg.partition.refine import EFFORTS
 from microagg.prepare.dependence import MEASURES
 from microagg.prepare.scaling import SCALES
 from microagg.recipe_file._lines import Comments, Place, line_of
 
-METHODS = (*PARTITIONERS, "ama")
+METHODS = (*partition.METHODS, "ama")
 """Every method by name; "ama" is one of them with choices of its own."""
 
 NAMES = "a list of names"
@@ -95,15 +95,6 @@ TABLES: dict[str, dict[str, Key]] = {
 }
 """What may stand in each table of a recipe; "" is the top. The method's own options join its name."""
 
-_OPTIONS_SAID = {
-    "tail": "when the last groups are formed: 3k records left as usual, 2k as in ama",
-    "search": "tree or brute: the same groups, in different time",
-    "gamma": "how readily a group takes one more record",
-    "centroid": "fixed or moving: whether it follows the group as that grows",
-    "sizes": "fixed: k records to a group; variable: up to 2k - 1",
-    "axis": "pca, zscores or a column: what records are ordered along",
-}
-
 _WRITTEN_AS = {"method": ("method", "name"), "select": ("select", "by"), "blocks": ("blocks", "by")}
 """Where the arguments of `protect` stand that have another name there."""
 
@@ -114,10 +105,10 @@ def known_keys(table: str, method: str) -> dict[str, Key]:
     """Give what may stand in a table; beside a method's name that is its options."""
     if table != "method":
         return TABLES[table]
-    defaults, _ = with_options("mdav" if method == "ama" else method, {})
+    own = partition.METHODS["mdav" if method == "ama" else method]
     return TABLES[table] | {
-        option: Key("a number" if isinstance(default, float) else _WORD, _OPTIONS_SAID.get(option, ""))
-        for option, default in defaults.items()
+        option: Key("a number" if isinstance(own.defaults[option], float) else _WORD, said)
+        for option, said in own.options.items()
     }
 
 

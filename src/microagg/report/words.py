@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from microagg.io.databases import is_database, table_name
+from microagg.partition import METHODS
 from microagg.report.bins import SMALL_CELL
 from microagg.report.figures import (
     AS_IT_IS,
@@ -24,16 +25,6 @@ from microagg.report.parts import (
 from microagg.report.text import count, counted, listed, percent, quoted, sentence, shown
 from microagg.schema import Role
 
-_METHODS = {
-    "mdav": "groups of k around the record farthest from the centroid, and around the one farthest from that",
-    "cbfs": "groups of k, each around the record farthest from the centroid",
-    "vmdav": "groups of k to 2k − 1, extended while a record has no nearer company",
-    "iamat": "groups grow by the record closest to all their members",
-    "maximum-distance": "groups around the two most distant records",
-    "projection": "records ordered along one axis, and that order cut where it costs least",
-    "univariate": "each column ordered and cut on its own, where it costs least",
-    "ranking": "each column ordered and cut on its own, every k records",
-}
 _SEARCHES = {
     "brute": "Every record is looked at; for a file of this size and width that is fast enough.",
     "tree": "A tree finds the nearest and farthest records, which is faster in a file of this size.",
@@ -49,10 +40,11 @@ def what_was_done(release: Judged, public: bool) -> tuple[Fact, ...]:
     """Tell the recipe, with what was chosen and why."""
     recipe = release.recipe
     masked = names_of(release, Role.QUASI)
+    known = METHODS.get(recipe.method)
     facts = [
         Fact("masked columns", counted(len(masked), "column"), ", ".join(masked)),
         Fact("k", str(recipe.k), "for each column on its own" if recipe.per_column else "for whole records"),
-        Fact("method", shown(recipe.method), _METHODS.get(recipe.method, "a method of the caller's own")),
+        Fact("method", shown(recipe.method), known.said if known else "a method of the caller's own"),
     ]
     options = {name: value for name, value in recipe.options.items() if name != "search"}
     if options:

@@ -16,7 +16,7 @@ from microagg.aggregate import released_values
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.grouping import checked_groups
 from microagg.io import frames
-from microagg.partition import PARTITIONERS, choose_search
+from microagg.partition import METHODS, choose_search
 from microagg.partition.refine import refine
 from microagg.schema import Role, Schema
 
@@ -53,7 +53,7 @@ class Plan:
 
     def settle_search(self, largest: int) -> "Plan":
         """Give the plan with "auto" settled by the size of the largest block."""
-        if self.method not in PARTITIONERS or "search" not in self.options:
+        if self.method not in METHODS or "search" not in self.options:
             return self
         search = choose_search(self.options["search"], largest, len(self.names))
         return Plan(

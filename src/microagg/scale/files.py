@@ -22,7 +22,7 @@ from microagg.evaluate.loss import InformationLoss, loss_of_sums
 from microagg.grouping import DEFAULT_BLOCK, check_max_block, check_rest, resolve_method
 from microagg.io._kinds import kind_of
 from microagg.io.batches import Batches
-from microagg.partition import PER_COLUMN
+from microagg.partition import groups_each_column
 from microagg.partition.refine import check_effort
 from microagg.recipe import Recipe
 from microagg.scale import _local
@@ -195,7 +195,7 @@ def protect_file(
     names = schema.names(Role.QUASI)
     own_parameters = inspect.signature(protect_file).parameters
     method_name, method_options, partition = resolve_method(method, k, options, names, own_parameters)
-    if method_name in PER_COLUMN:
+    if groups_each_column(method_name):
         raise InvalidParameter(f"method {method_name!r} groups each column on its own. Use protect() for that.")
     file.read_as_numbers(names)
     rounded = [j for j, name in enumerate(names) if pa.types.is_integer(file.schema.field(name).type)]

@@ -9,7 +9,7 @@ from typing import Any
 from microagg.checks import check_jobs, check_k, check_names, check_option
 from microagg.errors import InvalidParameter
 from microagg.evaluate.score import scoring_index
-from microagg.partition import PARTITIONERS
+from microagg.partition import METHODS
 from microagg.pipeline import protect
 from microagg.plots import draw_map
 
@@ -273,7 +273,7 @@ def _named_methods(methods: Any) -> dict[str, dict[str, Any]]:
     }
     for arguments in told.values():
         if not hasattr(arguments["method"], "fit_predict"):
-            check_option("method", arguments["method"], (*PARTITIONERS, "ama"))
+            check_option("method", arguments["method"], (*METHODS, "ama"))
         if not_each := {"k", "n_jobs", "progress"} & arguments.keys():
             raise InvalidParameter(f"{min(not_each)!r} is one for all methods. Pass it to compare.")
     return told

@@ -16,7 +16,7 @@ from microagg.checks import check_enough_records, check_jobs, check_k, check_opt
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.io import frames
 from microagg.parallel import in_parallel
-from microagg.partition import PER_COLUMN, with_options
+from microagg.partition import groups_each_column, method_named
 from microagg.prepare.selection import Selection, select_columns
 
 Progress = Callable[[int, int], None]
@@ -211,8 +211,8 @@ def _losses(
 ) -> list[float]:
     """Give the information loss, in percent, of groups formed on each subset of the columns (d, n)."""
     k = check_k(k)
-    _, partition = with_options(method, options)
-    if method in PER_COLUMN:
+    _, partition = method_named(method).bound(options)
+    if groups_each_column(method):
         raise InvalidParameter(f"method {method!r} groups each column on its own, so no subset can stand for all.")
     if options.get("axis", "pca") not in ("pca", "zscores"):
         raise InvalidParameter("a column as axis would be another one in each subset. Pass 'pca' or 'zscores'.")

@@ -1,0 +1,52 @@
+"""A method by its name: the function that groups, and the words for it wherever it is shown."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from microagg.errors import InvalidParameter
+
+
+@dataclass(frozen=True)
+class Method:
+    """A partitioner as `protect`, recipes, the command line and the report know it.
+
+    Attributes
+    ----------
+    name : str
+    function : callable
+        Called as function(X, k, progress=..., **options); returns labels (n,), or (n, d) where `per_column`.
+    said : str
+        What it does, in half a sentence.
+    options : mapping
+        Its own options, each with its meaning.
+    per_column : bool
+        Whether it groups each column on its own, so that k holds for each column but not for whole records.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    said: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    per_column: bool = False
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The default of each option."""
+        parameters = inspect.signature(self.function).parameters
+        return {option: parameters[option].default for option in self.options}
+
+    def bound(self, options: Mapping[str, Any]) -> tuple[dict[str, Any], Callable[..., Any]]:
+        """Give the options with every default, and the function bound to them."""
+        for option in options:
+            if option not in self.options:
+                takes = f"It takes {', '.join(self.options)}." if self.options else "It takes none."
+                raise InvalidParameter(f"{option!r} is not an option of method {self.name!r}. {takes}")
+        chosen = self.defaults | dict(options)
+        return chosen, partial(self.function, **chosen)
+
+
+SEARCH = {"search": "tree or brute: the same groups, in different time"}
+"""The option of methods that look for the nearest and farthest records."""
