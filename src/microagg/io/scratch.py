@@ -21,7 +21,7 @@ from typing import Any
 
 from microagg import ownership
 from microagg.errors import InvalidParameter
-from microagg.io.files import umask
+from microagg.io.files import keep_modes, umask
 
 fcntl: Any
 try:
@@ -244,12 +244,13 @@ def _handled(names: tuple[str, ...], handler: Any, *, only_default: bool) -> Ite
 
 
 def put_in_place(whole: Path, target: Path, *, overwrite: bool) -> None:
-    """Rename a finished folder, which lies in a private one, to its place.
+    """Rename a finished folder, which lies in a private one, to its place; its mode becomes that of what was there.
 
     What was there is moved into the private folder first, and comes back if anything goes wrong.
     """
     private = whole.parent
     whole.chmod(0o777 & ~umask())
+    keep_modes(whole, target)
     with _signals_wait():
         former = None
         if overwrite and os.path.lexists(target):
