@@ -20,8 +20,7 @@ from microagg._kernels.tree import make_tree, rows_by_leaf
 from microagg.evaluate.intervals import Intervals, deviation_intervals, rank_intervals
 from microagg.evaluate.measure import Measure, ReadOnly, as_html, as_text
 from microagg.parallel import in_parallel
-
-Progress = Callable[[int, int], None]
+from microagg.progress import Progress
 
 MOST_KEYS = 7
 """Up to here every subset of the keys is tried; of more, as many subsets as seven have are drawn."""

@@ -4,8 +4,6 @@ Kernels work in slices; between them Python regains control, tells progress, can
 rebuilds a tree that has thinned.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,9 +14,7 @@ from microagg._kernels.shell import make_shell, no_shell
 from microagg._kernels.sums import exact_sums
 from microagg._kernels.tree import make_tree
 from microagg.checks import check_option
-
-Progress = Callable[[int, int], None]
-"""Called as progress(records done, records in all); what it raises stops the work."""
+from microagg.progress import Progress, tell
 
 SEARCHES = ("auto", "tree", "brute")
 
@@ -91,9 +87,3 @@ class Run:
         number_groups(self.labels)
         tell(self._progress, self.n, self.n)
         return self.labels
-
-
-def tell(progress: Progress | None, done: int, total: int) -> None:
-    """Report progress to whoever asked for it."""
-    if progress is not None:
-        progress(done, total)

@@ -13,7 +13,8 @@ from microagg.checks import check_matrix, check_option, matrix_and_k
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.partition._method import SEARCH, Method
 from microagg.partition._outside import from_outside
-from microagg.partition._run import SLICE, Progress, Run
+from microagg.partition._run import SLICE, Run
+from microagg.progress import Progress
 
 
 def iamat(

@@ -7,7 +7,8 @@ from microagg._kernels.groups import group_rest, place_leftovers_together
 from microagg._kernels.maximum_distance import pairs_of_groups
 from microagg.checks import matrix_and_k
 from microagg.partition._method import SEARCH, Method
-from microagg.partition._run import SLICE, Progress, Run
+from microagg.partition._run import SLICE, Run
+from microagg.progress import Progress
 
 
 def maximum_distance(

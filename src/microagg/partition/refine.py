@@ -16,7 +16,7 @@ from microagg._kernels.tree import make_tree, rows_by_leaf
 from microagg.checks import check_between, check_jobs, check_labels, check_option, check_whole, matrix_and_k
 from microagg.errors import InvalidParameter
 from microagg.parallel import in_parallel
-from microagg.partition._run import Progress, tell
+from microagg.progress import Progress, tell
 
 EFFORTS = {"fast": (4000, 4_000_000, 16), "thorough": (80_000, 400_000_000, 2000)}
 """Moves offered to each record, as far as those do not exceed so many in all, and to each in any case."""

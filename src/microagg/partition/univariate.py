@@ -13,7 +13,8 @@ from microagg._kernels.univariate import best_runs, label_runs
 from microagg.checks import check_option, matrix_and_k
 from microagg.errors import InvalidParameter
 from microagg.partition._method import Method
-from microagg.partition._run import SLICE, Progress, tell
+from microagg.partition._run import SLICE
+from microagg.progress import Progress, tell
 
 
 def univariate(X: ArrayLike, k: int, *, method: str = "optimal", progress: Progress | None = None) -> NDArray[np.int64]:

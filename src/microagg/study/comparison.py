@@ -2,7 +2,7 @@
 
 import html
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,8 +12,7 @@ from microagg.evaluate.score import scoring_index
 from microagg.partition import METHODS
 from microagg.pipeline import protect
 from microagg.plots import draw_map
-
-Progress = Callable[[int, int], None]
+from microagg.progress import Progress, tell
 
 _HEADS = ("method", "k", "groups", "IL %", "G_IL %", "RLD %", "ID %", "G_DR %", "score", "seconds", "")
 
@@ -252,8 +251,7 @@ def compare(
                     seconds=seconds,
                 )
             )
-            if progress is not None:
-                progress(len(candidates), len(named) * len(levels))
+            tell(progress, len(candidates), len(named) * len(levels))
     return Comparison(tuple(candidates), x, sampled, error)
 
 
