@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import microagg as ma
-from microagg._kernels.standard import standard_scores
 from microagg.errors import InputError, PromiseBroken
+from microagg.moments import standard_scores
 from microagg.partition.mdav import mdav
 
 NAMES = ["age", "hours", "wage", "income"]

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.classes import codes_of, first_of_each, refined
 from microagg._kernels.linkage import count_as_near
 from microagg._kernels.pool import Pool
-from microagg._kernels.standard import standard_scores_of_both
 from microagg._kernels.sums import exact_sum
 from microagg._kernels.tree import make_tree, rows_by_leaf
+from microagg.equivalence import codes_of, first_of_each, refined
 from microagg.evaluate.intervals import Intervals, deviation_intervals, rank_intervals
 from microagg.evaluate.measure import Measure, ReadOnly, as_html, as_text
+from microagg.moments import standard_scores_of_both
 from microagg.parallel import in_parallel
 from microagg.progress import Progress
 

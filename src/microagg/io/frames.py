@@ -8,8 +8,8 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.classes import refined
 from microagg.checks import EXACT_INTEGERS, check_matrix
+from microagg.equivalence import refined
 from microagg.errors import InvalidData, RoleError
 
 

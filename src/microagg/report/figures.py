@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.classes import refined
 from microagg.checks import check_jobs
+from microagg.equivalence import refined
 from microagg.errors import InvalidData
 from microagg.evaluate.dominance import measure_dominance
 from microagg.evaluate.score import scoring_index

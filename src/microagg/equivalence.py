@@ -1,4 +1,4 @@
-"""Classes of records that are alike in some columns, numbered from 0 without gaps."""
+"""Equivalence classes: records that are alike in some columns, each class with a number from 0 without gaps."""
 
 import numpy as np
 from numpy.typing import NDArray
