@@ -16,7 +16,7 @@ def first_of_each(classes: NDArray[np.int64]) -> NDArray[np.int64]:
     return first
 
 
-def refined(
+def split_classes(
     classes: NDArray[np.int64],
     values: NDArray[np.float64] | NDArray[np.int64],
     codes: NDArray[np.int64] | None = None,

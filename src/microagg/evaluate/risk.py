@@ -15,7 +15,7 @@ from microagg._kernels.linkage import count_as_near
 from microagg._kernels.pool import Pool
 from microagg._kernels.sums import exact_sum
 from microagg._kernels.tree import make_tree, rows_by_leaf
-from microagg.equivalence import codes_of, first_of_each, refined
+from microagg.equivalence import codes_of, first_of_each, split_classes
 from microagg.evaluate.intervals import Intervals, deviation_intervals, rank_intervals
 from microagg.evaluate.measure import Measure, ReadOnly, as_html, as_text
 from microagg.moments import standard_scores_of_both
@@ -284,7 +284,7 @@ class _Linkage:
         apart = np.zeros(masked.shape[1], dtype=np.int64) if strata is None else strata
         groups = apart
         for column in masked:  # what is released, whether or not it is a key
-            groups = refined(groups, column)
+            groups = split_classes(groups, column)
         z, z_masked = standard_scores_of_both(original[of_keys], masked[of_keys])
         first = first_of_each(groups)
         order = rows_by_leaf(_tree_of(z_masked[:, first]))
@@ -304,7 +304,7 @@ class _Linkage:
         """Give each row's chance of being linked to itself by one set of keys."""
         place = self.group_apart
         for j in of_set:
-            place = refined(place, self.points[j], self.codes[j])
+            place = split_classes(place, self.points[j], self.codes[j])
             check()
         chosen = list(of_set)
         points, queries = self.points[chosen], self.queries[chosen]
