@@ -71,13 +71,13 @@ def median_ranges(
     def cut(node: tuple[int, int, int], check: Callable[[], None], budget: int = SLICE, once: bool = False) -> Any:
         stack = np.zeros((128, 3), dtype=np.int64)  # nodes are halved: deeper than any file
         stack[0] = node
-        state = np.array([1])
-        while state[0] > 0:  # Python regains control between slices
-            medians(columns, offsets, units, k, most, order, keys, stack, state, budget, ends)
+        height = 1
+        while height > 0:  # Python regains control between slices
+            height = medians(columns, offsets, units, k, most, height, budget, order, keys, stack, ends)
             check()
             if once:
                 break
-        return [tuple(left) for left in stack[: state[0]].tolist()]
+        return [tuple(left) for left in stack[:height].tolist()]
 
     while len(open_nodes) < n_jobs and open_nodes[-1][2] > 1:  # one cut after the other, until each thread has a part
         open_nodes += cut(open_nodes.pop(), lambda: None, budget=1, once=True)

@@ -18,10 +18,10 @@ def orthant_blocks(columns: Columns, most: Any, k: Any, *, n_jobs: int = 1) -> L
     boxes = np.zeros((nodes.shape[0], 2, d))
     nodes[0] = 0, n, d
     boxes[0] = columns.min(axis=1), columns.max(axis=1)
-    state = np.array([1])
-    while state[0] > 0:  # Python regains control between slices
-        if state[0] == nodes.shape[0]:
+    height = 1
+    while height > 0:  # Python regains control between slices
+        if height == nodes.shape[0]:
             nodes = np.concatenate([nodes, np.zeros_like(nodes)])
             boxes = np.concatenate([boxes, np.zeros_like(boxes)])
-        orthants(columns, most, order, nodes, boxes, state, SLICE, ends)
+        height = orthants(columns, most, height, SLICE, order, nodes, boxes, ends)
     return join_small_blocks(columns, labels_of_ranges(order, ends), k)

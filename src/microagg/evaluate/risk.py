@@ -320,12 +320,13 @@ class _Linkage:
         check()
         tree = _tree_of(points)
         check()
-        counts, state = np.empty(own.size, dtype=np.int64), np.zeros(1, dtype=np.int64)
-        while state[0] < own.size:
-            before = int(state[0])
-            count_as_near(tree, weights, queries, own, _SLICE, state, counts)
+        counts = np.empty(own.size, dtype=np.int64)
+        done = 0
+        while done < own.size:
+            before = done
+            done = count_as_near(tree, weights, queries, own, done, _SLICE, counts)
             check()
-            tell(int(state[0]) - before)
+            tell(done - before)
         return np.asarray(np.divide(1.0, counts, out=np.zeros(own.size), where=counts > 0))
 
 
