@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microagg._kernels.groups import number_groups
-from microagg._kernels.refine import Groups, anneal, lay_out, neighbours
+from microagg._kernels.refine import NEXT, SWEEPS_DONE, Groups, anneal, lay_out, neighbours
 from microagg._kernels.sums import exact_sum, exact_sums, group_means
 from microagg._kernels.tree import make_tree, rows_by_leaf
 from microagg.checks import check_between, check_jobs, check_labels, check_option, check_whole, matrix_and_k
@@ -247,7 +247,7 @@ class _Search:
     def speed(self) -> float:
         """Give the moves offered in a second by one thread, from a trial whose result is thrown away."""
         groups = lay_out(self.points, self.labels, self.k)
-        counter = np.array([1], dtype=np.uint64)
+        counter = np.array(1, dtype=np.uint64)
         self._anneal(10**6, 1.0, 1000, counter, groups)  # compiles
         done, began = 0, time.monotonic()
         while time.monotonic() - began < 0.3:
@@ -304,12 +304,12 @@ class _Search:
         groups = lay_out(self.points, start, self.k)
         search, number = divmod(number, _ROUNDS + 1)
         stream = ((self.seed * (_ROUNDS + 1) + number) * _STARTS + run + (search << 40)) * 0xD1342543DE82EF95
-        counter = np.array([stream % 2**64], dtype=np.uint64)
-        while groups.state[2] < limits[run] and (deadline is None or time.monotonic() < deadline):
-            sweeps = min(_SLICE // n + 1, limits[run] - int(groups.state[2]))
+        counter = np.array(stream % 2**64, dtype=np.uint64)
+        while groups.state[SWEEPS_DONE] < limits[run] and (deadline is None or time.monotonic() < deadline):
+            sweeps = min(_SLICE // n + 1, limits[run] - int(groups.state[SWEEPS_DONE]))
             self._anneal(one.sweeps, one.heats[run], sweeps * n, counter, groups)
             check()
-            done[run] = groups.state[2] * n
+            done[run] = groups.state[SWEEPS_DONE] * n
             tell_all()
         self._settle(groups, counter)
         return groups.labels
@@ -321,7 +321,7 @@ class _Search:
 
     def _settle(self, groups: Groups, counter: NDArray[np.uint64]) -> None:
         """Make what moves lower the error, at the end of any schedule."""
-        groups.state[1:3] = 0
+        groups.state[NEXT] = groups.state[SWEEPS_DONE] = 0
         self._anneal(8, 0.0, 1 << 62, counter, groups, cold=0.0)
 
     def _best_of(self, found: list[NDArray[np.int64]]) -> NDArray[np.int64]:
