@@ -71,7 +71,7 @@ def test_fast_refining_of_the_reference_files(name, k):
 def test_blocks_are_refined_across_their_borders():
     X = ma.datasets.uniform(4000, 3, seed=1)
     plain = ma.MDAV(k=3).fit_predict(X)
-    blocks = ma.MedianTree(max_leaf=200, k=3).fit_predict(X)
+    blocks = ma.MedianTree(max_block=200, k=3).fit_predict(X)
     labels = np.empty(4000, dtype=np.int64)
     base = 0
     for block in range(blocks.max() + 1):

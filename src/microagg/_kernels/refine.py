@@ -16,13 +16,13 @@ from microagg._kernels._jit import inlined, inner, kernel
 from microagg._kernels.pool import LEAF
 from microagg._kernels.tree_search import nearest
 
-# The places of the state.
+# The places of the state of groups.
 N_GROUPS = 0
 NEXT = 1  # the record that is offered a move next
 SWEEPS_DONE = 2
 
 
-class Groups(NamedTuple):
+class MovableGroups(NamedTuple):
     """A partition, laid out for moving records about."""
 
     labels: NDArray[np.int64]  # (n,)
@@ -33,17 +33,17 @@ class Groups(NamedTuple):
     state: NDArray[np.int64]  # (N_GROUPS, NEXT, SWEEPS_DONE)
 
 
-def lay_out(points: NDArray[np.float64], labels: NDArray[np.int64], k: int) -> Groups:
+def lay_out(points: NDArray[np.float64], labels: NDArray[np.int64], k: int) -> MovableGroups:
     """Lay out a partition of points (n, d)."""
     n, d = points.shape
     sizes = np.bincount(labels)
-    most = n // k + 1
-    groups = Groups(
+    most_groups = n // k + 1
+    groups = MovableGroups(
         labels=labels.copy(),
         places=np.zeros(n, dtype=np.int64),
-        members=np.zeros((most, max(2 * k, int(sizes.max()) + 1)), dtype=np.int64),
-        sizes=np.zeros(most, dtype=np.int64),
-        sums=np.zeros((most, d)),
+        members=np.zeros((most_groups, max(2 * k, int(sizes.max()) + 1)), dtype=np.int64),
+        sizes=np.zeros(most_groups, dtype=np.int64),
+        sums=np.zeros((most_groups, d)),
         state=np.array([sizes.size, 0, 0]),
     )
     fill(points, groups)
@@ -201,7 +201,7 @@ def drop_group(g, groups):  # OUT: groups
 
 
 @inner
-def found(points, row, k, near, temperature, counter, groups):  # OUT: counter, groups
+def make_group(points, row, k, near, temperature, counter, groups):  # OUT: counter, groups
     """Make a new group of a record and near ones from groups of more than k, if that is accepted."""
     g = groups.state[N_GROUPS]
     if g >= groups.sizes.shape[0]:
@@ -259,7 +259,7 @@ def anneal(points, k, variable, near, scale, hot, cold, sweeps, budget, counter,
                 if kind < 0.01:
                     dissolve(points, a, k, near, temperature, counter, groups)
                 else:
-                    found(points, row, k, near, temperature, counter, groups)
+                    make_group(points, row, k, near, temperature, counter, groups)
             elif a == b:
                 continue
             elif variable and kind < 0.6 and groups.sizes[a] > k and groups.sizes[b] < 2 * k - 1:

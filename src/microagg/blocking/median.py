@@ -7,30 +7,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.blocking import medians
-from microagg.blocking._blocks import SLICE, Columns, Labels, check_most, labels_of_ranges
+from microagg.blocking._blocks import SLICE, check_block_size, labels_of_ranges
 from microagg.parallel import in_parallel
 
 
-def median_blocks(columns: Columns, most: Any, k: Any, *, n_jobs: int = 1) -> Labels:
-    """Label each record of `columns` (d, n) with one of ⌈n / most⌉ blocks of nearly equal size.
+def median_blocks(columns: NDArray[np.float64], max_block: Any, k: Any, *, n_jobs: int = 1) -> NDArray[np.int64]:
+    """Label each record of `columns` (d, n) with one of ⌈n / max_block⌉ blocks of nearly equal size.
 
-    Sizes are multiples of k but for one block, so that microaggregation leaves no records over; `most` is
+    Sizes are multiples of k but for one block, so that microaggregation leaves no records over; `max_block` is
     rounded down to such a multiple.
     """
     d = columns.shape[0]
-    return labels_of_ranges(*median_ranges(columns, np.zeros(d), np.ones(d), most, k, n_jobs=n_jobs))
+    return labels_of_ranges(*median_ranges(columns, np.zeros(d), np.ones(d), max_block, k, n_jobs=n_jobs))
 
 
-def blocks_needed(n: int, most: int, k: int) -> int:
-    """Give the number of blocks of at most `most` records, rounded down to a multiple of k."""
-    return -(-n // (most - most % k))
+def blocks_needed(n: int, max_block: int, k: int) -> int:
+    """Give the number of blocks of at most `max_block` records, rounded down to a multiple of k."""
+    return -(-n // (max_block - max_block % k))
 
 
 def median_pieces(
-    columns: Columns,
+    columns: NDArray[np.float64],
     offsets: NDArray[np.float64],
     units: NDArray[np.float64],
-    most: int,
+    max_block: int,
     k: int,
     *,
     rows: NDArray[np.int64],
@@ -38,17 +38,17 @@ def median_pieces(
     n_jobs: int = 1,
 ) -> list[NDArray[np.int64]]:
     """List the rows of each block of some rows, in order; see `median_ranges`."""
-    if (blocks_needed(rows.size, most, k) if blocks is None else blocks) == 1:
+    if (blocks_needed(rows.size, max_block, k) if blocks is None else blocks) == 1:
         return [rows]
-    order, ends = median_ranges(columns, offsets, units, most, k, rows=rows, blocks=blocks, n_jobs=n_jobs)
+    order, ends = median_ranges(columns, offsets, units, max_block, k, rows=rows, blocks=blocks, n_jobs=n_jobs)
     return [np.sort(block) for block in np.split(order, np.flatnonzero(ends)[:-1] + 1)]
 
 
 def median_ranges(
-    columns: Columns,
+    columns: NDArray[np.float64],
     offsets: NDArray[np.float64],
     units: NDArray[np.float64],
-    most: Any,
+    max_block: Any,
     k: Any,
     *,
     rows: NDArray[np.int64] | None = None,
@@ -61,11 +61,11 @@ def median_ranges(
     only those are cut; `blocks` is how many to make of them, if a larger cut has settled that.
     """
     n = columns.shape[1] if rows is None else rows.size
-    most, k = check_most(most, k, n)
-    most -= most % k
+    max_block, k = check_block_size(max_block, k, n)
+    max_block -= max_block % k
     order = np.arange(n) if rows is None else rows.copy()
     keys, ends = np.empty(n), np.zeros(n, dtype=np.int8)
-    blocks = blocks_needed(n, most, k) if blocks is None else blocks
+    blocks = blocks_needed(n, max_block, k) if blocks is None else blocks
     open_nodes = [(0, n, blocks)]  # a range of `order`, and how many blocks to make of it
 
     def cut(node: tuple[int, int, int], check: Callable[[], None], budget: int = SLICE, once: bool = False) -> Any:
@@ -73,7 +73,7 @@ def median_ranges(
         stack[0] = node
         height = 1
         while height > 0:  # Python regains control between slices
-            height = medians(columns, offsets, units, k, most, height, budget, order, keys, stack, ends)
+            height = medians(columns, offsets, units, k, max_block, height, budget, order, keys, stack, ends)
             check()
             if once:
                 break

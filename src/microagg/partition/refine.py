@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microagg._kernels.groups import number_groups
-from microagg._kernels.refine import NEXT, SWEEPS_DONE, Groups, anneal, lay_out, neighbours
+from microagg._kernels.refine import NEXT, SWEEPS_DONE, MovableGroups, anneal, lay_out, neighbours
 from microagg._kernels.sums import exact_sum, exact_sums, group_means
 from microagg._kernels.tree import make_tree, rows_by_leaf
 from microagg.checks import check_between, check_jobs, check_labels, check_option, check_whole, matrix_and_k
@@ -315,11 +315,17 @@ class _Search:
         return groups.labels
 
     def _anneal(
-        self, sweeps: int, hot: float, budget: int, counter: NDArray[np.uint64], groups: Groups, cold: float = _COLD
+        self,
+        sweeps: int,
+        hot: float,
+        budget: int,
+        counter: NDArray[np.uint64],
+        groups: MovableGroups,
+        cold: float = _COLD,
     ) -> None:
         anneal(self.points, self.k, self.variable, self.near, self.scale, hot, cold, sweeps, budget, counter, groups)
 
-    def _settle(self, groups: Groups, counter: NDArray[np.uint64]) -> None:
+    def _settle(self, groups: MovableGroups, counter: NDArray[np.uint64]) -> None:
         """Make what moves lower the error, at the end of any schedule."""
         groups.state[NEXT] = groups.state[SWEEPS_DONE] = 0
         self._anneal(8, 0.0, 1 << 62, counter, groups, cold=0.0)
