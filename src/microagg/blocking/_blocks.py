@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from microagg._kernels.groups import number_groups
 from microagg._kernels.linkage import nearest_others
 from microagg._kernels.sums import group_means, group_sizes
-from microagg._kernels.tree import make_tree
+from microagg._kernels.tree import tree_of
 from microagg.checks import check_enough_records, check_k
 from microagg.errors import InvalidParameter
 
@@ -52,8 +52,7 @@ def join_small_blocks(columns: NDArray[np.float64], labels: NDArray[np.int64], k
         if small.size == 0 or n_blocks == 1:
             return labels
         centroids = group_means(columns, labels, n_blocks)
-        tree = make_tree(centroids, np.arange(n_blocks), np.zeros(columns.shape[0]), np.empty(n_blocks, dtype=np.int64))
-        picked = nearest_others(tree, small)
+        picked = nearest_others(tree_of(centroids), small)
         graph = coo_array((np.ones(small.size), (small, picked)), shape=(n_blocks, n_blocks))
         joined = connected_components(graph, directed=False)[1]
         labels = joined[labels].astype(np.int64)

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.linkage import count_as_near
-from microagg._kernels.pool import Pool
 from microagg._kernels.sums import exact_sum
-from microagg._kernels.tree import make_tree, rows_by_leaf
+from microagg._kernels.tree import rows_by_leaf, tree_of
 from microagg.equivalence import codes_of, first_of_each, split_classes
 from microagg.evaluate.intervals import Intervals, deviation_intervals, rank_intervals
 from microagg.evaluate.measure import Measure, ReadOnly, as_html, as_text
@@ -287,7 +286,7 @@ class _Linkage:
             groups = split_classes(groups, column)
         z, z_masked = standard_scores_of_both(original[of_keys], masked[of_keys])
         first = first_of_each(groups)
-        order = rows_by_leaf(_tree_of(z_masked[:, first]))
+        order = rows_by_leaf(tree_of(z_masked[:, first]))
         number = np.empty_like(order)
         number[order] = np.arange(order.size)
         groups, first = number[groups], first[order]
@@ -318,7 +317,7 @@ class _Linkage:
             queries = np.vstack([_FAR_APART * self.query_apart, queries])
         queries = np.ascontiguousarray(queries.T)
         check()
-        tree = _tree_of(points)
+        tree = tree_of(points)
         check()
         counts = np.empty(own.size, dtype=np.int64)
         done = 0
@@ -328,11 +327,6 @@ class _Linkage:
             check()
             tell(done - before)
         return np.asarray(np.divide(1.0, counts, out=np.zeros(own.size), where=counts > 0))
-
-
-def _tree_of(points: NDArray[np.float64]) -> Pool:
-    d, n = points.shape
-    return make_tree(points, np.arange(n), np.zeros(d), np.empty(n, dtype=np.int64))
 
 
 def _drivers(per_set: Mapping[tuple[Any, ...], float], keys: Sequence[Any], n: int) -> dict[Any, float]:

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg._kernels.groups import number_groups
 from microagg._kernels.refine import NEXT, SWEEPS_DONE, MovableGroups, anneal, lay_out, neighbours
-from microagg._kernels.sums import exact_sum, exact_sums, group_means
-from microagg._kernels.tree import make_tree, rows_by_leaf
+from microagg._kernels.sums import exact_sum, group_means
+from microagg._kernels.tree import rows_by_leaf, tree_of
 from microagg.checks import check_between, check_jobs, check_labels, check_option, check_whole, matrix_and_k
 from microagg.errors import InvalidParameter
 from microagg.parallel import in_parallel
@@ -52,8 +52,8 @@ class Refinement:
     --------
     >>> import microagg as ma
     >>> X = ma.datasets.uniform(500, 3, seed=0)
-    >>> found = ma.refine(X, ma.MDAV(k=3).fit_predict(X), k=3)
-    >>> found.after < 0.95 * found.before
+    >>> better = ma.refine(X, ma.MDAV(k=3).fit_predict(X), k=3)
+    >>> better.after < 0.95 * better.before
     True
     """
 
@@ -144,12 +144,12 @@ def refine(
     rounds = _rounds(moves, n, once=effort == "fast")
     if stop_after is not None:
         rounds = _until(rounds, stop_after)
-    labels_found, stopped = search.run(rounds, deadline, stop_after, progress)
-    after = _error(columns, labels_found)
+    best, stopped = search.run(rounds, deadline, stop_after, progress)
+    after = _error(columns, best)
     if after >= before:
-        labels_found, after = given, before
-    number_groups(labels_found)
-    return Refinement(labels_found, before, after, moves, stopped, seed)
+        best, after = given, before
+    number_groups(best)
+    return Refinement(best, before, after, moves, stopped, seed)
 
 
 def check_effort(effort: Any, n: int) -> int:
@@ -227,7 +227,7 @@ class _Search:
     ) -> None:
         n = columns.shape[1]
         self.k, self.variable, self.seed, self.threads = k, variable, seed, threads
-        pool = make_tree(columns, np.arange(n), exact_sums(columns), np.empty(n, dtype=np.int64))
+        pool = tree_of(columns)
         self.order = rows_by_leaf(pool)
         position = np.empty(n, dtype=np.int64)
         position[self.order] = np.arange(n)
@@ -277,8 +277,8 @@ class _Search:
             done = np.zeros(len(one.heats), dtype=np.int64)
             tell_all = partial(_tell_all, progress, done, behind, in_all)
             run = partial(self._run, best, number, one, limits, deadline, done, tell_all)
-            found = in_parallel(run, range(len(one.heats)), self.threads)
-            best = self._best_of(found if one.anew else [best, *found])
+            outcomes = in_parallel(run, range(len(one.heats)), self.threads)
+            best = self._best_of(outcomes if one.anew else [best, *outcomes])
             behind += int(done.sum())
             if done.min() < one.sweeps * n:
                 stopped = (number, *done.tolist())
@@ -330,18 +330,18 @@ class _Search:
         groups.state[NEXT] = groups.state[SWEEPS_DONE] = 0
         self._anneal(8, 0.0, 1 << 62, counter, groups, cold=0.0)
 
-    def _best_of(self, found: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    def _best_of(self, partitions: list[NDArray[np.int64]]) -> NDArray[np.int64]:
         """Take the best partition, and from each of the others what is better there and can be taken by itself."""
-        if len(found) == 1:
-            return found[0]
+        if len(partitions) == 1:
+            return partitions[0]
         from scipy.sparse import coo_array  # no need of it for a fast search
         from scipy.sparse.csgraph import connected_components
 
-        errors = [_errors(self.columns, labels) for labels in found]
-        by_error = sorted(range(len(found)), key=lambda number: (exact_sum(errors[number]), number))
-        best, error = found[by_error[0]], errors[by_error[0]]
+        errors = [_errors(self.columns, labels) for labels in partitions]
+        by_error = sorted(range(len(partitions)), key=lambda number: (exact_sum(errors[number]), number))
+        best, error = partitions[by_error[0]], errors[by_error[0]]
         for number in by_error[1:]:
-            labels = found[number]
+            labels = partitions[number]
             n_best, n_labels = int(best.max()) + 1, int(labels.max()) + 1
             shared = coo_array((np.ones(best.size, dtype=np.int8), (best, n_best + labels)), (n_best + n_labels,) * 2)
             n_parts, part_of_group = connected_components(shared, directed=False)
