@@ -47,9 +47,12 @@ def empty_pool(sums: NDArray[np.float64], n: int, place: NDArray[np.int64], leav
     """Give a pool for n records with room for so many leaves, and nothing in it."""
     d = sums.shape[0]
     nodes = max(leaves - 1, 1) if leaves else 0
+    state = np.zeros(5, dtype=np.int64)
+    state[REMAINING] = state[BUILT_WITH] = state[SLOTS] = n
+    state[LOOSE_LEAF] = -1
     return Pool(
         sums=sums,
-        state=np.array([n, n, n, 0, -1]),
+        state=state,
         place=place,
         points=np.zeros((leaves, d, LEAF)),
         rows=np.zeros(leaves * LEAF, dtype=np.int64),

@@ -44,8 +44,9 @@ def lay_out(points: NDArray[np.float64], labels: NDArray[np.int64], k: int) -> M
         members=np.zeros((most_groups, max(2 * k, int(sizes.max()) + 1)), dtype=np.int64),
         sizes=np.zeros(most_groups, dtype=np.int64),
         sums=np.zeros((most_groups, d)),
-        state=np.array([sizes.size, 0, 0]),
+        state=np.zeros(3, dtype=np.int64),
     )
+    groups.state[N_GROUPS] = sizes.size
     fill(points, groups)
     return groups
 

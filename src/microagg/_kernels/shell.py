@@ -74,7 +74,8 @@ def make_shell(columns: NDArray[np.float64], free: NDArray[np.int64], centroid: 
 
 def no_shell(d: int, searches: int) -> Shell:
     """Give an empty list that is not to be used for so many searches."""
-    state = np.array([0, 0, searches, 0])
+    state = np.zeros(4, dtype=np.int64)
+    state[DO_WITHOUT] = searches
     return Shell(np.zeros(d), np.empty(0, dtype=np.int64), np.empty((d, 0)), np.empty(0), np.inf, state)
 
 

@@ -1,7 +1,7 @@
 """Cuts by rank in the widest column, into blocks that are nearly full."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,14 @@ from numpy.typing import NDArray
 from microagg._kernels.blocking import medians
 from microagg.blocking._blocks import SLICE, check_block_size, labels_of_ranges
 from microagg.parallel import in_parallel
+
+
+class _Node(NamedTuple):
+    """A range of the order of rows, and how many blocks to make of it."""
+
+    begin: int
+    end: int
+    blocks: int
 
 
 def median_blocks(columns: NDArray[np.float64], max_block: Any, k: Any, *, n_jobs: int = 1) -> NDArray[np.int64]:
@@ -66,9 +74,9 @@ def median_ranges(
     order = np.arange(n) if rows is None else rows.copy()
     keys, ends = np.empty(n), np.zeros(n, dtype=np.int8)
     blocks = blocks_needed(n, max_block, k) if blocks is None else blocks
-    open_nodes = [(0, n, blocks)]  # a range of `order`, and how many blocks to make of it
+    open_nodes = [_Node(0, n, blocks)]
 
-    def cut(node: tuple[int, int, int], check: Callable[[], None], budget: int = SLICE, once: bool = False) -> Any:
+    def cut(node: _Node, check: Callable[[], None], budget: int = SLICE, once: bool = False) -> list[_Node]:
         stack = np.zeros((128, 3), dtype=np.int64)  # nodes are halved: deeper than any file
         stack[0] = node
         height = 1
@@ -77,10 +85,11 @@ def median_ranges(
             check()
             if once:
                 break
-        return [tuple(left) for left in stack[:height].tolist()]
+        return [_Node(*left) for left in stack[:height].tolist()]
 
-    while len(open_nodes) < n_jobs and open_nodes[-1][2] > 1:  # one cut after the other, until each thread has a part
+    # One cut after the other, until each thread has a part.
+    while len(open_nodes) < n_jobs and open_nodes[-1].blocks > 1:
         open_nodes += cut(open_nodes.pop(), lambda: None, budget=1, once=True)
-        open_nodes.sort(key=lambda node: node[1] - node[0])
+        open_nodes.sort(key=lambda node: node.end - node.begin)
     in_parallel(cut, open_nodes, n_jobs)
     return order, ends

@@ -23,7 +23,7 @@ EFFORTS = {"fast": (4000, 4_000_000, 16), "thorough": (80_000, 400_000_000, 2000
 
 _STARTS, _ROUNDS, _REHEATS = 8, 16, 4  # runs of a thorough search: at first, and from the best in each later round
 _LONG = 2000  # sweeps from which a search is worth dividing so
-_ENOUGH = 1_000_000_000, 100_000  # moves, and sweeps, from which another search finds more than a longer one
+_ENOUGH_MOVES, _ENOUGH_SWEEPS = 1_000_000_000, 100_000  # from both on, another search finds more than a longer one
 _HEATS = (0.1, 0.15, 0.2, 0.3)  # where reheats begin
 _COLD = 0.05  # where annealing ends
 _NEAR = 12  # records a record may move towards
@@ -188,7 +188,7 @@ def _rounds(moves: int, n: int, *, once: bool) -> list[_Round]:
     sweeps = moves // n
     if once or sweeps < _LONG:
         return [_Round(sweeps, (_heat(sweeps),), anew=True)]
-    searches = max(1, min(moves // _ENOUGH[0], sweeps // _ENOUGH[1]))
+    searches = max(1, min(moves // _ENOUGH_MOVES, sweeps // _ENOUGH_SWEEPS))
     first = sweeps // (3 * _STARTS * searches)
     later = (sweeps // searches - _STARTS * first) // (_ROUNDS * _REHEATS)
     search = [_Round(first, (_heat(first),) * _STARTS, anew=True)] + [_Round(later, _HEATS)] * _ROUNDS
