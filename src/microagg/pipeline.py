@@ -16,7 +16,6 @@ from microagg.evaluate.anonymity import fewest_sharing
 from microagg.evaluate.loss import loss_of_release
 from microagg.grouping import (
     Labels,
-    Progress,
     check_rest,
     check_selection,
     check_strata,
@@ -31,6 +30,7 @@ from microagg.io import frames
 from microagg.partition import METHODS, choose_search, groups_each_column
 from microagg.partition.refine import check_effort
 from microagg.prepare.scaling import SCALES, scale_columns
+from microagg.progress import Progress
 from microagg.recipe import Recipe
 from microagg.release import Release
 from microagg.schema import Role, Schema

@@ -24,9 +24,10 @@ from microagg.io._kinds import kind_of
 from microagg.io.batches import Batches
 from microagg.partition import groups_each_column
 from microagg.partition.refine import check_effort
+from microagg.progress import Progress
 from microagg.recipe import Recipe
 from microagg.scale import _local
-from microagg.scale._plan import Plan, Progress, check_replaceable
+from microagg.scale._plan import Plan, check_replaceable
 from microagg.schema import Role, Schema
 
 
