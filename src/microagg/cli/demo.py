@@ -42,7 +42,9 @@ def run(output: Path, records: int, seed: int, force: bool, quiet: bool, as_json
     with terminal.wait("writing"):
         release = protect(survey, k, method=method, **roles)
         output.mkdir(parents=True, exist_ok=True)
-        write_target(release.data, masked, Source(survey, "survey", "parquet"), overwrite=force)
+        write_target(
+            release.data, masked, Source(survey, "survey", "parquet"), overwrite=force, promise=release.promise
+        )
         release.report(report, comparison=found, overwrite=force)
     terminal.say(f"\nMasked by {method} with k={k}: {masked}")
     terminal.say(f"Every record in it shares its masked values with at least {k - 1} others.")

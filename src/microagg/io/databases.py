@@ -35,6 +35,7 @@ from microagg.io._database_addresses import (
     without_credentials,
 )
 from microagg.io._worker import Stop, run
+from microagg.io.promise import Promise
 
 __all__ = [
     "check_table_target",
@@ -92,7 +93,7 @@ def check_table_target(address: str, overwrite: bool) -> None:
     run(work, lambda error: _explain(error, place))
 
 
-def write_table(table: pa.Table, address: str, overwrite: bool) -> None:
+def write_table(table: pa.Table, address: str, overwrite: bool, promise: Promise | None = None) -> None:
     """Write a new table in one transaction: whole or not at all.
 
     Parameters
@@ -103,15 +104,17 @@ def write_table(table: pa.Table, address: str, overwrite: bool) -> None:
         Where. A DuckDB file that is not there is made.
     overwrite : bool
         Whether to drop a table of that name in the same transaction, with its rights and indexes.
+    promise : Promise, optional
+        What must hold of the table: its columns are read back and counted in the same transaction.
     """
     place = parse(address)
     plain = _plain(table)
 
     def work(stop: Stop) -> None:
         if place.kind == DUCKDB:
-            _duckdb.write(plain, place, overwrite, stop)
+            _duckdb.write(plain, place, overwrite, stop, promise)
         else:
-            _postgresql.write(plain, place, overwrite, stop)
+            _postgresql.write(plain, place, overwrite, stop, promise)
 
     run(work, lambda error: _explain(error, place))
 

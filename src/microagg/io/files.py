@@ -3,13 +3,16 @@
 import functools
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+Check = Callable[[Path], object]
+"""Looks at a file that is whole and has not got its name yet; what it raises keeps it from getting it."""
+
 
 @contextmanager
-def whole_file(target: Path, beside: Path | None = None) -> Iterator[Path]:
+def whole_file(target: Path, beside: Path | None = None, check: Check | None = None) -> Iterator[Path]:
     """Give a name beside the target to write to; it becomes the target when all is well, and is removed otherwise.
 
     `beside` is another folder of the same file system, for targets whose folder must hold nothing else.
@@ -23,6 +26,8 @@ def whole_file(target: Path, beside: Path | None = None) -> Iterator[Path]:
         yield temporary
         with temporary.open("rb+") as written:
             os.fsync(written.fileno())
+        if check is not None:
+            check(temporary)
         temporary.chmod(0o666 & ~umask())  # mkstemp lets only the owner read
         temporary.replace(target)
     except BaseException:
