@@ -226,7 +226,7 @@ def protect(
     data = frames.with_columns(complete, schema.released, replaced)
 
     written = frames.to_columns(frames.open_frame(data), quasi_names)
-    k_achieved = fewest_sharing(written, groups, strata_of_rows, n_jobs)
+    k_achieved = fewest_sharing(written, strata_of_rows, per_column=groups.ndim == 2, n_jobs=n_jobs)
     if k_achieved < k:
         raise PromiseBroken(f"only {k_achieved} records would share a released combination of values; k={k} was asked.")
     return Release(

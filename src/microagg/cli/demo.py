@@ -44,7 +44,9 @@ def run(output: Path, records: int, seed: int, force: bool, quiet: bool, as_json
         release = protect(survey, k, method=method, **roles)
         output.mkdir(parents=True, exist_ok=True)
         new = [path for path in (masked, report) if not path.exists()]
-        write_target(release.data, masked, Source(survey, "survey", "parquet"), overwrite=force)
+        write_target(
+            release.data, masked, Source(survey, "survey", "parquet"), overwrite=force, promise=release.promise
+        )
         release.report(report, comparison=found, overwrite=force)
         for path in new:
             narrow_to_folder(path)
