@@ -144,7 +144,7 @@ def test_what_keeps_the_promise_is_written(tmp_path, suffix):
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 def test_text_is_read_back_in_the_dialect_it_was_written_in(tmp_path, delimiter, decimal, codec, bom, line_end):
     dialect = Dialect(delimiter, codec, bom, Marks(decimal, None), line_end)
-    source = Source(ORIGINAL, "made.csv", "csv", dialect=dialect, path=tmp_path / "made.csv")
+    source = Source(ORIGINAL, "made.csv", "csv", dialect=dialect, address=tmp_path / "made.csv")
     target = tmp_path / "out.csv"
     write_target(RELEASE.data, target, source, promise=RELEASE.promise)
     assert target.read_bytes().startswith(bom)
@@ -202,15 +202,15 @@ def test_each_column_by_itself_where_that_was_promised(tmp_path, monkeypatch):
 
 def test_a_database_keeps_the_promise_in_one_transaction(at, monkeypatch):
     table = STORABLE
-    write_table(table, at("t"), False, RELEASE.promise)
+    write_table(table, at("t"), False, promise=RELEASE.promise)
     assert read_table(at("t"))[0].num_rows == 60
-    write_table(table, at("t"), True, RELEASE.promise)
+    write_table(table, at("t"), True, promise=RELEASE.promise)
     old = pa.table({"a": [1]})
     write_table(old, at("t"), True)
     (spoil_duckdb if at("t").startswith("duckdb") else spoil_postgresql)(monkeypatch, "wage")
     for name, overwrite in (("t", True), ("new", False)):
         with pytest.raises(PromiseBroken, match="shared by 1 record") as caught:
-            write_table(table, at(name), overwrite, RELEASE.promise)
+            write_table(table, at(name), overwrite, promise=RELEASE.promise)
         assert "keeper" not in str(caught.value)
     assert read_table(at("t"))[0].equals(old)
     with pytest.raises(InvalidData, match="no table"):
