@@ -228,7 +228,9 @@ def protect(
     written = frames.to_columns(frames.open_frame(data), quasi_names)
     k_achieved = fewest_sharing(written, strata_of_rows, per_column=groups.ndim == 2, n_jobs=n_jobs)
     if k_achieved < k:
-        raise PromiseBroken(f"only {k_achieved} records would share a released combination of values; k={k} was asked.")
+        raise PromiseBroken(
+            f"only {k_achieved} record(s) would share a combination of released values; k={k} was asked."
+        )
     return Release(
         data=data,
         groups=groups,
