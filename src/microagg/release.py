@@ -40,7 +40,7 @@ class Release:
     ----------
     data : dataframe
         The same kind of frame as was given, with the same rows in the same order.
-    groups : array of shape (n,), or (n, d) if `recipe.per_column`
+    groups : array of shape (n,), or (n, d) if `recipe.masking.per_column`
         The group of each released row, numbered by lowest row.
     information : InformationLoss
         On the standardised columns, original against released.
@@ -58,6 +58,12 @@ class Release:
         Everything the run depended on.
     selection : Selection or None
         Which columns formed the groups, and why, where not all did.
+    n_blocks : int
+        How many blocks the file was cut into; 0 where it, or each stratum, was grouped as a whole.
+    moves : int
+        Moves that were tried to refine the groups.
+    version : str
+        The version of microagg that ran.
     n_dropped : int
         Records left out because values were missing.
     index_dropped : bool
@@ -84,6 +90,9 @@ class Release:
     k_achieved: int
     recipe: Recipe
     selection: Selection | None = None
+    n_blocks: int = 0
+    moves: int = 0
+    version: str = ""
     n_dropped: int = 0
     index_dropped: bool = False
     reordered: bool = False
@@ -98,7 +107,7 @@ class Release:
     @cached_property
     def loss(self) -> LossMeasures:
         """What masking did to the statistics of the file."""
-        return measure_loss(*self._both(), self.recipe.roles[Role.QUASI.value])
+        return measure_loss(*self._both(), self.recipe.roles.of(Role.QUASI.value))
 
     @cached_property
     def risk(self) -> DisclosureRisk:
@@ -132,11 +141,11 @@ class Release:
         -------
         DisclosureRisk
         """
-        names = list(self.recipe.roles[Role.QUASI.value])
+        names = list(self.recipe.roles.of(Role.QUASI.value))
         original, written = self._both()
         n = original.shape[1]
         known = names if keys is None else known_names(keys, names, "masked columns")
-        strata = self.recipe.roles[Role.STRATUM.value]
+        strata = self.recipe.roles.strata
         return measure_risk(
             original,
             written,
@@ -153,8 +162,8 @@ class Release:
     def anonymity(self) -> Anonymity:
         """How many records share their masked values and strata."""
         roles = self.recipe.roles
-        keys = [*roles[Role.QUASI.value], *roles[Role.STRATUM.value]]
-        return anonymity(self.data, keys, confidential=roles[Role.CONFIDENTIAL.value])
+        keys = [*roles.of(Role.QUASI.value), *roles.strata]
+        return anonymity(self.data, keys, confidential=roles.confidential)
 
     def report(
         self,
@@ -244,7 +253,7 @@ class Release:
         return max(int(np.bincount(labels).max()) for labels in np.atleast_2d(self.groups.T))
 
     def __repr__(self) -> str:
-        per_column = " in each column" if self.recipe.per_column else ""
+        per_column = " in each column" if self.recipe.masking.per_column else ""
         smallest, largest = self.smallest_group, self.largest_group
         sizes = f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
         grouped = f"; grouped on {', '.join(map(str, self.selection.columns))}" if self.selection else ""
