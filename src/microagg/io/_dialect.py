@@ -149,16 +149,24 @@ def has_nul(name: str) -> InvalidData:
 
 def _check_options(delimiter: str | None, decimal: str | None, thousands: str | None, header: Any) -> None:
     if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0'):
-        raise InvalidParameter(f"delimiter={delimiter!r} is not one ASCII character. Pass one such as ',' or ';'.")
+        raise InvalidParameter(
+            f"delimiter={delimiter!r} is not one ASCII character. Pass one such as ',' or ';'.", parameter="delimiter"
+        )
     if decimal is not None and decimal not in (".", ","):
-        raise InvalidParameter(f"decimal={decimal!r} is not a decimal mark. Pass '.' or ','.")
+        raise InvalidParameter(f"decimal={decimal!r} is not a decimal mark. Pass '.' or ','.", parameter="decimal")
     if thousands and thousands not in THOUSANDS:
         known = ", ".join(map(repr, THOUSANDS))
-        raise InvalidParameter(f"thousands={thousands!r} does not separate thousands. Pass one of {known}, or ''.")
+        raise InvalidParameter(
+            f"thousands={thousands!r} does not separate thousands. Pass one of {known}, or ''.", parameter="thousands"
+        )
     if thousands and thousands == decimal:
-        raise InvalidParameter(f"decimal and thousands are both {decimal!r}. Pass two different marks.")
+        raise InvalidParameter(
+            f"decimal and thousands are both {decimal!r}. Pass two different marks.", parameter="thousands"
+        )
     if header is not None and not isinstance(header, bool):
-        raise InvalidParameter(f"header is a {type(header).__name__}. Pass True or False, or leave it out.")
+        raise InvalidParameter(
+            f"header is a {type(header).__name__}. Pass True or False, or leave it out.", parameter="header"
+        )
 
 
 def _find_encoding(start: bytes, encoding: str | None, name: str) -> tuple[str, bytes, bool]:
@@ -199,7 +207,9 @@ def _known_codec(encoding: str) -> str:
     except (LookupError, TypeError, ValueError):
         known = False
     if not known:
-        raise InvalidParameter(f"encoding={encoding!r} is not known. Pass one such as 'utf-8', 'utf-16' or 'cp1252'.")
+        raise InvalidParameter(
+            f"encoding={encoding!r} is not known. Pass one such as 'utf-8', 'utf-16' or 'cp1252'.", parameter="encoding"
+        )
     return codec
 
 

@@ -99,7 +99,7 @@ def choose_columns(
     if rule == "degree":
         size = min(3, d) if count is None else check_whole("count", count, 1, d)
     elif count is not None:
-        raise InvalidParameter("count goes with rule='degree'. Leave it out.")
+        raise InvalidParameter("count goes with rule='degree'. Leave it out.", parameter="count")
     else:
         spoken = int(np.count_nonzero(ranked >= 0))
         size = max(1, spoken) if spoken <= 2 else int(np.argmax(np.cumsum(degrees[order]) >= spoken)) + 1

@@ -19,7 +19,7 @@ from microagg.recipe._parts import (
     Select,
     method_names,
 )
-from microagg.recipe._recipe import OF_PROTECT, PARTS, K, Recipe, choices, options_of
+from microagg.recipe._recipe import OF_PROTECT, PARTS, K, Recipe, as_key, choices, options_of
 
 __all__ = [
     "OF_PROTECT",
@@ -39,6 +39,7 @@ __all__ = [
     "Risk",
     "Roles",
     "Select",
+    "as_key",
     "choices",
     "choices_of",
     "method_names",

@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +113,8 @@ def _part(origin: Origin, table: str, keys: dict[str, Any]) -> Part:
 
 def _check_value(origin: Origin, place: Place, value: Any, choice: Choice) -> None:
     _check_kind(origin, place, value, choice)
-    _blamed(origin, place, lambda: choice.checked(value))
+    by_key = replace(choice, keyword=choice.name)  # as the file calls it
+    _blamed(origin, place, lambda: by_key.checked(value))
 
 
 def _check_kind(origin: Origin, place: Place, value: Any, choice: Choice) -> None:

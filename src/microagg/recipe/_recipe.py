@@ -2,6 +2,7 @@
 
 import difflib
 import hashlib
+import json
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from microagg.checks import check_k, nearest
-from microagg.errors import InputError, InvalidParameter, MicroaggError, RoleError
+from microagg.errors import InputError, InvalidParameter, MicroaggError, RoleError, as_keyword
 from microagg.partition import METHODS, method_named
 from microagg.recipe._choice import NUMBER, WHOLE, WORD, Choice, Part, choices_of
 from microagg.recipe._lines import Comments, Place, line_of
@@ -43,6 +44,15 @@ def choices(*tables: str) -> dict[str, tuple[str, Choice]]:
         for choice in choices_of(PARTS[table][1]).values():
             known.setdefault(choice.keyword, (table, choice))
     return known
+
+
+def as_key(keyword: str, value: Any) -> str:
+    """Say a choice as a recipe file does; one that a file cannot make, as Python does."""
+    if keyword not in choices():
+        return as_keyword(keyword, value)
+    table, choice = choices()[keyword]
+    said = {True: "true", False: "false"}.get(value) if isinstance(value, bool) else json.dumps(value)
+    return f"{choice.name} in [{table}]" if value is None else f"{choice.name} = {said} in [{table}]"
 
 
 def options_of(method: Any) -> dict[str, Choice]:
