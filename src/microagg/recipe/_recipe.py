@@ -213,6 +213,10 @@ class Recipe:
         """A checksum of the choices: recipes that choose the same have the same."""
         return hashlib.sha256(replace(self, comments=Comments()).text().encode()).hexdigest()
 
+    def commented(self, comments: Comments) -> Self:
+        """Give this recipe with other comments beside its choices."""
+        return replace(self, comments=comments)
+
     def spelt_out(self) -> "Recipe":
         """Give the recipe with a method that stands for several choices replaced by these."""
         if self.method.name != "ama":
