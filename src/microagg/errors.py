@@ -42,6 +42,11 @@ def setting(parameter: str, value: Any = None) -> str:
     return f"\u27ea{json.dumps([parameter, value])}\u27eb"
 
 
+def worded(text: str, say: Callable[[str, Any], str]) -> str:
+    """Give a text with every choice it names said by `say(parameter, value)`."""
+    return _SETTING.sub(lambda one: say(*json.loads(one[1])), text)
+
+
 def as_keyword(parameter: str, value: Any) -> str:
     """Say a choice as Python passes it."""
     return parameter if value is None else f"{parameter}={value!r}"
@@ -67,7 +72,7 @@ class MicroaggError(Exception):
 
     def worded(self, say: Callable[[str, Any], str]) -> str:
         """Give the message with every choice it names said by `say(parameter, value)`."""
-        return _SETTING.sub(lambda one: say(*json.loads(one[1])), str(self.args[0]) if self.args else "")
+        return worded(str(self.args[0]) if self.args else "", say)
 
     def at(self, head: str) -> Self:
         """Give the same error, its message headed by where the choice was made."""
@@ -76,7 +81,7 @@ class MicroaggError(Exception):
         return error
 
     def __str__(self) -> str:
-        return self.worded(as_keyword) if self.args else ""
+        return self.worded(as_keyword)
 
     def __reduce__(self) -> tuple[Any, ...]:  # keywords do not survive by themselves: workers hand errors back
         return functools.partial(type(self), parameter=self.parameter, columns=self.columns), self.args

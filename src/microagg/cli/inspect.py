@@ -1,55 +1,44 @@
 """`microagg inspect`: what a file holds, and a recipe to edit."""
 
-import shlex
 from pathlib import Path
 from typing import Any
 
 from microagg.checks import check_absent, check_k
-from microagg.cli import _roles
+from microagg.cli._opening import opened, show
 from microagg.cli._terminal import Terminal
+from microagg.desk.again import command
+from microagg.desk.facts import column_facts
 from microagg.errors import InvalidParameter
-from microagg.io._kinds import check_apart, to_path
-from microagg.io.databases import is_database, without_credentials
-from microagg.io.files import whole_file
-from microagg.recipe_file import recipe_text
+from microagg.io.sources import check_apart_from_source
 
 
-def run(address: str, k: int, output: Path, dialect: dict[str, Any], force: bool, quiet: bool, as_json: bool) -> None:
+def run(
+    address: str, k: int | None, output: Path, chosen: dict[str, Any], force: bool, quiet: bool, as_json: bool
+) -> None:
     """Look at a file and write a recipe with guessed roles."""
     terminal = Terminal(quiet=quiet, as_json=as_json)
-    check_k(k)
+    if k is not None:
+        check_k(k)
     if not output.resolve().parent.is_dir() or output.is_dir():
-        raise InvalidParameter(f"no recipe can be written to {output.name!r}. Name a file in a folder that is there.")
-    if not is_database(address):
-        check_apart(output, to_path(address))
+        raise InvalidParameter(
+            f"no recipe can be written to {output.name!r}. Name a file in a folder that is there.", parameter="output"
+        )
+    check_apart_from_source(output, address)
     check_absent(output, "the recipe", overwrite=force)
-    source = _roles.read(terminal, address, dialect)
-    found = _roles.look(terminal, source, k)
-    _roles.show(terminal, found)
-    recipe = _roles.guessed(found, k, dialect)
-    with whole_file(output) as file:
-        file.write_text(recipe_text(recipe, source.name), "utf-8")
-    again = shlex.join(["microagg", "mask", without_credentials(address), "--recipe", str(output)])
-    terminal.say(f"\nThe guesses are in {output}. Check and edit them, then: {again}")
+    file = opened(terminal, address, None, k, chosen)
+    assert file.inspection is not None
+    show(terminal, file.inspection)
+    file.recipe.write(output, made_for=file.source.name, overwrite=force)
+    terminal.say(f"\nThe guesses are in {output}. Check and edit them, then: {command(address, output, 'out')}")
     terminal.result(
         {
-            "source": source.name,
-            "kind": source.kind,
-            "details": dict(source.details),
-            "records": found.records,
-            "unique": found.unique,
-            "incomplete": found.incomplete,
+            "source": file.source.name,
+            "kind": file.source.kind,
+            "details": dict(file.source.details),
+            "records": file.inspection.records,
+            "unique": file.inspection.unique,
+            "incomplete": file.inspection.incomplete,
             "recipe": str(output),
-            "columns": [
-                {
-                    "name": column.name,
-                    "type": column.type,
-                    "missing": column.missing,
-                    "distinct": column.distinct,
-                    "role": column.role.value,
-                    "reason": column.reason,
-                }
-                for column in found.columns
-            ],
+            "columns": column_facts(file.inspection),
         }
     )

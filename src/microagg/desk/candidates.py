@@ -6,7 +6,7 @@ from microagg.desk.opening import Opened
 from microagg.progress import Progress
 from microagg.recipe import Recipe
 from microagg.release import Release
-from microagg.study.comparison import Candidate, compare_each
+from microagg.study.comparison import Candidate, compare_each, recipes_to_compare
 
 
 def each_candidate(
@@ -14,6 +14,11 @@ def each_candidate(
 ) -> Iterator[tuple[Candidate, Release]]:
     """Give a release and its figures for each recipe, named by its method."""
     return compare_each(opened.source, recipes, progress=progress)
+
+
+def variants(recipe: Recipe) -> list[tuple[str, Recipe]]:
+    """Give the recipes to compare on a file, named by their method: what [compare] of a recipe says."""
+    return recipes_to_compare(None, None, recipe, {})
 
 
 def not_used(recipe: Recipe, methods: Sequence[str]) -> list[str]:

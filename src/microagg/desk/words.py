@@ -48,7 +48,9 @@ def told(error: BaseException, say: Callable[[str, Any], str] = as_keyword) -> T
         why = os.strerror(error.errno) if error.errno else kind
         return Told(kind, f"{why}: the output could not be written, and nothing is left of it.")
     if isinstance(error, MemoryError):
-        return Told(kind, f"The file does not fit into memory. Mask it on disk: {say('engine', 'disk')}", DATA, "engine")
+        return Told(
+            kind, f"The file does not fit into memory. Mask it on disk: {say('engine', 'disk')}", DATA, "engine"
+        )
     place = traceback.extract_tb(error.__traceback__)[-1]
     return Told(
         kind,

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from microagg.errors import InvalidData, RoleError
+from microagg.errors import InvalidData, RoleError, setting
 
 Codes = NDArray[np.int64]
 
@@ -18,8 +18,8 @@ class Pair:
         if before.num_rows != after.num_rows:
             raise InvalidData(
                 f"the original file has {before.num_rows} records and the masked one {after.num_rows}. Files are "
-                f"compared record by record. If records that lack a value were left out by a recipe, pass it with "
-                f"--recipe."
+                f"compared record by record. If records that lack a value were left out by a recipe, pass it: "
+                f"{setting('recipe')}."
             )
         self._before, self._after = before, after
         self.common: list[str] = [name for name in before.column_names if name in after.column_names]
@@ -58,8 +58,8 @@ class Pair:
         if self.is_moved(name):
             return (
                 f"has the same values in both files, in {rows} in another place: the masked file's rows stand in "
-                f"another order (mask --reorder, a sort, a database), and cannot be compared. Mask without reordering, "
-                f"or sort them back."
+                f"another order (reordered by masking, sorted, from a database), and cannot be compared. Mask without "
+                f"reordering, or sort them back."
             )
         return (
             f"differs in {rows}. Name columns that are released as they are, and check that the files belong together."
