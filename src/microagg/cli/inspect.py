@@ -9,7 +9,7 @@ from microagg.cli._terminal import Terminal
 from microagg.desk.again import command
 from microagg.desk.facts import column_facts
 from microagg.errors import InvalidParameter
-from microagg.io.sources import check_apart_from_source
+from microagg.io.sources import check_apart_from
 
 
 def run(
@@ -23,7 +23,7 @@ def run(
         raise InvalidParameter(
             f"no recipe can be written to {output.name!r}. Name a file in a folder that is there.", parameter="output"
         )
-    check_apart_from_source(output, address)
+    check_apart_from(output, address)
     check_absent(output, "the recipe", overwrite=force)
     file = opened(terminal, address, None, k, chosen)
     assert file.inspection is not None
