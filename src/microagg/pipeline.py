@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from narwhals.typing import IntoDataFrame
 from numpy.typing import NDArray
 
 from microagg import __version__
@@ -25,6 +26,7 @@ from microagg.grouping import (
     settle_selection,
 )
 from microagg.io import frames
+from microagg.io.sources import Source
 from microagg.partition import METHODS, groups_each_column
 from microagg.prepare.scaling import scale_columns
 from microagg.recipe import OF_PROTECT, Recipe, Roles
@@ -35,7 +37,7 @@ from microagg.schema import Role, Schema
 
 @takes(*OF_PROTECT)
 def protect(
-    frame: Any,
+    frame: IntoDataFrame | Source,
     k: int | None = None,
     *,
     recipe: Recipe | None = None,
@@ -47,8 +49,9 @@ def protect(
 
     Parameters
     ----------
-    frame : pandas, polars or PyArrow dataframe
-        One row a record. It is not changed. A pandas index other than 0, 1, 2, ... counts as an identifier.
+    frame : pandas, polars or PyArrow dataframe, or Source
+        One row a record. It is not changed. A pandas index other than 0, 1, 2, ... counts as an identifier. What
+        `read` gives will do too.
     k : int
         The least number of records that may share one combination of released values.
     recipe : Recipe, optional
@@ -78,7 +81,10 @@ def protect(
     """
     asked = recipe_of(k, recipe, choices)
     with asked.blamed():
-        return _protected(frame, asked, check_jobs(n_jobs), progress)
+        if not isinstance(frame, Source):
+            return _protected(frame, asked, check_jobs(n_jobs), progress)
+        numbers = frame.typed(asked.masked(frame.table.column_names))
+        return replace(_protected(numbers, asked, check_jobs(n_jobs), progress), source=frame)
 
 
 def _protected(frame: Any, asked: Recipe, n_jobs: int, progress: Progress | None) -> Release:

@@ -18,6 +18,7 @@ from microagg.evaluate.loss import InformationLoss
 from microagg.evaluate.risk import DisclosureRisk, measure_risk
 from microagg.evaluate.utility import LossMeasures, measure_loss
 from microagg.io import frames
+from microagg.io.sources import Source
 from microagg.prepare.selection import Selection
 from microagg.recipe import Recipe
 from microagg.schema import Role
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from microagg.report.figures import Compared
     from microagg.report.parts import ReportModel, SourceFacts
 
-_NOT_STORED = ("_original", "_written", "_judged", "loss", "risk")
+_NOT_STORED = ("source", "_original", "_written", "_judged", "loss", "risk")
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +69,8 @@ class Release:
         Records left out because values were missing.
     index_dropped : bool
         Whether the frame had row labels of its own, which count as an identifier.
+    source : Source or None
+        What it was made from, if that was read by `read`; not stored.
     reordered : bool
         Whether the rows are released sorted by their values; `data` keeps the original order either way.
     excel_safe : bool
@@ -97,6 +100,7 @@ class Release:
     index_dropped: bool = False
     reordered: bool = False
     excel_safe: bool = False
+    source: Source | None = field(default=None, repr=False)
     _original: NDArray[np.float64] | None = field(default=None, repr=False)
     _written: NDArray[np.float64] | None = field(default=None, repr=False)
     _judged: DisclosureRisk | None = field(default=None, repr=False)
@@ -233,6 +237,7 @@ class Release:
     def __getstate__(self) -> dict[str, Any]:
         # Loss and risk go too: with the masked file, differences of quantiles give cells of the original away.
         return {name: value for name, value in self.__dict__.items() if name not in _NOT_STORED} | {
+            "source": None,
             "_original": None,
             "_written": None,
             "_judged": None,
