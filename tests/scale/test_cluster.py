@@ -63,6 +63,17 @@ def compare(source, tmp_path, cluster, k, **options):
     return there
 
 
+def test_a_private_folder_of_parts_stays_private(source, tmp_path, cluster):
+    target = tmp_path / "masked"
+    target.mkdir(mode=0o700)
+    for partitions in (2, 3):
+        there = {"engine": "dask", "scheduler": cluster, "partitions": partitions, "overwrite": True}
+        ma.protect_file(source, target, 3, **there, **ROLES)
+        assert len(names_in(target)) == partitions
+        assert stat.S_IMODE(target.stat().st_mode) == 0o700
+        assert {stat.S_IMODE(part.stat().st_mode) for part in target.iterdir()} == {0o600}
+
+
 @pytest.mark.parametrize("partitions", [1, 3, 31, 1000])
 def test_parts_do_not_show_in_the_result(source, tmp_path, cluster, partitions):
     found = compare(source, tmp_path, cluster, 4, max_block=100, partitions=partitions, **ROLES)
