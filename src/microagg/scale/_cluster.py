@@ -88,7 +88,7 @@ def run(
             most = max(plan.max_block, min(_REGION, n // (_TASKS_EACH * workers)))
             node_sizes, blocks, level = stages.cut(plan, node_sizes, moments, most)
             nodes = set(zip(node_sizes, blocks, strict=True))
-            plan = plan.settle_search(max(_largest_block(*node, plan.k, plan.max_block) for node in nodes))
+            plan = plan.searching(max(_largest_block(*node, plan.k, plan.max_block) for node in nodes))
             figures = stages.mask(plan, node_sizes, blocks, level, most)
             stages.each_part(_tasks.write_part, done=2 * n)
             file.check_unchanged()
@@ -97,7 +97,7 @@ def run(
                 left.unlink()
         check_replaceable(path)
         put_in_place(target, path, overwrite=overwrite)
-    return Outcome(n, sum(blocks), plan.options, figures, totals)
+    return Outcome(n, sum(blocks), plan.grouping.options, figures, totals)
 
 
 def _parts(groups: list[tuple[Path, int, int]], n: int, wanted: int) -> list[list[tuple[Path, int, int]]]:

@@ -42,7 +42,7 @@ def run(
         pieces = []
         for rows in rows_of(stratum_of_rows):
             pieces += median_pieces(columns, *moments, plan.max_block, plan.k, rows=rows, n_jobs=n_jobs)
-        plan = plan.settle_search(max(rows.size for rows in pieces))
+        plan = plan.searching(max(rows.size for rows in pieces))
         done = 0
         lock = threading.Lock()
 
@@ -56,7 +56,7 @@ def run(
 
         figures = reduce(Figures.join, in_parallel(mask, pieces, n_jobs))
         _write(file, path, plan, columns, progress)
-    return Outcome(n, len(pieces), plan.options, figures, totals)
+    return Outcome(n, len(pieces), plan.grouping.options, figures, totals)
 
 
 def _scratch_file(folder: str | os.PathLike[str]) -> Any:

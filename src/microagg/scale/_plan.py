@@ -1,8 +1,7 @@
 """What is to be done with a file, and how a block of it is masked: the same whoever does it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,10 +13,10 @@ from numpy.typing import NDArray
 from microagg._kernels.sums import exact_digits
 from microagg.aggregate import released_values
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.grouping import checked_groups
+from microagg.grouping import Grouping, checked_groups
 from microagg.io import frames
-from microagg.partition import METHODS, choose_search
 from microagg.partition.refine import refine
+from microagg.recipe import Recipe
 from microagg.schema import Role, Schema
 
 Progress = Callable[[int, int], None]
@@ -28,18 +27,22 @@ NO_SUM = np.zeros(exact_digits(np.zeros(1)).size, dtype=np.int64)
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be done, checked."""
+    """What is to be done, checked: the recipe, settled but for the way to search, and what follows from it."""
 
+    recipe: Recipe
     schema: Schema
-    k: int
-    method: str
-    options: dict[str, Any]
-    partition: Callable[..., NDArray[np.int64]]
-    aggregate: str
+    grouping: Grouping
     rounded: list[int]  # the columns, by number, that are rounded to whole numbers
-    max_block: int
-    refine: str | int | None = None
-    seed: int = 0
+
+    @property
+    def k(self) -> int:
+        """The least number of records that share their released values."""
+        return self.recipe.k
+
+    @property
+    def max_block(self) -> int:
+        """The most records of a block."""
+        return self.recipe.blocks.max_block or 0
 
     @property
     def names(self) -> list[str]:
@@ -51,18 +54,9 @@ class Plan:
         """The columns whose combinations are never mixed."""
         return self.schema.names(Role.STRATUM)
 
-    def settle_search(self, largest: int) -> "Plan":
-        """Give the plan with "auto" settled by the size of the largest block."""
-        if self.method not in METHODS or "search" not in self.options:
-            return self
-        search = choose_search(self.options["search"], largest, len(self.names))
-        return Plan(
-            **{
-                **vars(self),
-                "options": {**self.options, "search": search},
-                "partition": partial(self.partition, search=search),
-            }
-        )
+    def searching(self, largest: int) -> "Plan":
+        """Give the plan with the way to search settled by the size of the largest block."""
+        return replace(self, grouping=self.grouping.searching(largest, len(self.names)))
 
     def numbers(self, table: pa.Table) -> list[NDArray[np.float64]]:
         """Give the columns to mask of a table, or say why they cannot be masked."""
@@ -130,13 +124,13 @@ def mask_block(
 ) -> tuple[NDArray[np.float64], Figures]:
     """Replace a block's values (d, n) by its groups'."""
     scores = moments.scores(original)
-    labels = checked_groups(plan.partition(scores.T, plan.k, progress=lambda *_: check()), scores, plan.k)
-    if plan.refine is not None:
-        found = refine(
-            scores.T, labels, plan.k, effort=plan.refine, seed=plan.seed, n_jobs=1, progress=lambda *_: check()
-        )
-        labels = found.labels
-    released = released_values(original, labels, plan.aggregate)
+    labels = checked_groups(plan.grouping.partition(scores.T, plan.k, progress=lambda *_: check()), scores, plan.k)
+    how = plan.recipe.refine
+    if how.effort is not None:
+        labels = refine(
+            scores.T, labels, plan.k, effort=how.effort, seed=how.seed, n_jobs=1, progress=lambda *_: check()
+        ).labels
+    released = released_values(original, labels, plan.recipe.masking.aggregate)
     released[plan.rounded] = np.rint(released[plan.rounded])
     errors = np.array([exact_digits(column) for column in (scores - moments.scores(released)) ** 2])
     sizes = np.bincount(labels)

@@ -4,10 +4,9 @@ The columns to mask are copied to scratch, cut into blocks and masked there; the
 written out with the masked values. Groups and figures are those of protect(blocks="median").
 """
 
-import inspect
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +14,19 @@ import pyarrow as pa
 
 from microagg import __version__
 from microagg._kernels.sums import round_digits
-from microagg.aggregate import AGGREGATES
-from microagg.checks import check_absent, check_jobs, check_k, check_names, check_option, check_whole
-from microagg.errors import InvalidData, InvalidParameter
+from microagg.checks import check_absent, check_jobs, check_option, check_whole
+from microagg.errors import InvalidData, InvalidParameter, setting
 from microagg.evaluate.loss import InformationLoss, loss_of_sums
-from microagg.grouping import DEFAULT_BLOCK, check_max_block, check_rest, resolve_method
+from microagg.grouping import DEFAULT_BLOCK, resolve_method
 from microagg.io._kinds import kind_of
 from microagg.io.batches import Batches
 from microagg.partition import groups_each_column
-from microagg.partition.refine import check_effort
-from microagg.recipe import Recipe
+from microagg.progress import Progress
+from microagg.recipe import OF_PROTECT, PARTS, Blocks, Method, Recipe, Roles
+from microagg.recipe import choices as choices_by_keyword
+from microagg.recipe._signature import recipe_of, takes
 from microagg.scale import _local
-from microagg.scale._plan import Plan, Progress, check_replaceable
+from microagg.scale._plan import Plan, check_replaceable
 from microagg.schema import Role, Schema
 
 
@@ -45,12 +45,14 @@ class FileRelease:
         On the standardised columns, original against released.
     recipe : Recipe
         Everything the run depended on.
+    n_blocks : int
+        How many blocks the file was cut into.
+    version : str
+        The version of microagg that ran.
     index_dropped : bool
         Whether the file had a pandas index of row labels, which count as an identifier.
     details : mapping of str to str
         How a text file was read, to show a person: the delimiter, the encoding, the marks of numbers.
-    read : mapping of str to str
-        The same as `protect_file` takes it, so that the file is read so again; empty of Parquet.
 
     Examples
     --------
@@ -67,9 +69,10 @@ class FileRelease:
     k_achieved: int
     information: InformationLoss
     recipe: Recipe
+    n_blocks: int = 0
+    version: str = ""
     index_dropped: bool = False
     details: Mapping[str, str] = field(default_factory=dict)
-    read: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return (
@@ -78,38 +81,26 @@ class FileRelease:
         )
 
 
+@takes(*OF_PROTECT, "read")
 def protect_file(
     source: str | os.PathLike[str],
     target: str | os.PathLike[str],
-    k: int,
+    k: int | None = None,
     *,
-    quasi: Iterable[Any] | None = None,
-    identifiers: Iterable[Any] = (),
-    confidential: Iterable[Any] = (),
-    weight: Any = None,
-    strata: Iterable[Any] = (),
-    keep: Iterable[Any] = (),
-    drop: Iterable[Any] = (),
-    rest: str | None = None,
-    method: Any = "mdav",
-    aggregate: str = "mean",
-    integers: str = "float",
-    max_block: int = DEFAULT_BLOCK,
-    refine: str | int | None = None,
-    seed: int = 0,
-    read: Mapping[str, Any] | None = None,
+    recipe: Recipe | None = None,
     overwrite: bool = False,
     scratch: str | os.PathLike[str] | None = None,
-    engine: str = "local",
+    engine: str = "disk",
     scheduler: str | None = None,
     partitions: int | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
-    **options: Any,
+    **choices: Any,
 ) -> FileRelease:
     """Mask a Parquet or CSV file of any size, in bounded memory.
 
-    Rows keep their order and, from Parquet, their row groups. The target appears when it is whole.
+    Rows keep their order and, from Parquet, their row groups. The target appears when it is whole, has been read back,
+    and has at least k records to each combination of values.
 
     Parameters
     ----------
@@ -118,22 +109,18 @@ def protect_file(
         whose columns are text but for those to mask, so that what is not masked comes out as it was.
     target : path
         The file to write, Parquet or text; with engine="dask" a folder of Parquet files.
-    k, quasi, identifiers, confidential, weight, strata, keep, drop, rest, method, aggregate, integers : see `protect`
-        Columns are standardised; missing values are refused.
-    max_block : int
-        The most records of a block, within which groups are formed.
-    refine, seed : optional
-        As in `protect`, but within each block: no record crosses the border of one. A number of moves is for each.
-    read : mapping, optional
-        How a text file is written: any of delimiter, encoding, decimal, thousands and header (whether its first row
-        holds names). What is not said is found out; a first row that may be a record is refused.
+    k : int
+        The least number of records that may share one combination of released values.
+    recipe : Recipe, optional
+        All choices in one value; keywords beside it change single ones. Columns are standardised, missing values
+        refused, blocks cut by median, and refining stays within them; what a recipe says otherwise is refused.
     overwrite : bool
         Whether a target that exists may be replaced.
     scratch : path, optional
         The folder for scratch, as large as the masked columns in memory (three times that with Dask); by default
         that of the target. It holds original values: in a file without a name, which vanishes with the process, or
         with Dask in a folder that only its owner can open, removed at the end.
-    engine : {"local", "dask"}
+    engine : {"disk", "dask"}
         Threads of this process, or tasks on a Dask cluster (Parquet only). The result does not depend on it.
     scheduler : str, optional
         The address of a Dask scheduler, such as "tcp://10.0.0.1:8786", whose workers see the source, the target
@@ -145,9 +132,10 @@ def protect_file(
     n_jobs : int, optional
         Threads, or workers of a cluster on this machine; by default one a core. The result does not depend on it.
     progress : callable, optional
-        Called as progress(done, in all), where each record counts three times: read, grouped, written.
+        Called as progress(done, in all), where each record counts three times: read, grouped, written and read back.
+    {choices}
     **options
-        The method's own.
+        The method's own options.
 
     Returns
     -------
@@ -163,101 +151,95 @@ def protect_file(
     ...     pq.read_table(f"{folder}/masked.parquet").num_rows
     3000
     """
-    k = check_k(k)
-    check_option("aggregate", aggregate, AGGREGATES)
-    check_option("integers", integers, ("float", "round"))
-    n_jobs = check_jobs(n_jobs)
-    max_block = check_max_block(max_block, k)
-    check_rest(rest, quasi)
-    if refine is not None:
-        check_effort(refine, 1)
-    seed = check_whole("seed", seed, 0, 2**62)
-    partitions = _check_engine(engine, scheduler, partitions)
-    file = Batches(source, _check_read(read))
-    path = _check_target(target, file, overwrite, folder=engine == "dask")
-    if engine == "dask" and not file.is_parquet:
-        raise InvalidData(f"{file.path.name!r} is text, which cannot be read in parts. Convert it to Parquet first.")
-    named = {
-        name for role in (quasi or (), identifiers, confidential, strata, keep, drop) for name in check_names(role)
-    }
-    index = [name for name in file.index_columns if name not in {*named, weight}]  # row labels: they may identify
-    schema = Schema.assign(
-        file.names,
-        quasi=None if quasi is None else check_names(quasi),
-        rest=rest,
-        identifiers=[*check_names(identifiers), *index],
-        confidential=check_names(confidential),
-        weight=[] if weight is None else [weight],
-        strata=check_names(strata),
-        keep=check_names(keep),
-        drop=check_names(drop),
-    )
-    names = schema.names(Role.QUASI)
-    own_parameters = inspect.signature(protect_file).parameters
-    method_name, method_options, partition = resolve_method(method, k, options, names, own_parameters)
-    if groups_each_column(method_name):
-        raise InvalidParameter(f"method {method_name!r} groups each column on its own. Use protect() for that.")
-    file.read_as_numbers(names)
-    rounded = [j for j, name in enumerate(names) if pa.types.is_integer(file.schema.field(name).type)]
-    plan = Plan(
-        schema=schema,
-        k=k,
-        method=method_name,
-        options=method_options,
-        partition=partition,
-        aggregate=aggregate,
-        rounded=rounded if integers == "round" else [],
-        max_block=max_block,
-        refine=refine,
-        seed=seed,
-    )
-    place = path.parent if scratch is None else Path(scratch)
-    if engine == "local":
-        outcome = _local.run(file, path, plan, place, n_jobs, progress)
-    else:
-        from microagg.scale import _cluster
+    asked = recipe_of(k, recipe, choices)
+    with asked.blamed():
+        _check_possible(asked)
+        n_jobs = check_jobs(n_jobs)
+        partitions = _check_engine(engine, scheduler, partitions)
+        file = Batches(source, asked.reading.said)
+        path = _check_target(target, file, overwrite, folder=engine == "dask")
+        if engine == "dask" and not file.is_parquet:
+            raise InvalidData(
+                f"{file.path.name!r} is text, which cannot be read in parts. Convert it to Parquet first."
+            )
+        plan, index = _planned(file, asked)
+        place = path.parent if scratch is None else Path(scratch)
+        if engine == "disk":
+            outcome = _local.run(file, path, plan, place, n_jobs, progress)
+        else:
+            from microagg.scale import _cluster
 
-        outcome = _cluster.run(file, path, plan, place, scheduler, n_jobs, partitions, overwrite, progress)
+            outcome = _cluster.run(file, path, plan, place, scheduler, n_jobs, partitions, overwrite, progress)
     errors = [round_digits(digits) for digits in outcome.figures.errors]
+    reading = {} if file.dialect is None else file.dialect.options()
     return FileRelease(
         path=path,
         n_records=outcome.n_records,
         n_groups=outcome.figures.n_groups,
         k_achieved=outcome.figures.smallest,
-        information=loss_of_sums(errors, outcome.totals, names),
-        recipe=Recipe(
-            k=k,
-            method=method_name,
-            options=outcome.options,
-            roles={role.value: tuple(schema.names(role)) for role in Role},
-            aggregate=aggregate,
-            integers=integers,
-            blocks={"by": "median", "max_block": max_block, "count": outcome.n_blocks},
-            refine={} if refine is None else {"effort": refine, "seed": seed},
-            version=__version__,
-        ),
-        index_dropped=bool(index),
+        information=loss_of_sums(errors, outcome.totals, plan.names),
+        recipe=plan.recipe.replace(method=Method(plan.grouping.name, outcome.options), **reading),
+        n_blocks=outcome.n_blocks,
+        version=__version__,
+        index_dropped=index,
         details=file.details,
-        read={} if file.dialect is None else file.dialect.options(),
     )
 
 
-def _check_read(read: Any) -> dict[str, Any]:
-    known = {"delimiter": str, "encoding": str, "decimal": str, "thousands": str, "header": bool}
-    if read is not None and not isinstance(read, Mapping):
-        raise InvalidParameter(f"read is a {type(read).__name__}. Pass a mapping, such as {{'delimiter': ';'}}.")
-    for name, value in (read or {}).items():
-        check_option("a name in read", name, known)
-        if not isinstance(value, known[name]):
-            wanted = "a string" if known[name] is str else "True or False"
-            raise InvalidParameter(f"{name!r} in read is a {type(value).__name__}. Pass {wanted}.")
-    return dict(read or {})
+def _check_possible(recipe: Recipe) -> None:
+    """Refuse choices that files beyond memory do not have."""
+    usual = Recipe(recipe.k)
+    for parameter, chosen, only in (
+        ("scale", recipe.masking.scale, "columns are standardised"),
+        ("missing", recipe.masking.missing, "missing values are refused"),
+        ("per_column", recipe.masking.per_column, "whole records are grouped"),
+        ("select", recipe.select, "all masked columns form the groups"),
+        ("unit", recipe.roles.unit, "units are not counted"),
+        ("reorder", recipe.output.reorder, "rows keep their order"),
+        ("excel_safe", recipe.output.excel_safe, "text is written as it was read"),
+        ("public", recipe.output.public, "no report is made"),
+    ):
+        table, choice = choices_by_keyword()[parameter]
+        part = getattr(usual, PARTS[table][0])
+        if chosen != (part if parameter == "select" else getattr(part, choice.name)):
+            raise InvalidParameter(
+                f"{parameter} does not go with files beyond memory, where {only}. Leave it out, or mask in memory.",
+                parameter=parameter,
+            )
+    if recipe.blocks.by not in ("auto", "median"):
+        by = recipe.blocks.by if isinstance(recipe.blocks.by, str) else type(recipe.blocks.by).__name__
+        raise InvalidParameter(
+            f"blocks={by!r} does not go with files beyond memory, which are cut by median. Choose "
+            f"{setting('blocks', 'median')}, or leave it out.",
+            parameter="blocks",
+        )
+
+
+def _planned(file: Batches, asked: Recipe) -> tuple[Plan, bool]:
+    """Give what is to be done with a file, and whether it has row labels of its own, which count as an identifier."""
+    recipe = asked.spelt_out()
+    said = {name for _, name in recipe.roles.named}
+    index = [name for name in file.index_columns if name not in said]  # row labels: they may identify
+    roles = replace(recipe.roles, identifiers=(*recipe.roles.identifiers, *index))
+    schema = Schema.assign(file.names, **roles.lists)
+    names = schema.names(Role.QUASI)
+    grouping = resolve_method(recipe.method, recipe.k, names)
+    if groups_each_column(grouping.name):
+        raise InvalidParameter(
+            f"method {grouping.name!r} groups each column on its own. Mask in memory for that.", parameter="method"
+        )
+    file.read_as_numbers(names)
+    whole = [j for j, name in enumerate(names) if pa.types.is_integer(file.schema.field(name).type)]
+    settled = recipe.replace(
+        roles=Roles.of_schema(schema), blocks=Blocks("median", recipe.blocks.max_block or DEFAULT_BLOCK)
+    )
+    return Plan(settled, schema, grouping, whole if recipe.masking.integers == "round" else []), bool(index)
 
 
 def _check_engine(engine: str, scheduler: str | None, partitions: int | None) -> int | None:
     """Return the number of partitions, or say what does not go together."""
-    check_option("engine", engine, ("local", "dask"))
-    if engine == "local" and (scheduler is not None or partitions is not None):
+    check_option("engine", engine, ("disk", "dask"))
+    if engine == "disk" and (scheduler is not None or partitions is not None):
         raise InvalidParameter("scheduler and partitions go with engine='dask'. Leave them out, or pass that.")
     if scheduler is not None and not isinstance(scheduler, str):
         raise InvalidParameter(f"the scheduler is a {type(scheduler).__name__}. Pass its address, a string.")
