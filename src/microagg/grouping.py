@@ -20,13 +20,13 @@ from microagg.partition import METHODS, choose_search, method_named
 from microagg.partition.refine import refine
 from microagg.prepare.dependence import dependence
 from microagg.prepare.selection import Selection, select_columns
+from microagg.progress import Progress
 from microagg.recipe import Blocks, Method, Refine, Select
 from microagg.recipe._parts import full_name, plain_settings
 
 Columns = NDArray[np.float64]
 Labels = NDArray[np.int64]
 Partitioner = Callable[..., Labels]
-Progress = Callable[[int, int], None]
 
 AUTO_BLOCKS_ABOVE = 200_000
 """Records up to which "auto" groups a stratum as a whole."""

@@ -15,7 +15,6 @@ from microagg.evaluate.anonymity import fewest_sharing
 from microagg.evaluate.loss import loss_of_release
 from microagg.grouping import (
     Labels,
-    Progress,
     check_strata,
     cut_into_pieces,
     form_groups,
@@ -29,6 +28,7 @@ from microagg.io import frames
 from microagg.io.sources import Source
 from microagg.partition import METHODS, groups_each_column
 from microagg.prepare.scaling import scale_columns
+from microagg.progress import Progress
 from microagg.recipe import OF_PROTECT, Recipe, Roles
 from microagg.recipe._signature import recipe_of, takes
 from microagg.release import Release

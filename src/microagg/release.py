@@ -1,7 +1,7 @@
 """Release: what protect() gives back."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +20,7 @@ from microagg.evaluate.utility import LossMeasures, measure_loss
 from microagg.io import frames
 from microagg.io.sources import Source
 from microagg.prepare.selection import Selection
+from microagg.progress import Progress
 from microagg.recipe import Recipe
 from microagg.schema import Role
 
@@ -133,7 +134,7 @@ class Release:
         sample: int | None = None,
         seed: int = 0,
         n_jobs: int | None = None,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Progress | None = None,
     ) -> DisclosureRisk:
         """Measure what an intruder who knows these of the masked columns, and the strata, could do.
 

@@ -56,5 +56,3 @@ def _show(terminal: Terminal, found: Comparison, output: Path | None) -> None:
             "standard_error": found.standard_error,
         }
     )
-
-

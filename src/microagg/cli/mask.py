@@ -41,9 +41,7 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
     terminal = Terminal(quiet=quiet, as_json=as_json)
     writing.check_output(wishes.output, address, wishes.to, overwrite=wishes.force)
     if wishes.engine == "memory":
-        writing.check_writable(
-            address, wishes.to, overwrite=wishes.force, excel_safe=asked.output.excel_safe
-        )
+        writing.check_writable(address, wishes.to, overwrite=wishes.force, excel_safe=asked.output.excel_safe)
         _in_memory(terminal, address, wishes)
     else:
         _beyond_memory(terminal, address, wishes)

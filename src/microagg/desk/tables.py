@@ -110,5 +110,3 @@ def reordered(table: pa.Table) -> pa.Table:
         if not pa.types.is_nested(column.type):  # which has no order
             keys[name] = column
     return table.take(pc.sort_indices(pa.table(keys), [(name, "ascending") for name in keys]))
-
-

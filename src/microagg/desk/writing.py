@@ -219,7 +219,9 @@ def whole_output(output: Path, to: str | None, overwrite: bool) -> Iterator[Outp
                 raise
             if not isinstance(error, (MicroaggError, OSError)):
                 raise
-            why = str(error.args[0]) if isinstance(error, MicroaggError) else f"{error.strerror or type(error).__name__}."
+            why = (
+                str(error.args[0]) if isinstance(error, MicroaggError) else f"{error.strerror or type(error).__name__}."
+            )
             kind = InvalidParameter if isinstance(error, InvalidParameter) else InvalidData
             raise kind(
                 f"{why} The masked data is in {without_credentials(to)!r} already; the output {output.name!r} with "

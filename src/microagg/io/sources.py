@@ -57,6 +57,8 @@ class Source:
         What was found or asked for, to show a person: the delimiter, the encoding, the marks of numbers.
     labels : Labels or None
         What a statistics package keeps beside the values.
+    address : str or Path or None
+        Where it was read from, a database's with its credentials: it is never written over.
     """
 
     table: pa.Table
@@ -65,7 +67,12 @@ class Source:
     details: Mapping[str, str] = field(default_factory=dict)
     labels: Labels | None = None
     dialect: Dialect | None = field(default=None, repr=False)
-    path: Path | None = field(default=None, repr=False)
+    address: str | Path | None = field(default=None, repr=False)
+
+    @property
+    def path(self) -> Path | None:
+        """The file or folder that was read; None of a database."""
+        return self.address if isinstance(self.address, Path) else None
 
     def typed(self, names: Sequence[str] | None = None) -> pa.Table:
         """Give the table with columns of text turned into numbers: int64 where all are whole and fit, else float64.
@@ -176,7 +183,7 @@ def read_source(
         kind = "duckdb" if str(address).lower().startswith("duckdb") else "postgresql"
         refuse_options(options, kind)
         table, name = databases.read_table(str(address))
-        return Source(_checked(table, name), name, kind)
+        return Source(_checked(table, name), name, kind, address=str(address))
     path = to_path(address)
     if not path.exists():
         raise InvalidData(f"there is no file {path.name!r}. Check the path.")
@@ -209,6 +216,18 @@ def is_text_file(address: str | os.PathLike[str]) -> bool:
     return not path.is_dir() and kind_of(path) == "csv"
 
 
+def file_of(address: str | os.PathLike[str]) -> Path | None:
+    """Give the file or folder that an address is of, a database's too; None of a server."""
+    return databases.database_file(str(address)) if is_database(address) else to_path(address)
+
+
+def check_apart_from(path: Path, source: str | os.PathLike[str]) -> None:
+    """Refuse to write over the file of a source, by whatever name."""
+    file = file_of(source)
+    if file is not None:
+        check_apart(path, file)
+
+
 def check_target(
     address: str | os.PathLike[str], source: str | os.PathLike[str] | None = None, *, overwrite: bool = False
 ) -> None:
@@ -228,9 +247,10 @@ def check_target(
     InvalidParameter
     """
     if is_database(address):
-        if source is not None and databases.same_table(str(source), str(address)):
-            raise InvalidParameter("the target is the source itself, which is never written over. Pass another table.")
-        databases.check_table_target(str(address), overwrite)
+        file = file_of(address)
+        if file is not None and source is not None and not is_database(source):
+            check_apart(file, to_path(source))
+        databases.check_table_target(str(address), overwrite, None if source is None else str(source))
         return
     path = to_path(address)
     if path.is_dir():
@@ -244,8 +264,8 @@ def check_target(
         require_extra()
     if not path.parent.is_dir():
         raise InvalidParameter(f"the folder that {path.name!r} is to be in does not exist. Make it first.")
-    if source is not None and not is_database(source):
-        check_apart(path, to_path(source))
+    if source is not None:
+        check_apart_from(path, source)
     check_absent(path, "the target", overwrite=overwrite)
     if not os.access(path.parent, os.W_OK):
         raise InvalidParameter(f"the folder that {path.name!r} is to be in cannot be written to. Choose another.")
@@ -289,10 +309,10 @@ def write_target(
     InvalidData
         If the kind of file cannot hold the table.
     """
-    check_target(address, like.path, overwrite=overwrite)
+    check_target(address, like.address, overwrite=overwrite)
     table = _without_traces(table)
     if is_database(address):
-        databases.write_table(table, str(address), overwrite)
+        databases.write_table(table, str(address), overwrite, None if like.address is None else str(like.address))
         return
     path = to_path(address)
     kind = kind_of(path)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.classes import refined
 from microagg.checks import check_jobs
+from microagg.equivalence import split_classes
 from microagg.errors import InvalidData
 from microagg.evaluate.dominance import measure_dominance
 from microagg.evaluate.score import scoring_index
@@ -432,7 +432,7 @@ def standing_alone(release: Judged) -> Alone:
         except InvalidData:  # lists and mixed types cannot be counted
             continue
         by_column[shown(name)] = _lone(codes)
-        together = refined(together, codes, codes)
+        together = split_classes(together, codes, codes)
     return Alone(by_column, _lone(together) if by_column else 0)
 
 

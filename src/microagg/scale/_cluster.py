@@ -29,6 +29,7 @@ from microagg.grouping import check_stratum_sizes
 from microagg.io import frames
 from microagg.io.batches import Batches
 from microagg.io.scratch import private_folder, put_in_place
+from microagg.progress import Progress, tell
 from microagg.scale import _tasks
 from microagg.scale._plan import (
     NO_SUM,
@@ -36,10 +37,8 @@ from microagg.scale._plan import (
     Moments,
     Outcome,
     Plan,
-    Progress,
     check_magnitudes,
     check_replaceable,
-    tell,
 )
 from microagg.scale._tasks import WIDTHS, Work, keep, keep_object, kept
 

@@ -19,7 +19,8 @@ from microagg.grouping import check_strata, rows_of
 from microagg.io import frames
 from microagg.io.batches import Batches
 from microagg.parallel import in_parallel
-from microagg.scale._plan import NO_SUM, Figures, Moments, Outcome, Plan, Progress, check_magnitudes, mask_block, tell
+from microagg.progress import Progress, tell
+from microagg.scale._plan import NO_SUM, Figures, Moments, Outcome, Plan, check_magnitudes, mask_block
 
 _CHUNK = 1 << 20  # values looked at in one go
 

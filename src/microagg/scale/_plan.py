@@ -19,8 +19,6 @@ from microagg.partition.refine import refine
 from microagg.recipe import Recipe
 from microagg.schema import Role, Schema
 
-Progress = Callable[[int, int], None]
-
 NO_SUM = np.zeros(exact_digits(np.zeros(1)).size, dtype=np.int64)
 """The digits of a sum of nothing."""
 
@@ -141,9 +139,3 @@ def check_replaceable(path: Path) -> None:
     """Refuse to replace a folder that is not a former target."""
     if path.is_dir() and (path.is_symlink() or any(p.suffix != ".parquet" or not p.is_file() for p in path.iterdir())):
         raise InvalidParameter(f"the target {path.name!r} holds more than .parquet files. Name another folder.")
-
-
-def tell(progress: Progress | None, done: int, total: int) -> None:
-    """Report progress to whoever asked for it."""
-    if progress is not None:
-        progress(done, total)

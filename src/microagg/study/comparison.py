@@ -1,18 +1,21 @@
 """Many releases of one file beside each other: which is the better one overall."""
 
 import html
+import inspect
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from numbers import Number
+from types import NoneType
 from typing import Any
 
 from microagg._kernels._jit import compiling_seconds
 from microagg.checks import check_jobs, check_k
 from microagg.errors import InvalidParameter
 from microagg.evaluate.score import scoring_index
-from microagg.partition._run import Progress, tell
 from microagg.pipeline import protect
 from microagg.plots import draw_map
+from microagg.progress import Progress, tell
 from microagg.recipe import OF_PROTECT, Recipe
 from microagg.recipe import choices as choices_by_keyword
 from microagg.recipe._signature import takes
@@ -22,6 +25,7 @@ METHODS_COMPARED = ("mdav", "cbfs", "vmdav", "iamat")
 KS_COMPARED = (3, 5, 10)
 _SHARES = 1000  # of one release in the progress of all
 
+_PLAIN = (str, Number, NoneType)  # what a name may show: anything larger may hold data of the file
 _HEADS = ("method", "k", "groups", "IL %", "G_IL %", "RLD %", "ID %", "G_DR %", "score", "seconds", "")
 
 
@@ -348,10 +352,27 @@ def _name_of(method: Any) -> str:
         return _name_of(method.method.name)
     if isinstance(method, str) or not hasattr(method, "get_params"):
         return method if isinstance(method, str) else type(method).__name__
-    usual = type(method)().get_params()
-    own = {name: value for name, value in method.get_params().items() if name not in ("k", "progress")}
-    told = ", ".join(f"{name}={value!r}" for name, value in own.items() if value != usual[name])
+    usual = _defaults(type(method))
+    told = ", ".join(
+        f"{name}={value!r}" if isinstance(value, _PLAIN) else f"{name}={type(value).__name__}"
+        for name, value in method.get_params().items()
+        if name in usual and name not in ("k", "progress") and not _same(value, usual[name])
+    )
     return f"{type(method).__name__}({told})" if told else type(method).__name__
+
+
+def _defaults(estimator: type) -> dict[str, Any]:
+    """Give the defaults of an estimator's parameters.
+
+    They are read, not taken from a new object: another library's class may have parameters without a default.
+    """
+    parameters = inspect.signature(estimator).parameters
+    return {name: one.default for name, one in parameters.items() if one.default is not one.empty}
+
+
+def _same(value: Any, usual: Any) -> bool:
+    """Tell whether a parameter has its default; arrays are not compared."""
+    return value is usual or (isinstance(value, _PLAIN) and isinstance(usual, _PLAIN) and value == usual)
 
 
 def _with_k(method: Any, k: int) -> Any:
