@@ -119,7 +119,7 @@ class Release:
         """What an intruder who knows all masked columns could do."""
         return self.risk_for() if self._judged is None else self._judged
 
-    def judged(self, *, n_jobs: int | None = None, progress: Callable[[int, int], None] | None = None) -> "Release":
+    def judged(self, *, n_jobs: int | None = None, progress: Progress | None = None) -> "Release":
         """Give this release with the risk that its recipe asks for, measured."""
         wanted = self.recipe.risk
         return self.with_risk(self.risk_for(wanted.keys, wanted.sample, wanted.seed, n_jobs, progress))

@@ -182,7 +182,7 @@ def _add_work(app: typer.Typer) -> None:
     ) -> None:
         """Compare methods and levels of k on one file: loss, risk and both combined.
 
-        By default mdav, vmdav, cbfs and iamat at k = 3, 5 and 10, unless the recipe's \\[compare] says otherwise.
+        By default mdav, vmdav, cbfs and iamat at k = 3, 5 and 10, unless a recipe says otherwise.
 
         Example: [bold]microagg compare survey.csv -k 3,5,10 -o map.svg[/bold]
         """

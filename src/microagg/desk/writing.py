@@ -97,8 +97,8 @@ def check_writable(address: str, to: str | None, *, overwrite: bool, excel_safe:
         check_target(to, address, overwrite=overwrite)
     if excel_safe and not is_text_target(address, to):
         raise InvalidParameter(
-            f"{setting('excel_safe')} goes with text files, such as .csv, and the target is none. Leave it out, or name "
-            f"one: {setting('to')}.",
+            f"{setting('excel_safe')} goes with text files, such as .csv, and the target is none. Leave it out, or "
+            f"name one: {setting('to')}.",
             parameter="excel_safe",
         )
 
