@@ -18,6 +18,7 @@ from microagg.evaluate.loss import InformationLoss
 from microagg.evaluate.risk import DisclosureRisk, measure_risk
 from microagg.evaluate.utility import LossMeasures, measure_loss
 from microagg.io import frames
+from microagg.io.promise import Promise
 from microagg.io.sources import Source
 from microagg.prepare.selection import Selection
 from microagg.progress import Progress
@@ -55,7 +56,8 @@ class Release:
         How many records share their masked values and strata, and what those give away of the confidential
         columns. Computed when asked.
     k_achieved : int
-        The fewest records that share one combination of released values.
+        The fewest records that share one combination of values in the masked columns and strata that are released;
+        if `recipe.per_column`, of a value in any one masked column and the strata.
     recipe : Recipe
         Everything the run depended on.
     selection : Selection or None
@@ -167,6 +169,13 @@ class Release:
             n_jobs=check_jobs(n_jobs),
             progress=progress,
         )
+
+    @property
+    def promise(self) -> Promise:
+        """What must hold of `data` wherever it is written: `k_achieved`, and the columns that it is counted on."""
+        roles = self.recipe.roles
+        per_column = self.recipe.masking.per_column
+        return Promise(self.k_achieved, roles.of(Role.QUASI.value), roles.strata, per_column=per_column)
 
     @cached_property
     def anonymity(self) -> Anonymity:
