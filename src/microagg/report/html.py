@@ -1,9 +1,10 @@
 """One self-contained page of HTML: no script, nothing fetched."""
 
+from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from microagg.checks import check_absent
@@ -24,17 +25,30 @@ def render(model: ReportModel) -> str:
     >>> page.splitlines()[0]
     '<!doctype html>'
     """
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    style = resources.files("microagg.report").joinpath("style.css").read_text(encoding="utf-8")
+    page = environment().get_template("page.html.j2")
+    return page.render(model=model, pictures=_pictures(model), style=Markup(style))
+
+
+@cache
+def environment() -> Environment:
+    """Give the templates, compiled once: the page, and under sections/ each part of it, which reads `model` too."""
+    found = Environment(
+        loader=PackageLoader("microagg", "report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        auto_reload=False,
     )
-    environment.filters |= {
+    found.filters |= {
         "percent": text.percent,
         "points": text.points,
         "count": text.count,
         "number": text.number,
     }
-    template = resources.files("microagg.report").joinpath("page.html.j2").read_text(encoding="utf-8")
-    return environment.from_string(template).render(model=model, pictures=_pictures(model))
+    return found
 
 
 def _pictures(model: ReportModel) -> dict[str, Markup | list[Markup]]:
