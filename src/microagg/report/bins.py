@@ -88,7 +88,7 @@ def _nice_edges(low: float, high: float, bins: int, *, whole: bool) -> Values:
     rough = (high - low) / bins
     power = 10.0 ** math.floor(math.log10(rough)) if rough > 0 and math.isfinite(rough) else 0.0
     if power == 0.0 or not math.isfinite(power) or math.ulp(max(abs(low), abs(high))) * 8 > rough:
-        return np.linspace(low, high, 3)  # too narrow for float64 to cut further
+        return np.array([low, low / 2 + high / 2, high])  # too narrow, or too wide, for float64 to cut further
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * 0.999)
     shift = 0.0
     if whole and step <= 1:
