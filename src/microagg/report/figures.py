@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from microagg._kernels.classes import refined
 from microagg.checks import check_jobs
 from microagg.errors import InvalidData
+from microagg.evaluate.definitions import measures_of
 from microagg.evaluate.dominance import measure_dominance
-from microagg.evaluate.score import scoring_index
+from microagg.evaluate.measure import HIGHER
 from microagg.evaluate.utility import QUANTILES
 from microagg.io import frames
 from microagg.parallel import in_parallel
@@ -41,6 +42,7 @@ from microagg.schema import Role
 if TYPE_CHECKING:
     from microagg.evaluate.anonymity import Anonymity, Diversity
     from microagg.evaluate.loss import InformationLoss
+    from microagg.evaluate.measure import Measure
     from microagg.evaluate.risk import DisclosureRisk
     from microagg.evaluate.utility import LossMeasures
     from microagg.prepare.selection import Selection
@@ -160,20 +162,21 @@ def _sizes(sizes: NDArray[np.int64]) -> tuple[SizeCount, ...]:
     return tuple(found)
 
 
+def _figure(measure: "Measure", more: str = "") -> Figure:
+    return Figure(
+        measure.title or measure.name,
+        measure.name,
+        finite(measure.value),
+        measure.unit,
+        sentence([measure.explained, more, HIGHER if measure.better == "higher" else ""]),
+        measure.better,
+    )
+
+
 def loss_of(release: Judged) -> Loss:
     """Give the loss overall and of each column, for the house."""
     found = release.loss
-    plain = {
-        "IL": "information loss",
-        "IL1s": "change of a cell",
-        "M1": "relative change of cells",
-        "M2": "… of means",
-        "M3": "… of variances",
-        "M4": "… of covariances",
-        "M5": "change of correlations",
-        "G_IL": "all five together",
-    }
-    figures = tuple(Figure(plain[m.name], m.name, finite(m.value), m.unit, m.meaning) for m in found.measures)
+    figures = tuple(map(_figure, found.measures))
     columns = []
     for name, lost in found.per_column.items():
         moves = found.quantiles[name]
@@ -241,24 +244,10 @@ def risk_of(release: Judged) -> Risk:
     """Give what an intruder could do, overall, by record and by column."""
     found = release.risk
     recipe = release.recipe
-    si = scoring_index(release.loss.g_il, found.g_dr)
-    what = "keys" if found.restricted else "columns"
-    figures = (
-        Figure(f"right record, some {what} known", "RLD", found.rld, "%", f"Averaged over sets of known {what}."),
-        Figure(f"right record, all {what} known", "full keys", found.full_keys, "%", _bound_words(recipe)),
-        Figure("right group", "", found.right_group, "%", "He then knows what the group releases: its averages."),
-        Figure(
-            "all values guessed closely", "ID", found.interval, "%",
-            "All of a record's values are within 1 to 10 % of the ranks around the released ones. No link is needed.",
-        ),
-        Figure("… equal values ranked alike", "ID, ties", found.interval_tied, "%", "Whatever the order of rows."),
-        Figure(
-            "… by size", "ID, deviations", found.interval_deviation, "%",
-            "The same within 1 to 10 % of a standard deviation.",
-        ),
-        Figure("linkage and guessing together", "G_DR", found.g_dr, "%", "The mean of RLD and ID."),
-        Figure("loss and risk together", "SI", finite(si), "%", "The scoring index: the mean of G_IL and G_DR."),
-    )  # fmt: skip
+    figures = tuple(
+        _figure(measure, _bound_words(recipe) if measure.name == "full keys" else "")
+        for measure in (*found.measures, *measures_of("both", release.loss, found))
+    )
     dominated = _dominated(release, found.columns)
     columns = [
         ColumnRisk(shown(name), finite(found.drivers.get(name, math.nan)), dominated.get(name))

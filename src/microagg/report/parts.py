@@ -73,10 +73,11 @@ class Figure:
     """One number that judges the release, with what it takes to read it."""
 
     name: str
-    symbol: str
+    symbol: str  # by which it is found
     value: float | None  # None: beyond what a float holds
     unit: str  # "%" or ""
     meaning: str
+    better: str = "lower"
 
 
 @dataclass(frozen=True)
@@ -206,6 +207,10 @@ class Risk:
     columns: tuple[ColumnRisk, ...]
     dominance_percent: float
     n_groups: int
+
+    def value_of(self, symbol: str) -> float | None:
+        """Give a figure by its symbol."""
+        return next(figure.value for figure in self.figures if figure.symbol == symbol)
 
 
 @dataclass(frozen=True)

@@ -184,7 +184,7 @@ def _intruder(groups: Groups, risk: Risk | None) -> str:
             f"Knowing the masked columns of a person, he finds at least {groups.reached} records that fit alike. What "
             f"those have in common he learns. What is released unmasked may still tell them apart."
         )
-    some, full, group = (figure.value for figure in risk.figures[:3])
+    some, full, group = (risk.value_of(name) for name in ("RLD", "full keys", "right group"))
     bound = "" if groups.per_column else f", of at most {percent(100.0 / groups.promised)}"
     if len(risk.columns) == 1:
         linked = f"Knowing the masked column of everybody, he picks the right record {_in_of(full)}{bound}."
@@ -235,7 +235,7 @@ def _uniform_words(diversity: tuple[DiversityFacts, ...]) -> str:
 
 def _guessed_closely(risk: Risk) -> float:
     """Give the share of the records, in percent, all of whose values lie close to the released ones."""
-    return next(figure.value or 0.0 for figure in risk.figures if figure.symbol == "ID")
+    return risk.value_of("ID") or 0.0
 
 
 def _close_words(risk: Risk) -> str:
