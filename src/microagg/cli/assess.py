@@ -1,12 +1,14 @@
 """`microagg assess`: loss and risk of any masked file, whoever made it."""
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from rich.table import Table
 from rich.text import Text
 
 from microagg.assess import disclosure_risk, loss_measures, usual_sample
@@ -15,6 +17,8 @@ from microagg.cli._risk import risk_facts
 from microagg.cli._rows import Pair
 from microagg.cli._terminal import Terminal, table_of
 from microagg.errors import InvalidData, RoleError
+from microagg.evaluate.definitions import measures_of
+from microagg.evaluate.measure import HIGHER, Measure
 from microagg.evaluate.risk import DisclosureRisk
 from microagg.evaluate.score import scoring_index
 from microagg.io import frames
@@ -72,10 +76,10 @@ def run(original: str, masked: str, wishes: Wishes, quiet: bool, as_json: bool) 
         driver = f"{risk.drivers[name]:.2f} points" if name in risk.drivers else ""
         table.add_row(Text(shown(name)), f"{loss.per_column[name]:.2f}", driver)
     terminal.show(table)
-    terminal.say(f"\ninformation loss {loss.percent:.2f} %, G_IL {loss.g_il:.3f}")
-    terminal.say(_linked(risk, strata))
-    terminal.say(f"values within an interval {risk.interval:.2f} %")
-    terminal.say(f"G_DR {risk.g_dr:.2f}; scoring index {score:.2f} (less is better)")
+    measures = (*loss.measures, *risk.measures, *measures_of("both", loss, risk))
+    terminal.say()
+    terminal.show(_figures(measures))
+    terminal.say(f"\n{_linked(risk, strata)}")
     warnings = _warnings(pair, recipe, names, strata)
     for text in warnings:
         terminal.say(f"\nWarning: {text}")
@@ -88,6 +92,7 @@ def run(original: str, masked: str, wishes: Wishes, quiet: bool, as_json: bool) 
             "g_il": finite(loss.g_il),
             **risk_facts(risk),
             "scoring_index": finite(score),
+            "figures": {one.name: finite(one.value) for one in measures},
             "warnings": warnings,
         }
     )
@@ -198,6 +203,17 @@ def _warnings(pair: Pair, recipe: RecipeFile | None, names: list[str], strata: l
             "do not stand beside their originals, and nothing shown here holds. Mask without that to assess."
         )
     return found
+
+
+def _figures(measures: Sequence[Measure]) -> Table:
+    """Show each figure with what it says; less is better where nothing else is said."""
+    table = table_of("figure", "")
+    table.add_column("what it says: less is better")
+    for one in measures:
+        says = f"{one.meaning} {HIGHER}" if one.better == "higher" else one.meaning
+        unit = f" {one.unit}" if one.unit else ""
+        table.add_row(Text(one.name), f"{one.value:.4g}{unit}", Text(says))
+    return table
 
 
 def _linked(risk: DisclosureRisk, strata: list[str]) -> str:

@@ -1,6 +1,6 @@
 """`microagg compare`: methods and levels of k, side by side."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,7 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
         terminal.say(f"Risk against loss: {wishes.output}")
     terminal.result(
         {
-            "candidates": [asdict(one) for one in found.candidates],
+            "candidates": [one.as_dict() for one in found.candidates],
             "best": {"method": best.method, "k": best.k},
             "frontier": [{"method": one.method, "k": one.k} for one in found.frontier],
             "sampled": found.sampled,

@@ -1,6 +1,5 @@
 """`microagg demo`: the whole job on made data."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +53,6 @@ def run(output: Path, records: int, seed: int, force: bool, quiet: bool, as_json
             "method": method,
             "k": k,
             "k_reached": release.k_achieved,
-            "candidates": [asdict(one) for one in found.candidates],
+            "candidates": [one.as_dict() for one in found.candidates],
         }
     )

@@ -3,11 +3,13 @@
 import html
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from microagg.checks import check_jobs, check_k, check_names, check_option
 from microagg.errors import InvalidParameter
+from microagg.evaluate.definitions import defined
+from microagg.evaluate.measure import Definition, ReadOnly
 from microagg.evaluate.score import scoring_index
 from microagg.partition import METHODS
 from microagg.pipeline import protect
@@ -15,11 +17,20 @@ from microagg.plots import draw_map
 
 Progress = Callable[[int, int], None]
 
-_HEADS = ("method", "k", "groups", "IL %", "G_IL %", "RLD %", "ID %", "G_DR %", "score", "seconds", "")
+_NAMED = {
+    "il": "IL",
+    "il1s": "IL1s",
+    "g_il": "G_IL",
+    "rld": "RLD",
+    "right_group": "right group",
+    "interval": "ID",
+    "g_dr": "G_DR",
+}
+"""The measures that are attributes of a candidate as well."""
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Candidate(ReadOnly):
     """One release and its figures; all but k and groups are better when lower.
 
     Attributes
@@ -35,6 +46,8 @@ class Candidate:
         The scoring index.
     seconds : float
         Time of `protect`; a method's very first call may compile.
+    figures : mapping
+        Every measure of loss and of risk by its name (see `LossMeasures.measures`), those above among them.
 
     Examples
     --------
@@ -57,6 +70,11 @@ class Candidate:
     g_dr: float
     score: float
     seconds: float
+    figures: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give everything that is known of the candidate as plain values."""
+        return {one.name: getattr(self, one.name) for one in fields(self)} | {"figures": dict(self.figures)}
 
 
 @dataclass(frozen=True)
@@ -108,8 +126,19 @@ class Comparison:
 
     def as_dict(self) -> dict[str, list[Any]]:
         """Give the figures column by column, as any dataframe library takes them."""
-        rows = [asdict(candidate) for candidate in self.candidates]
-        return {name: [row[name] for row in rows] for name in rows[0]}
+        rows = [candidate.as_dict() for candidate in self.candidates]
+        others = [name for name in rows[0].pop("figures") if name not in _NAMED.values()]
+        found = {name: [row[name] for row in rows] for name in rows[0]}
+        return found | {name: [one.figures.get(name) for one in self.candidates] for name in others}
+
+    @property
+    def compared(self) -> tuple[Definition, ...]:
+        """The measures that the table has a column of: those of loss, then those of risk."""
+        return tuple(
+            one
+            for one in (*defined("loss"), *defined("risk"))
+            if one.compared and all(one.name in candidate.figures for candidate in self.candidates)
+        )
 
     def plot(self, *, ax: Any = None) -> Any:
         """Draw the risk–utility map: each method a line through its k, the efficient candidates ringed.
@@ -129,8 +158,8 @@ class Comparison:
         return draw_map(lines, [(one.g_il, one.g_dr) for one in self.frontier], ax)
 
     def __repr__(self) -> str:
-        rows = [_HEADS, *self._cells()]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(_HEADS))]
+        rows = [self._heads(), *self._cells()]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
             row[0].ljust(widths[0])
             + "".join(f"  {cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))
@@ -139,12 +168,16 @@ class Comparison:
         return "\n".join(line.rstrip() for line in [*lines, self._note()])
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in _HEADS)
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in self._heads())
         rows = "".join(
             "<tr>" + "".join(f"<td style='text-align:right'>{html.escape(cell)}</td>" for cell in row) + "</tr>"
             for row in self._cells()
         )
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p>{html.escape(self._note())}</p>"
+
+    def _heads(self) -> tuple[str, ...]:
+        figures = [f"{one.name} {one.unit}".rstrip() for one in self.compared]
+        return ("method", "k", "groups", *figures, "score", "seconds", "")
 
     def _cells(self) -> list[tuple[str, ...]]:
         efficient, best = self.frontier, self.best
@@ -153,7 +186,8 @@ class Comparison:
                 one.method,
                 str(one.k),
                 str(one.groups),
-                *(f"{value:.2f}" for value in (one.il, one.g_il, one.rld, one.interval, one.g_dr, one.score)),
+                *(f"{one.figures[measure.name]:.2f}" for measure in self.compared),
+                f"{one.score:.2f}",
                 f"{one.seconds:.2f}",
                 "lowest score" if one is best else "efficient" if one in efficient else "",
             )
@@ -236,20 +270,16 @@ def compare(
             seconds = time.perf_counter() - began
             risk = release.risk_for(known, sample, seed, threads)
             error, sampled = max(error, risk.standard_error), risk.sampled
+            figures = {one.name: one.value for one in (*release.loss.measures, *risk.measures)}
             candidates.append(
                 Candidate(
                     method=name,
                     k=release.recipe.k,
                     groups=release.n_groups,
-                    il=release.loss.percent,
-                    il1s=release.loss.il1s,
-                    g_il=release.loss.g_il,
-                    rld=risk.rld,
-                    right_group=risk.right_group,
-                    interval=risk.interval,
-                    g_dr=risk.g_dr,
+                    **{attribute: figures[measure] for attribute, measure in _NAMED.items()},
                     score=scoring_index(release.loss.g_il, risk.g_dr, x),
                     seconds=seconds,
+                    figures=figures,
                 )
             )
             if progress is not None:
