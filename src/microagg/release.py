@@ -23,8 +23,8 @@ from microagg.recipe import Recipe
 from microagg.schema import Role
 
 if TYPE_CHECKING:
-    from microagg.report.figures import Compared
     from microagg.report.parts import ReportModel, SourceFacts
+    from microagg.study.comparison import Comparison
 
 _NOT_STORED = ("_original", "_written", "_judged", "loss", "risk")
 
@@ -98,7 +98,7 @@ class Release:
     @cached_property
     def loss(self) -> LossMeasures:
         """What masking did to the statistics of the file."""
-        return measure_loss(*self._both(), self.recipe.roles[Role.QUASI.value])
+        return measure_loss(*self._both(), self.recipe.roles[Role.QUASI.value], self.information)
 
     @cached_property
     def risk(self) -> DisclosureRisk:
@@ -162,7 +162,7 @@ class Release:
         *,
         public: bool = False,
         source: "SourceFacts | None" = None,
-        comparison: "Compared | None" = None,
+        comparison: "Comparison | None" = None,
         overwrite: bool = False,
     ) -> Path:
         """Write the page that a disclosure committee reads: one file of HTML, no script, nothing fetched.
@@ -200,7 +200,7 @@ class Release:
         *,
         public: bool = False,
         source: "SourceFacts | None" = None,
-        comparison: "Compared | None" = None,
+        comparison: "Comparison | None" = None,
     ) -> "ReportModel":
         """Give what `report` shows as plain values; `microagg.report.to_json` writes them as JSON."""
         from microagg.report.model import build

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
+from microagg.judgement.bins import SMALL_CELL, before_and_after, masked_only, merge_small
 from microagg.report import SourceFacts, build, render, to_json
-from microagg.report.bins import SMALL_CELL, before_and_after, masked_only, merge_small
 
 ROLES = {"identifiers": ["person"], "weight": "weight", "strata": ["region"]}
 SURVEY = ma.datasets.survey(600, seed=0)
@@ -379,7 +379,7 @@ def test_public_bins_hold_many_records_and_no_extreme():
     for name in RELEASE.recipe.roles["quasi"]:
         masked = np.asarray(RELEASE.data[name], dtype=float)
         one = masked_only(name, masked, k)
-        if one.note:
+        if one.undrawn:
             continue
         inner = np.array(one.edges[1:-1])
         counts = np.bincount(np.searchsorted(inner, masked, side="right"), minlength=inner.size + 1)
@@ -398,7 +398,7 @@ def test_an_outlier_does_not_move_a_public_picture():
 
 
 def test_a_small_file_shows_no_bins():
-    assert masked_only("a", np.arange(100.0), 5).note
+    assert masked_only("a", np.arange(100.0), 5).undrawn == "few"
 
 
 @pytest.mark.parametrize(

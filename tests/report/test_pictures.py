@@ -11,21 +11,24 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
+from microagg.judgement.parts import Correlations, Distribution, Tree
 from microagg.report import build, pictures
 from microagg.report.html import render_section
-from microagg.report.parts import CandidateFacts, Correlations, Distribution, Map, RecordRisk, Tree
+from microagg.report.parts import MapRow, MapSection, RecordsPicture
 from microagg.report.pictures.scales import Scale, cut_short, exact, labels, round_values, text_width, ticks
 
 BAD = '</svg><script>alert("1")</script> {{ 7 * 7 }}'
 BINS = Distribution("a & b", (0.0, 10.0, 20.0, 30.0), (10.0, 60.0, 30.0), (5.0, 70.0, 25.0), 0.0)
-CHANGES = Correlations((BAD, "b"), ((0.0, -0.2), (-0.2, 0.0)), ((BAD, "b", -0.2),), 0.2, "")
-RECORDS = RecordRisk((0.0, 10.0, 20.0), (75.0, 25.0), (("the highest of all", 18.0),), 20.0)
+CHANGES = Correlations((BAD, "b"), ((0.0, -0.2), (-0.2, 0.0)), ((BAD, "b", -0.2),), 0.2)
+RECORDS = RecordsPicture((0.0, 10.0, 20.0), (75.0, 25.0), (), 20.0, quantiles=(("the highest of all", 18.0),))
 TREE = Tree("normal", (BAD, "b", "c", "alone"), ((0, 1, None), (1, 2, 0.5)), (1,), "")
-MAP = Map(
-    tuple(CandidateFacts(BAD, k, 1.0, g_il, 1.0, g_dr, 1.0, "") for k, g_il, g_dr in ((3, 5.0, 9.0), (5, 8.0, 4.0))),
-    ((5.0, 9.0), (8.0, 4.0)),
-    "",
-)
+
+
+def _row(method, k, g_il, g_dr, mark=""):
+    return MapRow(method, k, 1.0, g_il, 1.0, g_dr, 1.0, mark, {})
+
+
+MAP = MapSection((_row(BAD, 3, 5.0, 9.0), _row(BAD, 5, 8.0, 4.0)), ((5.0, 9.0), (8.0, 4.0)), "", ())
 DRAWN = {
     "distribution": pictures.distribution(BINS),
     "correlations": pictures.correlations(CHANGES),
@@ -70,7 +73,7 @@ def test_who_cannot_see_a_picture_is_told_what_it_shows():
 
 def test_what_colour_tells_something_else_tells_too():
     cells = ET.fromstring(
-        pictures.correlations(Correlations(("a", "b"), ((0.0, 0.3), (-0.3, 0.0)), (("a", "b", 0.3),), 0.3, ""))
+        pictures.correlations(Correlations(("a", "b"), ((0.0, 0.3), (-0.3, 0.0)), (("a", "b", 0.3),), 0.3))
     ).findall("rect")
     assert len({cell.attrib["rx"] for cell in cells}) == 2  # squares rose, discs fell
     marks = re.findall(r'class="mark-\d" transform="[^"]*" d="([^"]*)"', pictures.risk_map(_map_of(7)))
@@ -78,8 +81,8 @@ def test_what_colour_tells_something_else_tells_too():
 
 
 def _map_of(methods):
-    facts = [CandidateFacts(f"m{j}", 3, 1.0, 1.0 + j, 1.0, 9.0 - j, 1.0, "") for j in range(methods)]
-    return Map(tuple(facts), tuple((one.g_il, one.g_dr) for one in facts), "")
+    facts = [_row(f"m{j}", 3, 1.0 + j, 9.0 - j) for j in range(methods)]
+    return MapSection(tuple(facts), tuple((one.g_il, one.g_dr) for one in facts), "", ())
 
 
 def test_bars_are_as_high_as_their_share_and_as_low_as_they_are_wide():
@@ -110,10 +113,10 @@ def test_each_bin_is_told_where_one_points_at_it():
 
 
 def test_a_map_of_nothing_finite_is_not_drawn_and_one_release_is():
-    endless = CandidateFacts("a", 3, None, None, 1.0, 1.0, None, "")
-    assert pictures.risk_map(Map((endless,), (), "")) == ""
-    alone = CandidateFacts("a", 3, 1.0, 5.0, 1.0, 5.0, 5.0, "lowest score")
-    assert "The lowest score: a, k = 3." in pictures.risk_map(Map((alone, endless), ((5.0, 5.0),), ""))
+    endless, alone = _row("a", 3, None, 1.0), _row("a", 3, 5.0, 5.0, "lowest score")
+    assert pictures.risk_map(MapSection((endless,), (), "", ())) == ""
+    drawn = pictures.risk_map(MapSection((alone, endless), ((5.0, 5.0),), "", ()))
+    assert "The lowest score: a, k = 3." in drawn
 
 
 @pytest.mark.parametrize(

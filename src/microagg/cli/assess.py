@@ -23,8 +23,8 @@ from microagg.evaluate.risk import DisclosureRisk
 from microagg.evaluate.score import scoring_index
 from microagg.io import frames
 from microagg.io.sources import Source, is_text_file
+from microagg.judgement.parts import finite
 from microagg.recipe_file import RecipeFile, read_recipe
-from microagg.report.figures import finite
 from microagg.report.text import shown
 from microagg.schema import Role
 

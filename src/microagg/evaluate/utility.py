@@ -115,8 +115,13 @@ class LossMeasures(ReadOnly):
         return as_html(f"Loss over {len(self.columns)} masked columns (lower is better)", self.measures)
 
 
-def measure_loss(original: NDArray[np.float64], masked: NDArray[np.float64], names: Sequence[Any]) -> LossMeasures:
-    """Compare two sets of columns (d, n)."""
+def measure_loss(
+    original: NDArray[np.float64],
+    masked: NDArray[np.float64],
+    names: Sequence[Any],
+    information: InformationLoss | None = None,
+) -> LossMeasures:
+    """Compare two sets of columns (d, n); their information loss is taken as it is where it is known already."""
     d, n = original.shape
     z, z_masked = standard_scores_of_both(original, masked)
     a, b = _near_one(original, masked)
@@ -144,9 +149,10 @@ def measure_loss(original: NDArray[np.float64], masked: NDArray[np.float64], nam
     quantiles = in_parallel(moved, range(d), check_jobs(None))
     # A constant column has no deviation to measure a change by: any change is beyond measure, not none.
     changed = _changed_constants(a, b)
-    compared = np.where(changed[:, None], np.inf, z_masked) if changed.any() else z_masked
+    if information is None or changed.any():
+        information = loss_between(z, np.where(changed[:, None], np.inf, z_masked), names)
     return LossMeasures(
-        information=loss_between(z, compared, names),
+        information=information,
         columns=tuple(names),
         m1=sum(exact_sum(_variations(x, y)) for x, y in zip(a, b, strict=True)) / (n * d),
         m2=float(_variations(mean_a, mean_b).mean()),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from microagg.report.parts import Distribution
+from microagg.judgement.parts import Distribution
 from microagg.report.pictures.scales import Scale, Tick, exact, steps, ticks
 from microagg.report.templates import drawn, px
 from microagg.report.text import percent

@@ -2,7 +2,7 @@
 
 from markupsafe import Markup
 
-from microagg.report.parts import RecordRisk
+from microagg.report.parts import RecordsPicture
 from microagg.report.pictures.scales import Scale, exact, steps, ticks
 from microagg.report.templates import drawn
 from microagg.report.text import percent
@@ -10,7 +10,7 @@ from microagg.report.text import percent
 _LEFT, _RIGHT, _TOP, _FLOOR = 46.0, 672.0, 10.0, 176.0
 
 
-def record_risk(found: RecordRisk) -> Markup:
+def record_risk(found: RecordsPicture) -> Markup:
     """Draw how the chance of being linked is spread over the records."""
     across = Scale(0.0, found.edges[-1] * 1.04, _LEFT, _RIGHT)
     up = Scale(0.0, max(found.shares) * 1.15, _FLOOR, _TOP)

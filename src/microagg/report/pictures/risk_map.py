@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from microagg.report.parts import CandidateFacts, Map
+from microagg.report.parts import MapRow, MapSection
 from microagg.report.pictures.scales import Scale, around, cut_short, text_width, ticks
 from microagg.report.templates import drawn, px
 from microagg.report.text import percent
@@ -25,7 +25,7 @@ _MARKERS = (
 )
 
 
-def risk_map(found: Map) -> Markup:
+def risk_map(found: MapSection) -> Markup:
     """Draw risk against loss: a line and a mark for each method through its k, the efficient ones ringed."""
     methods: dict[str, list[tuple[int, float, float]]] = {}
     for one in found.candidates:
@@ -106,7 +106,7 @@ def _legend(names: Sequence[str]) -> tuple[list[dict[str, object]], int]:
     return entries, row + 1
 
 
-def _label(candidates: Sequence[CandidateFacts]) -> str:
+def _label(candidates: Sequence[MapRow]) -> str:
     best = next((one for one in candidates if one.mark == "lowest score"), None)
     told = f" The lowest score: {best.method}, k = {best.k}." if best else ""
     return f"risk against loss of {len(candidates)} releases.{told}"
