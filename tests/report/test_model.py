@@ -10,7 +10,7 @@ import pytest
 
 import microagg as ma
 from microagg.judgement.bins import SMALL_CELL, before_and_after, masked_only, merge_small
-from microagg.report import SourceFacts, build, render, to_json
+from microagg.report import SourceFacts, WrittenFacts, build, render, to_json
 
 ROLES = {"identifiers": ["person"], "weight": "weight", "strata": ["region"]}
 SURVEY = ma.datasets.survey(600, seed=0)
@@ -66,8 +66,23 @@ def test_the_verdict_gives_no_false_comfort(model):
     assert model.verdict.headline.startswith("The promise holds")
     assert "“weight”" in model.verdict.headline  # nearly everybody has a weight of his own
     assert model.verdict.state == "look"
-    assert any("original order" in text and "mask --reorder" in text for text in model.verdict.look_first)
+    assert any(
+        "original order" in text and "Sort the rows by what is released" in text for text in model.verdict.look_first
+    )
     assert "Small: below 5 %" in model.loss.scale
+
+
+def test_how_the_file_was_written_is_told_by_who_wrote_it():
+    plain, written = build(RELEASE), build(RELEASE, written=WrittenFacts(reordered=True, excel_safe=True))
+    topics = [{one.topic: one for one in model.checklist} for model in (plain, written)]
+    assert (topics[0]["row order"].state, topics[1]["row order"].state) == ("look", "note")
+    assert "sort the rows by what is released" in topics[0]["row order"].text
+    assert "formulas" not in topics[0]
+    assert "apostrophe" in topics[1]["formulas"].text
+    assert not any("original order" in text for text in written.verdict.look_first)
+    outside = build(RELEASE, written=WrittenFacts(reordered=True), public=True)
+    assert any(one.topic == "row order" for one in outside.checklist)
+    assert not hasattr(RELEASE, "reordered")
 
 
 def test_what_the_intruder_is_taken_to_know_is_said_wherever_risk_is():

@@ -21,7 +21,7 @@ from microagg.partition.refine import check_effort
 from microagg.pipeline import protect
 from microagg.recipe_file import METHODS, RecipeFile, recipe_text
 from microagg.release import Release
-from microagg.report import SourceFacts
+from microagg.report import SourceFacts, WrittenFacts
 from microagg.schema import Role
 
 _OURS = ("report.html", "report_public.html", "recipe.toml")
@@ -75,11 +75,12 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
     defused = recipe.table("output")["excel_safe"] and is_text_file(target)
     if recipe.table("output")["excel_safe"] and not defused:
         terminal.remark("Not used of the recipe: excel_safe; the target is no text file.")
-    release = replace(_masked(terminal, source, recipe), excel_safe=defused)
+    release = _masked(terminal, source, recipe)
+    done = WrittenFacts(reordered=recipe.table("output")["reorder"], excel_safe=defused)
     manner: dict[str, Any] = {
         "masked": release.recipe.roles[Role.QUASI.value],
-        "same_rows": not release.reordered and not release.n_dropped,
-        "excel_safe": release.excel_safe,
+        "same_rows": not done.reordered and not release.n_dropped,
+        "excel_safe": done.excel_safe,
     }
     with terminal.wait("taking the checksum of the source"):
         digest = file_digest(address)
@@ -96,10 +97,10 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
         written["public_report"] = wishes.output / "report_public.html"
     with whole_output(wishes.output, wishes.to, wishes.force) as output, terminal.wait("writing"):
         folder = output.folder
-        data = _reordered(release.data) if release.reordered else release.data
-        release.report(folder / written["report"].name, source=facts)
+        data = _reordered(release.data) if done.reordered else release.data
+        release.report(folder / written["report"].name, source=facts, written=done)
         if wishes.public:
-            release.report(folder / written["public_report"].name, source=facts, public=True)
+            release.report(folder / written["public_report"].name, source=facts, written=done, public=True)
         read = {} if source.dialect is None else source.dialect.options()
         whole = spelt_out(recipe, release.recipe, read, release.risk)
         (folder / written["recipe"].name).write_text(recipe_text(whole, source.name), "utf-8")
@@ -166,7 +167,7 @@ def _masked(terminal: Terminal, source: Source, recipe: RecipeFile) -> Release:
         release = protect(frame, progress=tell, **recipe.arguments())
     with terminal.bar("measuring loss and risk") as tell, recipe.blamed("risk"):
         risk = release.risk_for(progress=tell, **recipe.table("risk"))
-    return replace(release, reordered=recipe.table("output")["reorder"]).with_risk(risk)
+    return release.with_risk(risk)
 
 
 def _reordered(table: pa.Table) -> pa.Table:

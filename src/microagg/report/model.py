@@ -20,6 +20,7 @@ def build(
     release: "Release",
     *,
     source: SourceFacts | None = None,
+    written: WrittenFacts | None = None,
     comparison: "Comparison | None" = None,
     public: bool = False,
 ) -> ReportModel:
@@ -31,6 +32,8 @@ def build(
         With its original values: one that was stored has none.
     source : SourceFacts, optional
         Where the original came from.
+    written : WrittenFacts, optional
+        What was done to the released file when it was written; by default nothing.
     comparison : Comparison, optional
         Other releases of the same file, for the map of risk and loss.
     public : bool
@@ -49,7 +52,6 @@ def build(
     >>> build(ma.protect(ma.datasets.survey(300, seed=0).select(["age", "income"]), k=3)).verdict.headline
     'The promise holds: every record shares its masked values with at least 2 others.'
     """
-    written = WrittenFacts(release.reordered, release.excel_safe)
     return put_into_words(judge(release, comparison=comparison, public=public), source=source, written=written)
 
 

@@ -288,7 +288,7 @@ def _look_first(judgement: Judgement, written: WrittenFacts, holds: bool) -> lis
         found.append(f"{percent(share)} of the records were left out for want of a value.")
     if not written.reordered:
         found.append(
-            "The rows are in the original order. Sort them by what is released (mask --reorder) if anybody else may "
-            "hold a list in that order."
+            "The rows are in the original order. Sort the rows by what is released if anybody else may hold a list in "
+            "that order."
         )
     return [text for text in found if text]

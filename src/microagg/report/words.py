@@ -152,7 +152,7 @@ def checklist(judgement: Judgement, written: WrittenFacts) -> tuple[Finding, ...
             Finding(
                 "look", "row order",
                 "Rows are in the order of the original file. That order helps an intruder who holds an ordered file: "
-                "sort the rows by what is released (mask --reorder), unless users need it.",
+                "sort the rows by what is released, unless users need it.",
             )
         )  # fmt: skip
     found.append(
