@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from microagg.evaluate.definitions import measures_of
-from microagg.evaluate.measure import Measure
+from microagg.evaluate.measure import Measure, ReadOnly
 from microagg.judgement.groups import diversity_of, groups_of, left_out_of, standing_alone, strata_of
 from microagg.judgement.loss import correlations_of, distributions_of, loss_of, moved
 from microagg.judgement.names import shown
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class Judgement(ReadOnly):
     """Everything that a report says of a release, before it is put into words.
 
     A public one holds nothing that must not be shown: what would help an intruder is None or empty.
@@ -108,7 +107,7 @@ def judge(release: "Release", *, comparison: "Comparison | None" = None, public:
     return Judgement(
         public=public,
         run=run,
-        measures=MappingProxyType({} if public else {one.name: one for one in _measures(release)}),
+        measures={} if public else {one.name: one for one in _measures(release)},
         groups=groups_of(release, run, public),
         left_out=left_out_of(release, run, public),
         strata=strata_of(release, run, public),

@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from microagg.evaluate.measure import ReadOnly
+
 
 def finite(value: float) -> float | None:
     """Give a plain float that JSON can hold, or None."""
@@ -57,7 +59,7 @@ class Strata:
 
 
 @dataclass(frozen=True)
-class Alone:
+class Alone(ReadOnly):
     """Records with values that nobody else has, in the columns that are released as they are. Empty in public."""
 
     by_column: Mapping[str, int] = field(default_factory=dict)  # without those that hold lists or mixed types
@@ -190,7 +192,7 @@ class Tree:
 
 
 @dataclass(frozen=True)
-class Alternative:
+class Alternative(ReadOnly):
     """One of the releases that were compared."""
 
     method: str

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from microagg.evaluate.measure import ReadOnly
 from microagg.judgement.names import shown
 from microagg.partition import METHODS
 from microagg.schema import Role
@@ -39,7 +40,7 @@ class Refined:
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(ReadOnly):
     """What was asked of a run, with every default; names as they may be displayed."""
 
     k: int
