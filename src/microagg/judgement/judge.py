@@ -48,9 +48,30 @@ class Judgement(ReadOnly):
         What was asked.
     measures : mapping
         Every figure of loss, of risk and of both, by its name; empty in public.
-    groups, left_out, strata, alone, loss, moved, distributions, not_drawn, correlations, risk, diversity, tree, \
-alternatives
-        What was found; see `microagg.judgement.parts`.
+    groups : Groups
+        k promised and reached, and the groups behind it.
+    left_out : LeftOut
+        Records that are not in the release.
+    strata : Strata or None
+    alone : Alone
+        Records with values that nobody else has, in the columns that are released as they are.
+    loss : Loss
+        What masking cost, overall and by column.
+    moved : Moved or None
+        How far a correlation moved on average, in steps.
+    distributions : tuple of Distribution
+        The masked columns in bins.
+    not_drawn : tuple of str
+        Masked columns that are not among those, since there are too many.
+    correlations : Correlations or None
+    risk : Risk or None
+        What an intruder could still do.
+    diversity : tuple of DiversityFacts
+        How varied the confidential columns are within records alike.
+    tree : Tree or None
+        The dependence tree by which columns were chosen to form groups.
+    alternatives : Alternatives or None
+        Other releases of the file.
     """
 
     public: bool
