@@ -15,6 +15,7 @@ from numpy.testing import assert_array_equal
 import microagg as ma
 from microagg.errors import InputError, InvalidParameter, PromiseBroken
 from microagg.io.sources import read_source, write_target
+from microagg.recipe import Refine
 from tests.io.faults import spoil_parquet, spoil_text
 from tests.reference.alike import fewest_alike
 
@@ -50,6 +51,8 @@ def test_the_file_is_what_protect_gives(source, tmp_path, strata, integers):
     assert found.recipe.blocks == expected.recipe.blocks
     assert [pq.ParquetFile(target).metadata.row_group(i).num_rows for i in range(4)] == [700, 700, 700, 400]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["masked.parquet", "survey.parquet"]
+    assert found.recipe == expected.recipe
+    assert (found.n_blocks, found.version) == (expected.n_blocks, expected.version)
 
 
 @pytest.mark.parametrize("options", [{"method": "iamat"}, {"aggregate": "median"}, {"method": "vmdav", "gamma": 1.1}])
@@ -72,7 +75,7 @@ def test_refining_stays_within_blocks_and_lowers_the_loss(source, tmp_path):
     assert pq.read_table(tmp_path / "1.parquet").equals(pq.read_table(tmp_path / "2.parquet"))
     assert found[0].information.percent < 0.97 * plain.information.percent
     assert found[0].k_achieved >= 4
-    assert found[0].recipe.refine == {"effort": 20_000, "seed": 1}
+    assert found[0].recipe.refine == Refine(effort=20_000, seed=1)
     with pytest.raises(InvalidParameter, match="thorough"):
         ma.protect_file(source, tmp_path / "wrong.parquet", 4, refine="thoruogh", **ROLES)
 
@@ -156,10 +159,13 @@ class Bad:
         ({"rest": "keep"}, InputError, "rest goes with quasi"),
         ({"max_blok": 50}, InputError, "Did you mean 'max_block'"),
         ({"target": "folder.parquet"}, InputError, "is neither a .parquet file nor a .csv"),
-        ({"read": {"delimiter": ";"}}, InputError, "delimiter is for text files, and this is parquet"),
-        ({"read": {"delimeter": ";"}}, InputError, "'delimeter' is not known"),
-        ({"read": ";"}, InputError, "read is a str"),
-        ({"read": {"decimal": 5}}, InputError, "'decimal' in read is a int"),
+        ({"delimiter": ";"}, InputError, "delimiter is for text files, and this is parquet"),
+        ({"delimeter": ";"}, InputError, "no parameter 'delimeter'.*Did you mean 'delimiter'"),
+        ({"delimiter": {"SECRET": ";"}}, InputError, "delimiter=a dict must be a text"),
+        ({"decimal": 5}, InputError, "decimal=5 must be a text"),
+        ({"scale": "none"}, InputError, "scale does not go with files beyond memory, where columns are standardised"),
+        ({"blocks": "orthants"}, InputError, "blocks='orthants' does not go with files beyond memory"),
+        ({"engine": "local"}, InputError, "engine='local' is not known.*'disk', 'dask'"),
     ],
 )
 def test_nothing_is_written_when_it_cannot_be(source, tmp_path, change, error, message):
@@ -273,7 +279,7 @@ def test_no_room_for_scratch_is_an_error_and_no_crash(source, tmp_path, monkeypa
     [
         ("3,SECRET", "column 'b' of 'long.csv' is not all numbers"),
         ("3,4,SECRET", "1 row.s. with more or fewer fields"),
-        ('3,"SECRET', "a quote that is opened and not closed"),
+        ('3,"SECRET', "a quote in line 5000002 that is opened and not closed"),
         ("3,SEC\0RET", "NUL"),
     ],
 )
@@ -320,8 +326,8 @@ def test_text_that_is_kept_comes_out_as_it_was(tmp_path, suffix, codec):
 def test_what_is_said_of_a_text_file_is_obeyed(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("code;x,y\n" + "".join(f"0{i};{i},{i * i % 11}\n" for i in range(30)))
-    release = ma.protect_file(path, tmp_path / "b.csv", 3, quasi=["y"], rest="keep", read={"delimiter": ","})
-    assert release.details["delimiter"] == ","
+    release = ma.protect_file(path, tmp_path / "b.csv", 3, quasi=["y"], rest="keep", delimiter=",")
+    assert release.details["delimiter"] == release.recipe.reading.delimiter == ","
     lines = (tmp_path / "b.csv").read_text().splitlines()
     assert [line.split(",")[0] for line in lines] == ["code;x", *(f"0{i};{i}" for i in range(30))]
 
