@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import microagg as ma
-from microagg.errors import InvalidData, PromiseBroken, TooFewRecords
+from microagg.errors import InvalidData, PromiseBroken, RoleError, TooFewRecords
 from microagg.io import _text
 from microagg.io import promise as promises
 from microagg.io._dialect import Dialect
@@ -152,6 +152,18 @@ def test_text_is_read_back_in_the_dialect_it_was_written_in(tmp_path, delimiter,
         FAULTS[".csv"](patch, "wage")
         with pytest.raises(PromiseBroken, match="shared by 1 record"):
             write_target(RELEASE.data, target, source, overwrite=True, promise=RELEASE.promise)
+
+
+def test_a_promise_about_a_column_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(RoleError, match="no column 'wages'"):
+        write_target(RELEASE.data, tmp_path / "out.csv", source_of(ORIGINAL), promise=Promise(3, ("wages",)))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_awkward_text_beside_what_is_counted_does_no_harm(tmp_path):
+    table = pa.table({"x": [1.0, 1.0, 1.0], "note": ["a\0b", '"\r\n', "\r"], "long": ["x" * 70_000, "", None]})
+    for suffix in (".csv", ".txt.gz"):
+        write_target(table, tmp_path / f"out{suffix}", source_of(table), promise=Promise(3, ("x",)))
 
 
 def test_a_text_file_of_one_column_is_read_back(tmp_path):

@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from microagg._kernels.alike import NO_DIGESTS, Bits, Digests, digests_of, fewest_alike, float_bits, in_order
-from microagg.errors import InvalidData, PromiseBroken
+from microagg.errors import InvalidData, PromiseBroken, RoleError
 from microagg.io._numbers import is_text
 
 _ROWS = 1 << 17  # records whose digests are made together
@@ -53,6 +53,12 @@ class Promise:
     def columns(self) -> list[str]:
         """The names of the columns that are counted, in the order in which `digests` takes them."""
         return [*self.masked, *self.strata]
+
+    def check_columns(self, names: Collection[str]) -> None:
+        """Refuse a table that lacks a column to be counted."""
+        for name in self.columns:
+            if name not in names:
+                raise RoleError(f"the table has no column {name!r}, which the promise is about. Check its spelling.")
 
     def digests(self, table: pa.Table, key: bytes) -> list[Digests]:
         """Give the digests of a table's records; one array, or where each column is counted by itself one for each."""
@@ -127,7 +133,7 @@ def check_written(
     promise, tables, records, name
         See `digests_written`.
     room : array of shape (2, records), optional
-        Where to keep the digests of a file that does not fit into memory.
+        Where to keep the digests of a file that does not fit into memory, unless columns are counted one by one.
     tell : callable, optional
         Called with the number of records that have been read.
 
@@ -136,7 +142,7 @@ def check_written(
     PromiseBroken
         If fewer than k records share a combination; or as by `digests_written`.
     """
-    tallies = [_Tally(room) for _ in range(len(promise.masked) if promise.per_column else 1)]
+    tallies = [_Tally(None) for _ in promise.masked] if promise.per_column else [_Tally(room)]
     for found in digests_written(promise, tables, records, name, os.urandom(16)):
         for tally, digests in zip(tallies, found, strict=True):
             tally.add(digests)

@@ -316,8 +316,12 @@ def write_target(
         If the kind of file cannot hold the table.
     PromiseBroken
         If what was written does not keep the promise. Nothing is left of it.
+    RoleError
+        If the table lacks a column that the promise is about.
     """
     check_target(address, like.address, overwrite=overwrite)
+    if promise is not None:
+        promise.check_columns(table.column_names)
     table = _without_traces(table)
     if is_database(address):
         read = None if like.address is None else str(like.address)
