@@ -43,6 +43,8 @@ def test_the_import_contract_holds_on_a_copy(copy):
         ("desk/masking.py", "microagg.cli"),
         ("pipeline.py", "microagg.estimators"),
         ("pipeline.py", "sklearn"),
+        ("report/words.py", "numpy"),
+        ("report/pictures/tree.py", "matplotlib"),
     ],
 )
 def test_the_import_contract_fails_when_a_room_reaches_into_another(copy, file, imported):

@@ -118,7 +118,7 @@ def test_a_release_that_would_break_the_promise_is_withheld(monkeypatch, spoil):
         return values
 
     monkeypatch.setattr(pipeline, "released_values", spoilt)
-    with pytest.raises(PromiseBroken, match="only 0 records"):
+    with pytest.raises(PromiseBroken, match=r"only 1 record\(s\)"):
         ma.protect(survey(60)[QUASI], 3)
 
 

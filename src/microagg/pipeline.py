@@ -119,9 +119,11 @@ def _protected(frame: Any, asked: Recipe, n_jobs: int, progress: Progress | None
 
     data = _released_frame(complete, schema, original, groups, recipe, n_jobs)
     written = frames.to_columns(frames.open_frame(data), names)
-    k_achieved = fewest_sharing(written, groups, strata, n_jobs)
+    k_achieved = fewest_sharing(written, strata, per_column=groups.ndim == 2, n_jobs=n_jobs)
     if k_achieved < k:
-        raise PromiseBroken(f"only {k_achieved} records would share a released combination of values; k={k} was asked.")
+        raise PromiseBroken(
+            f"only {k_achieved} record(s) would share a combination of released values; k={k} was asked."
+        )
     return Release(
         data=data,
         groups=groups,

@@ -18,6 +18,7 @@ from microagg.evaluate.loss import InformationLoss
 from microagg.evaluate.risk import DisclosureRisk, measure_risk
 from microagg.evaluate.utility import LossMeasures, measure_loss
 from microagg.io import frames
+from microagg.io.promise import Promise
 from microagg.io.sources import Source
 from microagg.prepare.selection import Selection
 from microagg.progress import Progress
@@ -25,8 +26,8 @@ from microagg.recipe import Recipe
 from microagg.schema import Role
 
 if TYPE_CHECKING:
-    from microagg.report.figures import Compared
-    from microagg.report.parts import ReportModel, SourceFacts
+    from microagg.report.parts import ReportModel, SourceFacts, WrittenFacts
+    from microagg.study.comparison import Comparison
 
 _NOT_STORED = ("source", "_original", "_written", "_judged", "loss", "risk")
 
@@ -55,7 +56,8 @@ class Release:
         How many records share their masked values and strata, and what those give away of the confidential
         columns. Computed when asked.
     k_achieved : int
-        The fewest records that share one combination of released values.
+        The fewest records that share one combination of values in the masked columns and strata that are released;
+        if `recipe.per_column`, of a value in any one masked column and the strata.
     recipe : Recipe
         Everything the run depended on.
     selection : Selection or None
@@ -72,10 +74,6 @@ class Release:
         Whether the frame had row labels of its own, which count as an identifier.
     source : Source or None
         What it was made from, if that was read by `read`; not stored.
-    reordered : bool
-        Whether the rows are released sorted by their values; `data` keeps the original order either way.
-    excel_safe : bool
-        Whether text is written with an apostrophe before what a spreadsheet would take for a formula; `data` has none.
 
     Examples
     --------
@@ -99,8 +97,6 @@ class Release:
     version: str = ""
     n_dropped: int = 0
     index_dropped: bool = False
-    reordered: bool = False
-    excel_safe: bool = False
     source: Source | None = field(default=None, repr=False)
     _original: NDArray[np.float64] | None = field(default=None, repr=False)
     _written: NDArray[np.float64] | None = field(default=None, repr=False)
@@ -112,7 +108,7 @@ class Release:
     @cached_property
     def loss(self) -> LossMeasures:
         """What masking did to the statistics of the file."""
-        return measure_loss(*self._both(), self.recipe.roles.of(Role.QUASI.value))
+        return measure_loss(*self._both(), self.recipe.roles.of(Role.QUASI.value), self.information)
 
     @cached_property
     def risk(self) -> DisclosureRisk:
@@ -168,6 +164,13 @@ class Release:
             progress=progress,
         )
 
+    @property
+    def promise(self) -> Promise:
+        """What must hold of `data` wherever it is written: `k_achieved`, and the columns that it is counted on."""
+        roles = self.recipe.roles
+        per_column = self.recipe.masking.per_column
+        return Promise(self.k_achieved, roles.of(Role.QUASI.value), roles.strata, per_column=per_column)
+
     @cached_property
     def anonymity(self) -> Anonymity:
         """How many records share their masked values and strata."""
@@ -181,7 +184,8 @@ class Release:
         *,
         public: bool = False,
         source: "SourceFacts | None" = None,
-        comparison: "Compared | None" = None,
+        written: "WrittenFacts | None" = None,
+        comparison: "Comparison | None" = None,
         overwrite: bool = False,
     ) -> Path:
         """Write the page that a disclosure committee reads: one file of HTML, no script, nothing fetched.
@@ -198,6 +202,9 @@ class Release:
             of dropped columns, the checksum, the order of rows.
         source : SourceFacts, optional
             Where the original came from (`microagg.report.SourceFacts`); its name heads the page.
+        written : WrittenFacts, optional
+            What you did to `data` when you wrote it (`microagg.report.WrittenFacts`): sorted the rows, put
+            apostrophes before formulas. By default nothing.
         comparison : Comparison, optional
             What `compare` found on the same file, for the map of risk and loss.
         overwrite : bool
@@ -210,21 +217,21 @@ class Release:
         from microagg.report.html import check_target, write
 
         target = check_target(Path(path), overwrite)
-        return write(
-            self.report_model(public=public, source=source, comparison=comparison), target, overwrite=overwrite
-        )
+        model = self.report_model(public=public, source=source, written=written, comparison=comparison)
+        return write(model, target, overwrite=overwrite)
 
     def report_model(
         self,
         *,
         public: bool = False,
         source: "SourceFacts | None" = None,
-        comparison: "Compared | None" = None,
+        written: "WrittenFacts | None" = None,
+        comparison: "Comparison | None" = None,
     ) -> "ReportModel":
         """Give what `report` shows as plain values; `microagg.report.to_json` writes them as JSON."""
         from microagg.report.model import build
 
-        return build(self, public=public, source=source, comparison=comparison)
+        return build(self, public=public, source=source, written=written, comparison=comparison)
 
     def _both(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Give the original and the released values as they were when the release was made."""

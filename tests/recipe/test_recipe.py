@@ -428,7 +428,17 @@ weight = "w" # of the sample
         ("roles", "weight"): "of the sample",
     }
     once = recipe.text("data.csv")
-    for remark in ("Signed by", "Agreed in", "not 5", "clustered", "minutes", "worst", "unique", "coarse", "nothing follows"):
+    for remark in (
+        "Signed by",
+        "Agreed in",
+        "not 5",
+        "clustered",
+        "minutes",
+        "worst",
+        "unique",
+        "coarse",
+        "nothing follows",
+    ):
         assert once.count(remark) == 1
     again = Recipe.read(written(tmp_path, once))
     assert again == recipe

@@ -74,7 +74,8 @@ def _parameter(table: str, choice: Choice, spelling: str | None) -> inspect.Para
         help_ += ", with commas"
     usual = "" if choice.default in (None, (), False) or choice.kind == FLAG else f" By default {choice.default}."
     option = typer.Option(*names, help=f"{help_}.{usual}", rich_help_panel=_PANELS[table], show_default=False)
-    annotation = Annotated[_TYPES.get(choice.kind, str) | None, option]
+    kind: Any = _TYPES.get(choice.kind, str) | None
+    annotation: Any = Annotated[kind, option]
     return inspect.Parameter(choice.keyword, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 

@@ -1,8 +1,10 @@
 """`microagg assess`: loss and risk of any masked file, whoever made it."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from rich.table import Table
 from rich.text import Text
 
 from microagg.cli._opening import describe
@@ -11,6 +13,7 @@ from microagg.cli._terminal import Terminal, table_of
 from microagg.desk.assessing import Assessed, assess, read_pair
 from microagg.desk.facts import risk_facts
 from microagg.errors import worded
+from microagg.evaluate.measure import HIGHER, Measure
 from microagg.evaluate.risk import DisclosureRisk
 from microagg.recipe import Recipe, choices
 from microagg.report.text import shown
@@ -57,10 +60,9 @@ def _show(terminal: Terminal, found: Assessed) -> None:
         driver = f"{risk.drivers[name]:.2f} points" if name in risk.drivers else ""
         table.add_row(Text(shown(name)), f"{loss.per_column[name]:.2f}", driver)
     terminal.show(table)
-    terminal.say(f"\ninformation loss {loss.percent:.2f} %, G_IL {loss.g_il:.3f}")
-    terminal.say(_linked(risk, found.strata))
-    terminal.say(f"values within an interval {risk.interval:.2f} %")
-    terminal.say(f"G_DR {risk.g_dr:.2f}; scoring index {found.score:.2f} (less is better)")
+    terminal.say()
+    terminal.show(_figures(found.measures))
+    terminal.say(f"\n{_linked(risk, found.strata)}")
     warnings = [worded(text, as_option) for text in found.warnings]
     for text in warnings:
         terminal.say(f"\nWarning: {text}")
@@ -73,9 +75,21 @@ def _show(terminal: Terminal, found: Assessed) -> None:
             "g_il": loss.g_il,
             **risk_facts(risk),
             "scoring_index": found.score,
+            "figures": {one.name: one.value for one in found.measures},
             "warnings": warnings,
         }
     )
+
+
+def _figures(measures: Sequence[Measure]) -> Table:
+    """Show each figure with what it says; less is better where nothing else is said."""
+    table = table_of("figure", "")
+    table.add_column("what it says: less is better")
+    for one in measures:
+        says = f"{one.meaning} {HIGHER}" if one.better == "higher" else one.meaning
+        unit = f" {one.unit}" if one.unit else ""
+        table.add_row(Text(one.name), f"{one.value:.4g}{unit}", Text(says))
+    return table
 
 
 def _linked(risk: DisclosureRisk, strata: list[str]) -> str:

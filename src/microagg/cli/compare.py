@@ -1,6 +1,5 @@
 """`microagg compare`: methods and levels of k, side by side."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +48,7 @@ def _show(terminal: Terminal, found: Comparison, output: Path | None) -> None:
         terminal.say(f"Risk against loss: {output}")
     terminal.result(
         {
-            "candidates": [asdict(one) for one in found.candidates],
+            "candidates": [one.as_dict() for one in found.candidates],
             "best": {"method": best.method, "k": best.k},
             "frontier": [{"method": one.method, "k": one.k} for one in found.frontier],
             "sampled": found.sampled,

@@ -1,6 +1,5 @@
 """`microagg demo`: the whole job on made data."""
 
-from dataclasses import asdict
 from pathlib import Path
 
 from microagg.cli._terminal import Terminal
@@ -24,6 +23,6 @@ def run(output: Path, records: int, seed: int, force: bool, quiet: bool, as_json
             "method": method,
             "k": k,
             "k_reached": made.release.k_achieved,
-            "candidates": [asdict(one) for one in made.comparison.candidates],
+            "candidates": [one.as_dict() for one in made.comparison.candidates],
         }
     )

@@ -10,6 +10,8 @@ import pyarrow as pa
 from microagg.assess import disclosure_risk, loss_measures, usual_sample
 from microagg.desk._rows import Pair
 from microagg.errors import InvalidData, RoleError, setting
+from microagg.evaluate.definitions import measures_of
+from microagg.evaluate.measure import Measure
 from microagg.evaluate.risk import DisclosureRisk
 from microagg.evaluate.score import scoring_index
 from microagg.evaluate.utility import LossMeasures
@@ -60,6 +62,11 @@ class Assessed:
     risk: DisclosureRisk
     score: float
     warnings: list[str]
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """Every figure of loss and of risk, with its words."""
+        return (*self.loss.measures, *self.risk.measures, *measures_of("both", self.loss, self.risk))
 
 
 def read_pair(original: str, masked: str, recipe: Recipe | None, reading: Mapping[str, Any]) -> Pairing:

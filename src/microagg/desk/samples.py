@@ -17,7 +17,6 @@ from microagg.errors import InvalidParameter, setting
 from microagg.io.files import narrow_to_folder
 from microagg.io.sources import Source, check_target, write_target
 from microagg.pipeline import protect
-from microagg.progress import Progress
 from microagg.recipe import Recipe
 from microagg.release import Release
 from microagg.study.comparison import Comparison, compare_each, comparison_of, recipes_to_compare
@@ -74,7 +73,7 @@ def demonstrate(
     *,
     overwrite: bool = False,
     waiting: Callable[[str], AbstractContextManager[Any]] = nullcontext,
-    barred: Callable[[str], AbstractContextManager[Progress | None]] = nullcontext,
+    barred: Callable[[str], AbstractContextManager[Any]] = nullcontext,
 ) -> Demonstrated:
     """Mask a synthetic survey by each method at each k; write one masked file and its report.
 

@@ -161,7 +161,8 @@ def recipe_to_write(release: Any, opened: Opened) -> Recipe:
     roles = opened.recipe.roles if opened.recipe.roles.rest is None else done.roles
     if roles.quasi is None:
         roles = replace(roles, quasi=done.roles.quasi)
-    return done.replace(roles=roles, risk=risk, **reading)
+    whole: Recipe = done.replace(roles=roles, risk=risk, **reading)
+    return whole
 
 
 def write_beyond_memory(

@@ -8,6 +8,7 @@ import pyarrow as pa
 from microagg.errors import InvalidData, InvalidParameter, MicroaggError
 from microagg.io._database_addresses import Address, is_source, may_be_source, table_exists
 from microagg.io._worker import Stop
+from microagg.io.promise import Promise, check_written
 
 _BATCH = 1 << 17
 _NUMBERS = "TINYINT SMALLINT INTEGER BIGINT UTINYINT USMALLINT UINTEGER UBIGINT FLOAT DOUBLE".split()
@@ -41,9 +42,13 @@ def read(address: Address, stop: Stop) -> pa.Table:
         relation = connection.sql(f"SELECT * FROM {source} LIMIT 0")
         types = dict(zip(relation.columns, map(str, relation.types), strict=True))
         columns = ", ".join(_expression(connection, source, name, kind) for name, kind in types.items())
-        rows = connection.sql(f"SELECT {columns} FROM {source}")
-        reader = rows.to_arrow_reader(_BATCH) if hasattr(rows, "to_arrow_reader") else rows.fetch_arrow_reader(_BATCH)
+        reader = _reader(connection, f"SELECT {columns} FROM {source}")
         return pa.Table.from_batches(list(reader), schema=reader.schema)
+
+
+def _reader(connection: Any, query: str) -> Any:
+    rows = connection.sql(query)
+    return rows.to_arrow_reader(_BATCH) if hasattr(rows, "to_arrow_reader") else rows.fetch_arrow_reader(_BATCH)
 
 
 def _expression(connection: Any, source: str, name: str, kind: str) -> str:
@@ -81,7 +86,14 @@ def check_target(address: Address, overwrite: bool, source: Address | None, stop
         raise InvalidData(f"{address.shown!r} would be a new file, whose only schema is main. Leave the schema out.")
 
 
-def write(table: pa.Table, address: Address, overwrite: bool, source: Address | None, stop: Stop) -> None:
+def write(
+    table: pa.Table,
+    address: Address,
+    overwrite: bool,
+    source: Address | None,
+    stop: Stop,
+    promise: Promise | None = None,
+) -> None:
     """Write a table in one transaction; a file that was made for it goes when it fails."""
     names = [name.lower() for name in table.column_names]
     if len(set(names)) < len(names):  # one would silently be called something else
@@ -97,6 +109,11 @@ def write(table: pa.Table, address: Address, overwrite: bool, source: Address | 
                     if _check_free(connection, address, overwrite):
                         _drop(connection, address, source)
                     _create(connection, table, address)
+                    if promise is not None:
+                        columns = ", ".join(map(quoted, promise.columns))
+                        found = _reader(connection, f"SELECT {columns} FROM {_qualified(connection, address)}")
+                        tables = (pa.Table.from_batches([batch]) for batch in found)
+                        check_written(promise, tables, table.num_rows, address.shown)
             except BaseException:
                 connection.execute("ROLLBACK")
                 raise

@@ -11,6 +11,7 @@ from microagg.errors import InvalidData, InvalidParameter, MicroaggError
 from microagg.io._database_addresses import Address, is_source, may_be_source, table_exists
 from microagg.io._duckdb import quoted
 from microagg.io._worker import Stop
+from microagg.io.promise import Promise, check_written
 
 _DATES = ("date", "timestamp", "timestamptz")
 _KEPT = {*"bool int2 int4 int8 float4 float8 text varchar bpchar name bytea time".split(), *_DATES}
@@ -162,7 +163,14 @@ def check_target(address: Address, overwrite: bool, source: Address | None, stop
         connection.rollback()
 
 
-def write(table: pa.Table, address: Address, overwrite: bool, source: Address | None, stop: Stop) -> None:
+def write(
+    table: pa.Table,
+    address: Address,
+    overwrite: bool,
+    source: Address | None,
+    stop: Stop,
+    promise: Promise | None = None,
+) -> None:
     """Write a table in one transaction."""
     ready, types = _storable(table)
     with driver().connect(address.uri) as connection:
@@ -181,6 +189,10 @@ def write(table: pa.Table, address: Address, overwrite: bool, source: Address | 
                 columns = ", ".join(f"{quoted(name)} {kind}" for name, kind in types.items())
                 _execute(connection, f"CREATE TABLE {target} ({columns})")
                 cursor.adbc_ingest(address.table, ready, mode="append", db_schema_name=schema)
+                if promise is not None:
+                    cursor.execute(f"SELECT {', '.join(map(quoted, promise.columns))} FROM {target}")
+                    tables = (pa.Table.from_batches([batch]) for batch in cursor.fetch_record_batch())
+                    check_written(promise, tables, table.num_rows, address.shown)
         except BaseException:
             connection.rollback()
             raise

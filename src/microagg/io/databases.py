@@ -40,6 +40,7 @@ from microagg.io._database_addresses import (
     without_credentials,
 )
 from microagg.io._worker import Stop, run
+from microagg.io.promise import Promise
 
 __all__ = [
     "check_table_target",
@@ -101,7 +102,13 @@ def check_table_target(address: str, overwrite: bool, source: str | None = None)
     run(work, lambda error: _explain(error, place))
 
 
-def write_table(table: pa.Table, address: str, overwrite: bool, source: str | None = None) -> None:
+def write_table(
+    table: pa.Table,
+    address: str,
+    overwrite: bool,
+    source: str | None = None,
+    promise: Promise | None = None,
+) -> None:
     """Write a new table in one transaction: whole or not at all.
 
     Parameters
@@ -114,6 +121,8 @@ def write_table(table: pa.Table, address: str, overwrite: bool, source: str | No
         Whether to drop a table of that name in the same transaction, with its rights and indexes.
     source : str, optional
         The address of the data, as of `check_table_target`.
+    promise : Promise, optional
+        What must hold of the table: its columns are read back and counted in the same transaction.
     """
     place = parse(address)
     read = _read_beside(place, address, source)
@@ -121,9 +130,9 @@ def write_table(table: pa.Table, address: str, overwrite: bool, source: str | No
 
     def work(stop: Stop) -> None:
         if place.kind == DUCKDB:
-            _duckdb.write(plain, place, overwrite, read, stop)
+            _duckdb.write(plain, place, overwrite, read, stop, promise)
         else:
-            _postgresql.write(plain, place, overwrite, read, stop)
+            _postgresql.write(plain, place, overwrite, read, stop, promise)
 
     run(work, lambda error: _explain(error, place))
 

@@ -4,7 +4,7 @@ import functools
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -12,9 +12,12 @@ from microagg import ownership
 
 _ACCESS_LIST = "system.posix_acl_access"
 
+Check = Callable[[Path], object]
+"""Looks at a file that is whole and has not got its name yet; what it raises keeps it from getting it."""
+
 
 @contextmanager
-def whole_file(target: Path, beside: Path | None = None) -> Iterator[Path]:
+def whole_file(target: Path, beside: Path | None = None, check: Check | None = None) -> Iterator[Path]:
     """Give a name beside the target to write to; it becomes the target when all is well, and is removed otherwise.
 
     It gets the mode of the file that it replaces, or else that of new files. `beside` is another folder of the same
@@ -29,6 +32,8 @@ def whole_file(target: Path, beside: Path | None = None) -> Iterator[Path]:
         yield temporary
         with temporary.open("rb+") as written:
             os.fsync(written.fileno())
+        if check is not None:
+            check(temporary)
         usual = 0o666 & ~umask()  # mkstemp lets only the owner read
         if not _keep_mode(temporary, target, usual):
             temporary.chmod(usual)

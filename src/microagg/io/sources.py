@@ -36,6 +36,8 @@ from microagg.io._statistics import (
 from microagg.io._text import read_text, write_text
 from microagg.io.batches import Batches, parquet_writer
 from microagg.io.databases import is_database
+from microagg.io.promise import Promise, check_written
+from microagg.io.read_back import read_back
 from microagg.parallel import in_parallel
 
 
@@ -280,6 +282,7 @@ def write_target(
     same_rows: bool = True,
     overwrite: bool = False,
     excel_safe: bool = False,
+    promise: Promise | None = None,
 ) -> None:
     """Write a table, whole or not at all, in the manner of the source it comes from.
 
@@ -301,6 +304,9 @@ def write_target(
     excel_safe : bool
         Of text files: put an apostrophe before text and names that start with ``=``, ``+``, ``-``, ``@``, a tab or a
         carriage return, which a spreadsheet may take for a formula. Numbers stay as they are.
+    promise : Promise, optional
+        What must hold of the table, such as `Release.promise`. Its columns are read back from what was written and
+        counted before the file gets its name, or the transaction ends.
 
     Raises
     ------
@@ -308,24 +314,40 @@ def write_target(
         As by `check_target`.
     InvalidData
         If the kind of file cannot hold the table.
+    PromiseBroken
+        If what was written does not keep the promise. Nothing is left of it.
+    RoleError
+        If the table lacks a column that the promise is about.
     """
     check_target(address, like.address, overwrite=overwrite)
+    if promise is not None:
+        promise.check_columns(table.column_names)
     table = _without_traces(table)
     if is_database(address):
-        databases.write_table(table, str(address), overwrite, None if like.address is None else str(like.address))
+        read = None if like.address is None else str(like.address)
+        databases.write_table(table, str(address), overwrite, read, promise)
         return
     path = to_path(address)
     kind = kind_of(path)
+    dialect = dialect_for(path, like.path, like.dialect)
+
+    def count(fresh: Path) -> None:
+        if promise is not None:
+            found = read_back(fresh, path, table.schema, promise.columns, dialect)
+            check_written(promise, found, table.num_rows, path.name)
+
     try:
         if kind == "csv":
-            write_text(table, path, dialect_for(path, like.path, like.dialect), excel_safe=excel_safe)
+            write_text(table, path, dialect, excel_safe=excel_safe, check=count)
         elif kind == "parquet":
-            with parquet_writer(path, table.schema) as writer:
+            with parquet_writer(path, table.schema, check=count) as writer:
                 writer.write_table(table)
         elif kind == "feather":
-            write_feather(table, path)
+            write_feather(table, path, count)
         else:
-            write_statistics(table, path, kind, like.table, like.labels, masked=masked, same_rows=same_rows)
+            write_statistics(
+                table, path, kind, like.table, like.labels, masked=masked, same_rows=same_rows, check=count
+            )
     except pa.ArrowException:  # whose message may show a cell
         raise InvalidData(
             f"{path.name!r} cannot be written: a column is of a kind that {kind} cannot hold. Write another format, "

@@ -36,6 +36,8 @@ class Selection:
         How many there are; no more than 10 000 are listed.
     losses : mapping
         The information loss, in percent, of each alternative; empty where they were not tried.
+    tree : Dependence or None
+        The tree that was asked. It tells of the original values, and is not stored with pickle.
 
     Examples
     --------
@@ -51,6 +53,7 @@ class Selection:
     alternatives: tuple[tuple[Any, ...], ...]
     n_alternatives: int
     losses: Mapping[tuple[Any, ...], float] = field(default_factory=dict)
+    tree: Dependence | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "degrees", MappingProxyType(dict(self.degrees)))
@@ -81,7 +84,7 @@ def select_columns(names: Sequence[Any], tree: Dependence, rule: str = "degree",
     if silent:
         reason += f"; {silent} of one value left out"
     shown = {name: int(degree) for name, degree in zip(names, degrees, strict=True)}
-    return Selection(alternatives[0], reason, shown, alternatives, n_ways)
+    return Selection(alternatives[0], reason, shown, alternatives, n_ways, tree=tree)
 
 
 def choose_columns(

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
+
+import numpy as np
 
 from microagg.checks import check_names, check_option, check_whole
 from microagg.errors import InvalidParameter
@@ -99,7 +101,11 @@ class Choice:
             return check_whole(self.keyword, value, self.least or 0, self.most)
         if self.kind == FLAG and isinstance(value, bool):
             return value
-        if self.kind in (NUMBER, NUMBERS) and isinstance(value, Real) and not isinstance(value, bool):
+        if (
+            self.kind in (NUMBER, NUMBERS)
+            and isinstance(value, (int, float, np.number))
+            and not isinstance(value, bool)
+        ):
             return value
         if self.kind == NUMBERS and not isinstance(value, (str, bool)):
             return tuple(value)

@@ -108,7 +108,8 @@ def _part(origin: Origin, table: str, keys: dict[str, Any]) -> Part:
         if key not in known:
             raise origin.fault((table, key), f"{key!r} is unknown in [{table}].{_hint(key, list(known))}")
         _check_value(origin, (table, key), value, known[key])
-    return _blamed(origin, (table,), lambda: kind(**values))
+    part: Part = _blamed(origin, (table,), lambda: kind(**values))
+    return part
 
 
 def _check_value(origin: Origin, place: Place, value: Any, choice: Choice) -> None:

@@ -164,7 +164,9 @@ class Recipe:
         """
         known = choices()
         parts = {name for name, _ in PARTS.values()}
-        whole = {name: value for name, value in keywords.items() if name in parts and isinstance(value, Part)}
+        whole: dict[str, Any] = {
+            name: value for name, value in keywords.items() if name in parts and isinstance(value, Part)
+        }
         changed: dict[str, dict[str, Any]] = {}
         options: dict[str, Any] = {}
         for name, value in keywords.items():
@@ -179,7 +181,7 @@ class Recipe:
             method = changed.setdefault("method", {}).get("name", self.method.name)
             _check_option_names(options, method, [*known, "n_jobs", "progress"])
             changed["method"]["options"] = (dict(self.method.options) if method == self.method.name else {}) | options
-        made = {part: replace(getattr(self, part), **values) for part, values in changed.items()}
+        made: dict[str, Any] = {part: replace(getattr(self, part), **values) for part, values in changed.items()}
         return replace(self, k=keywords.get("k", self.k), **made, **whole)
 
     @classmethod

@@ -40,7 +40,8 @@ class FileRelease:
         The masked file.
     n_records, n_groups : int
     k_achieved : int
-        The number of records in the smallest group.
+        The fewest records that share one combination of values in the masked columns and strata that are released, as
+        in `Release`; counted on the file, read back before it got its name.
     information : InformationLoss
         On the standardised columns, original against released.
     recipe : Recipe
@@ -176,7 +177,7 @@ def protect_file(
         path=path,
         n_records=outcome.n_records,
         n_groups=outcome.figures.n_groups,
-        k_achieved=outcome.figures.smallest,
+        k_achieved=outcome.k_achieved,
         information=loss_of_sums(errors, outcome.totals, plan.names),
         recipe=plan.recipe.replace(method=Method(plan.grouping.name, outcome.options), **reading),
         n_blocks=outcome.n_blocks,

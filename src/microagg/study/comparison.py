@@ -4,7 +4,7 @@ import html
 import inspect
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field, fields
 from numbers import Number
 from types import NoneType
 from typing import Any
@@ -12,6 +12,8 @@ from typing import Any
 from microagg._kernels._jit import compiling_seconds
 from microagg.checks import check_jobs, check_k
 from microagg.errors import InvalidParameter
+from microagg.evaluate.definitions import defined
+from microagg.evaluate.measure import Definition, ReadOnly
 from microagg.evaluate.score import scoring_index
 from microagg.pipeline import protect
 from microagg.plots import draw_map
@@ -26,11 +28,20 @@ KS_COMPARED = (3, 5, 10)
 _SHARES = 1000  # of one release in the progress of all
 
 _PLAIN = (str, Number, NoneType)  # what a name may show: anything larger may hold data of the file
-_HEADS = ("method", "k", "groups", "IL %", "G_IL %", "RLD %", "ID %", "G_DR %", "score", "seconds", "")
+_NAMED = {
+    "il": "IL",
+    "il1s": "IL1s",
+    "g_il": "G_IL",
+    "rld": "RLD",
+    "right_group": "right group",
+    "interval": "ID",
+    "g_dr": "G_DR",
+}
+"""The measures that are attributes of a candidate as well."""
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Candidate(ReadOnly):
     """One release and its figures; all but k and groups are better when lower.
 
     Attributes
@@ -50,6 +61,8 @@ class Candidate:
         How many records linkage was estimated on, where not all.
     standard_error : float
         Of `rld`; 0 where all records were linked.
+    figures : mapping
+        Every measure of loss and of risk by its name (see `LossMeasures.measures`), those above among them.
 
     Examples
     --------
@@ -74,6 +87,11 @@ class Candidate:
     seconds: float
     sampled: int | None = None
     standard_error: float = 0.0
+    figures: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give everything that is known of the candidate as plain values."""
+        return {one.name: getattr(self, one.name) for one in fields(self)} | {"figures": dict(self.figures)}
 
 
 @dataclass(frozen=True)
@@ -125,8 +143,19 @@ class Comparison:
 
     def as_dict(self) -> dict[str, list[Any]]:
         """Give the figures column by column, as any dataframe library takes them."""
-        rows = [asdict(candidate) for candidate in self.candidates]
-        return {name: [row[name] for row in rows] for name in rows[0]}
+        rows = [candidate.as_dict() for candidate in self.candidates]
+        others = [name for name in rows[0].pop("figures") if name not in _NAMED.values()]
+        found = {name: [row[name] for row in rows] for name in rows[0]}
+        return found | {name: [one.figures.get(name) for one in self.candidates] for name in others}
+
+    @property
+    def compared(self) -> tuple[Definition, ...]:
+        """The measures that the table has a column of: those of loss, then those of risk."""
+        return tuple(
+            one
+            for one in (*defined("loss"), *defined("risk"))
+            if one.compared and all(one.name in candidate.figures for candidate in self.candidates)
+        )
 
     def plot(self, *, ax: Any = None) -> Any:
         """Draw the risk–utility map: each method a line through its k, the efficient candidates ringed.
@@ -146,8 +175,8 @@ class Comparison:
         return draw_map(lines, [(one.g_il, one.g_dr) for one in self.frontier], ax)
 
     def __repr__(self) -> str:
-        rows = [_HEADS, *self._cells()]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(_HEADS))]
+        rows = [self._heads(), *self._cells()]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
             row[0].ljust(widths[0])
             + "".join(f"  {cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))
@@ -156,12 +185,16 @@ class Comparison:
         return "\n".join(line.rstrip() for line in [*lines, self._note()])
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in _HEADS)
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in self._heads())
         rows = "".join(
             "<tr>" + "".join(f"<td style='text-align:right'>{html.escape(cell)}</td>" for cell in row) + "</tr>"
             for row in self._cells()
         )
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p>{html.escape(self._note())}</p>"
+
+    def _heads(self) -> tuple[str, ...]:
+        figures = [f"{one.name} {one.unit}".rstrip() for one in self.compared]
+        return ("method", "k", "groups", *figures, "score", "seconds", "")
 
     def _cells(self) -> list[tuple[str, ...]]:
         efficient, best = self.frontier, self.best
@@ -170,7 +203,8 @@ class Comparison:
                 one.method,
                 str(one.k),
                 str(one.groups),
-                *(f"{value:.2f}" for value in (one.il, one.g_il, one.rld, one.interval, one.g_dr, one.score)),
+                *(f"{one.figures[measure.name]:.2f}" for measure in self.compared),
+                f"{one.score:.2f}",
                 f"{one.seconds:.2f}",
                 "lowest score" if one is best else "efficient" if one in efficient else "",
             )
@@ -308,21 +342,17 @@ def _part(progress: Progress | None, start: int, stop: int, in_all: int) -> Prog
 
 def _candidate(name: str, release: Release, x: float, seconds: float) -> Candidate:
     loss, risk = release.loss, release.risk
+    figures = {one.name: one.value for one in (*loss.measures, *risk.measures)}
     return Candidate(
         method=name,
         k=release.recipe.k,
         groups=release.n_groups,
-        il=loss.percent,
-        il1s=loss.il1s,
-        g_il=loss.g_il,
-        rld=risk.rld,
-        right_group=risk.right_group,
-        interval=risk.interval,
-        g_dr=risk.g_dr,
+        **{attribute: figures[measure] for attribute, measure in _NAMED.items()},
         score=scoring_index(loss.g_il, risk.g_dr, x),
         seconds=seconds,
         sampled=risk.sampled,
         standard_error=risk.standard_error,
+        figures=figures,
     )
 
 

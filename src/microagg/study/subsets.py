@@ -4,7 +4,6 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from microagg._kernels.sums import group_means
 from microagg.checks import check_enough_records, check_jobs, check_k, check_option, check_whole
 from microagg.errors import InvalidData, InvalidParameter
+from microagg.evaluate.measure import ReadOnly
 from microagg.io import frames
 from microagg.moments import standard_scores
 from microagg.parallel import in_parallel
@@ -24,7 +24,7 @@ _MOST_SUBSETS = 1_000_000
 
 
 @dataclass(frozen=True)
-class SubsetLosses:
+class SubsetLosses(ReadOnly):
     """The information loss of groups formed on each subset of the columns, and judged on all.
 
     Attributes
@@ -41,12 +41,6 @@ class SubsetLosses:
     """
 
     losses: Mapping[tuple[Any, ...], float]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "losses", MappingProxyType(dict(self.losses)))
-
-    def __reduce__(self) -> tuple[object, ...]:  # a read-only mapping does not pickle by itself
-        return SubsetLosses, (dict(self.losses),)
 
     @property
     def best(self) -> tuple[Any, ...]:

@@ -10,12 +10,18 @@ called small. Then "small" bounds nobody who stands out of his group, and anythi
 What is told is decided by the masked file alone, so that the decision tells nothing either.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.report.figures import LOSS_SCALE, LOSS_WORDS, Judged, correlation_words, loss_word
-from microagg.report.parts import ColumnLoss, Loss
-from microagg.report.text import shown
+from microagg.judgement.loss import LOSS_WORDS, loss_word, moved
+from microagg.judgement.names import shown
+from microagg.judgement.parts import ColumnLoss, Loss, Moved
+from microagg.judgement.run import Run
+
+if TYPE_CHECKING:
+    from microagg.release import Release
 
 NOT_TOLD = "not told"
 _SMALL = LOSS_WORDS[0][0]
@@ -23,10 +29,10 @@ _CORRELATION_STEPS = (0.1, 0.2)
 """Coarser than inside the house: a group whose own loss is small moves no correlation by 0.1."""
 
 
-def told_columns(release: Judged) -> NDArray[np.bool_]:
+def told_columns(release: "Release", run: Run) -> NDArray[np.bool_]:
     """Tell for each masked column whether its loss may be public."""
     _, masked = release._both()
-    if release.recipe.aggregate == "median":  # behind which a member may be as far away as he likes
+    if run.aggregate == "median":  # behind which a member may be as far away as he likes
         return np.zeros(len(masked), dtype=bool)
     labels = release.groups if release.groups.ndim == 2 else np.broadcast_to(release.groups[:, None], masked.T.shape)
     return np.array([_most_alone(column, own) < _SMALL for column, own in zip(masked, labels.T, strict=True)])
@@ -48,10 +54,9 @@ def _most_alone(masked: NDArray[np.float64], labels: NDArray[np.int64]) -> float
     return 100.0 * inside / (inside + total)
 
 
-def public_loss_of(release: Judged) -> Loss:
+def public_loss_of(release: "Release", told: NDArray[np.bool_]) -> Loss:
     """Give the loss in words, overall and of each column, where it may be told."""
     lost = release.information.per_column
-    told = told_columns(release)
     columns = tuple(
         ColumnLoss(shown(name), loss_word(percent) if may else NOT_TOLD)
         for (name, percent), may in zip(lost.items(), told, strict=True)
@@ -59,13 +64,13 @@ def public_loss_of(release: Judged) -> Loss:
     # Every column that varies counts alike in the loss overall; a column that is not told must not show in it.
     known = [percent for percent, may in zip(lost.values(), told, strict=True) if may]
     word = loss_word(sum(known) / len(known)) if known else NOT_TOLD
-    return Loss(word, None, LOSS_SCALE, (), columns, len(known))
+    return Loss(word, None, columns, len(known))
 
 
-def public_change_of_correlations(release: Judged) -> str:
-    """Give the mean change of a correlation between columns whose loss is told, in words; empty where there is none."""
-    told = np.flatnonzero(told_columns(release))
-    if told.size < 2:
-        return ""
-    change = np.abs(release.loss.correlations[np.ix_(told, told)])
-    return correlation_words(float(change[np.triu_indices(told.size, 1)].mean()), _CORRELATION_STEPS)
+def public_change_of_correlations(release: "Release", told: NDArray[np.bool_]) -> Moved | None:
+    """Give the mean change of a correlation between columns whose loss is told, in coarse steps; None without two."""
+    places = np.flatnonzero(told)
+    if places.size < 2:
+        return None
+    change = np.abs(release.loss.correlations[np.ix_(places, places)])
+    return moved(float(change[np.triu_indices(places.size, 1)].mean()), _CORRELATION_STEPS)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.report.parts import Distribution
+from microagg.judgement.parts import Distribution
 
 Values = NDArray[np.float64]
 
@@ -28,7 +28,7 @@ def before_and_after(name: str, original: Values, masked: Values) -> Distributio
     if high <= low:
         low, high = original.min(), original.max()
     if high <= low:
-        return _undrawn(name, "one value throughout")
+        return _undrawn(name, "constant")
     edges = _nice_edges(float(low), float(high), _BINS, whole=_is_whole(original))
     outside = np.count_nonzero((original < edges[0]) | (original > edges[-1]))
     return Distribution(
@@ -44,12 +44,12 @@ def masked_only(name: str, masked: Values, k: int) -> Distribution:
     """Bin a masked column, for the public: no bin of few records, open ends, shares in whole percent."""
     low, high = np.quantile(masked, _INSIDE_PUBLIC)
     if high <= low:
-        return _undrawn(name, "nearly all records have one value")
+        return _undrawn(name, "nearly constant")
     inner = _nice_edges(float(low), float(high), _PUBLIC_BINS, whole=False)[1:-1]
     counts = np.bincount(np.searchsorted(inner, masked, side="right"), minlength=inner.size + 1)
     kept = merge_small(counts.tolist(), SMALL_CELL * k)
     if len(kept) < 3:
-        return _undrawn(name, "too few records to show in bins")
+        return _undrawn(name, "few")
     # Bin i ends where the next begins; the outer two are open, and drawn as wide as their neighbours.
     bounds = [float(inner[first - 1]) for first in kept[1:]]
     edges = (2 * bounds[0] - bounds[1], *bounds, 2 * bounds[-1] - bounds[-2])
@@ -75,8 +75,8 @@ def merge_small(counts: Sequence[int], least: int) -> list[int]:
     return starts
 
 
-def _undrawn(name: str, note: str) -> Distribution:
-    return Distribution(name, (), (), (), None, note)
+def _undrawn(name: str, why: str) -> Distribution:
+    return Distribution(name, (), (), (), None, why)
 
 
 def _is_whole(values: Values) -> bool:
@@ -88,7 +88,7 @@ def _nice_edges(low: float, high: float, bins: int, *, whole: bool) -> Values:
     rough = (high - low) / bins
     power = 10.0 ** math.floor(math.log10(rough)) if rough > 0 and math.isfinite(rough) else 0.0
     if power == 0.0 or not math.isfinite(power) or math.ulp(max(abs(low), abs(high))) * 8 > rough:
-        return np.linspace(low, high, 3)  # too narrow for float64 to cut further
+        return np.array([low, low / 2 + high / 2, high])  # too narrow, or too wide, for float64 to cut further
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * 0.999)
     shift = 0.0
     if whole and step <= 1:
