@@ -19,6 +19,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "docstrings",
     "command_line",
+    "choices",
     "borrowed",
 ]
 exclude_patterns = ["_ext", "_static", "search.md"]  # the last: see _ext/borrowed.py
