@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from microagg import DependenceTree, information_loss, select_variables
-from microagg._kernels.standard import standard_scores
+from microagg.moments import standard_scores
 from microagg.partition.mdav import mdav
 
 mpl.rcParams["svg.hashsalt"] = "microagg"  # the same figure gives the same file

@@ -91,7 +91,7 @@ def main() -> None:
     }
     for label, columns in choices.items():
         for kind in (MedianTree, OrthantTree):
-            seconds, loss, _ = run(table, blocks=kind(max_leaf=20_000, k=3, columns=columns))
+            seconds, loss, _ = run(table, blocks=kind(max_block=20_000, k=3, columns=columns))
             print(f"| {label} | {kind.__name__} | {loss:.4f} | {seconds:.1f} |", flush=True)
 
     path = Path(__file__).parent.parent / "docs" / "blocks.svg"

@@ -22,7 +22,7 @@ import numba
 import numpy as np
 
 from microagg import __version__, datasets
-from microagg._kernels.standard import standard_scores
+from microagg.moments import standard_scores
 from microagg.partition import METHODS, choose_search
 
 

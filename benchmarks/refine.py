@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 import microagg as ma
-from microagg._kernels.standard import standard_scores
+from microagg.moments import standard_scores
 
 BEST_KNOWN = {
     "tarragona": {3: 14.4686, 4: 17.1098, 5: 20.1704, 6: 23.4928, 10: 30.1211},

@@ -210,8 +210,8 @@ def draw_blocks(folder):
     """Draw the three ways of cutting a file into blocks."""
     X = forty_points()
     ways = {
-        "MedianTree": ma.MedianTree(max_leaf=12, k=K),
-        "OrthantTree": ma.OrthantTree(max_leaf=12, k=K),
+        "MedianTree": ma.MedianTree(max_block=12, k=K),
+        "OrthantTree": ma.OrthantTree(max_block=12, k=K),
         "UnivariateBlocks": ma.UnivariateBlocks(max_block=12, k=K),
     }
     figure, axes = panels(3)

@@ -1,6 +1,8 @@
 """Draw the pictures of the README: a terminal session and the report it leads to, both as they really come out."""
 
 import io
+import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -11,13 +13,15 @@ from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 
 HERE = Path(__file__).parent
+WIDTH = 120  # characters of a line, as the program writes to what is no terminal
 THEME = TerminalTheme(
     (250, 250, 248), (40, 44, 52), [(40, 44, 52)] + [(60, 90, 120)] * 7, [(110, 115, 125)] + [(40, 44, 52)] * 7
 )
 SESSION = (
-    ("datasets", "make", "survey", "-o", "survey.csv"),
-    ("inspect", "survey.csv"),
-    ("mask", "survey.csv", "--recipe", "recipe.toml", "-o", "out"),
+    ("microagg", "datasets", "make", "survey", "-o", "survey.csv"),
+    ("microagg", "inspect", "survey.csv"),
+    ("sed", "-i", "-e", '/^    "weight",/d', "-e", '/^\\[roles\\]/a weight = "weight"', "recipe.toml"),
+    ("microagg", "mask", "survey.csv", "--recipe", "recipe.toml", "-o", "out"),
 )
 PAGE = "<style>body{{margin:0;padding:18px 22px;background:#fafaf8}}</style>"
 CODE = PAGE + "<pre style='font:13px/1.45 monospace;color:#282c34;margin:0'>{code}</pre>"
@@ -25,12 +29,13 @@ CODE = PAGE + "<pre style='font:13px/1.45 monospace;color:#282c34;margin:0'>{cod
 
 def session(folder):
     """Run the commands in a folder; give what the terminal shows as HTML."""
-    console = Console(record=True, width=118, file=io.StringIO(), color_system="truecolor")
+    console = Console(record=True, width=WIDTH, file=io.StringIO(), color_system="truecolor")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    around = os.environ | {"PATH": path}
     for words in SESSION:
-        console.print(f"[bold]$ microagg {' '.join(words)}[/bold]", highlight=False)
-        command = [Path(sys.executable).parent / "microagg", *words]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
-        console.print(done.stdout.rstrip() + "\n", highlight=False, markup=False)
+        console.print(f"$ {shlex.join(words)}", style="bold", highlight=False, markup=False)
+        done = subprocess.run(words, cwd=folder, env=around, capture_output=True, text=True, check=True)
+        console.print(done.stdout.rstrip() + "\n" if done.stdout else "", highlight=False, markup=False)
     return console.export_html(theme=THEME, inline_styles=True, code_format=CODE)
 
 

@@ -17,9 +17,9 @@ from sklearn.preprocessing import StandardScaler
 
 import microagg as ma
 from microagg import pipeline
-from microagg._kernels.standard import standard_scores
 from microagg.aggregate import released_values
 from microagg.errors import InvalidParameter, PromiseBroken, TooFewRecords
+from microagg.moments import standard_scores
 from microagg.partition import METHODS
 from microagg.partition.mdav import mdav
 

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 
 import microagg as ma
-from microagg._kernels.standard import standard_scores
 from microagg.errors import InputError, PromiseBroken
+from microagg.moments import standard_scores
 from microagg.partition.mdav import mdav
 
 NAMES = ["age", "hours", "wage", "income"]
@@ -14,8 +15,8 @@ SURVEY = ma.datasets.survey(3000, seed=0)
 TABLE = SURVEY.select(NAMES)
 SCORES = standard_scores(np.array([TABLE[name].to_numpy() for name in NAMES], dtype=float)).T
 ESTIMATORS = {
-    "median": ma.MedianTree(max_leaf=400, k=3),
-    "orthants": ma.OrthantTree(max_leaf=400, k=3),
+    "median": ma.MedianTree(max_block=400, k=3),
+    "orthants": ma.OrthantTree(max_block=400, k=3),
     "univariate": ma.UnivariateBlocks(max_block=400, k=3),
 }
 
@@ -105,21 +106,29 @@ def test_bad_blocks_are_named(options, error, message):
 )
 def test_the_tree_on_eia(most, k, expected, paper):
     table = ma.datasets.load("eia")
-    release = ma.protect(table, k=k, blocks=ma.OrthantTree(max_leaf=most, k=k))
+    release = ma.protect(table, k=k, blocks=ma.OrthantTree(max_block=most, k=k))
     assert release.information.sse == pytest.approx(expected, rel=0.001)
     assert release.information.sse < paper
 
 
+@pytest.mark.parametrize("tree", [ma.MedianTree, ma.OrthantTree])
+def test_the_former_name_of_max_block_is_taken(tree):
+    X = ma.datasets.uniform(1000, 2, seed=0)
+    former = clone(tree(max_leaf=100)).fit_predict(X)
+    assert_array_equal(former, tree(max_block=100).fit_predict(X))
+    assert_array_equal(former, tree(100).fit_predict(X))
+
+
 def test_named_and_numbered_columns_to_cut_by():
     frame = TABLE.to_pandas()
-    named = ma.OrthantTree(max_leaf=300, k=3, columns=["wage", "age"]).fit_predict(frame)
-    assert_array_equal(named, ma.OrthantTree(max_leaf=300, k=3, columns=[2, 0]).fit_predict(frame.to_numpy()))
+    named = ma.OrthantTree(max_block=300, k=3, columns=["wage", "age"]).fit_predict(frame)
+    assert_array_equal(named, ma.OrthantTree(max_block=300, k=3, columns=[2, 0]).fit_predict(frame.to_numpy()))
     assert_array_equal(
         ma.UnivariateBlocks(max_block=300, column="hours").fit_predict(frame),
         ma.UnivariateBlocks(max_block=300, column=1).fit_predict(frame.to_numpy()),
     )
-    by_name = ma.protect(TABLE, k=3, blocks=ma.OrthantTree(max_leaf=300, k=3, columns=["wage", "age"]))
-    by_number = ma.protect(TABLE, k=3, blocks=ma.OrthantTree(max_leaf=300, k=3, columns=[2, 0]))
+    by_name = ma.protect(TABLE, k=3, blocks=ma.OrthantTree(max_block=300, k=3, columns=["wage", "age"]))
+    by_number = ma.protect(TABLE, k=3, blocks=ma.OrthantTree(max_block=300, k=3, columns=[2, 0]))
     assert_array_equal(by_name.groups, by_number.groups)
     assert ma.protect(TABLE, k=3, blocks=ma.UnivariateBlocks(max_block=300, column="hours")).k_achieved == 3
     for columns, message in ((["weight"], "X does not have"), ([7], "X does not have"), ([], "is empty")):

@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import microagg as ma
-from microagg._kernels.standard import standard_scores
 from microagg.errors import InputError
+from microagg.moments import standard_scores
 from microagg.partition.mdav import mdav
 
 NAMES = ["age", "education", "hours", "wage", "income", "tax", "contributions"]

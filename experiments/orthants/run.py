@@ -96,7 +96,7 @@ def block_counts(most: int) -> dict[str, int]:
         counts = np.histogram2d(X[:, 0], X[:, 1], bins=2**level)[0]
     return {
         "univariate": int(ma.UnivariateBlocks(max_block=most, k=3).fit_predict(X).max()) + 1,
-        "2^d-tree": int(ma.OrthantTree(max_leaf=most, k=3).fit_predict(X).max()) + 1,
+        "2^d-tree": int(ma.OrthantTree(max_block=most, k=3).fit_predict(X).max()) + 1,
         "cells": 4**level,
     }
 

@@ -1,6 +1,6 @@
 """Judge any pair of files, whoever masked them: what was lost, and what an intruder could do."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,8 @@ from microagg.evaluate.dominance import Dominance, measure_dominance
 from microagg.evaluate.risk import DisclosureRisk, measure_risk
 from microagg.evaluate.utility import LossMeasures, measure_loss
 from microagg.io import frames
+from microagg.progress import Progress
 
-Progress = Callable[[int, int], None]
 Columns = NDArray[np.float64]
 
 SAMPLE_ABOVE, SAMPLE = 200_000, 20_000

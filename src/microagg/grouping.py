@@ -20,11 +20,11 @@ from microagg.partition import METHODS, method_named
 from microagg.partition.refine import refine
 from microagg.prepare.dependence import MEASURES, dependence
 from microagg.prepare.selection import Selection, select_columns
+from microagg.progress import Progress
 
 Columns = NDArray[np.float64]
 Labels = NDArray[np.int64]
 Partitioner = Callable[..., Labels]
-Progress = Callable[[int, int], None]
 
 AUTO_BLOCKS_ABOVE = 200_000
 """Records up to which "auto" groups a stratum as a whole."""

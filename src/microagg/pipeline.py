@@ -16,7 +16,6 @@ from microagg.evaluate.anonymity import fewest_sharing
 from microagg.evaluate.loss import loss_of_release
 from microagg.grouping import (
     Labels,
-    Progress,
     check_rest,
     check_selection,
     check_strata,
@@ -31,6 +30,7 @@ from microagg.io import frames
 from microagg.partition import METHODS, choose_search, groups_each_column
 from microagg.partition.refine import check_effort
 from microagg.prepare.scaling import SCALES, scale_columns
+from microagg.progress import Progress
 from microagg.recipe import Recipe
 from microagg.release import Release
 from microagg.schema import Role, Schema
@@ -226,7 +226,7 @@ def protect(
     data = frames.with_columns(complete, schema.released, replaced)
 
     written = frames.to_columns(frames.open_frame(data), quasi_names)
-    k_achieved = fewest_sharing(written, groups, strata_of_rows, n_jobs)
+    k_achieved = fewest_sharing(written, strata_of_rows, per_column=groups.ndim == 2, n_jobs=n_jobs)
     if k_achieved < k:
         raise PromiseBroken(f"only {k_achieved} records would share a released combination of values; k={k} was asked.")
     return Release(

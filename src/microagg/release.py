@@ -1,7 +1,7 @@
 """Release: what protect() gives back."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,9 @@ from microagg.evaluate.loss import InformationLoss
 from microagg.evaluate.risk import DisclosureRisk, measure_risk
 from microagg.evaluate.utility import LossMeasures, measure_loss
 from microagg.io import frames
+from microagg.io.promise import Promise
 from microagg.prepare.selection import Selection
+from microagg.progress import Progress
 from microagg.recipe import Recipe
 from microagg.schema import Role
 
@@ -53,7 +55,8 @@ class Release:
         How many records share their masked values and strata, and what those give away of the confidential
         columns. Computed when asked.
     k_achieved : int
-        The fewest records that share one combination of released values.
+        The fewest records that share one combination of values in the masked columns and strata that are released;
+        if `recipe.per_column`, of a value in any one masked column and the strata.
     recipe : Recipe
         Everything the run depended on.
     selection : Selection or None
@@ -109,7 +112,7 @@ class Release:
         sample: int | None = None,
         seed: int = 0,
         n_jobs: int | None = None,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Progress | None = None,
     ) -> DisclosureRisk:
         """Measure what an intruder who knows these of the masked columns, and the strata, could do.
 
@@ -141,6 +144,14 @@ class Release:
             seed=seed,
             n_jobs=check_jobs(n_jobs),
             progress=progress,
+        )
+
+    @property
+    def promise(self) -> Promise:
+        """What must hold of `data` wherever it is written: `k_achieved`, and the columns that it is counted on."""
+        roles = self.recipe.roles
+        return Promise(
+            self.k_achieved, roles[Role.QUASI.value], roles[Role.STRATUM.value], per_column=self.recipe.per_column
         )
 
     @cached_property

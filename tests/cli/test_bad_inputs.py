@@ -1,6 +1,7 @@
 """Bad inputs: one paragraph, the right exit code, nothing left, and no cell of the data shown."""
 
 import gzip
+import os
 import sys
 from pathlib import Path
 
@@ -44,6 +45,19 @@ def recipe(text, data=GOOD):
         Path("r.toml").write_text(text)
 
     return prepare
+
+
+def hard_link(name):
+    def prepare():
+        Path("good.csv").write_text(GOOD)
+        os.link("good.csv", name)
+
+    return prepare
+
+
+def database(name="x.db"):
+    table = pa.table({name: range(40) for name in "abc"})
+    return lambda: (Path(name).parent.mkdir(exist_ok=True), write_table(table, f"duckdb:///{name}?table=t", False))
 
 
 TABLE = "duckdb:///x.db?table=t"
@@ -91,6 +105,42 @@ CASES = {
         (*MASK, "good.csv", "--to", "good.csv", "--force"),
         2,
         "source",
+    ),
+    "target is a hard link to the source": (
+        hard_link("hard.csv"),
+        (*MASK, "good.csv", "--to", "hard.csv", "--force"),
+        2,
+        "source itself",
+    ),
+    "target on disk is a hard link to the source": (
+        lambda: (hard_link("hard.csv")(), recipe("k = 3\n" + ROLES)()),
+        (*BY_RECIPE, "--engine", "disk", "--to", "hard.csv", "--force"),
+        2,
+        "the target is the source",
+    ),
+    "target is the source's table": (
+        database(),
+        (*MASK, TABLE, "--to", "duckdb:///./x.db?table=MAIN.T", "--force"),
+        2,
+        "source itself",
+    ),
+    "target is the source's database": (
+        database("x.csv"),
+        (*MASK, "duckdb:///x.csv?table=t", "--to", "x.csv", "--force"),
+        2,
+        "source itself",
+    ),
+    "the output holds the source's database": (
+        database("out/masked.parquet"),
+        (*MASK, "duckdb:///out/masked.parquet?table=t", "--force"),
+        2,
+        "the output is the source, or holds it",
+    ),
+    "target's database in the output": (
+        lambda: (Path("out").mkdir(), Path("good.csv").write_text(GOOD)),
+        (*MASK, "good.csv", "--to", "duckdb:///out/report.html?table=t"),
+        2,
+        "lies in it",
     ),
     "target in the output": (
         lambda: (Path("out").mkdir(), Path("good.csv").write_text(GOOD)),
@@ -147,6 +197,24 @@ CASES = {
         ("inspect", "good.csv", "-o", "good.csv", "--force"),
         2,
         "good.csv",
+    ),
+    "the recipe over a hard link to the source": (
+        hard_link("hard.toml"),
+        ("inspect", "good.csv", "-o", "hard.toml", "--force"),
+        2,
+        "source itself",
+    ),
+    "the recipe over the source's database": (
+        database(),
+        ("inspect", TABLE, "-o", "x.db", "--force"),
+        2,
+        "source itself",
+    ),
+    "a picture over the source's database": (
+        database("x.svg"),
+        ("tree", "duckdb:///x.svg?table=t", "-o", "x.svg", "--force"),
+        2,
+        "source itself",
     ),
     "the recipe into nowhere": (write("good.csv", GOOD), ("inspect", "good.csv", "-o", "no/r.toml"), 2, "r.toml"),
     "the output holds the source": (

@@ -45,7 +45,10 @@ def test_from_a_raw_file_to_a_report():
     recipe = Path("recipe.toml").read_text()
     assert '"person",' in recipe
     assert "numbers the records" in recipe or "by its name" in recipe
-    Path("recipe.toml").write_text(recipe.replace('name = "mdav"', 'name = "iamat"'))
+    drop = recipe[recipe.index("drop = [") : recipe.index("]\n", recipe.index("drop = ["))] + "]\n"
+    assert '"weight",  # by its name it may be a sampling weight or a body weight' in drop
+    recipe = recipe.replace(drop, 'weight = "weight"\n').replace('name = "mdav"', 'name = "iamat"')
+    Path("recipe.toml").write_text(recipe)
     result = call("mask", "survey.csv", "--recipe", "recipe.toml", "-o", "out", "--public")
     assert "k=4 asked, 4 reached" in result.stdout
     assert names_in("out") == ["recipe.toml", "report.html", "report_public.html", "survey_masked.csv"]

@@ -122,7 +122,7 @@ def test_reasons_of_guessed_roles_go_from_recipe_to_recipe():
     call("mask", "survey.csv", "--recipe", "recipe.toml", "-k", 3)
     given, written = Path("recipe.toml").read_text(), Path("out/recipe.toml").read_text()
     reasons = [line for line in given.splitlines() if line.startswith('    "')]
-    assert len(reasons) == 12
+    assert len(reasons) == 13
     assert all("# " in line and line in written for line in reasons)
     assert "\nk = 3  # " in written
     call("mask", "survey.csv", "-k", 3, "--yes", "-o", "guessed")

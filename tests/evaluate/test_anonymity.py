@@ -10,36 +10,35 @@ from hypothesis import strategies as st
 import microagg as ma
 from microagg.errors import InputError
 from microagg.evaluate.anonymity import fewest_sharing
+from tests.reference.alike import fewest_alike
+
+CELLS = st.sampled_from([0.0, -0.0, 1.0, 1.5, float("nan")])
 
 
-@given(
-    cells=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 1)), min_size=1, max_size=30),
-)
-def test_it_counts_the_rarest_combination_of_values_and_stratum(cells):
-    columns = np.array([[a, b] for a, b, _ in cells], dtype=float).T
-    strata = np.array([s for _, _, s in cells])
-    groups = np.unique(np.array(cells), axis=0, return_inverse=True)[1].ravel()
-    assert fewest_sharing(columns, groups, strata) == min(cells.count(cell) for cell in cells)
+@given(st.lists(st.tuples(CELLS, CELLS, st.integers(0, 1)), min_size=1, max_size=30), st.integers(1, 3))
+def test_it_counts_the_rarest_combination_of_values_and_stratum(cells, n_jobs):
+    first, second, strata = (list(column) for column in zip(*cells, strict=True))
+    columns, numbers = np.array([first, second]), np.array(strata)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("microagg.evaluate.anonymity._PART", 7)
+        assert fewest_sharing(columns, numbers, n_jobs=n_jobs) == fewest_alike([first, second, strata])
+        each = min(fewest_alike([first, strata]), fewest_alike([second, strata]))
+        assert fewest_sharing(columns, numbers, per_column=True, n_jobs=n_jobs) == each
 
 
 def test_groups_that_came_out_alike_count_as_one():
     columns = np.array([[1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0]])
-    groups = np.array([0, 0, 1, 1, 2, 2, 3, 3])
-    assert fewest_sharing(columns, groups, np.zeros(8, dtype=int)) == 4
-    assert fewest_sharing(columns, groups, np.array([0, 0, 1, 1, 0, 0, 0, 0])) == 2
+    assert fewest_sharing(columns, np.zeros(8, dtype=int)) == 4
+    assert fewest_sharing(columns, np.array([0, 0, 1, 1, 0, 0, 0, 0])) == 2
 
 
-def test_a_group_whose_members_differ_shares_nothing():
-    groups = np.array([0, 0, 1, 1])
-    nowhere = np.zeros(4, dtype=int)
-    assert fewest_sharing(np.array([[1.0, 1.5, 2.0, 2.0]]), groups, nowhere) == 0
-    assert fewest_sharing(np.array([[1.0, 1.0, 2.0, 2.0]]), groups, np.array([0, 1, 0, 0])) == 0
+def test_a_missing_value_is_like_another():
+    assert fewest_sharing(np.array([[1.0, 1.0, np.nan, np.nan]]), np.zeros(4, dtype=int)) == 2
 
 
 def test_each_column_by_itself():
     columns = np.array([[1.0, 1.0, 1.0, 2.0, 2.0, 2.0], [5.0, 6.0, 5.0, 6.0, 5.0, 6.0]])
-    groups = np.array([[0, 0], [0, 1], [0, 0], [1, 1], [1, 0], [1, 1]])
-    assert fewest_sharing(columns, groups, np.zeros(6, dtype=int)) == 3
+    assert fewest_sharing(columns, np.zeros(6, dtype=int), per_column=True) == 3
 
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "pycanon.json").read_text())

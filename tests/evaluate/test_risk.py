@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import microagg as ma
-from microagg._kernels.standard import moments, standardise
 from microagg.errors import InputError
 from microagg.evaluate.intervals import deviation_intervals, rank_intervals
 from microagg.evaluate.risk import key_sets
+from microagg.moments import moments, standardise
 from tests.reference.risk import deviation_counts, interval_counts, linkage, tied_interval_counts
 
 CENSUS_KEYS = ["FEDTAX", "AFNLWGT", "AGI", "EMCONTRB", "PTOTVAL", "TAXINC", "STATETAX"]

@@ -27,10 +27,12 @@ def run(server):
                 connection.commit()
             return found
 
-    tables = "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname !~ '^(pg_|information)'"
+    ours = "WHERE schemaname !~ '^(pg_|information)'"
+    left = f"SELECT format('VIEW IF EXISTS %I.%I CASCADE', schemaname, viewname) FROM pg_views {ours} UNION ALL "
+    left += f"SELECT format('TABLE IF EXISTS %I.%I CASCADE', schemaname, tablename) FROM pg_tables {ours}"
     yield execute
-    for (name,) in execute(tables):
-        execute(f"DROP TABLE {name} CASCADE")
+    for (what,) in execute(left):
+        execute(f"DROP {what}")  # a partition may have gone with its table
 
 
 @pytest.fixture(params=["duckdb", "postgresql"])

@@ -18,25 +18,63 @@ USER, PASSWORD = "keeper", "pass-Wort/1"
 def postgresql():
     """Start a server and give its port, its folder, and address(table, ...)."""
     initdb = Path(find_program("initdb"))
-    # PostgreSQL does not run as root; a short path, as a socket's must be.
-    as_whom = {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
-    folder = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
-    running = None
-    try:
+    with _private_folder() as folder:
         secret = folder / "secret"
         secret.write_text(PASSWORD)
-        if as_whom:
-            shutil.chown(folder, "postgres")
+        if _as_whom():
             shutil.chown(secret, "postgres")
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder, **as_whom}
         create = [initdb, "-D", folder / "data", "-U", USER, f"--pwfile={secret}", "-A", "scram-sha-256"]
-        subprocess.run([*create, "-E", "UTF8", "--locale=C", "--no-sync"], check=True, **quiet)
-        command = [initdb.with_name("postgres"), "-D", folder / "data", "-p", str(port), "-k", folder, "-F"]
-        running = subprocess.Popen([*command, "-c", "listen_addresses=127.0.0.1"], **quiet)
-        ready = [initdb.with_name("pg_isready"), "-h", "127.0.0.1", "-p", str(port), "-t", "1"]
+        subprocess.run([*create, "-E", "UTF8", "--locale=C", "--no-sync"], check=True, **_quiet(folder))
+        with _running(initdb, folder) as port:
+
+            def address(table=None, database="postgres", more=""):
+                parameters = f"?table={table}{more}" if table else ""
+                return f"postgresql://{USER}:{PASSWORD.replace('/', '%2F')}@127.0.0.1:{port}/{database}{parameters}"
+
+            yield SimpleNamespace(port=port, folder=folder, address=address)
+
+
+@contextmanager
+def standby(server):
+    """Start a server that follows another and can only be read; give its port."""
+    copy = Path(find_program("pg_basebackup"))
+    with _private_folder() as folder:
+        where = ["-D", folder / "data", "-d", server.address()]
+        subprocess.run([copy, *where, "-R", "-c", "fast", "--no-sync"], check=True, **_quiet(folder))
+        with _running(copy, folder) as port:
+            yield port
+
+
+@contextmanager
+def _private_folder():
+    folder = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))  # a short path, as a socket's must be
+    try:
+        if _as_whom():
+            shutil.chown(folder, "postgres")
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _as_whom():
+    """PostgreSQL does not run as root."""
+    return {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
+
+
+def _quiet(folder):
+    return {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder, **_as_whom()}
+
+
+@contextmanager
+def _running(program, folder):
+    """Run a server on the data in a folder, with the programs beside the given one; give its port."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [program.with_name("postgres"), "-D", folder / "data", "-p", str(port), "-k", folder, "-F"]
+    running = subprocess.Popen([*command, "-c", "listen_addresses=127.0.0.1"], **_quiet(folder))
+    try:
+        ready = [program.with_name("pg_isready"), "-h", "127.0.0.1", "-p", str(port), "-t", "1"]
         for _ in range(300):
             if subprocess.run(ready, check=False, stdout=subprocess.DEVNULL).returncode == 0:
                 break
@@ -45,18 +83,11 @@ def postgresql():
             subprocess.run(["sleep", "0.1"], check=True)
         else:
             raise RuntimeError("the server does not answer")
-
-        def address(table=None, database="postgres", more=""):
-            parameters = f"?table={table}{more}" if table else ""
-            return f"postgresql://{USER}:{PASSWORD.replace('/', '%2F')}@127.0.0.1:{port}/{database}{parameters}"
-
-        yield SimpleNamespace(port=port, folder=folder, address=address)
+        yield port
     finally:
-        if running is not None:
-            running.terminate()  # waits for sessions
-            try:
-                running.wait(5)
-            except subprocess.TimeoutExpired:
-                running.send_signal(2)  # breaks them off
-                running.wait(20)
-        shutil.rmtree(folder, ignore_errors=True)
+        running.terminate()  # waits for sessions
+        try:
+            running.wait(5)
+        except subprocess.TimeoutExpired:
+            running.send_signal(2)  # breaks them off
+            running.wait(20)

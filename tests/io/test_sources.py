@@ -104,7 +104,7 @@ FIELD = st.none() | st.text(
 def test_any_text_comes_back(tmp_path_factory, rows, delimiter, line_end):
     table = pa.table({f"n{delimiter}{n}\n": pa.array(column, pa.string()) for n, column in enumerate(zip(*rows))})  # noqa: B905
     path = tmp_path_factory.mktemp("text") / "data.csv"
-    like = Source(table, path.name, "csv", dialect=Dialect(delimiter, line_end=line_end), path=path)
+    like = Source(table, path.name, "csv", dialect=Dialect(delimiter, line_end=line_end), address=path)
     write_target(table, path, like, overwrite=True)
     try:
         read = read_source(path, delimiter=delimiter, header=True)
@@ -119,7 +119,7 @@ def test_any_text_comes_back(tmp_path_factory, rows, delimiter, line_end):
 def test_any_number_comes_back(tmp_path_factory, numbers, decimal):
     table = pa.table({"x": numbers})
     path = tmp_path_factory.mktemp("numbers") / "data.csv"
-    like = Source(table, path.name, "csv", dialect=Dialect(marks=Marks(decimal)), path=path)
+    like = Source(table, path.name, "csv", dialect=Dialect(marks=Marks(decimal)), address=path)
     write_target(table, path, like)
     read = read_source(path, decimal=decimal, thousands="", delimiter=",").typed(["x"])
     assert read["x"].to_pylist() == numbers
@@ -181,12 +181,15 @@ def test_databases_are_left_to_their_module(monkeypatch):
     monkeypatch.setattr(databases, "read_table", lambda _: (STORED, "postgresql://host/db?table=t"))
     monkeypatch.setattr(databases, "check_table_target", lambda *a: calls.append(("check", *a)))
     monkeypatch.setattr(databases, "write_table", lambda _, *a: calls.append(("write", *a)))
-    source = read_source("postgres://user:secret@host/db?table=t")
+    secret = "postgres://user:secret@host/db?table=t"
+    source = read_source(secret)
     assert (source.kind, source.name) == ("postgresql", "postgresql://host/db?table=t")
     assert "secret" not in repr(source)
     assert file_digest("duckdb://file.db?table=t") is None
     write_target(source.table, "duckdb://file.db?table=out", source, overwrite=True)
-    assert [call[0] for call in calls] == ["check", "write"]
+    target = "duckdb://file.db?table=out"
+    assert calls == [("check", target, True, secret), ("write", target, True, secret)]
+    monkeypatch.undo()
     with pytest.raises(InvalidParameter, match="source itself"):
         check_target("duckdb:///a.db?table=t", "duckdb:///./a.db?table=t", overwrite=True)
     with pytest.raises(InvalidParameter, match="encoding is for text files"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from microagg import datasets, information_loss
-from microagg._kernels.standard import standard_scores
+from microagg.moments import standard_scores
 from microagg.partition.cbfs import cbfs
 from microagg.partition.iamat import iamat
 from microagg.partition.maximum_distance import maximum_distance

@@ -71,7 +71,7 @@ def test_fast_refining_of_the_reference_files(name, k):
 def test_blocks_are_refined_across_their_borders():
     X = ma.datasets.uniform(4000, 3, seed=1)
     plain = ma.MDAV(k=3).fit_predict(X)
-    blocks = ma.MedianTree(max_leaf=200, k=3).fit_predict(X)
+    blocks = ma.MedianTree(max_block=200, k=3).fit_predict(X)
     labels = np.empty(4000, dtype=np.int64)
     base = 0
     for block in range(blocks.max() + 1):
@@ -152,7 +152,8 @@ def test_bad_parameters(change, words):
 
 def test_very_many_moves_are_divided_among_searches(monkeypatch):
     module = importlib.import_module("microagg.partition.refine")
-    monkeypatch.setattr(module, "_ENOUGH", (400_000, 2000))
+    monkeypatch.setattr(module, "_ENOUGH_MOVES", 400_000)
+    monkeypatch.setattr(module, "_ENOUGH_SWEEPS", 2000)
     X = ma.datasets.normal(90, 3, seed=2)
     labels = ma.MDAV(k=4).fit_predict(X)
     one, two = (ma.refine(X, labels, 4, effort=1_300_000, seed=5, n_jobs=n_jobs) for n_jobs in (1, 2))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import microagg as ma
-from microagg._kernels.standard import standard_scores
+from microagg.moments import standard_scores
 from microagg.partition import _run, choose_search
 from microagg.partition.cbfs import cbfs
 from microagg.partition.iamat import iamat

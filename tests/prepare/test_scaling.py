@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from microagg._kernels.standard import standard_scores, standard_scores_of_both
+from microagg.moments import standard_scores, standard_scores_of_both
 from microagg.prepare.scaling import scale_columns
 
 

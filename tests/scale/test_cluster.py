@@ -15,7 +15,8 @@ from distributed import Client, LocalCluster
 from numpy.testing import assert_array_equal
 
 import microagg as ma
-from microagg.errors import ClusterFailed, InvalidData, InvalidParameter, TooFewRecords
+from microagg.errors import ClusterFailed, InvalidData, InvalidParameter, PromiseBroken, TooFewRecords
+from tests.io.faults import spoil_parquet, spoilt
 
 SURVEY = ma.datasets.survey(4000, seed=1)
 ROLES = {"identifiers": ["person"], "weight": "weight", "strata": ["region"]}
@@ -63,6 +64,17 @@ def compare(source, tmp_path, cluster, k, **options):
     return there
 
 
+def test_a_private_folder_of_parts_stays_private(source, tmp_path, cluster):
+    target = tmp_path / "masked"
+    target.mkdir(mode=0o700)
+    for partitions in (2, 3):
+        there = {"engine": "dask", "scheduler": cluster, "partitions": partitions, "overwrite": True}
+        ma.protect_file(source, target, 3, **there, **ROLES)
+        assert len(names_in(target)) == partitions
+        assert stat.S_IMODE(target.stat().st_mode) == 0o700
+        assert {stat.S_IMODE(part.stat().st_mode) for part in target.iterdir()} == {0o600}
+
+
 @pytest.mark.parametrize("partitions", [1, 3, 31, 1000])
 def test_parts_do_not_show_in_the_result(source, tmp_path, cluster, partitions):
     found = compare(source, tmp_path, cluster, 4, max_block=100, partitions=partitions, **ROLES)
@@ -98,7 +110,9 @@ def test_ties_zeros_of_both_signs_and_constant_columns(tmp_path, cluster):
         }
     )
     pq.write_table(table, tmp_path / "in.parquet", row_group_size=250)
-    compare(tmp_path / "in.parquet", tmp_path, cluster, 3, strata=["kind"], max_block=40, partitions=5)
+    found = compare(tmp_path / "in.parquet", tmp_path, cluster, 3, strata=["kind"], max_block=40, partitions=5)
+    inside = ma.protect(table, 3, strata=["kind"], blocks="median", max_block=40)
+    assert found.k_achieved == inside.k_achieved == ma.anonymity(pq.read_table(found.path)).k
 
 
 @pytest.mark.parametrize("strata", [[], ["region"]])
@@ -309,3 +323,28 @@ def test_tasks_are_told_a_folder_and_numbers_only(source, tmp_path, monkeypatch,
         assert folder.name.startswith(".microagg-")
         assert isinstance(number, int)
         assert all(isinstance(value, int) or value in plain for value in more)
+
+
+def test_k_is_counted_on_values_and_not_by_groups(tmp_path, cluster):
+    rng = np.random.default_rng(5)
+    table = pa.table({"a": rng.integers(0, 3, 3000), "b": rng.integers(0, 2, 3000), "s": rng.choice(["x", "y"], 3000)})
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=250)
+    options = {"strata": ["s"], "integers": "round", "max_block": 200}
+    found = compare(tmp_path / "in.parquet", tmp_path, cluster, 3, partitions=5, **options)
+    inside = ma.protect(table, 3, blocks="median", **options)
+    assert found.k_achieved == inside.k_achieved > inside.smallest_group
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"), [(spoilt, "shared by 1 record"), (lambda table, _: table.slice(1), "fewer records")]
+)
+def test_what_a_worker_spoils_is_noticed_and_nothing_is_left(source, tmp_path, monkeypatch, fault, message):
+    spoil_parquet(monkeypatch, "income", fault)
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address="127.0.0.1:0") as here,
+        pytest.raises(PromiseBroken, match=message),
+    ):
+        ma.protect_file(
+            source, tmp_path / "out", 3, max_block=500, engine="dask", scheduler=here.scheduler_address, **ROLES
+        )
+    assert names_in(tmp_path) == ["survey.parquet"]

@@ -15,6 +15,8 @@ from numpy.testing import assert_array_equal
 import microagg as ma
 from microagg.errors import InputError, InvalidParameter, PromiseBroken
 from microagg.io.sources import read_source, write_target
+from tests.io.faults import spoil_parquet, spoil_text
+from tests.reference.alike import fewest_alike
 
 SURVEY = ma.datasets.survey(2500, seed=0)
 ROLES = {"identifiers": ["person"], "weight": "weight", "strata": ["region"]}
@@ -44,7 +46,7 @@ def test_the_file_is_what_protect_gives(source, tmp_path, strata, integers):
     same(written, expected.data)
     assert found.information == expected.information
     assert found.n_groups == expected.n_groups
-    assert found.k_achieved == expected.smallest_group
+    assert found.k_achieved == expected.k_achieved
     assert found.recipe.blocks == expected.recipe.blocks
     assert [pq.ParquetFile(target).metadata.row_group(i).num_rows for i in range(4)] == [700, 700, 700, 400]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["masked.parquet", "survey.parquet"]
@@ -383,3 +385,55 @@ def test_columns_have_the_types_that_protect_gives(tmp_path, kind, integers):
     ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 3, integers=integers)
     expected = ma.protect(table, 3, blocks="median", integers=integers).data
     assert pq.read_table(tmp_path / "out.parquet").equals(expected)
+
+
+def test_k_is_counted_on_values_and_not_by_groups(tmp_path):
+    rng = np.random.default_rng(5)
+    table = pa.table(
+        {
+            "a": rng.integers(0, 3, 3000),
+            "b": rng.integers(0, 2, 3000),
+            "half": rng.choice([0.0, -0.0], 3000),
+            "s": rng.choice(["x", "y"], 3000),
+        }
+    )
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=700)
+    options = {"strata": ["s"], "integers": "round", "max_block": 200}
+    found = ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 3, **options)
+    inside = ma.protect(table, 3, blocks="median", **options)
+    written = pq.read_table(tmp_path / "out.parquet")
+    assert inside.smallest_group < inside.k_achieved  # groups came out alike
+    assert found.k_achieved == inside.k_achieved == ma.anonymity(written).k
+    assert found.k_achieved == fewest_alike([written[name].to_pylist() for name in written.column_names])
+    text = ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.csv", 3, **options)
+    assert text.k_achieved == found.k_achieved
+
+
+def test_one_column_has_room_for_digests(tmp_path):
+    pq.write_table(pa.table({"a": np.arange(5000.0)}), tmp_path / "in.parquet", row_group_size=800)
+    assert ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 4).k_achieved == 4
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".csv.gz"])
+@pytest.mark.parametrize("name", ["age", "income"])
+def test_a_spoilt_value_is_noticed_and_nothing_is_left(source, tmp_path, monkeypatch, suffix, name):
+    (spoil_parquet if suffix == ".parquet" else spoil_text)(monkeypatch, name)
+    with pytest.raises(PromiseBroken, match=r"'out\.[a-z.]+' was read back, .* and strata is shared by 1 record"):
+        ma.protect_file(source, tmp_path / f"out{suffix}", 3, max_block=500, integers="round", **ROLES)
+    assert names_in(tmp_path) == ["survey.parquet"]
+
+
+def test_lost_records_are_noticed(source, tmp_path, monkeypatch):
+    spoil_parquet(monkeypatch, "income", lambda table, _: table.slice(3))
+    with pytest.raises(PromiseBroken, match="fewer records than the 2500"):
+        ma.protect_file(source, tmp_path / "out.parquet", 3, max_block=500, **ROLES)
+    assert names_in(tmp_path) == ["survey.parquet"]
+
+
+def test_progress_goes_on_while_the_file_is_read_back(source, tmp_path):
+    told = []
+    ma.protect_file(source, tmp_path / "out.parquet", 3, progress=lambda *a: told.append(a), n_jobs=1, **ROLES)
+    done = [done for done, _ in told]
+    assert done == sorted(done)
+    assert len([one for one in done if 6250 < one <= 7500]) == 4  # row groups
+    assert told[-1] == (7500, 7500)

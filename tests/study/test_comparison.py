@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 import microagg as ma
@@ -65,6 +66,27 @@ def test_the_table_is_readable_as_text_and_html():
     assert "lowest score" in repr(found)
     assert "0.25 · G_IL + 0.75 · G_DR" in repr(found)
     assert "<td" in found._repr_html_()
+
+
+class Wrapped:
+    """Another library's estimator: a parameter without a default, and one that holds an array."""
+
+    def __init__(self, inner, centres=None, seed=0):
+        self.inner, self.centres, self.seed = inner, centres, seed
+
+    def get_params(self):
+        return {"inner": self.inner, "inner__k": self.inner.k, "centres": self.centres, "seed": self.seed}
+
+    def fit_predict(self, X):
+        return self.inner.fit_predict(X)
+
+
+def test_an_estimator_that_cannot_be_made_without_arguments_is_named_by_its_class():
+    three = [Wrapped(ma.MDAV()), Wrapped(ma.MDAV(), seed=1), Wrapped(ma.MDAV(), centres=np.ones((3, 4)))]
+    found = ma.compare(TABLE, three, 3)
+    assert [one.method for one in found.candidates] == ["Wrapped", "Wrapped(seed=1)", "Wrapped(centres=ndarray)"]
+    with pytest.raises(InputError, match="two methods are the same"):
+        ma.compare(TABLE, [Wrapped(ma.MDAV()), Wrapped(ma.CBFS())], 3)
 
 
 def test_estimators_roles_keys_and_samples_are_passed_on():

@@ -1,11 +1,13 @@
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import microagg as ma
 from microagg.errors import InvalidData
 from microagg.io.sources import read_source
 from microagg.schema import Role
+from microagg.study import inspection
 from microagg.study.inspection import inspect_table
 
 N = 400
@@ -16,10 +18,10 @@ def test_a_survey():
     found = inspect_table(ma.datasets.survey(2000, seed=0), 5)
     assert found.records == 2000
     assert found.roles["identifiers"] == ["person"]
-    assert found.roles["weight"] == "weight"
+    assert found.roles["drop"] == ["weight"]
     assert found.roles["strata"] == ["region"]
     assert len(found.roles["quasi"]) == 10
-    assert set(found.roles) == {"identifiers", "weight", "strata", "quasi"}
+    assert set(found.roles) == {"identifiers", "drop", "strata", "quasi"}
     assert found.unique > 1900
     assert found.incomplete == 0
     release = ma.protect(ma.datasets.survey(2000, seed=0), 5, **found.roles)
@@ -31,8 +33,8 @@ COLUMNS = {
     "email": ([f"p{i}@example.org" for i in range(N)], Role.IDENTIFIER, "by its name"),
     "remark": ([f"remark {i}" for i in range(N)], Role.IDENTIFIER, "tells people apart"),
     "household": (RNG.integers(0, 150, N), Role.UNIT, "belong together"),
-    "wgt": (RNG.random(N) + 0.5, Role.WEIGHT, "no value is negative"),
-    "HIV": (RNG.integers(0, 2, N), Role.CONFIDENTIAL, "sensitive"),
+    "wgt": (RNG.random(N) + 0.5, Role.DROP, "move it to weight to release it unchanged, or to quasi to mask it"),
+    "HIV": (RNG.integers(0, 2, N), Role.DROP, "sensitive; move it to confidential to release it unchanged"),
     "sex": (RNG.integers(1, 3, N), Role.STRATUM, "has records enough"),
     "country": ([f"c{i % 45}" for i in range(N)], Role.DROP, "cannot be averaged"),
     "job": ([f"job {i % 30}" for i in range(N)], Role.DROP, "cannot be averaged"),
@@ -57,6 +59,43 @@ def test_each_guess_and_its_reason(name):
     _, role, reason = COLUMNS[name]
     assert guess.role is role, guess
     assert reason in guess.reason
+
+
+@pytest.mark.parametrize("name", ["weight", "Weight", "peso", "poids", "gewicht"])
+def test_the_weight_of_a_body_is_not_taken_for_that_of_a_sample(name):
+    body = {"age": RNG.integers(18, 90, N), "height": RNG.normal(170, 9, N), name: RNG.normal(75, 10, N)}
+    found = inspect_table(pa.table(body), 5)
+    assert found.roles == {"quasi": ["age", "height"], "drop": [name]}
+    assert "body weight" in found.reasons[name]
+    assert name not in ma.protect(pa.table(body), 5, **found.roles).data.column_names
+    whole = inspect_table(pa.table(body | {name: RNG.integers(40, 120, N)}), 5)
+    assert whole.roles == found.roles
+
+
+NAMES = sorted(
+    {*inspection._WEIGHT, *inspection._CONFIDENTIAL, *inspection._STRATUM, *inspection._IDENTIFIER, *inspection._UNIT}
+)
+VALUES = {
+    "floats": RNG.random(N),
+    "many": RNG.integers(1, 300, N),
+    "few": RNG.integers(0, 2, N),
+    "rare": np.append(np.zeros(N - 1, int), 1),
+    "words": np.array(["no", "yes"])[RNG.integers(0, 2, N)],
+    "flags": RNG.integers(0, 2, N) == 1,
+    "lacking": pa.array([None, *([7] * (N - 1))]),
+}
+
+
+@pytest.mark.parametrize("values", VALUES)
+def test_no_column_is_released_for_its_name_alone(values):
+    """What a guess lets out is masked, or counted with k as the strata are."""
+    for name in NAMES:
+        table = pa.table({"income": RNG.lognormal(size=N), name: VALUES[values]})
+        found = inspect_table(table, 5)
+        role = found.columns[1].role
+        assert role in (Role.QUASI, Role.STRATUM, Role.DROP, Role.IDENTIFIER, Role.UNIT), (name, role)
+        if role is Role.STRATUM:
+            assert min(pc.value_counts(table[name]).field("counts").to_pylist()) >= 15
 
 
 def test_who_a_record_belongs_to():

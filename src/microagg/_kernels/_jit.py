@@ -10,6 +10,7 @@ import gc
 import hashlib
 import logging
 import os
+import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,8 @@ from typing import Any
 
 import numba
 from numba.core import config, event
+
+from microagg import ownership
 
 # No fastmath and no contraction: every comparison that decides must see the same bits everywhere.
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
@@ -74,34 +77,103 @@ def _compiled(function: Callable[..., Any], more: dict[str, bool]) -> Any:
         config.CACHE_DIR = before
 
 
-@functools.cache
 def _cache_directory() -> str | None:
-    """Return a writable folder that belongs to exactly these kernel sources, or None."""
+    """Return a writable folder that belongs to exactly these kernel sources, and to us alone, or None."""
+    return _found_cache()[0]
+
+
+@functools.cache
+def _found_cache() -> tuple[str | None, str]:
+    """Return the folder to keep compiled kernels in, or None and why there is none."""
     digest = hashlib.sha256(numba.__version__.encode())
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.name.encode())
         digest.update(source.read_bytes())
-    chosen = os.environ.get("NUMBA_CACHE_DIR")
     try:
-        if chosen:
-            root = Path(chosen) / "microagg"
-        else:
-            import platformdirs
-
-            root = Path(platformdirs.user_cache_dir("microagg")) / "kernels"
+        root = _cache_root()
         directory = root / digest.hexdigest()[:16]
-        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        weak = _made_weakly(root, directory)
+        if weak is not None:
+            return None, (
+                f"{str(weak)!r} is a link, or others own it or can write to it, and could run code as you through it. "
+                f"Remove it, or set NUMBA_CACHE_DIR to a folder that only you can write to"
+            )
         tempfile.TemporaryFile(dir=directory).close()
     except (OSError, RuntimeError):  # read-only, full, or no home folder: compile in memory
+        return None, "no folder to keep them in can be written"
+    return str(directory), ""
+
+
+def _cache_root() -> Path:
+    """Name the folder of the caches of all versions, free of links above it."""
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    if chosen:
+        return Path(chosen).resolve() / "microagg"
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("microagg")).resolve() / "kernels"
+
+
+def _made_weakly(root: Path, directory: Path) -> Path | None:
+    """Make the cache in its root, and return what of it others can change, if they can.
+
+    Numba reads its cache by unpickling, which runs code. So both folders must be ours alone.
+    """
+    root.parent.mkdir(parents=True, exist_ok=True)
+    weak = _weak_parent(root)
+    if weak is not None:
+        return weak
+    for folder in (root, directory):
+        folder.mkdir(exist_ok=True, mode=0o700)
+        if not _is_good(folder, ownership.is_ours_alone):
+            return folder
+    is_closed = not directory.lstat().st_mode & 0o077  # then, by whatever umask Numba writes, nobody else gets there
+    rule = ownership.is_ours if is_closed else ownership.is_ours_alone
+    return next((path for path in directory.rglob("*") if not _is_good(path, rule)), None)
+
+
+def _weak_parent(root: Path) -> Path | None:
+    """Find a folder above the cache in which somebody else could put another in its place.
+
+    Nothing is asked of the user's home and what is above it: who can exchange that needs no cache to run code.
+    """
+    if not ownership.KNOWN:
         return None
-    return str(directory)
+    try:
+        home = Path.home().resolve()
+    except RuntimeError:
+        home = Path("/")
+    for folder in root.parents:
+        if folder not in (home, *home.parents) and _lets_others_rename(folder.stat()):
+            return folder
+    return None
+
+
+def _lets_others_rename(status: os.stat_result) -> bool:
+    """Tell whether somebody else can rename what is ours in a folder: its owner, or who may write without a sticky bit.
+
+    The group that our own files get is not counted: under a umask of 002 it can write to all of them.
+    """
+    if status.st_uid not in (os.geteuid(), 0, Path("/").stat().st_uid):  # in a container, root may have another number
+        return True
+    group = stat.S_IWGRP if status.st_gid != os.getegid() else 0
+    return bool(status.st_mode & (stat.S_IWOTH | group)) and not status.st_mode & stat.S_ISVTX
+
+
+def _is_good(path: Path, rule: Callable[[os.stat_result], bool]) -> bool:
+    try:
+        status = path.lstat()
+    except FileNotFoundError:  # a temporary file of another process
+        return True
+    return not stat.S_ISLNK(status.st_mode) and rule(status)
 
 
 @functools.cache
 def announce_compiling() -> None:
     """Say once, where it applies, why the first call takes its time."""
     if is_cold():
-        kept = "and keeping them on disk" if _cache_directory() else "anew, as no folder to keep them in can be written"
+        directory, why = _found_cache()
+        kept = "and keeping them on disk" if directory else f"anew, as {why}"
         logging.getLogger("microagg").warning("compiling kernels for this machine (some 20 s) %s", kept)
 
 

@@ -3,30 +3,34 @@
 import numpy as np
 
 from microagg._kernels._jit import inlined, kernel
-from microagg._kernels.tree import bring_lowest_first
+from microagg._kernels.tree import BEGIN, END, bring_lowest_first
+
+# Beside BEGIN and END, the range of the order of records: the next column to cut, or the blocks to make of a node.
+COLUMN = BLOCKS = 2
+LOW, HIGH = 0, 1  # the ends of a box
 
 
 @kernel
-def orthants(columns, most, order, nodes, boxes, state, budget, ends):  # OUT: order and all from nodes, but budget
-    """Cut nodes at the midpoint of every column until each has at most `most` records.
+def orthants(columns, max_block, height, budget, order, nodes, boxes, ends):  # OUT: from order on
+    """Cut nodes at the midpoint of every column until each has at most `max_block` records.
 
-    `nodes` and `boxes` are stacks: a node's range of `order` and the next column to cut (d: none of this
-    round is left), and its box (2, d). `state` holds their height; `ends` (n,) gets 1 where a leaf ends.
-    Returns when the stack is empty or full, or the budget is used up.
+    `nodes` and `boxes` are stacks of a `height`: a node's range of `order` and the next column to cut (d: none
+    of this round is left), and its box (2, d). `ends` (n,) gets 1 where a block ends. Ends when the stack is
+    empty or full, or the budget is used up, and returns its height.
     """
     d = columns.shape[0]
-    while 0 < state[0] < nodes.shape[0] and budget > 0:
-        state[0] -= 1
-        top = state[0]
-        begin, end, j = nodes[top, 0], nodes[top, 1], nodes[top, 2]
+    while 0 < height < nodes.shape[0] and budget > 0:
+        height -= 1
+        top = height
+        begin, end, j = nodes[top, BEGIN], nodes[top, END], nodes[top, COLUMN]
         if j == d:
-            if end - begin <= most or not advance(columns, order, begin, end, boxes[top]):
+            if end - begin <= max_block or not advance(columns, order, begin, end, boxes[top]):
                 ends[end - 1] = 1
                 continue
             budget -= (end - begin) * d
             j = 0
         # Cut by one column; both parts go on with the next.
-        low, high = boxes[top, 0, j], boxes[top, 1, j]
+        low, high = boxes[top, LOW, j], boxes[top, HIGH, j]
         cut = midpoint(low, high)
         middle = begin
         if low < high:
@@ -42,14 +46,14 @@ def orthants(columns, most, order, nodes, boxes, state, budget, ends):  # OUT: o
         for side in range(2):
             first, last = (begin, middle) if side == 0 else (middle, end)
             if first < last:
-                at = state[0]
                 if side == 1 and begin < middle:  # the left part lies on the stack already
                     for c in range(d):
-                        boxes[at, 0, c], boxes[at, 1, c] = boxes[at - 1, 0, c], boxes[at - 1, 1, c]
+                        boxes[height, LOW, c], boxes[height, HIGH, c] = boxes[top, LOW, c], boxes[top, HIGH, c]
                 if low < high:
-                    boxes[at, 0, j], boxes[at, 1, j] = (low, cut) if side == 0 else (cut, high)
-                nodes[at, 0], nodes[at, 1], nodes[at, 2] = first, last, j + 1
-                state[0] += 1
+                    boxes[height, LOW, j], boxes[height, HIGH, j] = (low, cut) if side == 0 else (cut, high)
+                nodes[height, BEGIN], nodes[height, END], nodes[height, COLUMN] = first, last, j + 1
+                height += 1
+    return height
 
 
 @inlined
@@ -78,16 +82,16 @@ def advance(columns, order, begin, end, box):  # OUT: box
     apart = not varied
     while not apart:
         for j in range(d):
-            cut = midpoint(box[0, j], box[1, j])
-            apart |= box[0, j] < box[1, j] and low[j] < cut <= high[j]
+            cut = midpoint(box[LOW, j], box[HIGH, j])
+            apart |= box[LOW, j] < box[HIGH, j] and low[j] < cut <= high[j]
         if not apart:
             for j in range(d):
-                if box[0, j] < box[1, j]:
-                    cut = midpoint(box[0, j], box[1, j])
+                if box[LOW, j] < box[HIGH, j]:
+                    cut = midpoint(box[LOW, j], box[HIGH, j])
                     if low[j] >= cut:
-                        box[0, j] = cut
+                        box[LOW, j] = cut
                     else:
-                        box[1, j] = cut
+                        box[HIGH, j] = cut
     return varied
 
 
@@ -98,35 +102,35 @@ def scaled(value, offset, unit):
 
 
 @inlined
-def lower_part(n, blocks, k, most):
+def lower_part(n, blocks, k, max_block):
     """Give how many of a node's records go to the lower half of its blocks: a multiple of k, in proportion."""
     left = blocks // 2
     right = blocks - left
-    least = max(k * left, -(-(n - right * most) // k) * k)
-    greatest = min(left * most, n - k * right) // k * k
+    least = max(k * left, -(-(n - right * max_block) // k) * k)
+    greatest = min(left * max_block, n - k * right) // k * k
     return min(max((n * left // blocks + k // 2) // k * k, least), greatest)
 
 
 @kernel
-def medians(columns, offsets, units, k, most, order, keys, nodes, state, budget, ends):  # OUT: from order on
+def medians(columns, offsets, units, k, max_block, height, budget, order, keys, nodes, ends):  # OUT: from order on
     """Cut nodes in two by rank in their widest column until each is to be one block.
 
-    A column counts as (x - offset) / unit, or as constant where the unit is 0. `nodes` is a stack of ranges
-    of `order` and the number of blocks to make of each; sizes are multiples of k wherever the number of
-    records allows. Returns when it is empty or the budget is used up.
+    A column counts as (x - offset) / unit, or as constant where the unit is 0. `nodes` is a stack, of a
+    `height`, of ranges of `order` and the number of blocks to make of each; sizes are multiples of k wherever
+    the number of records allows. Ends when it is empty or the budget is used up, and returns its height.
     """
     d = columns.shape[0]
-    while state[0] > 0 and budget > 0:
-        state[0] -= 1
-        top = state[0]
-        begin, end, blocks = nodes[top, 0], nodes[top, 1], nodes[top, 2]
+    while height > 0 and budget > 0:
+        height -= 1
+        top = height
+        begin, end, blocks = nodes[top, BEGIN], nodes[top, END], nodes[top, BLOCKS]
         n = end - begin
         if blocks == 1:
             ends[end - 1] = 1
             continue
         left = blocks // 2
         right = blocks - left
-        size = lower_part(n, blocks, k, most)
+        size = lower_part(n, blocks, k, max_block)
         widest, width = 0, -1.0
         for j in range(d):
             lowest, highest = np.inf, -np.inf
@@ -140,6 +144,7 @@ def medians(columns, offsets, units, k, most, order, keys, nodes, state, budget,
             keys[i] = scaled(columns[widest, order[i]], offsets[widest], units[widest])
         bring_lowest_first(order, keys, begin, end, begin + size)
         budget -= n * (d + 4)
-        nodes[top, 0], nodes[top, 1], nodes[top, 2] = begin, begin + size, left
-        nodes[top + 1, 0], nodes[top + 1, 1], nodes[top + 1, 2] = begin + size, end, right
-        state[0] += 2
+        nodes[top, BEGIN], nodes[top, END], nodes[top, BLOCKS] = begin, begin + size, left
+        nodes[top + 1, BEGIN], nodes[top + 1, END], nodes[top + 1, BLOCKS] = begin + size, end, right
+        height += 2
+    return height

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from microagg._kernels._jit import inlined, inner, kernel
 from microagg._kernels.nearest import clear, offer, sort
-from microagg._kernels.pool import Pool, empty_pool
+from microagg._kernels.pool import REMAINING, SLOTS, SPENT, Pool, empty_pool
 from microagg._kernels.sums import exact_sums
 
 CHUNK = 256
@@ -60,14 +60,14 @@ def remove(pool, row):  # OUT: pool
     for j in range(pool.sums.shape[0]):
         pool.sums[j] -= pool.points[0, j, slot]
     pool.points[0, 0, slot] = np.nan
-    pool.counts[1] -= 1
+    pool.state[REMAINING] -= 1
 
 
 @inner
 def close_up(pool):  # OUT: pool
     """Close up the empty slots once they are a fifth of all, keeping row order."""
     columns = pool.points[0]
-    span, live = pool.counts[0], pool.counts[1]
+    span, live = pool.state[SLOTS], pool.state[REMAINING]
     if (span - live) * 5 < span:
         return
     kept = 0
@@ -80,7 +80,7 @@ def close_up(pool):  # OUT: pool
                 pool.rows[kept] = row
                 pool.place[row] = kept
             kept += 1
-    pool.counts[0] = kept
+    pool.state[SLOTS] = kept
 
 
 @inner
@@ -88,8 +88,8 @@ def farthest(pool, point):
     """Give the live record farthest from a point and its squared distance."""
     buffer = np.empty(CHUNK)
     best, best_row = -1.0, -1
-    span = pool.counts[0]
-    pool.counts[2] += span * point.shape[0]
+    span = pool.state[SLOTS]
+    pool.state[SPENT] += span * point.shape[0]
     for start in range(0, span, CHUNK):
         stop = min(start + CHUNK, span)
         squared_distances(pool.points[0], start, stop, point, buffer)
@@ -109,8 +109,8 @@ def nearest_and_farthest(pool, point, count, rows, distances):  # OUT: rows, dis
     buffer = np.empty(CHUNK)
     clear(count, rows, distances)
     best, best_row = -1.0, -1
-    span = pool.counts[0]
-    pool.counts[2] += span * point.shape[0]
+    span = pool.state[SLOTS]
+    pool.state[SPENT] += span * point.shape[0]
     for start in range(0, span, CHUNK):
         stop = min(start + CHUNK, span)
         squared_distances(pool.points[0], start, stop, point, buffer)
@@ -136,8 +136,8 @@ def nearest_to_all(pool, members, size, totals):  # OUT: totals
     """
     buffer = np.empty(CHUNK)
     best, best_row = np.inf, -1
-    span = pool.counts[0]
-    pool.counts[2] += span * members.shape[1]
+    span = pool.state[SLOTS]
+    pool.state[SPENT] += span * members.shape[1]
     for start in range(0, span, CHUNK):
         stop = min(start + CHUNK, span)
         squared_distances(pool.points[0], start, stop, members[size - 1], buffer)
@@ -166,8 +166,8 @@ def nearest_to_any(pool, members, fresh, size, closest):  # OUT: closest
     """
     buffer = np.empty(CHUNK)
     best, best_row = np.inf, -1
-    span = pool.counts[0]
-    pool.counts[2] += span * members.shape[1] * (size - fresh)
+    span = pool.state[SLOTS]
+    pool.state[SPENT] += span * members.shape[1] * (size - fresh)
     for member in range(fresh, size):
         best, best_row = np.inf, -1
         for start in range(0, span, CHUNK):

@@ -1,6 +1,7 @@
 """Forming a group and placing leftovers: the steps that several partitioners share."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from microagg._kernels import search
 from microagg._kernels._jit import inlined, kernel
@@ -8,6 +9,16 @@ from microagg._kernels.brute import squared_distances
 from microagg._kernels.sums import group_means
 
 FREE = -1  # the label of a record that is in no group yet
+
+# The places of the state that a method keeps from one slice to the next; it may have more of its own.
+REACHED = 0  # how far it has gone through the rows
+FINISHED = 1  # how many groups it has finished
+SIZE = 2  # how many records are in the group that is growing, 0 if none is
+
+
+def new_state() -> NDArray[np.int64]:
+    """Give the state of a method that has done nothing yet."""
+    return np.zeros(4, dtype=np.int64)
 
 
 @inlined
@@ -30,7 +41,7 @@ def group_around(pool, row, k, label, opposite, labels):  # OUT: pool, labels
         labels[member] = label
     # A tree is not asked for the farthest above; and ties can bring brute force's into the group.
     if opposite and (far_row < 0 or labels[far_row] != FREE):
-        far_row = search.farthest(pool, point)[0]
+        far_row, _ = search.farthest(pool, point)
     search.close_up(pool)
     return far_row
 

@@ -4,8 +4,11 @@ import numpy as np
 
 from microagg._kernels import search
 from microagg._kernels._jit import inner, kernel
-from microagg._kernels.groups import FREE
+from microagg._kernels.groups import FINISHED, FREE, REACHED, SIZE
+from microagg._kernels.pool import REMAINING, SPENT
 from microagg._kernels.shell import farthest_from_centroid
+
+CANDIDATE = 3  # the place in the state for the row that the growing group would take next
 
 
 @kernel
@@ -13,34 +16,34 @@ def interacting_groups(pool, shell, order, k, variable, budget, state, members, 
     """Form groups while at least k records remain or one is unfinished, and the budget lasts.
 
     `order` lists the rows, farthest from the whole file's centroid first; where it is empty, the
-    centroid moves with the records that remain. `state` holds the place reached in `order`, the number
-    of finished groups, the size of the one in the making and its next candidate; `members` (2k, d) and
-    `totals` (n,) hold what else is known of that one.
+    centroid moves with the records that remain. `state` holds the place REACHED in `order`; `members`
+    (2k, d) and `totals` (n,) hold what else is known of the group that is growing.
     """
-    pool.counts[2] = 0
-    while (state[2] > 0 or pool.counts[1] >= k) and pool.counts[2] < budget:
-        size, row = state[2], state[3]
+    pool.state[SPENT] = 0
+    while (state[SIZE] > 0 or pool.state[REMAINING] >= k) and pool.state[SPENT] < budget:
+        size, row = state[SIZE], state[CANDIDATE]
         if size == 0:
             if order.shape[0] > 0:
-                while labels[order[state[0]]] != FREE:
-                    state[0] += 1
-                row = order[state[0]]
+                while labels[order[state[REACHED]]] != FREE:
+                    state[REACHED] += 1
+                row = order[state[REACHED]]
             else:
                 row = farthest_from_centroid(pool, shell, labels)
                 if row < 0:  # the shell wants renewing
                     return
-        if size < k or (variable and size < 2 * k - 1 and pool.counts[1] >= k and belongs(pool, row, members, size, k)):
+        room = variable and size < 2 * k - 1 and pool.state[REMAINING] >= k
+        if size < k or (room and belongs(pool, row, members, size, k)):
             search.copy_point(pool, row, members[size])
             search.remove(pool, row)
-            labels[row] = state[1]
+            labels[row] = state[FINISHED]
             size += 1
-            state[2] = size
-            if pool.counts[1] > 0 and (size < k or variable):
-                state[3] = search.nearest_to_all(pool, members, size, totals)
+            state[SIZE] = size
+            if pool.state[REMAINING] > 0 and (size < k or variable):
+                state[CANDIDATE] = search.nearest_to_all(pool, members, size, totals)
         else:
             search.close_up(pool)
-            state[1] += 1
-            state[2] = 0
+            state[FINISHED] += 1
+            state[SIZE] = 0
 
 
 @inner

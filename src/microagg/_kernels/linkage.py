@@ -13,12 +13,12 @@ from microagg._kernels.tree_search import box_distances, nearest, push
 
 
 @kernel
-def count_as_near(pool, weights, queries, own, budget, state, counts):  # OUT: state, counts
-    """Give, for each query, how many masked records are as near as its own, or 0 if one is nearer.
+def count_as_near(pool, weights, queries, own, start, budget, counts):  # OUT: counts
+    """Give, for each query from `start` on, how many masked records are as near as its own, or 0 if one is nearer.
 
     `pool` is a tree of distinct points, each of which `weights` masked records share; `queries` (n, d) are
-    the original records and `own` (n,) the number of each one's point. `state` holds the next query; returns
-    when all are done or `budget` coordinates have been looked at.
+    the original records and `own` (n,) the number of each one's point. Ends when all are done or `budget`
+    coordinates have been looked at, and returns the next query.
     """
     n, d = queries.shape
     points, rows, filled = pool.points, pool.rows, pool.filled
@@ -26,14 +26,15 @@ def count_as_near(pool, weights, queries, own, budget, state, counts):  # OUT: s
     stack_bounds, stack = np.empty(STACK), np.empty(STACK, dtype=np.int64)
     bounds, buffer = np.empty(FAN), np.empty(LEAF)
     work = 0
-    while state[0] < n and work < budget:
-        point = queries[state[0]]
-        block, at = divmod(pool.place[own[state[0]]], LEAF)
+    query = start
+    while query < n and work < budget:
+        point = queries[query]
+        block, at = divmod(pool.place[own[query]], LEAF)
         distance = 0.0
         for j in range(d):
             u = points[block, j, at] - point[j]
             distance += u * u
-        found = 0
+        as_near = 0
         child, top = 0, 0
         while True:
             if child < 0:
@@ -45,9 +46,9 @@ def count_as_near(pool, weights, queries, own, budget, state, counts):  # OUT: s
                     if buffer[i] < distance:
                         nearer = True
                     elif buffer[i] == distance:
-                        found += weights[rows[leaf * LEAF + i]]
+                        as_near += weights[rows[leaf * LEAF + i]]
                 if nearer:
-                    found = 0
+                    as_near = 0
                     break
             else:
                 box_distances(low, high, child, point, bounds)
@@ -62,14 +63,15 @@ def count_as_near(pool, weights, queries, own, budget, state, counts):  # OUT: s
                 break
             top -= 1
             child = children[stack[top]]
-        counts[state[0]] = found
-        state[0] += 1
+        counts[query] = as_near
+        query += 1
+    return query
 
 
 @kernel
 def nearest_others(pool, points):
     """Give, for each of these points of a tree, the nearest other one, the lowest number on ties."""
-    found = np.empty(points.shape[0], dtype=np.int64)
+    others = np.empty(points.shape[0], dtype=np.int64)
     point = np.empty(pool.sums.shape[0])
     rows, distances = np.empty(2, dtype=np.int64), np.empty(2)
     for i in range(points.shape[0]):
@@ -77,5 +79,5 @@ def nearest_others(pool, points):
         for j in range(point.shape[0]):
             point[j] = pool.points[block, j, at]
         nearest(pool, point, block, 2, rows, distances)
-        found[i] = rows[1] if rows[0] == points[i] else rows[0]
-    return found
+        others[i] = rows[1] if rows[0] == points[i] else rows[0]
+    return others

@@ -4,7 +4,10 @@ import numpy as np
 
 from microagg._kernels import search
 from microagg._kernels._jit import kernel
-from microagg._kernels.groups import FREE, group_around
+from microagg._kernels.groups import FINISHED, FREE, REACHED, group_around
+from microagg._kernels.pool import REMAINING, SPENT
+
+BEST = 2  # the place in the state for the row with the largest reach in the present scan, -1 if there is none yet
 
 
 @kernel
@@ -14,24 +17,23 @@ def pairs_of_groups(pool, k, budget, partner, reach, state, labels):  # OUT: poo
     `partner` and `reach` keep, for each row, the farthest live record and how far it is. A partner that
     has left makes `reach` an upper bound, so it is searched anew only when that bound could win; start
     them at -1 and infinity. Scanned in row order, the first row with the largest reach is the lower one
-    of the most distant pair. `state` holds the row reached in the present scan, the best row of the scan
-    (-1: none yet) and the number of groups.
+    of the most distant pair; `state` holds the row REACHED in the present scan.
     """
     point = np.empty(pool.sums.shape[0])
-    pool.counts[2] = 0
-    while pool.counts[1] >= 2 * k:
-        while state[0] < labels.shape[0]:
-            row = state[0]
-            if labels[row] == FREE and (state[1] < 0 or reach[row] > reach[state[1]]):
+    pool.state[SPENT] = 0
+    while pool.state[REMAINING] >= 2 * k:
+        while state[REACHED] < labels.shape[0]:
+            row = state[REACHED]
+            if labels[row] == FREE and (state[BEST] < 0 or reach[row] > reach[state[BEST]]):
                 if partner[row] < 0 or labels[partner[row]] != FREE:
-                    if pool.counts[2] >= budget:
+                    if pool.state[SPENT] >= budget:
                         return
                     search.copy_point(pool, row, point)
                     partner[row], reach[row] = search.farthest(pool, point)
-                if state[1] < 0 or reach[row] > reach[state[1]]:
-                    state[1] = row
-            state[0] += 1
+                if state[BEST] < 0 or reach[row] > reach[state[BEST]]:
+                    state[BEST] = row
+            state[REACHED] += 1
         for side in range(2):
-            state[1] = group_around(pool, state[1], k, state[2], side == 0, labels)
-            state[2] += 1
-        state[0], state[1] = 0, -1
+            state[BEST] = group_around(pool, state[BEST], k, state[FINISHED], side == 0, labels)
+            state[FINISHED] += 1
+        state[REACHED], state[BEST] = 0, -1

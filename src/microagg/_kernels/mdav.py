@@ -2,6 +2,7 @@
 
 from microagg._kernels._jit import kernel
 from microagg._kernels.groups import group_around
+from microagg._kernels.pool import REMAINING, SPENT
 from microagg._kernels.shell import farthest_from_centroid
 
 
@@ -13,8 +14,8 @@ def groups_from_outside(pool, shell, k, least, paired, budget, n_groups, labels)
     early when `budget` coordinates have been looked at or the shell wants renewing. Returns the number
     of groups formed so far.
     """
-    pool.counts[2] = 0
-    while pool.counts[1] >= least and pool.counts[2] < budget:
+    pool.state[SPENT] = 0
+    while pool.state[REMAINING] >= least and pool.state[SPENT] < budget:
         row = farthest_from_centroid(pool, shell, labels)
         if row < 0:
             break

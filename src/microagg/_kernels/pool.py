@@ -11,6 +11,13 @@ TINY = 2.0**-1000  # more than squares can lose by underflow, and next to nothin
 STACK = 64 * FAN  # room for the children still to be searched, for any tree that fits a machine
 EMPTY = 1 << 62  # the lowest row of a child without live records: above any row
 
+# The places of a pool's state.
+REMAINING = 0  # live records
+BUILT_WITH = 1  # live records when the pool was made
+SLOTS = 2  # brute force: slots in use, by live records and by some that have left
+SPENT = 3  # coordinates looked at since the kernel at work began
+LOOSE_LEAF = 4  # tree: the leaf whose box is too wide, or -1
+
 
 class Pool(NamedTuple):
     """The live records, laid out for one of the two ways to search them.
@@ -20,8 +27,7 @@ class Pool(NamedTuple):
     """
 
     sums: NDArray[np.float64]  # (d,): column sums of the live records
-    # (slots in use or records at first, live records, coordinates looked at, the leaf whose box is too wide or -1)
-    counts: NDArray[np.int64]
+    state: NDArray[np.int64]  # (REMAINING, BUILT_WITH, SLOTS, SPENT, LOOSE_LEAF)
     place: NDArray[np.int64]  # (n,): where each original row lies: block * width + position
     points: NDArray[np.float64]  # (blocks, d, width): coordinates; in a leaf the live records come first
     rows: NDArray[np.int64]  # (blocks * width,): the original row at each place
@@ -41,9 +47,12 @@ def empty_pool(sums: NDArray[np.float64], n: int, place: NDArray[np.int64], leav
     """Give a pool for n records with room for so many leaves, and nothing in it."""
     d = sums.shape[0]
     nodes = max(leaves - 1, 1) if leaves else 0
+    state = np.zeros(5, dtype=np.int64)
+    state[REMAINING] = state[BUILT_WITH] = state[SLOTS] = n
+    state[LOOSE_LEAF] = -1
     return Pool(
         sums=sums,
-        counts=np.array([n, n, 0, -1]),
+        state=state,
         place=place,
         points=np.zeros((leaves, d, LEAF)),
         rows=np.zeros(leaves * LEAF, dtype=np.int64),

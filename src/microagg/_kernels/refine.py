@@ -16,8 +16,13 @@ from microagg._kernels._jit import inlined, inner, kernel
 from microagg._kernels.pool import LEAF
 from microagg._kernels.tree_search import nearest
 
+# The places of the state of groups.
+N_GROUPS = 0
+NEXT = 1  # the record that is offered a move next
+SWEEPS_DONE = 2
 
-class Groups(NamedTuple):
+
+class MovableGroups(NamedTuple):
     """A partition, laid out for moving records about."""
 
     labels: NDArray[np.int64]  # (n,)
@@ -25,22 +30,23 @@ class Groups(NamedTuple):
     members: NDArray[np.int64]  # (most groups, most members)
     sizes: NDArray[np.int64]  # (most groups,)
     sums: NDArray[np.float64]  # (most groups, d)
-    state: NDArray[np.int64]  # (number of groups, next record, sweeps done, moves made)
+    state: NDArray[np.int64]  # (N_GROUPS, NEXT, SWEEPS_DONE)
 
 
-def lay_out(points: NDArray[np.float64], labels: NDArray[np.int64], k: int) -> Groups:
+def lay_out(points: NDArray[np.float64], labels: NDArray[np.int64], k: int) -> MovableGroups:
     """Lay out a partition of points (n, d)."""
     n, d = points.shape
     sizes = np.bincount(labels)
-    most = n // k + 1
-    groups = Groups(
+    most_groups = n // k + 1
+    groups = MovableGroups(
         labels=labels.copy(),
         places=np.zeros(n, dtype=np.int64),
-        members=np.zeros((most, max(2 * k, int(sizes.max()) + 1)), dtype=np.int64),
-        sizes=np.zeros(most, dtype=np.int64),
-        sums=np.zeros((most, d)),
-        state=np.array([sizes.size, 0, 0, 0]),
+        members=np.zeros((most_groups, max(2 * k, int(sizes.max()) + 1)), dtype=np.int64),
+        sizes=np.zeros(most_groups, dtype=np.int64),
+        sums=np.zeros((most_groups, d)),
+        state=np.zeros(3, dtype=np.int64),
     )
+    groups.state[N_GROUPS] = sizes.size
     fill(points, groups)
     return groups
 
@@ -120,8 +126,8 @@ def cost_of_swapping(points, row, other, groups):
 @inlined
 def draw(counter):  # OUT: counter
     """Give 64 random bits: a counter, well mixed (splitmix64)."""
-    counter[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = counter[0]
+    counter[()] += np.uint64(0x9E3779B97F4A7C15)
+    z = counter[()]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
@@ -171,18 +177,17 @@ def dissolve(points, g, k, near, temperature, counter, groups):  # OUT: counter,
         moved += 1
     if moved == size and accepted(cost, temperature, counter):
         drop_group(g, groups)
-        return True
+        return
     for i in range(moved):
         leave(points, rows[i], groups)
         enter(points, rows[i], g, groups)
-    return False
 
 
 @inlined
 def drop_group(g, groups):  # OUT: groups
     """Give the number of an empty group to the last one."""
-    last = groups.state[0] - 1
-    groups.state[0] = last
+    last = groups.state[N_GROUPS] - 1
+    groups.state[N_GROUPS] = last
     if g != last:
         for i in range(groups.sizes[last]):
             row = groups.members[last, i]
@@ -197,11 +202,11 @@ def drop_group(g, groups):  # OUT: groups
 
 
 @inner
-def found(points, row, k, near, temperature, counter, groups):  # OUT: counter, groups
+def make_group(points, row, k, near, temperature, counter, groups):  # OUT: counter, groups
     """Make a new group of a record and near ones from groups of more than k, if that is accepted."""
-    g = groups.state[0]
+    g = groups.state[N_GROUPS]
     if g >= groups.sizes.shape[0]:
-        return False
+        return
     rows, sources = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
     taken = 0
     cost = 0.0
@@ -210,7 +215,7 @@ def found(points, row, k, near, temperature, counter, groups):  # OUT: counter, 
         source = groups.labels[one]
         if source == g or groups.sizes[source] <= k:
             if c < 0:
-                return False
+                return
             continue
         cost -= gain_of_leaving(points, one, groups)
         leave(points, one, groups)
@@ -222,12 +227,11 @@ def found(points, row, k, near, temperature, counter, groups):  # OUT: counter, 
         if taken == k:
             break
     if taken == k and accepted(cost, temperature, counter):
-        groups.state[0] = g + 1
-        return True
+        groups.state[N_GROUPS] = g + 1
+        return
     for i in range(taken):
         leave(points, rows[i], groups)
         enter(points, rows[i], sources[i], groups)
-    return False
 
 
 @kernel
@@ -240,13 +244,13 @@ def anneal(points, k, variable, near, scale, hot, cold, sweeps, budget, counter,
     n = points.shape[0]
     state = groups.state
     cooling = max(1, sweeps - sweeps // 10 - 1)
-    while state[2] < sweeps and budget > 0:
+    while state[SWEEPS_DONE] < sweeps and budget > 0:
         heat = 0.0
-        if hot > 0.0 and state[2] < sweeps - sweeps // 10:
-            heat = hot * (cold / hot) ** (state[2] / cooling)
-        while state[1] < n and budget > 0:
-            row = state[1]
-            state[1] += 1
+        if hot > 0.0 and state[SWEEPS_DONE] < sweeps - sweeps // 10:
+            heat = hot * (cold / hot) ** (state[SWEEPS_DONE] / cooling)
+        while state[NEXT] < n and budget > 0:
+            row = state[NEXT]
+            state[NEXT] += 1
             budget -= 1
             temperature = heat * scale[row]
             a = groups.labels[row]
@@ -254,37 +258,34 @@ def anneal(points, k, variable, near, scale, hot, cold, sweeps, budget, counter,
             kind = share(counter)
             if variable and kind < 0.02:
                 if kind < 0.01:
-                    made = dissolve(points, a, k, near, temperature, counter, groups)
+                    dissolve(points, a, k, near, temperature, counter, groups)
                 else:
-                    made = found(points, row, k, near, temperature, counter, groups)
+                    make_group(points, row, k, near, temperature, counter, groups)
             elif a == b:
                 continue
             elif variable and kind < 0.6 and groups.sizes[a] > k and groups.sizes[b] < 2 * k - 1:
                 cost = cost_of_joining(points, row, b, groups) - gain_of_leaving(points, row, groups)
-                made = accepted(cost, temperature, counter)
-                if made:
+                if accepted(cost, temperature, counter):
                     leave(points, row, groups)
                     enter(points, row, b, groups)
             else:
                 other = groups.members[b, below(counter, groups.sizes[b])]
-                made = accepted(cost_of_swapping(points, row, other, groups), temperature, counter)
-                if made:
+                if accepted(cost_of_swapping(points, row, other, groups), temperature, counter):
                     leave(points, row, groups)
                     leave(points, other, groups)
                     enter(points, row, b, groups)
                     enter(points, other, a, groups)
-            state[3] += made
-        if state[1] == n:
-            state[1] = 0
-            state[2] += 1
-            if state[2] % 256 == 0:  # rounding adds up in the sums
+        if state[NEXT] == n:
+            state[NEXT] = 0
+            state[SWEEPS_DONE] += 1
+            if state[SWEEPS_DONE] % 256 == 0:  # rounding adds up in the sums
                 fill_sums(points, groups)
 
 
 @inner
 def fill_sums(points, groups):  # OUT: groups
     """Sum each group anew."""
-    for g in range(groups.state[0]):
+    for g in range(groups.state[N_GROUPS]):
         for j in range(points.shape[1]):
             total = 0.0
             for i in range(groups.sizes[g]):

@@ -58,12 +58,12 @@ def nearest_and_farthest(pool, row, point, count, rows, distances):  # OUT: rows
 
     Brute force meets it on the way. A tree would have to search again, and returns -1.
     """
-    found = -1
+    far_row = -1
     if in_tree(pool):
         tree_search.nearest(pool, point, pool.place[row] // LEAF, count, rows, distances)
     else:
-        found = brute.nearest_and_farthest(pool, point, count, rows, distances)
-    return found
+        far_row = brute.nearest_and_farthest(pool, point, count, rows, distances)
+    return far_row
 
 
 @inlined
@@ -73,10 +73,10 @@ def nearest_to_all(pool, members, size, totals):  # OUT: totals
     Ask once for each member as it joins: `totals` carries brute force's sums from one to the next.
     """
     if in_tree(pool):
-        found = tree_search.nearest_to_all(pool, members, size)
+        row = tree_search.nearest_to_all(pool, members, size)
     else:
-        found = brute.nearest_to_all(pool, members, size, totals)
-    return found
+        row = brute.nearest_to_all(pool, members, size, totals)
+    return row
 
 
 @inlined
@@ -92,7 +92,7 @@ def nearest_to_any(pool, members, fresh, size, closest):  # OUT: closest
     Members from `fresh` on are new since the last time; `closest` carries brute force's minima.
     """
     if in_tree(pool):
-        found = tree_search.nearest_to_any(pool, members, size)
+        row, distance = tree_search.nearest_to_any(pool, members, size)
     else:
-        found = brute.nearest_to_any(pool, members, fresh, size, closest)
-    return found
+        row, distance = brute.nearest_to_any(pool, members, fresh, size, closest)
+    return row, distance

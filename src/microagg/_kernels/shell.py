@@ -17,11 +17,17 @@ from microagg._kernels import search
 from microagg._kernels._jit import inlined, inner
 from microagg._kernels.brute import squared_distances
 from microagg._kernels.groups import FREE
-from microagg._kernels.pool import TINY
+from microagg._kernels.pool import REMAINING, SPENT, TINY
 
 _CHUNK = 64
 _ROUNDING = 1.0 + 1e-11  # more than the rounding of distances and of the triangle inequality
 _SMALL = 4096  # below this, looking at every record costs less than keeping a list
+
+# The places of a shell's state.
+OUTERMOST = 0  # where in the list the first record stands that may be free
+WALKED = 1  # records looked at so far
+DO_WITHOUT = 2  # searches for which the list is not to be used
+WORN_OUT = 3  # 1: make a new one
 
 
 @inlined
@@ -38,7 +44,7 @@ class Shell(NamedTuple):
     points: NDArray[np.float64]  # (d, listed)
     radii: NDArray[np.float64]  # (listed,): distance to the anchor, descending
     limit: float  # no record outside the list is farther from the anchor
-    state: NDArray[np.int64]  # (first that may be free, walked so far, searches to do without, 1: make a new one)
+    state: NDArray[np.int64]  # (OUTERMOST, WALKED, DO_WITHOUT, WORN_OUT)
 
 
 def make_shell(columns: NDArray[np.float64], free: NDArray[np.int64], centroid: NDArray[np.float64]) -> Shell:
@@ -68,7 +74,8 @@ def make_shell(columns: NDArray[np.float64], free: NDArray[np.int64], centroid: 
 
 def no_shell(d: int, searches: int) -> Shell:
     """Give an empty list that is not to be used for so many searches."""
-    state = np.array([0, 0, searches, 0])
+    state = np.zeros(4, dtype=np.int64)
+    state[DO_WITHOUT] = searches
     return Shell(np.zeros(d), np.empty(0, dtype=np.int64), np.empty((d, 0)), np.empty(0), np.inf, state)
 
 
@@ -77,29 +84,29 @@ def farthest_from_centroid(pool, shell, labels):  # OUT: shell
     """Give the live record farthest from the centroid of all live ones, or -1: make a new shell first."""
     centroid = np.empty(pool.sums.shape[0])
     for j in range(centroid.shape[0]):
-        centroid[j] = pool.sums[j] / pool.counts[1]
-    if shell.state[2] > 0:
-        shell.state[2] -= 1
-        row = search.farthest(pool, centroid)[0]
+        centroid[j] = pool.sums[j] / pool.state[REMAINING]
+    if shell.state[DO_WITHOUT] > 0:
+        shell.state[DO_WITHOUT] -= 1
+        row, _ = search.farthest(pool, centroid)
     else:
-        row = walk(shell, centroid, pool.counts, labels)
+        row = walk(shell, centroid, pool.state, labels)
     return row
 
 
 @inner
-def walk(shell, centroid, counts, labels):  # OUT: shell, counts
+def walk(shell, centroid, pool_state, labels):  # OUT: shell, pool_state
     """Search the list; return -1 where a record outside it might be as far, or it has been walked enough."""
     state, rows, radii = shell.state, shell.rows, shell.radii
     d, listed = shell.points.shape
-    while state[0] < listed and labels[rows[state[0]]] != FREE:
-        state[0] += 1
+    while state[OUTERMOST] < listed and labels[rows[state[OUTERMOST]]] != FREE:
+        state[OUTERMOST] += 1
     drift = 0.0
     for j in range(d):
         drift += (centroid[j] - shell.anchor[j]) ** 2
     drift = np.sqrt(drift)
     buffer = np.empty(_CHUNK)
     best, best_row = -1.0, -1
-    start = state[0]
+    start = state[OUTERMOST]
     while start < listed and _square(radii[start] + drift) >= best:
         stop = min(start + _CHUNK, listed)
         squared_distances(shell.points, start, stop, centroid, buffer)
@@ -108,10 +115,10 @@ def walk(shell, centroid, counts, labels):  # OUT: shell, counts
             if (buffer[i] > best or (buffer[i] == best and row < best_row)) and labels[row] == FREE:
                 best, best_row = buffer[i], row
         start = stop
-    state[1] += start - state[0]
-    counts[2] += (start - state[0]) * d
+    state[WALKED] += start - state[OUTERMOST]
+    pool_state[SPENT] += (start - state[OUTERMOST]) * d
     used_up = start >= listed and _square(shell.limit + drift) >= best
-    if used_up or state[1] > 2 * counts[1] + _SMALL:
-        state[3] = 1
+    if used_up or state[WALKED] > 2 * pool_state[REMAINING] + _SMALL:
+        state[WORN_OUT] = 1
         best_row = -1
     return best_row

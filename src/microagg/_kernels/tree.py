@@ -9,9 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels._jit import inlined, inner, kernel
-from microagg._kernels.pool import EMPTY, FAN, LEAF, Pool, empty_pool
+from microagg._kernels.pool import EMPTY, FAN, LEAF, LOOSE_LEAF, REMAINING, Pool, empty_pool
 
 _SLICE = 2_000_000  # records moved about before Python regains control: some 0.1 s
+
+# The places of a part that is to be cut: its range of the order of records, and the leaves to make of it.
+BEGIN, END, LEAVES = 0, 1, 2
+# The places of the state of `build`.
+NODES_CUT, NODES_MADE, LEAVES_MADE = 0, 1, 2
 
 
 def make_tree(
@@ -26,14 +31,20 @@ def make_tree(
     pool = empty_pool(sums, n, place, leaves)
     # Medians: where most of a column is zero, norms from there bound best (see tree_search.farthest).
     pool.centre[:] = np.median(columns[:, rows[:: 1 + n // 4096]], axis=1)
-    # The range of rows and the number of leaves below each node, and how far the work has come.
-    spans = np.zeros((pool.low.shape[0], 3), dtype=np.int64)
+    spans = np.zeros((pool.low.shape[0], 3), dtype=np.int64)  # of each node
     spans[0] = 0, n, leaves
-    state = np.array([0, 1, 0])
+    state = np.zeros(3, dtype=np.int64)
+    state[NODES_MADE] = 1
     keys = np.empty(n)
-    while state[0] < state[1]:  # Python regains control between slices
-        build(columns, rows, keys, spans, state, _SLICE, pool)
+    while state[NODES_CUT] < state[NODES_MADE]:  # Python regains control between slices
+        build(columns, rows, keys, spans, _SLICE, state, pool)
     return pool
+
+
+def tree_of(columns: NDArray[np.float64]) -> Pool:
+    """Put every record of `columns` (d, n) into a new tree that is searched only; its sums stay 0."""
+    d, n = columns.shape
+    return make_tree(columns, np.arange(n), np.zeros(d), np.empty(n, dtype=np.int64))
 
 
 def rows_by_leaf(pool: Pool) -> NDArray[np.int64]:
@@ -42,45 +53,47 @@ def rows_by_leaf(pool: Pool) -> NDArray[np.int64]:
 
 
 @kernel
-def build(columns, order, keys, spans, state, budget, pool):  # OUT: order, keys, spans, state, pool
+def build(columns, order, keys, spans, budget, state, pool):  # OUT: order, keys, spans, state, pool
     """Cut the records into leaves by medians of the widest column, eight parts to a node.
 
-    `state` holds the next node to cut, the nodes and the leaves made so far. Returns when all are cut or
-    `budget` records have been moved about.
+    Nodes are cut in the order in which they were made; `spans` (nodes, 3) are their parts. Returns when all
+    are cut or `budget` records have been moved about.
     """
     parts = np.empty((FAN, 3), dtype=np.int64)
-    while state[0] < state[1] and budget > 0:
-        node = state[0]
-        parts[0, 0], parts[0, 1], parts[0, 2] = spans[node, 0], spans[node, 1], spans[node, 2]
+    while state[NODES_CUT] < state[NODES_MADE] and budget > 0:
+        node = state[NODES_CUT]
+        for i in range(3):
+            parts[0, i] = spans[node, i]
         made = 1
         while made < FAN:
             widest = 0
             for c in range(1, made):
-                widest = c if parts[c, 2] > parts[widest, 2] else widest
-            begin, end, width = parts[widest, 0], parts[widest, 1], parts[widest, 2]
+                widest = c if parts[c, LEAVES] > parts[widest, LEAVES] else widest
+            begin, end, width = parts[widest, BEGIN], parts[widest, END], parts[widest, LEAVES]
             if width == 1:
                 break
             middle = begin + (end - begin) * (width // 2) // width
             split(columns, order, keys, begin, end, middle)
             budget -= end - begin
-            parts[widest, 1], parts[widest, 2] = middle, width // 2
-            parts[made, 0], parts[made, 1], parts[made, 2] = middle, end, width - width // 2
+            parts[widest, END], parts[widest, LEAVES] = middle, width // 2
+            parts[made, BEGIN], parts[made, END], parts[made, LEAVES] = middle, end, width - width // 2
             made += 1
         for c in range(made):
-            if parts[c, 2] == 1:
-                leaf = state[2]
-                fill_leaf(columns, order, parts[c, 0], parts[c, 1], leaf, pool)
+            if parts[c, LEAVES] == 1:
+                leaf = state[LEAVES_MADE]
+                fill_leaf(columns, order, parts[c, BEGIN], parts[c, END], leaf, pool)
                 pool.children[node * FAN + c] = -1 - leaf
                 pool.slot_of[-1 - leaf] = node * FAN + c
-                state[2] += 1
+                state[LEAVES_MADE] += 1
             else:
+                child = state[NODES_MADE]
                 for i in range(3):
-                    spans[state[1], i] = parts[c, i]
-                pool.children[node * FAN + c] = state[1]
-                pool.slot_of[state[1]] = node * FAN + c
-                state[1] += 1
-        state[0] += 1
-    if state[0] == state[1]:
+                    spans[child, i] = parts[c, i]
+                pool.children[node * FAN + c] = child
+                pool.slot_of[child] = node * FAN + c
+                state[NODES_MADE] += 1
+        state[NODES_CUT] += 1
+    if state[NODES_CUT] == state[NODES_MADE]:
         for leaf in range(pool.points.shape[0]):
             refit(pool, leaf)
 
@@ -207,7 +220,7 @@ def remove(pool, row):  # OUT: pool
     node, c = divmod(pool.slot_of[-1 - leaf], FAN)
     last = pool.filled[leaf] - 1
     pool.filled[leaf] = last
-    pool.counts[1] -= 1
+    pool.state[REMAINING] -= 1
     held = pool.lowest[node * FAN + c] == row
     for j in range(pool.centre.shape[0]):
         value = pool.points[leaf, j, at]
@@ -217,10 +230,11 @@ def remove(pool, row):  # OUT: pool
     moved = pool.rows[leaf * LEAF + last]
     pool.rows[leaf * LEAF + at] = moved
     pool.place[moved] = leaf * LEAF + at
-    if held and pool.counts[3] != leaf:  # else only the reach may be too large now
-        if pool.counts[3] >= 0:
-            refit(pool, pool.counts[3])
-        pool.counts[3] = leaf
+    loose = pool.state[LOOSE_LEAF]
+    if held and loose != leaf:  # else only the reach may be too large now
+        if loose >= 0:
+            refit(pool, loose)
+        pool.state[LOOSE_LEAF] = leaf
 
 
 @inlined

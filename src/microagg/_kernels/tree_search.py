@@ -10,7 +10,7 @@ import numpy as np
 
 from microagg._kernels._jit import inlined, inner
 from microagg._kernels.nearest import clear, offer, sort
-from microagg._kernels.pool import EMPTY, FAN, LEAF, STACK, TINY
+from microagg._kernels.pool import EMPTY, FAN, LEAF, SPENT, STACK, TINY
 from microagg._kernels.tree import leaf_distances
 
 _EPSILON = 2.0**-52
@@ -74,7 +74,7 @@ def improve(pool, point, home, count, near_rows, near_distances):  # OUT: near_r
             break
         top -= 1
         child = children[stack[top]]
-    pool.counts[2] += work * point.shape[0]
+    pool.state[SPENT] += work * point.shape[0]
 
 
 @inlined
@@ -183,7 +183,7 @@ def nearest_to_all(pool, members, size):
             break
         top -= 1
         child = children[stack[top]]
-    pool.counts[2] += work * d
+    pool.state[SPENT] += work * d
     return best_row
 
 
@@ -245,7 +245,7 @@ def farthest(pool, point):
             break
         top -= 1
         child = children[stack[top]]
-    pool.counts[2] += work * d
+    pool.state[SPENT] += work * d
     return best_row, best
 
 

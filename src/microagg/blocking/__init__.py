@@ -7,4 +7,4 @@ from microagg.blocking.univariate import univariate_blocks
 __all__ = ["BLOCKINGS", "median_blocks", "orthant_blocks", "univariate_blocks"]
 
 BLOCKINGS = {"median": median_blocks, "orthants": orthant_blocks, "univariate": univariate_blocks}
-"""Each way of cutting by the name that `protect` uses: function(columns (d, n), most, k) to labels (n,)."""
+"""Each way of cutting by the name that `protect` uses: function(columns (d, n), max_block, k) to labels (n,)."""

@@ -10,30 +10,27 @@ from scipy.sparse.csgraph import connected_components
 from microagg._kernels.groups import number_groups
 from microagg._kernels.linkage import nearest_others
 from microagg._kernels.sums import group_means, group_sizes
-from microagg._kernels.tree import make_tree
+from microagg._kernels.tree import tree_of
 from microagg.checks import check_enough_records, check_k
 from microagg.errors import InvalidParameter
 
 SLICE = 20_000_000
 """Values looked at before Python regains control: some 0.1 s."""
 
-Columns = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
-
-def check_most(most: Any, k: Any, n: int) -> tuple[int, int]:
+def check_block_size(max_block: Any, k: Any, n: int) -> tuple[int, int]:
     """Return the most records a block may have, and k, or say what they must be."""
     k = check_k(k)
     check_enough_records(n, k)
-    if isinstance(most, bool) or not isinstance(most, (int, np.integer)) or most < 2 * k:
-        shown = most if isinstance(most, (int, np.integer)) else f"a {type(most).__name__}"
+    if isinstance(max_block, bool) or not isinstance(max_block, (int, np.integer)) or max_block < 2 * k:
+        shown = max_block if isinstance(max_block, (int, np.integer)) else f"a {type(max_block).__name__}"
         raise InvalidParameter(
             f"a block of {shown} records cannot be divided into groups of k={k}. Allow {2 * k} or more."
         )
-    return int(most), k
+    return int(max_block), k
 
 
-def labels_of_ranges(order: NDArray[np.int64], ends: NDArray[np.int8]) -> Labels:
+def labels_of_ranges(order: NDArray[np.int64], ends: NDArray[np.int8]) -> NDArray[np.int64]:
     """Number the blocks, which are ranges of `order`, by their lowest row."""
     labels = np.empty(order.size, dtype=np.int64)
     labels[order] = np.cumsum(ends, dtype=np.int64) - ends
@@ -41,7 +38,7 @@ def labels_of_ranges(order: NDArray[np.int64], ends: NDArray[np.int8]) -> Labels
     return labels
 
 
-def join_small_blocks(columns: Columns, labels: Labels, k: int) -> Labels:
+def join_small_blocks(columns: NDArray[np.float64], labels: NDArray[np.int64], k: int) -> NDArray[np.int64]:
     """Join each block of fewer than k records to that with the nearest centroid, until none is left.
 
     In rounds: every small block picks the nearest other one, on ties the one that holds the lowest row, and
@@ -55,8 +52,7 @@ def join_small_blocks(columns: Columns, labels: Labels, k: int) -> Labels:
         if small.size == 0 or n_blocks == 1:
             return labels
         centroids = group_means(columns, labels, n_blocks)
-        tree = make_tree(centroids, np.arange(n_blocks), np.zeros(columns.shape[0]), np.empty(n_blocks, dtype=np.int64))
-        picked = nearest_others(tree, small)
+        picked = nearest_others(tree_of(centroids), small)
         graph = coo_array((np.ones(small.size), (small, picked)), shape=(n_blocks, n_blocks))
         joined = connected_components(graph, directed=False)[1]
         labels = joined[labels].astype(np.int64)

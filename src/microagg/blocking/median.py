@@ -1,36 +1,44 @@
 """Cuts by rank in the widest column, into blocks that are nearly full."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.blocking import medians
-from microagg.blocking._blocks import SLICE, Columns, Labels, check_most, labels_of_ranges
+from microagg.blocking._blocks import SLICE, check_block_size, labels_of_ranges
 from microagg.parallel import in_parallel
 
 
-def median_blocks(columns: Columns, most: Any, k: Any, *, n_jobs: int = 1) -> Labels:
-    """Label each record of `columns` (d, n) with one of ⌈n / most⌉ blocks of nearly equal size.
+class _Node(NamedTuple):
+    """A range of the order of rows, and how many blocks to make of it."""
 
-    Sizes are multiples of k but for one block, so that microaggregation leaves no records over; `most` is
+    begin: int
+    end: int
+    blocks: int
+
+
+def median_blocks(columns: NDArray[np.float64], max_block: Any, k: Any, *, n_jobs: int = 1) -> NDArray[np.int64]:
+    """Label each record of `columns` (d, n) with one of ⌈n / max_block⌉ blocks of nearly equal size.
+
+    Sizes are multiples of k but for one block, so that microaggregation leaves no records over; `max_block` is
     rounded down to such a multiple.
     """
     d = columns.shape[0]
-    return labels_of_ranges(*median_ranges(columns, np.zeros(d), np.ones(d), most, k, n_jobs=n_jobs))
+    return labels_of_ranges(*median_ranges(columns, np.zeros(d), np.ones(d), max_block, k, n_jobs=n_jobs))
 
 
-def blocks_needed(n: int, most: int, k: int) -> int:
-    """Give the number of blocks of at most `most` records, rounded down to a multiple of k."""
-    return -(-n // (most - most % k))
+def blocks_needed(n: int, max_block: int, k: int) -> int:
+    """Give the number of blocks of at most `max_block` records, rounded down to a multiple of k."""
+    return -(-n // (max_block - max_block % k))
 
 
 def median_pieces(
-    columns: Columns,
+    columns: NDArray[np.float64],
     offsets: NDArray[np.float64],
     units: NDArray[np.float64],
-    most: int,
+    max_block: int,
     k: int,
     *,
     rows: NDArray[np.int64],
@@ -38,17 +46,17 @@ def median_pieces(
     n_jobs: int = 1,
 ) -> list[NDArray[np.int64]]:
     """List the rows of each block of some rows, in order; see `median_ranges`."""
-    if (blocks_needed(rows.size, most, k) if blocks is None else blocks) == 1:
+    if (blocks_needed(rows.size, max_block, k) if blocks is None else blocks) == 1:
         return [rows]
-    order, ends = median_ranges(columns, offsets, units, most, k, rows=rows, blocks=blocks, n_jobs=n_jobs)
+    order, ends = median_ranges(columns, offsets, units, max_block, k, rows=rows, blocks=blocks, n_jobs=n_jobs)
     return [np.sort(block) for block in np.split(order, np.flatnonzero(ends)[:-1] + 1)]
 
 
 def median_ranges(
-    columns: Columns,
+    columns: NDArray[np.float64],
     offsets: NDArray[np.float64],
     units: NDArray[np.float64],
-    most: Any,
+    max_block: Any,
     k: Any,
     *,
     rows: NDArray[np.int64] | None = None,
@@ -61,26 +69,27 @@ def median_ranges(
     only those are cut; `blocks` is how many to make of them, if a larger cut has settled that.
     """
     n = columns.shape[1] if rows is None else rows.size
-    most, k = check_most(most, k, n)
-    most -= most % k
+    max_block, k = check_block_size(max_block, k, n)
+    max_block -= max_block % k
     order = np.arange(n) if rows is None else rows.copy()
     keys, ends = np.empty(n), np.zeros(n, dtype=np.int8)
-    blocks = blocks_needed(n, most, k) if blocks is None else blocks
-    open_nodes = [(0, n, blocks)]  # a range of `order`, and how many blocks to make of it
+    blocks = blocks_needed(n, max_block, k) if blocks is None else blocks
+    open_nodes = [_Node(0, n, blocks)]
 
-    def cut(node: tuple[int, int, int], check: Callable[[], None], budget: int = SLICE, once: bool = False) -> Any:
+    def cut(node: _Node, check: Callable[[], None], budget: int = SLICE, once: bool = False) -> list[_Node]:
         stack = np.zeros((128, 3), dtype=np.int64)  # nodes are halved: deeper than any file
         stack[0] = node
-        state = np.array([1])
-        while state[0] > 0:  # Python regains control between slices
-            medians(columns, offsets, units, k, most, order, keys, stack, state, budget, ends)
+        height = 1
+        while height > 0:  # Python regains control between slices
+            height = medians(columns, offsets, units, k, max_block, height, budget, order, keys, stack, ends)
             check()
             if once:
                 break
-        return [tuple(left) for left in stack[: state[0]].tolist()]
+        return [_Node(*left) for left in stack[:height].tolist()]
 
-    while len(open_nodes) < n_jobs and open_nodes[-1][2] > 1:  # one cut after the other, until each thread has a part
+    # One cut after the other, until each thread has a part.
+    while len(open_nodes) < n_jobs and open_nodes[-1].blocks > 1:
         open_nodes += cut(open_nodes.pop(), lambda: None, budget=1, once=True)
-        open_nodes.sort(key=lambda node: node[1] - node[0])
+        open_nodes.sort(key=lambda node: node.end - node.begin)
     in_parallel(cut, open_nodes, n_jobs)
     return order, ends

@@ -11,6 +11,7 @@ from microagg.checks import check_absent
 from microagg.errors import InvalidData, InvalidParameter, MicroaggError
 from microagg.io.databases import is_database, without_credentials
 from microagg.io.scratch import private_folder, put_in_place
+from microagg.io.sources import file_of
 
 
 def check_folder(folder: Path, names: set[str], force: bool) -> None:
@@ -32,15 +33,18 @@ def check_folder(folder: Path, names: set[str], force: bool) -> None:
 def check_apart(folder: Path, address: str, to: str | None) -> None:
     """Refuse a folder that would be replaced and holds the source or the target, or is one of them."""
     place = folder.resolve()
-    if to is not None and not is_database(to) and place in (Path(to).resolve(), *Path(to).resolve().parents):
+    if to is not None and _lies_in(to, place):
         raise InvalidParameter(
             "the target of --to is the output, or lies in it. Name another place, or leave --to out."
         )
-    if is_database(address) or not folder.exists() or not any(folder.iterdir()):
-        return
-    source = Path(address).resolve()
-    if place in (source, *source.parents):
+    if folder.exists() and any(folder.iterdir()) and _lies_in(address, place):
         raise InvalidParameter("the output is the source, or holds it. Name another folder with -o.")
+
+
+def _lies_in(address: str, folder: Path) -> bool:
+    """Tell whether a file, a database's too, is a folder or in it."""
+    file = file_of(address)
+    return file is not None and folder in (file.resolve(), *file.resolve().parents)
 
 
 @dataclass

@@ -6,18 +6,20 @@ from typing import Any
 from microagg.checks import check_absent
 from microagg.errors import InvalidParameter
 from microagg.io.files import whole_file
+from microagg.io.sources import check_apart_from
 
 _KINDS = (".svg", ".png", ".pdf")
 
 
-def check_picture(path: Path | None, force: bool) -> None:
-    """Refuse a picture that cannot be written, before any work is done."""
+def check_picture(path: Path | None, source: str, force: bool) -> None:
+    """Refuse a picture that cannot be written, or is the source, before any work is done."""
     if path is None:
         return
     if path.suffix.lower() not in _KINDS:
         raise InvalidParameter(f"the picture {path.name!r} must end in {', '.join(_KINDS)}. Name it so.")
     if not path.resolve().parent.is_dir():
         raise InvalidParameter(f"there is no folder for the picture {path.name!r}. Make it first.")
+    check_apart_from(path, source)
     check_absent(path, "the picture", overwrite=force)
 
 

@@ -34,7 +34,7 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
     terminal = Terminal(quiet=quiet, as_json=as_json)
     levels = _levels(wishes.ks)
     _check_methods(wishes.methods)
-    check_picture(wishes.output, wishes.force)
+    check_picture(wishes.output, address, wishes.force)
     source, recipe = _roles.recipe_or_guess(
         terminal, address, wishes.recipe, min(levels), wishes.dialect, yes=wishes.yes
     )

@@ -8,6 +8,7 @@ from microagg._kernels._jit import is_cold
 from microagg.checks import check_absent
 from microagg.cli._terminal import Terminal
 from microagg.errors import InvalidParameter
+from microagg.io.files import narrow_to_folder
 from microagg.io.sources import Source, write_target
 from microagg.pipeline import protect
 from microagg.study.comparison import compare
@@ -41,8 +42,13 @@ def run(output: Path, records: int, seed: int, force: bool, quiet: bool, as_json
     with terminal.wait("writing"):
         release = protect(survey, k, method=method, **roles)
         output.mkdir(parents=True, exist_ok=True)
-        write_target(release.data, masked, Source(survey, "survey", "parquet"), overwrite=force)
+        new = [path for path in (masked, report) if not path.exists()]
+        write_target(
+            release.data, masked, Source(survey, "survey", "parquet"), overwrite=force, promise=release.promise
+        )
         release.report(report, comparison=found, overwrite=force)
+        for path in new:
+            narrow_to_folder(path)
     terminal.say(f"\nMasked by {method} with k={k}: {masked}")
     terminal.say(f"Every record in it shares its masked values with at least {k - 1} others.")
     terminal.say(f"The report for those who must decide: {report}")

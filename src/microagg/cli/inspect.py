@@ -8,9 +8,9 @@ from microagg.checks import check_absent, check_k
 from microagg.cli import _roles
 from microagg.cli._terminal import Terminal
 from microagg.errors import InvalidParameter
-from microagg.io._kinds import check_apart, to_path
-from microagg.io.databases import is_database, without_credentials
+from microagg.io.databases import without_credentials
 from microagg.io.files import whole_file
+from microagg.io.sources import check_apart_from
 from microagg.recipe_file import recipe_text
 
 
@@ -20,8 +20,7 @@ def run(address: str, k: int, output: Path, dialect: dict[str, Any], force: bool
     check_k(k)
     if not output.resolve().parent.is_dir() or output.is_dir():
         raise InvalidParameter(f"no recipe can be written to {output.name!r}. Name a file in a folder that is there.")
-    if not is_database(address):
-        check_apart(output, to_path(address))
+    check_apart_from(output, address)
     check_absent(output, "the recipe", overwrite=force)
     source = _roles.read(terminal, address, dialect)
     found = _roles.look(terminal, source, k)

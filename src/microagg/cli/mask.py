@@ -81,6 +81,7 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
         "masked": release.recipe.roles[Role.QUASI.value],
         "same_rows": not done.reordered and not release.n_dropped,
         "excel_safe": done.excel_safe,
+        "promise": release.promise,
     }
     with terminal.wait("taking the checksum of the source"):
         digest = file_digest(address)
@@ -95,7 +96,7 @@ def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
     written = {"report": wishes.output / "report.html", "recipe": wishes.output / "recipe.toml"}
     if wishes.public:
         written["public_report"] = wishes.output / "report_public.html"
-    with whole_output(wishes.output, wishes.to, wishes.force) as output, terminal.wait("writing"):
+    with whole_output(wishes.output, wishes.to, wishes.force) as output, terminal.wait("writing and counting"):
         folder = output.folder
         data = _reordered(release.data) if done.reordered else release.data
         release.report(folder / written["report"].name, source=facts, written=done)

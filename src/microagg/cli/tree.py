@@ -36,7 +36,7 @@ def run(
     """Find the dependence tree of the columns to mask."""
     terminal = Terminal(quiet=quiet, as_json=as_json)
     check_option("measure", measure, MEASURES)
-    check_picture(output, force)
+    check_picture(output, address, force)
     if recipe_path is None:
         source = _roles.read(terminal, address, dialect)
         names = _roles.look(terminal, source, _roles.DEFAULT_K).roles.get(Role.QUASI.value, [])

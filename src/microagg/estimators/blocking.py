@@ -66,19 +66,21 @@ class _Blocks(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class OrthantTree(_Blocks):
-    """The 2^d-tree: a block with more than `max_leaf` records is cut at the midpoint of every column.
+    """The 2^d-tree: a block with more than `max_block` records is cut at the midpoint of every column.
 
     Only parts that hold records are made. Records that are all equal are not cut. Then, in rounds, every
     block of fewer than `k` records joins that with the nearest centroid.
 
     Parameters
     ----------
-    max_leaf : int, default 10000
+    max_block : int, default 10000
         The most records of a block, before small ones join.
     k : int, default 3
         The least number of records of a block.
     columns : list of names or numbers, optional
         The columns to cut by; all by default.
+    max_leaf : int, optional
+        The former name of `max_block`; where it is given, it counts.
 
     Attributes
     ----------
@@ -94,33 +96,39 @@ class OrthantTree(_Blocks):
     Examples
     --------
     >>> import microagg as ma
-    >>> blocks = ma.OrthantTree(max_leaf=100, k=3).fit_predict(ma.datasets.uniform(1000, 2, seed=0))
+    >>> blocks = ma.OrthantTree(max_block=100, k=3).fit_predict(ma.datasets.uniform(1000, 2, seed=0))
     >>> int(blocks.max()) + 1
     16
     """
 
-    def __init__(self, max_leaf: int = 10_000, k: int = 3, *, columns: Iterable[Any] | None = None) -> None:
-        self.max_leaf = max_leaf
+    def __init__(
+        self, max_block: int = 10_000, k: int = 3, *, columns: Iterable[Any] | None = None, max_leaf: int | None = None
+    ) -> None:
+        self.max_block = max_block
         self.k = k
         self.columns = columns
+        self.max_leaf = max_leaf
 
     def _cut(self, columns: NDArray[np.float64]) -> NDArray[np.int64]:
-        return orthant_blocks(self._chosen(columns, self.columns), self.max_leaf, self.k)
+        max_block = self.max_block if self.max_leaf is None else self.max_leaf
+        return orthant_blocks(self._chosen(columns, self.columns), max_block, self.k)
 
 
 class MedianTree(_Blocks):
     """Cuts by rank in the widest column, into blocks that are nearly full.
 
-    ⌈n / max_leaf⌉ blocks of nearly equal size, multiples of k but for one, whatever the data look like.
+    ⌈n / max_block⌉ blocks of nearly equal size, multiples of k but for one, whatever the data look like.
 
     Parameters
     ----------
-    max_leaf : int, default 50000
+    max_block : int, default 50000
         The most records of a block.
     k : int, default 3
         Sizes are multiples of this, so that groups of k leave no records over.
     columns : list of names or numbers, optional
         The columns to cut by; all by default.
+    max_leaf : int, optional
+        The former name of `max_block`; where it is given, it counts.
 
     Attributes
     ----------
@@ -132,17 +140,21 @@ class MedianTree(_Blocks):
     --------
     >>> import microagg as ma
     >>> import numpy as np
-    >>> np.bincount(ma.MedianTree(max_leaf=300, k=5).fit_predict(ma.datasets.uniform(1000, 2, seed=0)))
+    >>> np.bincount(ma.MedianTree(max_block=300, k=5).fit_predict(ma.datasets.uniform(1000, 2, seed=0)))
     array([250, 250, 250, 250])
     """
 
-    def __init__(self, max_leaf: int = 50_000, k: int = 3, *, columns: Iterable[Any] | None = None) -> None:
-        self.max_leaf = max_leaf
+    def __init__(
+        self, max_block: int = 50_000, k: int = 3, *, columns: Iterable[Any] | None = None, max_leaf: int | None = None
+    ) -> None:
+        self.max_block = max_block
         self.k = k
         self.columns = columns
+        self.max_leaf = max_leaf
 
     def _cut(self, columns: NDArray[np.float64]) -> NDArray[np.int64]:
-        return median_blocks(self._chosen(columns, self.columns), self.max_leaf, self.k)
+        max_block = self.max_block if self.max_leaf is None else self.max_leaf
+        return median_blocks(self._chosen(columns, self.columns), max_block, self.k)
 
 
 class UnivariateBlocks(_Blocks):

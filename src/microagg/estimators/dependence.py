@@ -113,13 +113,13 @@ class DependenceTree(BaseEstimator):  # type: ignore[misc]
         else:
             columns = np.ascontiguousarray(as_matrix(self, X).T)
             self._names = list(range(columns.shape[0]))
-        found = dependence(columns, self.measure, self.width, self.bins)
-        self.dependence_ = found
-        self.edges_ = found.edges
-        self.degrees_ = found.degrees
-        self.weights_ = found.weights
-        self.categories_ = found.categories
-        self.total_weight_ = found.total_weight
+        tree = dependence(columns, self.measure, self.width, self.bins)
+        self.dependence_ = tree
+        self.edges_ = tree.edges
+        self.degrees_ = tree.degrees
+        self.weights_ = tree.weights
+        self.categories_ = tree.categories
+        self.total_weight_ = tree.total_weight
         return self
 
     def plot(self, chosen: Any = (), *, ax: Any = None) -> Any:

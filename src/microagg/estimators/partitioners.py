@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,7 @@ from microagg.aggregate import released_values
 from microagg.checks import check_option
 from microagg.estimators._matrix import as_matrix
 from microagg.partition import METHODS, choose_search
-
-Progress = Callable[[int, int], None]
+from microagg.progress import Progress
 
 
 class _Partitioner(ClusterMixin, BaseEstimator):  # type: ignore[misc]

@@ -1,5 +1,6 @@
 """How many records an intruder cannot tell apart, and what they give away together."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -7,10 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg._kernels.alike import Digests, digests_of, fewest_alike, float_bits, in_order
 from microagg._kernels.anonymity import farthest_by_earth_movers
 from microagg._kernels.sums import group_sizes
 from microagg.evaluate.measure import Measure, ReadOnly, as_html, as_text
 from microagg.parallel import in_parallel
+
+_PART = 1 << 18  # records whose digests are made together
 
 
 @dataclass(frozen=True)
@@ -147,47 +151,34 @@ def _diversity(
 
 
 def fewest_sharing(
-    columns: NDArray[np.float64], groups: NDArray[np.int64], strata: NDArray[np.int64], n_jobs: int = 1
+    columns: NDArray[np.float64], strata: NDArray[np.int64], *, per_column: bool = False, n_jobs: int = 1
 ) -> int:
     """Give the fewest records that share one combination of released values and stratum.
+
+    Zeros of both signs are equal, and a missing value (NaN) is equal to a missing one only: it is what
+    `io.promise.check_written` counts on what was written.
 
     Parameters
     ----------
     columns : array of shape (d, n)
         The released values themselves.
-    groups : array of shape (n,), or (n, d) to judge each column by itself
-        The groups they are said to come from; 0 is returned where a group's members differ.
     strata : array of shape (n,)
-
-    Notes
-    -----
-    Groups that came out with the same values count as one: an intruder cannot tell them apart.
+    per_column : bool
+        Whether to count each column by itself, with the strata.
+    n_jobs : int
     """
-    if groups.ndim == 2:
-        pairs = zip(columns, groups.T, strict=True)
-        return min(fewest_sharing(values[None, :], np.ascontiguousarray(own), strata) for values, own in pairs)
-    sizes = group_sizes(groups, int(groups.max()) + 1)
-    first = np.empty(sizes.size, dtype=np.int64)
-    first[groups[::-1]] = np.arange(groups.size)[::-1]
-    keys = np.vstack([columns[:, first], strata[first]])  # float64: strata are few
+    key = os.urandom(16)
+    numbers = np.asarray(strata, dtype=np.int64).view(np.uint64)
 
-    def differs(j: int, _: Callable[[], None]) -> bool:
-        return bool(((columns[j] if j < len(columns) else strata) != np.take(keys[j], groups)).any())
+    def digests(rows: slice, own: NDArray[np.float64]) -> Digests:
+        return in_order(digests_of([*(float_bits(values[rows]) for values in own), numbers[rows]], key))
 
-    if any(in_parallel(differs, range(len(keys)), n_jobs)):
-        return 0
-    # Few groups share their values, if any: a hash tells which could, and only those are compared.
-    hashes = np.zeros(sizes.size, dtype=np.uint64)
-    for key in keys:
-        hashes = (hashes ^ (key + 0.0).view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)  # + 0.0: no negative zero
-        hashes ^= hashes >> np.uint64(29)
-    ordered = np.sort(hashes)
-    alike = np.isin(hashes, ordered[1:][ordered[1:] == ordered[:-1]])
-    fewest = int(sizes[~alike].min(initial=sizes.sum()))
-    if alike.any():
-        keys, sizes = keys[:, alike], sizes[alike]
-        order = np.lexsort(keys)
-        differ = (keys[:, order[1:]] != keys[:, order[:-1]]).any(axis=0)
-        starts = np.concatenate([[0], np.flatnonzero(differ) + 1])
-        fewest = min(fewest, int(np.add.reduceat(sizes[order], starts).min()))
-    return fewest
+    def of_part(start: int, _: Callable[[], None]) -> Digests:
+        return digests(slice(start, start + _PART), columns)
+
+    def of_column(values: NDArray[np.float64], _: Callable[[], None]) -> int:
+        return fewest_alike([digests(slice(None), values[None])])
+
+    if per_column:
+        return min(in_parallel(of_column, list(columns), n_jobs))
+    return fewest_alike(in_parallel(of_part, range(0, numbers.size, _PART), n_jobs))

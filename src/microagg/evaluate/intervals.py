@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.intervals import count_rank_misses
-from microagg._kernels.standard import moments, standardise
+from microagg.moments import moments, standardise
 from microagg.parallel import in_parallel
 
 PERCENTS = range(1, 11)

@@ -11,18 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.classes import codes_of, first_of_each, refined
 from microagg._kernels.linkage import count_as_near
-from microagg._kernels.pool import Pool
-from microagg._kernels.standard import standard_scores_of_both
 from microagg._kernels.sums import exact_sum
-from microagg._kernels.tree import make_tree, rows_by_leaf
+from microagg._kernels.tree import rows_by_leaf, tree_of
+from microagg.equivalence import codes_of, first_of_each, split_classes
 from microagg.evaluate.definitions import computed, measures_of
 from microagg.evaluate.intervals import Intervals, deviation_intervals, rank_intervals
 from microagg.evaluate.measure import Measure, ReadOnly, as_html, as_text
+from microagg.moments import standard_scores_of_both
 from microagg.parallel import in_parallel
-
-Progress = Callable[[int, int], None]
+from microagg.progress import Progress
 
 MOST_KEYS = 7
 """Up to here every subset of the keys is tried; of more, as many subsets as seven have are drawn."""
@@ -267,10 +265,10 @@ class _Linkage:
         apart = np.zeros(masked.shape[1], dtype=np.int64) if strata is None else strata
         groups = apart
         for column in masked:  # what is released, whether or not it is a key
-            groups = refined(groups, column)
+            groups = split_classes(groups, column)
         z, z_masked = standard_scores_of_both(original[of_keys], masked[of_keys])
         first = first_of_each(groups)
-        order = rows_by_leaf(_tree_of(z_masked[:, first]))
+        order = rows_by_leaf(tree_of(z_masked[:, first]))
         number = np.empty_like(order)
         number[order] = np.arange(order.size)
         groups, first = number[groups], first[order]
@@ -287,7 +285,7 @@ class _Linkage:
         """Give each row's chance of being linked to itself by one set of keys."""
         place = self.group_apart
         for j in of_set:
-            place = refined(place, self.points[j], self.codes[j])
+            place = split_classes(place, self.points[j], self.codes[j])
             check()
         chosen = list(of_set)
         points, queries = self.points[chosen], self.queries[chosen]
@@ -301,20 +299,16 @@ class _Linkage:
             queries = np.vstack([_FAR_APART * self.query_apart, queries])
         queries = np.ascontiguousarray(queries.T)
         check()
-        tree = _tree_of(points)
+        tree = tree_of(points)
         check()
-        counts, state = np.empty(own.size, dtype=np.int64), np.zeros(1, dtype=np.int64)
-        while state[0] < own.size:
-            before = int(state[0])
-            count_as_near(tree, weights, queries, own, _SLICE, state, counts)
+        counts = np.empty(own.size, dtype=np.int64)
+        done = 0
+        while done < own.size:
+            before = done
+            done = count_as_near(tree, weights, queries, own, done, _SLICE, counts)
             check()
-            tell(int(state[0]) - before)
+            tell(done - before)
         return np.asarray(np.divide(1.0, counts, out=np.zeros(own.size), where=counts > 0))
-
-
-def _tree_of(points: NDArray[np.float64]) -> Pool:
-    d, n = points.shape
-    return make_tree(points, np.arange(n), np.zeros(d), np.empty(n, dtype=np.int64))
 
 
 def _drivers(per_set: Mapping[tuple[Any, ...], float], keys: Sequence[Any], n: int) -> dict[Any, float]:

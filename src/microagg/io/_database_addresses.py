@@ -35,7 +35,7 @@ class Address:
     shown : str
         The address without credentials.
     path : Path
-        The file of DuckDB.
+        The file of DuckDB, symbolic links followed: DuckDB keeps its journal beside the name that it is given.
     uri : str
         What libpq is told, credentials among it.
     place : tuple of str
@@ -55,6 +55,22 @@ def table_exists(shown: str) -> InvalidParameter:
     """Say that a table is there, as `check_absent` says it of files."""
     return InvalidParameter(
         f"the table {shown!r} exists. Name another, or allow it to be replaced: --force, or overwrite=True."
+    )
+
+
+def is_source(shown: str) -> InvalidParameter:
+    """Say that a table is read, and so not written over."""
+    return InvalidParameter(
+        f"the target {shown!r} is the source itself, or a table that the source is read from, which is never written "
+        f"over. Choose another name."
+    )
+
+
+def may_be_source(shown: str, why: str) -> InvalidParameter:
+    """Say that a table might be the source, and so is not written over."""
+    return InvalidParameter(
+        f"the table {shown!r} exists, and whether it is the source cannot be told: {why}. The source is never written "
+        f"over. Choose another name, or remove the table yourself if it is not the source."
     )
 
 
@@ -103,11 +119,26 @@ def table_name(address: str) -> str | None:
         return None
 
 
+def database_file(address: str) -> Path | None:
+    """Give the file that an address of DuckDB names; None of a server, and of a malformed address.
+
+    Examples
+    --------
+    >>> database_file("duckdb:////data/survey.db?table=persons").name
+    'survey.db'
+    """
+    try:
+        place = parse(address)
+    except InvalidParameter:
+        return None
+    return place.path if place.kind == DUCKDB else None
+
+
 def same_table(first: str, second: str) -> bool:
-    """Tell whether two addresses are of one table, as far as they tell.
+    """Tell whether two addresses are of one table by their spelling; the databases are not asked.
 
     Paths are resolved, a schema that is not named is the usual one (main, public), and a server at this machine is one
-    by any name. Two names of one remote server are not seen through.
+    by any name.
 
     Examples
     --------
@@ -121,7 +152,7 @@ def same_table(first: str, second: str) -> bool:
 
 def _identity(address: Address) -> tuple[object, ...]:
     if address.kind == DUCKDB:  # to which upper and lower case are one
-        return DUCKDB, address.path.resolve(), (address.schema or "main").lower(), address.table.lower()
+        return DUCKDB, address.path, (address.schema or "main").lower(), address.table.lower()
     return POSTGRESQL, address.place, address.schema or "public", address.table
 
 
@@ -188,7 +219,7 @@ def _duckdb(netloc: str, path: str, others: int, schema: str | None, table: str,
     if others:
         raise InvalidParameter(f"the duckdb address has {others} parameter(s) but table. Leave them out.")
     # Made absolute, no name is taken for a kind of database, such as one in memory or on the network.
-    file = Path(unquote(path[1:])).absolute()
+    file = Path(os.path.realpath(unquote(path[1:])))
     return Address(DUCKDB, table, schema, f"duckdb://{path}?{shown}", path=file)
 
 

@@ -6,8 +6,9 @@ from typing import Any
 import pyarrow as pa
 
 from microagg.errors import InvalidData, InvalidParameter, MicroaggError
-from microagg.io._database_addresses import Address, table_exists
+from microagg.io._database_addresses import Address, is_source, may_be_source, table_exists
 from microagg.io._worker import Stop
+from microagg.io.promise import Promise, check_written
 
 _BATCH = 1 << 17
 _NUMBERS = "TINYINT SMALLINT INTEGER BIGINT UTINYINT USMALLINT UINTEGER UBIGINT FLOAT DOUBLE".split()
@@ -15,7 +16,8 @@ _DATES = ["DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "T
 _KEPT = {*_NUMBERS, *_DATES, "BOOLEAN", "VARCHAR", "BLOB", "TIME"}
 # Arrow has none so wide; DuckDB would hand them over as decimals of 38 digits, and silently wrong where they are more.
 _WIDE = ("HUGEINT", "UHUGEINT", "BIGNUM", "VARINT")
-_CONFIG = {"autoinstall_known_extensions": "false"}  # nothing is fetched for a view in somebody's file
+# Nothing is fetched for a view in somebody's file, and no variable of Python is taken for a table that it names.
+_CONFIG = {"autoinstall_known_extensions": "false", "python_enable_replacements": "false"}
 
 
 def driver() -> Any:
@@ -40,9 +42,13 @@ def read(address: Address, stop: Stop) -> pa.Table:
         relation = connection.sql(f"SELECT * FROM {source} LIMIT 0")
         types = dict(zip(relation.columns, map(str, relation.types), strict=True))
         columns = ", ".join(_expression(connection, source, name, kind) for name, kind in types.items())
-        rows = connection.sql(f"SELECT {columns} FROM {source}")
-        reader = rows.to_arrow_reader(_BATCH) if hasattr(rows, "to_arrow_reader") else rows.fetch_arrow_reader(_BATCH)
+        reader = _reader(connection, f"SELECT {columns} FROM {source}")
         return pa.Table.from_batches(list(reader), schema=reader.schema)
+
+
+def _reader(connection: Any, query: str) -> Any:
+    rows = connection.sql(query)
+    return rows.to_arrow_reader(_BATCH) if hasattr(rows, "to_arrow_reader") else rows.fetch_arrow_reader(_BATCH)
 
 
 def _expression(connection: Any, source: str, name: str, kind: str) -> str:
@@ -60,12 +66,18 @@ def _expression(connection: Any, source: str, name: str, kind: str) -> str:
     return column if target is None else f"CAST({column} AS {target}) AS {column}"
 
 
-def check_target(address: Address, overwrite: bool, stop: Stop) -> None:
-    """Refuse a target that cannot be written, and leave no trace."""
+def check_target(address: Address, overwrite: bool, source: Address | None, stop: Stop) -> None:
+    """Refuse a target that cannot be written, or must not be, and leave no trace."""
     duckdb = driver()
+    _check_name(address, source)
     if address.path.exists():
         with duckdb.connect(str(address.path), config=_CONFIG) as connection, stop.by(connection.interrupt):
-            _check_free(connection, address, overwrite)
+            connection.execute("BEGIN")
+            try:
+                if _check_free(connection, address, overwrite):
+                    _drop(connection, address, source)
+            finally:
+                connection.execute("ROLLBACK")
         return
     folder = address.path.parent
     if not folder.is_dir() or not os.access(folder, os.W_OK):
@@ -74,19 +86,34 @@ def check_target(address: Address, overwrite: bool, stop: Stop) -> None:
         raise InvalidData(f"{address.shown!r} would be a new file, whose only schema is main. Leave the schema out.")
 
 
-def write(table: pa.Table, address: Address, overwrite: bool, stop: Stop) -> None:
+def write(
+    table: pa.Table,
+    address: Address,
+    overwrite: bool,
+    source: Address | None,
+    stop: Stop,
+    promise: Promise | None = None,
+) -> None:
     """Write a table in one transaction; a file that was made for it goes when it fails."""
     names = [name.lower() for name in table.column_names]
     if len(set(names)) < len(names):  # one would silently be called something else
         raise InvalidData("two columns differ by upper and lower case alone, which are one to DuckDB. Rename one.")
     duckdb = driver()
+    _check_name(address, source)
     is_new = not address.path.exists()
     try:
         with duckdb.connect(str(address.path), config=_CONFIG) as connection:
             connection.execute("BEGIN")
             try:
                 with stop.by(connection.interrupt):
-                    _create(connection, table, address, overwrite)
+                    if _check_free(connection, address, overwrite):
+                        _drop(connection, address, source)
+                    _create(connection, table, address)
+                    if promise is not None:
+                        columns = ", ".join(map(quoted, promise.columns))
+                        found = _reader(connection, f"SELECT {columns} FROM {_qualified(connection, address)}")
+                        tables = (pa.Table.from_batches([batch]) for batch in found)
+                        check_written(promise, tables, table.num_rows, address.shown)
             except BaseException:
                 connection.execute("ROLLBACK")
                 raise
@@ -98,15 +125,42 @@ def write(table: pa.Table, address: Address, overwrite: bool, stop: Stop) -> Non
         raise
 
 
-def _create(connection: Any, table: pa.Table, address: Address, overwrite: bool) -> None:
-    exists = _check_free(connection, address, overwrite)
+def _create(connection: Any, table: pa.Table, address: Address) -> None:
     target = _qualified(connection, address)
-    if exists:
-        connection.execute(f"DROP TABLE {target}")
     view = f"microagg_{os.urandom(8).hex()}"
     connection.register(view, table)
     connection.execute(f"CREATE TABLE {target} AS SELECT * FROM {view}")
     connection.unregister(view)
+
+
+def _check_name(address: Address, source: Address | None) -> None:
+    """Refuse another name of the source's file: its journal lies beside one of them, and would no longer fit."""
+    if source is None or address.path == source.path or not (address.path.exists() and source.path.exists()):
+        return
+    if address.path.samefile(source.path):
+        raise InvalidParameter(
+            f"the file of {address.shown!r} is the file that the source is in, by another name. Call it as the source "
+            f"calls it, or write to another file."
+        )
+
+
+def _drop(connection: Any, address: Address, source: Address | None) -> None:
+    """Drop the table, unless the source cannot be read without it: a view does not keep DuckDB from dropping it."""
+    beside = source if source is not None and source.path == address.path else None
+    if beside is not None and not _is_readable(connection, beside):
+        raise may_be_source(address.shown, "the source is no longer there, or cannot be read")
+    connection.execute(f"DROP TABLE {_qualified(connection, address)}")
+    if beside is not None and not _is_readable(connection, beside):
+        raise is_source(address.shown)
+
+
+def _is_readable(connection: Any, address: Address) -> bool:
+    """Tell whether all that a table or view reads is there; nothing is read."""
+    try:
+        connection.execute(f"EXPLAIN SELECT * FROM {_qualified(connection, address)}").fetchall()
+    except driver().Error:
+        return False
+    return True
 
 
 def _check_free(connection: Any, address: Address, overwrite: bool) -> bool:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from microagg.errors import InvalidData
-from microagg.io.files import whole_file
+from microagg.io.files import Check, whole_file
 
 
 def read_feather(path: Path) -> pa.Table:
@@ -25,11 +25,11 @@ def read_feather(path: Path) -> pa.Table:
     return pa.table(table.columns, table.column_names)
 
 
-def write_feather(table: pa.Table, path: Path) -> None:
+def write_feather(table: pa.Table, path: Path, check: Check | None = None) -> None:
     """Write a file of Feather or Arrow."""
     # .arrow is left as it lies in memory, so that others can map it.
     compression = "lz4" if path.suffix.lower() == ".feather" else None
-    with whole_file(path) as fresh, pa.OSFile(str(fresh), "wb") as file:
+    with whole_file(path, check=check) as fresh, pa.OSFile(str(fresh), "wb") as file:
         options = pa.ipc.IpcWriteOptions(compression=compression, unify_dictionaries=True)
         with pa.ipc.new_file(file, table.schema, options=options) as writer:
             writer.write_table(table)

@@ -1,5 +1,6 @@
 """Tables of a PostgreSQL server, by ADBC."""
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,9 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from microagg.errors import InvalidData, InvalidParameter, MicroaggError
-from microagg.io._database_addresses import Address, table_exists
+from microagg.io._database_addresses import Address, is_source, may_be_source, table_exists
 from microagg.io._duckdb import quoted
 from microagg.io._worker import Stop
+from microagg.io.promise import Promise, check_written
 
 _DATES = ("date", "timestamp", "timestamptz")
 _KEPT = {*"bool int2 int4 int8 float4 float8 text varchar bpchar name bytea time".split(), *_DATES}
@@ -32,6 +34,46 @@ SELECT c.relkind::text, pg_has_role(c.relowner, 'USAGE')
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname = $1 AND c.relname = $2
 """
+# What a table or view is read from: what a view selects from, partitions and other children. Where one of these is on
+# another server, or a view calls a function of somebody's, it cannot be told; one that is immutable reads no table.
+_READ_FROM = """
+WITH RECURSIVE selected AS (
+    SELECT w.ev_class, d.refclassid, d.refobjid
+    FROM pg_catalog.pg_rewrite w
+    JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = w.oid
+    WHERE w.ev_type = '1'
+), found(oid) AS (
+    SELECT to_regclass($1)::oid
+    UNION
+    SELECT further.oid FROM found CROSS JOIN LATERAL (
+        SELECT refobjid FROM selected WHERE ev_class = found.oid AND refclassid = 'pg_catalog.pg_class'::regclass
+        UNION ALL
+        SELECT inhrelid FROM pg_catalog.pg_inherits WHERE inhparent = found.oid
+    ) further(oid)
+)
+SELECT c.oid::bigint, c.relkind = 'f' OR EXISTS (
+    SELECT FROM selected s JOIN pg_catalog.pg_proc p ON p.oid = s.refobjid
+    WHERE s.ev_class = c.oid AND s.refclassid = 'pg_catalog.pg_proc'::regclass AND p.provolatile <> 'i'
+)
+FROM found JOIN pg_catalog.pg_class c ON c.oid = found.oid
+"""
+_DROPPED = """
+WITH RECURSIVE found(oid) AS (
+    SELECT to_regclass($1)::oid
+    UNION
+    SELECT i.inhrelid FROM found JOIN pg_catalog.pg_inherits i ON i.inhparent = found.oid
+)
+SELECT oid::bigint FROM found
+"""
+_THIS_DATABASE = "SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database()"
+_IS_LOCKED = f"""
+SELECT EXISTS (
+    SELECT FROM pg_catalog.pg_locks
+    WHERE locktype = 'advisory' AND objsubid = 1 AND granted AND database = ({_THIS_DATABASE})
+    AND (classid::bigint << 32 | objid::bigint) = $1::bigint
+)
+"""
+_SERVER = f"SELECT system_identifier, ({_THIS_DATABASE})::bigint FROM pg_catalog.pg_control_system()"
 _REASONS = {
     "42501": "it is not permitted to you. Ask the table's owner for the right",
     "42P01": "there is no such table. Check its name and its schema",
@@ -112,27 +154,45 @@ def _most(text: pa.ChunkedArray) -> int:
     return pc.max(pc.utf8_length(text)).as_py() or 0
 
 
-def check_target(address: Address, overwrite: bool, stop: Stop) -> None:
-    """Refuse a target that cannot be written."""
+def check_target(address: Address, overwrite: bool, source: Address | None, stop: Stop) -> None:
+    """Refuse a target that cannot be written, or must not be."""
     with driver().connect(address.uri) as connection, stop.by(connection.adbc_cancel):
-        _check_free(connection, address, overwrite)
+        schema, exists = _check_free(connection, address, overwrite)
+        if exists and source is not None:
+            _check_apart(connection, _qualified(schema, address.table), address, source, stop)
         connection.rollback()
 
 
-def write(table: pa.Table, address: Address, overwrite: bool, stop: Stop) -> None:
+def write(
+    table: pa.Table,
+    address: Address,
+    overwrite: bool,
+    source: Address | None,
+    stop: Stop,
+    promise: Promise | None = None,
+) -> None:
     """Write a table in one transaction."""
     ready, types = _storable(table)
     with driver().connect(address.uri) as connection:
         try:
             with stop.by(connection.adbc_cancel), connection.cursor() as cursor:
+                _execute(connection, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED")  # what is there by now
                 schema, exists = _check_free(connection, address, overwrite)
                 target = _qualified(schema, address.table)
                 if exists:
+                    # Until the end, no other table gets this name, nor this one another.
+                    _execute(connection, f"LOCK TABLE {target} IN ACCESS EXCLUSIVE MODE")
+                    if source is not None:
+                        _check_apart(connection, target, address, source, stop)
                     _execute(connection, f"DROP TABLE {target}")
                 # ADBC's own would be numeric without precision and lose the zeros of 1.10.
                 columns = ", ".join(f"{quoted(name)} {kind}" for name, kind in types.items())
                 _execute(connection, f"CREATE TABLE {target} ({columns})")
                 cursor.adbc_ingest(address.table, ready, mode="append", db_schema_name=schema)
+                if promise is not None:
+                    cursor.execute(f"SELECT {', '.join(map(quoted, promise.columns))} FROM {target}")
+                    tables = (pa.Table.from_batches([batch]) for batch in cursor.fetch_record_batch())
+                    check_written(promise, tables, table.num_rows, address.shown)
         except BaseException:
             connection.rollback()
             raise
@@ -156,6 +216,45 @@ def _check_free(connection: Any, address: Address, overwrite: bool) -> tuple[str
     if not permitted[0][0] or (found and not found[0][1]):
         raise InvalidData(f"you may not create {address.shown!r}. Ask for the right, or name another schema.")
     return schema, bool(found)
+
+
+def _check_apart(connection: Any, target: str, address: Address, source: Address, stop: Stop) -> None:
+    """Refuse to drop a table that the source is read from, or may be; rather than names, the servers tell."""
+    try:
+        with driver().connect(source.uri) as other, stop.by(other.adbc_cancel):
+            read = _rows(other, _READ_FROM, [_qualified(source.schema, source.table)])
+            is_same = _is_same_database(connection, other)
+        dropped = {oid for (oid,) in _rows(connection, _DROPPED, [target])}
+    except driver().Error:
+        read, is_same, dropped = [], None, set()
+    # Not raised above: an error would carry the driver's with it, which may show the password.
+    if is_same is None:
+        raise may_be_source(address.shown, "a server cannot be reached, or does not tell which database it is")
+    if not read:
+        raise may_be_source(address.shown, "the source is no longer there")
+    if is_same and not dropped.isdisjoint(oid for oid, _ in read):
+        raise is_source(address.shown)
+    if any(is_hidden for _, is_hidden in read):
+        raise may_be_source(
+            address.shown, "the source is read from a foreign table, or by a function that is not declared IMMUTABLE"
+        )
+
+
+def _is_same_database(first: Any, second: Any) -> bool | None:
+    """Tell whether two connections lead to one database, by whatever host, port or user; None if neither can be shown.
+
+    A lock that is taken here and seen there is proof, and any user may take and see it. A standby shows none of its
+    primary's locks, but has its identifier.
+    """
+    key = [str(int.from_bytes(os.urandom(7)))]
+    _rows(first, "SELECT pg_advisory_xact_lock($1::bigint)", key)
+    if not _rows(first, _IS_LOCKED, key)[0][0]:
+        return None
+    if _rows(second, _IS_LOCKED, key)[0][0]:
+        return True
+    if not _rows(second, "SELECT pg_is_in_recovery()")[0][0]:
+        return False
+    return bool(_rows(first, _SERVER) == _rows(second, _SERVER))
 
 
 def _storable(table: pa.Table) -> tuple[pa.Table, dict[str, str]]:

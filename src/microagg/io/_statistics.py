@@ -16,7 +16,7 @@ from microagg.checks import EXACT_INTEGERS
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.io._kinds import TITLES
 from microagg.io._numbers import is_text
-from microagg.io.files import whole_file
+from microagg.io.files import Check, whole_file
 
 _FORMATS: dict[str, dict[str, tuple[str, ...]]] = {
     "spss": {
@@ -146,6 +146,7 @@ def write_statistics(
     *,
     masked: Collection[str],
     same_rows: bool,
+    check: Check | None = None,
 ) -> None:
     """Write a file of SPSS or Stata, with the labels of its columns, whichever rows of the original are left.
 
@@ -185,7 +186,7 @@ def write_statistics(
         "variable_value_labels": {name: texts for name, texts in value_labels.items() if texts},
         "variable_format": formats,
     }
-    with whole_file(path) as fresh:
+    with whole_file(path, check=check) as fresh:
         try:
             if kind == "spss":
                 measures = {name: labels.measures.get(name, "unknown") for name in kept}

@@ -24,7 +24,7 @@ from microagg.io._dialect import (
 from microagg.io._header import FirstRow
 from microagg.io._numbers import is_text, to_text
 from microagg.io._quotes import check_quoted_cells
-from microagg.io.files import whole_file
+from microagg.io.files import Check, whole_file
 
 _BLOCK = 1 << 23
 _ROWS = 1 << 16  # written at a time
@@ -88,6 +88,27 @@ def read_text_parts(path: Path, dialect: Dialect, names: list[str], columns: lis
                 is_first = False
     except (pa.ArrowException, OSError, UnicodeError):  # whose messages may show cells
         raise InvalidData(f"{path.name!r} changed while it was read. Run again when nobody writes to it.") from None
+
+
+def read_written_text(
+    path: Path, compression: str | None, dialect: Dialect, fields: int, columns: dict[int, pa.DataType]
+) -> Iterator[pa.Table]:
+    """Give some columns of a text file that was just written, by their places and as these types, a part at a time.
+
+    `compression` is what the file's name will tell, and `fields` the number of its columns.
+    """
+    from pyarrow import csv as arrow_csv
+
+    how = _how(replace(dialect, fields=fields))
+    how["read_options"].skip_rows_after_names = _rows_above(dialect)
+    types = {f"f{place}": kind for place, kind in columns.items()}
+    how["convert_options"].include_columns = list(types)
+    how["convert_options"].column_types = types
+    how["convert_options"].decimal_point = dialect.marks.decimal
+    with pa.input_stream(str(path), compression=compression) as file:
+        file.read(len(dialect.bom))
+        for batch in arrow_csv.open_csv(file, **how):
+            yield pa.Table.from_batches([batch])
 
 
 def _read_to_end(path: Path, options: dict[str, Any], read: Callable[..., Any]) -> tuple[Any, Dialect]:
@@ -184,21 +205,21 @@ def _check_part(path: Path, table: Any) -> None:
         raise has_nul(path.name)
 
 
-def write_text(table: pa.Table, path: Path, dialect: Dialect, *, excel_safe: bool) -> None:
+def write_text(table: pa.Table, path: Path, dialect: Dialect, *, excel_safe: bool, check: Check | None = None) -> None:
     """Write a table as text, with quotes where they are needed."""
-    with text_writer(path, table.column_names, dialect, excel_safe=excel_safe) as write:
+    with text_writer(path, table.column_names, dialect, excel_safe=excel_safe, check=check) as write:
         write(table)
 
 
 @contextmanager
 def text_writer(
-    path: Path, names: list[str], dialect: Dialect, *, excel_safe: bool = False
+    path: Path, names: list[str], dialect: Dialect, *, excel_safe: bool = False, check: Check | None = None
 ) -> Iterator[Callable[[pa.Table], None]]:
     """Give a function that writes a table with these columns below those written before."""
     header = pa.table({str(position): [name] for position, name in enumerate(names)})
     if excel_safe:
         header = pa.table([_apostrophes(column) for column in header.columns], header.column_names)
-    with whole_file(path) as fresh, _compressed(fresh, path.suffix.lower()) as file:
+    with whole_file(path, check=check) as fresh, _compressed(fresh, path.suffix.lower()) as file:
 
         def write(table: pa.Table) -> None:
             for start in range(0, table.num_rows, _ROWS):

@@ -20,13 +20,13 @@ class Stop:
     @contextmanager
     def by(self, cancel: Callable[[], object]) -> Iterator[None]:
         """Say how to stop what is done within."""
-        self._cancel = cancel
+        before, self._cancel = self._cancel, cancel
         try:
             if self._wanted:
                 raise KeyboardInterrupt
             yield
         finally:
-            self._cancel = None
+            self._cancel = before
 
     def now(self) -> None:
         """Stop what is being done, or what is to begin."""

@@ -16,7 +16,7 @@ from microagg.io._dialect import Dialect, dialect_for, text_details
 from microagg.io._kinds import COMPRESSED, KINDS, base_suffix, kind_of, refuse_options
 from microagg.io._numbers import named_numbers
 from microagg.io._text import read_text_parts, scan_text, text_writer
-from microagg.io.files import whole_file
+from microagg.io.files import Check, whole_file
 
 _PARQUET = (".parquet", ".pq")
 
@@ -155,14 +155,20 @@ class Batches:
         """How a text file is written, to show a person."""
         return {} if self.dialect is None else text_details(self.path, self.dialect)
 
+    def dialect_of(self, target: Path) -> Dialect:
+        """Give the dialect in which a text file is written in the manner of this one."""
+        return dialect_for(target, self.path, self.dialect)
+
     @contextmanager
-    def writer(self, target: Path, schema: pa.Schema) -> Iterator[Callable[[pa.Table], None]]:
+    def writer(
+        self, target: Path, schema: pa.Schema, check: Check | None = None
+    ) -> Iterator[Callable[[pa.Table], None]]:
         """Give a function that writes table after table to a file of Parquet, or of text in the manner of this one."""
         if kind_of(target) == "csv":
-            with text_writer(target, schema.names, dialect_for(target, self.path, self.dialect)) as write:
+            with text_writer(target, schema.names, self.dialect_of(target), check=check) as write:
                 yield write
             return
-        with parquet_writer(target, schema) as writer:
+        with parquet_writer(target, schema, check=check) as writer:
             yield lambda table: writer.write_table(table, row_group_size=max(1, table.num_rows))
 
 
@@ -195,7 +201,9 @@ def _pandas_index(schema: pa.Schema) -> list[str]:
 
 
 @contextmanager
-def parquet_writer(target: Path, schema: pa.Schema, beside: Path | None = None) -> Iterator[pq.ParquetWriter]:
+def parquet_writer(
+    target: Path, schema: pa.Schema, beside: Path | None = None, check: Check | None = None
+) -> Iterator[pq.ParquetWriter]:
     """Write a Parquet file under a temporary name beside its place, or elsewhere, and rename it when all is well."""
-    with whole_file(target, beside) as fresh, pq.ParquetWriter(fresh, schema) as writer:
+    with whole_file(target, beside, check) as fresh, pq.ParquetWriter(fresh, schema) as writer:
         yield writer

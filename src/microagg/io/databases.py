@@ -19,6 +19,9 @@ What a column becomes:
 - DuckDB's wider whole numbers (``HUGEINT``, which ``sum`` gives) are int64 where that holds them, then decimals, then
   text.
 - Anything else (enumerations, UUIDs, JSON, intervals, lists, ...) is read as the text that the database writes.
+
+A table is dropped only if the source is not read from it, whatever both are called: the databases are asked, before any
+work and once more as the table is written.
 """
 
 import pyarrow as pa
@@ -28,16 +31,20 @@ from microagg.io import _duckdb, _postgresql
 from microagg.io._database_addresses import (
     DUCKDB,
     Address,
+    database_file,
     is_database,
+    is_source,
     parse,
     same_table,
     table_name,
     without_credentials,
 )
 from microagg.io._worker import Stop, run
+from microagg.io.promise import Promise
 
 __all__ = [
     "check_table_target",
+    "database_file",
     "is_database",
     "read_table",
     "same_table",
@@ -71,8 +78,8 @@ def read_table(address: str) -> tuple[pa.Table, str]:
     return run(work, lambda error: _explain(error, place)), place.shown
 
 
-def check_table_target(address: str, overwrite: bool) -> None:
-    """Refuse, before any work is done, a target that could not be written.
+def check_table_target(address: str, overwrite: bool, source: str | None = None) -> None:
+    """Refuse, before any work is done, a target that could not be written, or must not be.
 
     Parameters
     ----------
@@ -80,19 +87,28 @@ def check_table_target(address: str, overwrite: bool) -> None:
         Where a table is to be written.
     overwrite : bool
         Whether a table of that name may be there.
+    source : str, optional
+        The address of the data, a file's or a table's: what it reads is never written over, by whatever name.
     """
     place = parse(address)
+    read = _read_beside(place, address, source)
 
     def work(stop: Stop) -> None:
         if place.kind == DUCKDB:
-            _duckdb.check_target(place, overwrite, stop)
+            _duckdb.check_target(place, overwrite, read, stop)
         else:
-            _postgresql.check_target(place, overwrite, stop)
+            _postgresql.check_target(place, overwrite, read, stop)
 
     run(work, lambda error: _explain(error, place))
 
 
-def write_table(table: pa.Table, address: str, overwrite: bool) -> None:
+def write_table(
+    table: pa.Table,
+    address: str,
+    overwrite: bool,
+    source: str | None = None,
+    promise: Promise | None = None,
+) -> None:
     """Write a new table in one transaction: whole or not at all.
 
     Parameters
@@ -103,17 +119,32 @@ def write_table(table: pa.Table, address: str, overwrite: bool) -> None:
         Where. A DuckDB file that is not there is made.
     overwrite : bool
         Whether to drop a table of that name in the same transaction, with its rights and indexes.
+    source : str, optional
+        The address of the data, as of `check_table_target`.
+    promise : Promise, optional
+        What must hold of the table: its columns are read back and counted in the same transaction.
     """
     place = parse(address)
+    read = _read_beside(place, address, source)
     plain = _plain(table)
 
     def work(stop: Stop) -> None:
         if place.kind == DUCKDB:
-            _duckdb.write(plain, place, overwrite, stop)
+            _duckdb.write(plain, place, overwrite, read, stop, promise)
         else:
-            _postgresql.write(plain, place, overwrite, stop)
+            _postgresql.write(plain, place, overwrite, read, stop, promise)
 
     run(work, lambda error: _explain(error, place))
+
+
+def _read_beside(place: Address, address: str, source: str | None) -> Address | None:
+    """Give the source if it is in a database of the same kind, and so may be the target."""
+    if source is None or not is_database(source):
+        return None
+    if same_table(source, address):
+        raise is_source(place.shown)
+    read = parse(source)
+    return read if read.kind == place.kind else None
 
 
 def _explain(error: BaseException, place: Address) -> MicroaggError | None:

@@ -1,18 +1,27 @@
-"""Files: written whole or not at all."""
+"""Files: written whole or not at all, and open to no more people than those they replace."""
 
 import functools
 import os
+import stat
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from microagg import ownership
+
+_ACCESS_LIST = "system.posix_acl_access"
+
+Check = Callable[[Path], object]
+"""Looks at a file that is whole and has not got its name yet; what it raises keeps it from getting it."""
 
 
 @contextmanager
-def whole_file(target: Path, beside: Path | None = None) -> Iterator[Path]:
+def whole_file(target: Path, beside: Path | None = None, check: Check | None = None) -> Iterator[Path]:
     """Give a name beside the target to write to; it becomes the target when all is well, and is removed otherwise.
 
-    `beside` is another folder of the same file system, for targets whose folder must hold nothing else.
+    It gets the mode of the file that it replaces, or else that of new files. `beside` is another folder of the same
+    file system, for targets whose folder must hold nothing else.
     """
     handle, name = tempfile.mkstemp(
         dir=target.parent if beside is None else beside, prefix=f".{target.name}.", suffix=".part"
@@ -23,7 +32,11 @@ def whole_file(target: Path, beside: Path | None = None) -> Iterator[Path]:
         yield temporary
         with temporary.open("rb+") as written:
             os.fsync(written.fileno())
-        temporary.chmod(0o666 & ~umask())  # mkstemp lets only the owner read
+        if check is not None:
+            check(temporary)
+        usual = 0o666 & ~umask()  # mkstemp lets only the owner read
+        if not _keep_mode(temporary, target, usual):
+            temporary.chmod(usual)
         temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -36,3 +49,77 @@ def umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
+
+
+def keep_modes(made: Path, former: Path) -> None:
+    """Give a folder and all in it the modes of what it is to replace; what is new there gets no more than its folder.
+
+    If there is nothing to replace, nothing changes.
+    """
+    if not _keep_mode(made, former, _mode(made.stat())):
+        return
+    for path in list(made.iterdir()):
+        _keep_modes_inside(path, former / path.name)
+
+
+def _keep_modes_inside(made: Path, former: Path) -> None:
+    if not _keep_mode(made, former, _mode(made.stat())):
+        narrow_to_folder(made)
+    for path in list(made.iterdir()) if made.is_dir() else []:
+        _keep_modes_inside(path, former / path.name)
+
+
+def narrow_to_folder(made: Path) -> None:
+    """Let nobody else do more with a new file than with the folder that it is in."""
+    made.chmod(_mode(made.stat()) & (_mode(made.parent.stat()) | ~0o077))
+
+
+def _keep_mode(made: Path, former: Path, usual: int) -> bool:
+    """Give something new the mode and the group of what it is to replace; tell whether there is something.
+
+    `usual` is the mode that it would have otherwise. What belongs to somebody else, is of another kind or is only led
+    to by a link may have been put there to open ours: it can take permissions away and not give any.
+    """
+    try:
+        old, is_link = former.stat(), former.is_symlink()
+    except OSError:
+        return False
+    if not ownership.KNOWN:
+        made.chmod(usual)
+        return True
+    new = made.stat()
+    mode, is_folder = _mode(old), stat.S_ISDIR(new.st_mode)
+    if is_folder and not stat.S_ISDIR(old.st_mode):
+        mode |= (mode & 0o444) >> 2  # who may read a file may enter a folder
+    is_alike = ownership.is_ours(old) and not is_link and stat.S_IFMT(old.st_mode) == stat.S_IFMT(new.st_mode)
+    if not is_alike:
+        mode = usual & (mode | ~0o077)
+    access = _access_list(former)
+    is_same_group = old.st_gid == new.st_gid or (is_alike and _give_group(made, old.st_gid))
+    if access or not is_same_group:
+        mode &= ~0o070 | (mode & 0o007) << 3  # another group may do what everybody may
+    made.chmod(mode if is_folder else mode & 0o777)
+    if access and is_alike and is_same_group:
+        with suppress(OSError):
+            os.setxattr(made, _ACCESS_LIST, access)
+    return True
+
+
+def _give_group(path: Path, group: int) -> bool:
+    try:
+        os.chown(path, -1, group)
+    except OSError:  # not one of our groups
+        return False
+    return True
+
+
+def _access_list(path: Path) -> bytes:
+    """Give the list of further users and groups that may use a file; where there is one, the mode hides the group's."""
+    try:
+        return os.getxattr(path, _ACCESS_LIST)
+    except (OSError, AttributeError):  # none, or no such lists here
+        return b""
+
+
+def _mode(status: os.stat_result) -> int:
+    return stat.S_IMODE(status.st_mode)

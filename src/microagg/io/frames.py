@@ -8,8 +8,8 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.classes import refined
 from microagg.checks import EXACT_INTEGERS, check_matrix
+from microagg.equivalence import split_classes
 from microagg.errors import InvalidData, RoleError
 
 
@@ -170,7 +170,7 @@ def category_codes(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np
                 f"numbers."
             ) from None
         indices = encoded.indices.cast("int64").fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
-        codes = refined(codes, indices, indices)
+        codes = split_classes(codes, indices, indices)
     return codes
 
 

@@ -1,18 +1,27 @@
-"""Folders that nobody else can look into and that do not outlive their owner."""
+"""Folders that nobody else can look into and that do not outlive their owner.
 
+They may lie in a folder that is shared, such as /tmp. There others can put anything under any name and, without the
+sticky bit, rename what is ours. So a folder is removed or recovered through a handle, never through a link, and
+recovered only if it belongs to us and nobody else can write to it.
+"""
+
+import os
 import platform
 import shutil
 import signal
+import stat
 import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from microagg import ownership
 from microagg.errors import InvalidParameter
-from microagg.io.files import umask
+from microagg.io.files import keep_modes, umask
 
 fcntl: Any
 try:
@@ -20,78 +29,178 @@ try:
 except ImportError:  # Windows: what a killed process leaves there is not noticed by the next
     fcntl = None
 
-_PREFIX, _UNFINISHED = ".microagg-", ".making-microagg-"
+_PREFIX = ".microagg-"
 _LOCK = "owner.lock"
 _REPLACED = "replaced"
-_OLD = 600.0  # seconds after which a folder without a lock belongs to nobody
+_OLD = 600.0  # seconds after which a folder that names no owner belongs to nobody
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_FOLDER = os.O_RDONLY | _NO_LINK | getattr(os, "O_DIRECTORY", 0)
 
 
 @contextmanager
 def private_folder(parent: Path, what: str = "scratch") -> Iterator[Path]:
     """Make a folder of mode 0700 that is removed on exit, on an error and on a signal.
 
-    Only SIGKILL or a power cut can leave one behind; the next run in the same place, on the same machine, removes it.
-    Its owner holds a lock on a file in it, which the system lets go with the process.
+    Only SIGKILL or a power cut can leave one behind; the next run of the same user in the same place, on the same
+    machine, removes it. Its owner holds a lock on a file in it, which the system lets go with the process.
     """
     parent = parent.resolve()  # others may work in another folder
     _remove_orphans(parent)
     try:
-        unfinished = Path(tempfile.mkdtemp(dir=parent, prefix=_UNFINISHED))
-        lock = (unfinished / _LOCK).open("w")
-        lock.write(platform.node())
-        lock.flush()
-        _try_lock(lock)
-        # Only now may others see it: before, they could have taken it for an orphan.
-        folder = unfinished.rename(parent / unfinished.name.replace(_UNFINISHED, _PREFIX))
+        path = Path(tempfile.mkdtemp(dir=parent, prefix=_PREFIX))
+        folder, lock = _claim(path)
     except OSError:
         raise InvalidParameter(f"no folder can be made in the one for {what}. Name another.") from None
     try:
         with _signals_raise():
-            yield folder
+            yield path
     finally:
         with _signals_wait():
-            _remove(folder)
-        lock.close()
+            is_empty = folder.empty()
+            os.close(lock)  # first: Windows does not remove an open file, and NFS leaves another in its place
+            if is_empty:
+                folder.remove()
+            folder.close()
 
 
-def _remove(folder: Path) -> None:
-    """Remove a folder, its lock last; a worker of another machine may still be writing."""
-    for _ in range(20):
-        for inside in list(folder.iterdir()) if folder.exists() else []:
-            if inside.is_dir() and not inside.is_symlink():
-                shutil.rmtree(inside, ignore_errors=True)
-            elif inside.name != _LOCK:
-                inside.unlink(missing_ok=True)
-        if not folder.exists() or {path.name for path in folder.iterdir()} <= {_LOCK}:
-            break
-        time.sleep(0.25)
-    shutil.rmtree(folder, ignore_errors=True)
+@dataclass(frozen=True)
+class _Folder:
+    """A folder and an open handle to it: others can rename the one, but not exchange the other.
+
+    Windows opens no folders. There the handle is None, and everything goes by the path.
+    """
+
+    path: Path
+    handle: int | None
+    place: int | None = None  # a handle of the folder that the path starts from, if it is not the working folder
+
+    def inside(self, name: str) -> Path:
+        """Name something in the folder as functions want it that are given the handle too."""
+        return self.path / name if self.handle is None else Path(name)
+
+    def content(self) -> list[tuple[str, bool]]:
+        """List what is there beside the lock, and whether each is a folder; a link is none."""
+        try:
+            with os.scandir(self.path if self.handle is None else self.handle) as found:
+                return [(one.name, one.is_dir(follow_symlinks=False)) for one in found if one.name != _LOCK]
+        except FileNotFoundError:
+            return []
+
+    def empty(self) -> bool:
+        """Remove all but the lock; a worker of another machine may still be writing. Tell whether nothing is left."""
+        for _ in range(20):
+            for name, is_folder in self.content():
+                if is_folder:
+                    shutil.rmtree(self.inside(name), ignore_errors=True, dir_fd=self.handle)
+                else:
+                    with suppress(OSError):
+                        os.unlink(self.inside(name), dir_fd=self.handle)
+            if not self.content():
+                return True
+            time.sleep(0.25)
+        return False  # the lock stays, so that the next run tries again
+
+    def remove(self) -> None:
+        """Remove the lock and the folder, which holds nothing else; another one that took its place stays."""
+        with suppress(OSError):
+            os.unlink(self.inside(_LOCK), dir_fd=self.handle)
+        with suppress(OSError):
+            os.rmdir(self.path, dir_fd=self.place)
+
+    def close(self) -> None:
+        """Let the handle go."""
+        if self.handle is not None:
+            os.close(self.handle)
+
+
+def _claim(path: Path) -> tuple[_Folder, int]:
+    """Open a folder that was just made, and a file in it that names this machine and stays locked."""
+    try:
+        folder = _Folder(path, os.open(path, _FOLDER) if ownership.KNOWN else None)
+    except OSError:
+        path.rmdir()
+        raise
+    try:
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | _NO_LINK
+        lock = os.open(folder.inside(_LOCK), flags, 0o600, dir_fd=folder.handle)
+        try:
+            if fcntl is not None:
+                with suppress(OSError):  # a file system without locks: the next run gets none either
+                    fcntl.flock(lock, fcntl.LOCK_EX)
+            os.write(lock, platform.node().encode())  # only now, as without a name nobody takes it for an orphan
+        except BaseException:
+            os.close(lock)
+            raise
+    except BaseException:
+        folder.remove()
+        folder.close()
+        raise
+    return folder, lock
 
 
 def _remove_orphans(parent: Path) -> None:
-    """Remove what processes that were killed have left, and put back what they had moved aside."""
-    for folder in parent.glob(f"{_PREFIX}*"):
-        with suppress(OSError):
-            if not (folder / _LOCK).exists():
-                if time.time() - folder.stat().st_mtime > _OLD:
-                    shutil.rmtree(folder, ignore_errors=True)
-                continue
-            with (folder / _LOCK).open("r+") as lock:
-                if _try_lock(lock) and lock.read() == platform.node():
-                    _put_back(folder)
-                    _remove(folder)
+    """Remove what our processes that were killed have left, and put back what they had moved aside."""
+    if fcntl is None or not ownership.KNOWN:
+        return
+    with suppress(OSError), _opened(parent) as place:
+        for name in os.listdir(place):  # noqa: PTH208 - Path takes no handle
+            if name.startswith(_PREFIX):
+                with suppress(OSError), _opened_ours(name, place) as handle:
+                    _recover(_Folder(Path(name), handle, place), place, handle)
 
 
-def _put_back(folder: Path) -> None:
+@contextmanager
+def _opened(path: Path | str, within: int | None = None, flags: int = _FOLDER) -> Iterator[int]:
+    """Open a folder, or a file with other flags, that is not a link."""
+    handle = os.open(path, flags, dir_fd=within)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _opened_ours(name: str, within: int) -> Iterator[int]:
+    """Open a folder that is not a link, belongs to us and can be written to by nobody else."""
+    with _opened(name, within) as handle:
+        if not ownership.is_ours_alone(os.fstat(handle)):
+            raise PermissionError
+        yield handle
+
+
+def _recover(folder: _Folder, place: int, handle: int) -> None:
+    """Put a folder away if the process that made it, on this machine, is no more."""
+    is_old = time.time() - os.fstat(handle).st_mtime > _OLD
+    if _LOCK not in os.listdir(handle):  # it was just made, or was just being removed, or is no folder of ours
+        if is_old and not folder.content():
+            folder.remove()
+        return
+    with _opened(_LOCK, handle, os.O_RDWR | os.O_NONBLOCK | _NO_LINK) as lock:
+        status = os.fstat(lock)
+        if not (stat.S_ISREG(status.st_mode) and ownership.is_ours(status) and _try_lock(lock)):
+            return
+        owner = os.read(lock, 1 << 10).decode(errors="replace")
+        if owner == platform.node():
+            _put_back(place, handle)
+            if folder.empty():
+                folder.remove()
+        elif not owner and is_old and not folder.content():
+            folder.remove()
+
+
+def _put_back(place: int, folder: int) -> None:
     """Bring what was to be replaced back to its place, if nothing is there."""
-    for replaced in (folder / _REPLACED).glob("*"):
-        if not (folder.parent / replaced.name).exists():
-            replaced.rename(folder.parent / replaced.name)
+    if _REPLACED not in os.listdir(folder):
+        return
+    with _opened_ours(_REPLACED, folder) as replaced:
+        for name in os.listdir(replaced):  # noqa: PTH208
+            try:
+                os.stat(name, dir_fd=place, follow_symlinks=False)
+            except FileNotFoundError:
+                os.rename(name, name, src_dir_fd=replaced, dst_dir_fd=place)
 
 
-def _try_lock(lock: Any) -> bool:
-    if fcntl is None:
-        return False
+def _try_lock(lock: int) -> bool:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -135,20 +244,32 @@ def _handled(names: tuple[str, ...], handler: Any, *, only_default: bool) -> Ite
 
 
 def put_in_place(whole: Path, target: Path, *, overwrite: bool) -> None:
-    """Rename a finished folder, which lies in a private one, to its place.
+    """Rename a finished folder, which lies in a private one, to its place; its mode becomes that of what was there.
 
     What was there is moved into the private folder first, and comes back if anything goes wrong.
     """
     private = whole.parent
     whole.chmod(0o777 & ~umask())
+    keep_modes(whole, target)
     with _signals_wait():
-        if overwrite and (target.exists() or target.is_symlink()):
-            (private / _REPLACED).mkdir()
-            target.rename(private / _REPLACED / target.name)
+        former = None
+        if overwrite and os.path.lexists(target):
+            (private / _REPLACED).mkdir(mode=0o700)
+            former = target.rename(private / _REPLACED / target.name)
         try:
             whole.rename(target)
         except OSError:
-            _put_back(private)
+            where = "" if former is None else _bring_back(former, target)
             raise InvalidParameter(
-                f"the target {target.name!r} has come to be there while its content was made. Name another."
+                f"the target {target.name!r} has come to be there while its content was made. {where}Name another."
             ) from None
+
+
+def _bring_back(former: Path, target: Path) -> str:
+    """Put back what was to be replaced, or else beside its place, as the private folder goes; tell where it is then."""
+    if not os.path.lexists(target):
+        former.rename(target)
+        return ""
+    beside = Path(tempfile.mkdtemp(dir=target.parent, prefix=f"{target.name}.former-"))
+    former.rename(beside / target.name)
+    return f"What was there before is in {beside.name!r}. "

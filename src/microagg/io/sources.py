@@ -36,6 +36,8 @@ from microagg.io._statistics import (
 from microagg.io._text import read_text, write_text
 from microagg.io.batches import Batches, parquet_writer
 from microagg.io.databases import is_database
+from microagg.io.promise import Promise, check_written
+from microagg.io.read_back import read_back
 from microagg.parallel import in_parallel
 
 
@@ -57,6 +59,8 @@ class Source:
         What was found or asked for, to show a person: the delimiter, the encoding, the marks of numbers.
     labels : Labels or None
         What a statistics package keeps beside the values.
+    address : str or Path or None
+        Where it was read from, a database's with its credentials: it is never written over.
     """
 
     table: pa.Table
@@ -65,7 +69,12 @@ class Source:
     details: Mapping[str, str] = field(default_factory=dict)
     labels: Labels | None = None
     dialect: Dialect | None = field(default=None, repr=False)
-    path: Path | None = field(default=None, repr=False)
+    address: str | Path | None = field(default=None, repr=False)
+
+    @property
+    def path(self) -> Path | None:
+        """The file or folder that was read; None of a database."""
+        return self.address if isinstance(self.address, Path) else None
 
     def typed(self, names: Sequence[str] | None = None) -> pa.Table:
         """Give the table with columns of text turned into numbers: int64 where all are whole and fit, else float64.
@@ -176,7 +185,7 @@ def read_source(
         kind = "duckdb" if str(address).lower().startswith("duckdb") else "postgresql"
         refuse_options(options, kind)
         table, name = databases.read_table(str(address))
-        return Source(_checked(table, name), name, kind)
+        return Source(_checked(table, name), name, kind, address=str(address))
     path = to_path(address)
     if not path.exists():
         raise InvalidData(f"there is no file {path.name!r}. Check the path.")
@@ -209,6 +218,18 @@ def is_text_file(address: str | os.PathLike[str]) -> bool:
     return not path.is_dir() and kind_of(path) == "csv"
 
 
+def file_of(address: str | os.PathLike[str]) -> Path | None:
+    """Give the file or folder that an address is of, a database's too; None of a server."""
+    return databases.database_file(str(address)) if is_database(address) else to_path(address)
+
+
+def check_apart_from(path: Path, source: str | os.PathLike[str]) -> None:
+    """Refuse to write over the file of a source, by whatever name."""
+    file = file_of(source)
+    if file is not None:
+        check_apart(path, file)
+
+
 def check_target(
     address: str | os.PathLike[str], source: str | os.PathLike[str] | None = None, *, overwrite: bool = False
 ) -> None:
@@ -228,9 +249,10 @@ def check_target(
     InvalidParameter
     """
     if is_database(address):
-        if source is not None and databases.same_table(str(source), str(address)):
-            raise InvalidParameter("the target is the source itself, which is never written over. Pass another table.")
-        databases.check_table_target(str(address), overwrite)
+        file = file_of(address)
+        if file is not None and source is not None and not is_database(source):
+            check_apart(file, to_path(source))
+        databases.check_table_target(str(address), overwrite, None if source is None else str(source))
         return
     path = to_path(address)
     if path.is_dir():
@@ -244,8 +266,8 @@ def check_target(
         require_extra()
     if not path.parent.is_dir():
         raise InvalidParameter(f"the folder that {path.name!r} is to be in does not exist. Make it first.")
-    if source is not None and not is_database(source):
-        check_apart(path, to_path(source))
+    if source is not None:
+        check_apart_from(path, source)
     check_absent(path, "the target", overwrite=overwrite)
     if not os.access(path.parent, os.W_OK):
         raise InvalidParameter(f"the folder that {path.name!r} is to be in cannot be written to. Choose another.")
@@ -260,6 +282,7 @@ def write_target(
     same_rows: bool = True,
     overwrite: bool = False,
     excel_safe: bool = False,
+    promise: Promise | None = None,
 ) -> None:
     """Write a table, whole or not at all, in the manner of the source it comes from.
 
@@ -281,6 +304,9 @@ def write_target(
     excel_safe : bool
         Of text files: put an apostrophe before text and names that start with ``=``, ``+``, ``-``, ``@``, a tab or a
         carriage return, which a spreadsheet may take for a formula. Numbers stay as they are.
+    promise : Promise, optional
+        What must hold of the table, such as `Release.promise`. Its columns are read back from what was written and
+        counted before the file gets its name, or the transaction ends.
 
     Raises
     ------
@@ -288,24 +314,36 @@ def write_target(
         As by `check_target`.
     InvalidData
         If the kind of file cannot hold the table.
+    PromiseBroken
+        If what was written does not keep the promise. Nothing is left of it.
     """
-    check_target(address, like.path, overwrite=overwrite)
+    check_target(address, like.address, overwrite=overwrite)
     table = _without_traces(table)
     if is_database(address):
-        databases.write_table(table, str(address), overwrite)
+        read = None if like.address is None else str(like.address)
+        databases.write_table(table, str(address), overwrite, read, promise)
         return
     path = to_path(address)
     kind = kind_of(path)
+    dialect = dialect_for(path, like.path, like.dialect)
+
+    def count(fresh: Path) -> None:
+        if promise is not None:
+            found = read_back(fresh, path, table.schema, promise.columns, dialect)
+            check_written(promise, found, table.num_rows, path.name)
+
     try:
         if kind == "csv":
-            write_text(table, path, dialect_for(path, like.path, like.dialect), excel_safe=excel_safe)
+            write_text(table, path, dialect, excel_safe=excel_safe, check=count)
         elif kind == "parquet":
-            with parquet_writer(path, table.schema) as writer:
+            with parquet_writer(path, table.schema, check=count) as writer:
                 writer.write_table(table)
         elif kind == "feather":
-            write_feather(table, path)
+            write_feather(table, path, count)
         else:
-            write_statistics(table, path, kind, like.table, like.labels, masked=masked, same_rows=same_rows)
+            write_statistics(
+                table, path, kind, like.table, like.labels, masked=masked, same_rows=same_rows, check=count
+            )
     except pa.ArrowException:  # whose message may show a cell
         raise InvalidData(
             f"{path.name!r} cannot be written: a column is of a kind that {kind} cannot hold. Write another format, "

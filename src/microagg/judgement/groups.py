@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.classes import refined
+from microagg.equivalence import split_classes
 from microagg.errors import InvalidData
 from microagg.io import frames
 from microagg.judgement.bins import SMALL_CELL
@@ -87,7 +87,7 @@ def standing_alone(release: "Release") -> Alone:
         except InvalidData:  # lists and mixed types cannot be counted
             continue
         by_column[shown(name)] = _lone(codes)
-        together = refined(together, codes, codes)
+        together = split_classes(together, codes, codes)
     return Alone(by_column, _lone(together) if by_column else 0)
 
 

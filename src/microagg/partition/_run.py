@@ -4,21 +4,18 @@ Kernels work in slices; between them Python regains control, tells progress, can
 rebuilds a tree that has thinned.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.brute import make_pool
 from microagg._kernels.groups import FREE, number_groups
 from microagg._kernels.mdav import groups_from_outside
-from microagg._kernels.shell import make_shell, no_shell
+from microagg._kernels.pool import BUILT_WITH, REMAINING
+from microagg._kernels.shell import WORN_OUT, make_shell, no_shell
 from microagg._kernels.sums import exact_sums
 from microagg._kernels.tree import make_tree
 from microagg.checks import check_option
-
-Progress = Callable[[int, int], None]
-"""Called as progress(records done, records in all); what it raises stops the work."""
+from microagg.progress import Progress, tell
 
 SEARCHES = ("auto", "tree", "brute")
 
@@ -58,7 +55,7 @@ class Run:
     @property
     def remaining(self) -> int:
         """The number of records in no group yet."""
-        return int(self.pool.counts[1])
+        return int(self.pool.state[REMAINING])
 
     def form_groups_from_outside(self, k: int, *, least: int, paired: bool) -> None:
         """Form groups around the records farthest from the centroid while `least` records remain."""
@@ -71,11 +68,12 @@ class Run:
     def pause(self) -> None:
         """Let the caller know between two slices, and renew what has worn out: the tree or the shell."""
         tell(self._progress, self.n - self.remaining, self.n)
-        thinned = self._search == "tree" and self.remaining < _THINNED * self.pool.counts[0]
-        if self.remaining == 0 or not (thinned or self.shell.state[3]):
+        thinned = self._search == "tree" and self.remaining < _THINNED * self.pool.state[BUILT_WITH]
+        worn_out = self.shell.state[WORN_OUT]
+        if self.remaining == 0 or not (thinned or worn_out):
             return
         free = np.flatnonzero(self.labels == FREE)
-        if self.shell.state[3]:
+        if worn_out:
             fresh = make_shell(self.columns, free, self.pool.sums / free.size)
             # One that was of no use at all would be asked for again, for ever.
             useless = self._renewed_at == self.remaining
@@ -91,9 +89,3 @@ class Run:
         number_groups(self.labels)
         tell(self._progress, self.n, self.n)
         return self.labels
-
-
-def tell(progress: Progress | None, done: int, total: int) -> None:
-    """Report progress to whoever asked for it."""
-    if progress is not None:
-        progress(done, total)

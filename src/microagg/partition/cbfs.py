@@ -6,7 +6,8 @@ from numpy.typing import ArrayLike, NDArray
 from microagg._kernels.groups import place_each_leftover
 from microagg.checks import matrix_and_k
 from microagg.partition._method import SEARCH, Method
-from microagg.partition._run import Progress, Run
+from microagg.partition._run import Run
+from microagg.progress import Progress
 
 
 def cbfs(X: ArrayLike, k: int, *, search: str = "auto", progress: Progress | None = None) -> NDArray[np.int64]:

@@ -3,11 +3,12 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg._kernels.groups import group_rest, place_leftovers_together
-from microagg._kernels.maximum_distance import pairs_of_groups
+from microagg._kernels.groups import FINISHED, group_rest, new_state, place_leftovers_together
+from microagg._kernels.maximum_distance import BEST, pairs_of_groups
 from microagg.checks import matrix_and_k
 from microagg.partition._method import SEARCH, Method
-from microagg.partition._run import SLICE, Progress, Run
+from microagg.partition._run import SLICE, Run
+from microagg.progress import Progress
 
 
 def maximum_distance(
@@ -18,12 +19,13 @@ def maximum_distance(
     run = Run(columns, search, progress)
     partner = np.full(run.n, -1)
     reach = np.full(run.n, np.inf)
-    state = np.array([0, -1, 0])
+    state = new_state()
+    state[BEST] = -1
     while run.remaining >= 2 * k:
         pairs_of_groups(run.pool, k, SLICE, partner, reach, state, run.labels)
         run.pause()
     if run.remaining >= k:
-        group_rest(state[2], run.labels)
+        group_rest(state[FINISHED], run.labels)
     elif run.remaining > 0:
         place_leftovers_together(columns, run.pool.sums / run.remaining, run.labels)
     return run.finish()

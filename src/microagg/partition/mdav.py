@@ -6,7 +6,8 @@ from numpy.typing import ArrayLike, NDArray
 from microagg._kernels.groups import group_rest, place_leftovers_together
 from microagg.checks import check_option, matrix_and_k
 from microagg.partition._method import SEARCH, Method
-from microagg.partition._run import Progress, Run
+from microagg.partition._run import Run
+from microagg.progress import Progress
 
 
 def mdav(

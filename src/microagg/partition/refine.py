@@ -10,20 +10,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microagg._kernels.groups import number_groups
-from microagg._kernels.refine import Groups, anneal, lay_out, neighbours
-from microagg._kernels.sums import exact_sum, exact_sums, group_means
-from microagg._kernels.tree import make_tree, rows_by_leaf
+from microagg._kernels.refine import NEXT, SWEEPS_DONE, MovableGroups, anneal, lay_out, neighbours
+from microagg._kernels.sums import exact_sum, group_means
+from microagg._kernels.tree import rows_by_leaf, tree_of
 from microagg.checks import check_between, check_jobs, check_labels, check_option, check_whole, matrix_and_k
 from microagg.errors import InvalidParameter
 from microagg.parallel import in_parallel
-from microagg.partition._run import Progress, tell
+from microagg.progress import Progress, tell
 
 EFFORTS = {"fast": (4000, 4_000_000, 16), "thorough": (80_000, 400_000_000, 2000)}
 """Moves offered to each record, as far as those do not exceed so many in all, and to each in any case."""
 
 _STARTS, _ROUNDS, _REHEATS = 8, 16, 4  # runs of a thorough search: at first, and from the best in each later round
 _LONG = 2000  # sweeps from which a search is worth dividing so
-_ENOUGH = 1_000_000_000, 100_000  # moves, and sweeps, from which another search finds more than a longer one
+_ENOUGH_MOVES, _ENOUGH_SWEEPS = 1_000_000_000, 100_000  # from both on, another search finds more than a longer one
 _HEATS = (0.1, 0.15, 0.2, 0.3)  # where reheats begin
 _COLD = 0.05  # where annealing ends
 _NEAR = 12  # records a record may move towards
@@ -52,8 +52,8 @@ class Refinement:
     --------
     >>> import microagg as ma
     >>> X = ma.datasets.uniform(500, 3, seed=0)
-    >>> found = ma.refine(X, ma.MDAV(k=3).fit_predict(X), k=3)
-    >>> found.after < 0.95 * found.before
+    >>> better = ma.refine(X, ma.MDAV(k=3).fit_predict(X), k=3)
+    >>> better.after < 0.95 * better.before
     True
     """
 
@@ -144,12 +144,12 @@ def refine(
     rounds = _rounds(moves, n, once=effort == "fast")
     if stop_after is not None:
         rounds = _until(rounds, stop_after)
-    labels_found, stopped = search.run(rounds, deadline, stop_after, progress)
-    after = _error(columns, labels_found)
+    best, stopped = search.run(rounds, deadline, stop_after, progress)
+    after = _error(columns, best)
     if after >= before:
-        labels_found, after = given, before
-    number_groups(labels_found)
-    return Refinement(labels_found, before, after, moves, stopped, seed)
+        best, after = given, before
+    number_groups(best)
+    return Refinement(best, before, after, moves, stopped, seed)
 
 
 def check_effort(effort: Any, n: int) -> int:
@@ -188,7 +188,7 @@ def _rounds(moves: int, n: int, *, once: bool) -> list[_Round]:
     sweeps = moves // n
     if once or sweeps < _LONG:
         return [_Round(sweeps, (_heat(sweeps),), anew=True)]
-    searches = max(1, min(moves // _ENOUGH[0], sweeps // _ENOUGH[1]))
+    searches = max(1, min(moves // _ENOUGH_MOVES, sweeps // _ENOUGH_SWEEPS))
     first = sweeps // (3 * _STARTS * searches)
     later = (sweeps // searches - _STARTS * first) // (_ROUNDS * _REHEATS)
     search = [_Round(first, (_heat(first),) * _STARTS, anew=True)] + [_Round(later, _HEATS)] * _ROUNDS
@@ -227,7 +227,7 @@ class _Search:
     ) -> None:
         n = columns.shape[1]
         self.k, self.variable, self.seed, self.threads = k, variable, seed, threads
-        pool = make_tree(columns, np.arange(n), exact_sums(columns), np.empty(n, dtype=np.int64))
+        pool = tree_of(columns)
         self.order = rows_by_leaf(pool)
         position = np.empty(n, dtype=np.int64)
         position[self.order] = np.arange(n)
@@ -247,7 +247,7 @@ class _Search:
     def speed(self) -> float:
         """Give the moves offered in a second by one thread, from a trial whose result is thrown away."""
         groups = lay_out(self.points, self.labels, self.k)
-        counter = np.array([1], dtype=np.uint64)
+        counter = np.array(1, dtype=np.uint64)
         self._anneal(10**6, 1.0, 1000, counter, groups)  # compiles
         done, began = 0, time.monotonic()
         while time.monotonic() - began < 0.3:
@@ -277,8 +277,8 @@ class _Search:
             done = np.zeros(len(one.heats), dtype=np.int64)
             tell_all = partial(_tell_all, progress, done, behind, in_all)
             run = partial(self._run, best, number, one, limits, deadline, done, tell_all)
-            found = in_parallel(run, range(len(one.heats)), self.threads)
-            best = self._best_of(found if one.anew else [best, *found])
+            outcomes = in_parallel(run, range(len(one.heats)), self.threads)
+            best = self._best_of(outcomes if one.anew else [best, *outcomes])
             behind += int(done.sum())
             if done.min() < one.sweeps * n:
                 stopped = (number, *done.tolist())
@@ -304,38 +304,44 @@ class _Search:
         groups = lay_out(self.points, start, self.k)
         search, number = divmod(number, _ROUNDS + 1)
         stream = ((self.seed * (_ROUNDS + 1) + number) * _STARTS + run + (search << 40)) * 0xD1342543DE82EF95
-        counter = np.array([stream % 2**64], dtype=np.uint64)
-        while groups.state[2] < limits[run] and (deadline is None or time.monotonic() < deadline):
-            sweeps = min(_SLICE // n + 1, limits[run] - int(groups.state[2]))
+        counter = np.array(stream % 2**64, dtype=np.uint64)
+        while groups.state[SWEEPS_DONE] < limits[run] and (deadline is None or time.monotonic() < deadline):
+            sweeps = min(_SLICE // n + 1, limits[run] - int(groups.state[SWEEPS_DONE]))
             self._anneal(one.sweeps, one.heats[run], sweeps * n, counter, groups)
             check()
-            done[run] = groups.state[2] * n
+            done[run] = groups.state[SWEEPS_DONE] * n
             tell_all()
         self._settle(groups, counter)
         return groups.labels
 
     def _anneal(
-        self, sweeps: int, hot: float, budget: int, counter: NDArray[np.uint64], groups: Groups, cold: float = _COLD
+        self,
+        sweeps: int,
+        hot: float,
+        budget: int,
+        counter: NDArray[np.uint64],
+        groups: MovableGroups,
+        cold: float = _COLD,
     ) -> None:
         anneal(self.points, self.k, self.variable, self.near, self.scale, hot, cold, sweeps, budget, counter, groups)
 
-    def _settle(self, groups: Groups, counter: NDArray[np.uint64]) -> None:
+    def _settle(self, groups: MovableGroups, counter: NDArray[np.uint64]) -> None:
         """Make what moves lower the error, at the end of any schedule."""
-        groups.state[1:3] = 0
+        groups.state[NEXT] = groups.state[SWEEPS_DONE] = 0
         self._anneal(8, 0.0, 1 << 62, counter, groups, cold=0.0)
 
-    def _best_of(self, found: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    def _best_of(self, partitions: list[NDArray[np.int64]]) -> NDArray[np.int64]:
         """Take the best partition, and from each of the others what is better there and can be taken by itself."""
-        if len(found) == 1:
-            return found[0]
+        if len(partitions) == 1:
+            return partitions[0]
         from scipy.sparse import coo_array  # no need of it for a fast search
         from scipy.sparse.csgraph import connected_components
 
-        errors = [_errors(self.columns, labels) for labels in found]
-        by_error = sorted(range(len(found)), key=lambda number: (exact_sum(errors[number]), number))
-        best, error = found[by_error[0]], errors[by_error[0]]
+        errors = [_errors(self.columns, labels) for labels in partitions]
+        by_error = sorted(range(len(partitions)), key=lambda number: (exact_sum(errors[number]), number))
+        best, error = partitions[by_error[0]], errors[by_error[0]]
         for number in by_error[1:]:
-            labels = found[number]
+            labels = partitions[number]
             n_best, n_labels = int(best.max()) + 1, int(labels.max()) + 1
             shared = coo_array((np.ones(best.size, dtype=np.int8), (best, n_best + labels)), (n_best + n_labels,) * 2)
             n_parts, part_of_group = connected_components(shared, directed=False)

@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microagg._kernels.groups import number_groups
-from microagg._kernels.standard import standard_scores
 from microagg._kernels.sums import exact_sums
 from microagg._kernels.univariate import best_runs, label_runs
 from microagg.checks import check_option, matrix_and_k
 from microagg.errors import InvalidParameter
+from microagg.moments import standard_scores
 from microagg.partition._method import Method
-from microagg.partition._run import SLICE, Progress, tell
+from microagg.partition._run import SLICE
+from microagg.progress import Progress, tell
 
 
 def univariate(X: ArrayLike, k: int, *, method: str = "optimal", progress: Progress | None = None) -> NDArray[np.int64]:

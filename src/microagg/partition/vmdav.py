@@ -5,13 +5,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg._kernels.groups import place_each_leftover
+from microagg._kernels.groups import SIZE, new_state, place_each_leftover
 from microagg._kernels.vmdav import extended_groups
 from microagg.checks import matrix_and_k
 from microagg.errors import InvalidParameter
 from microagg.partition._method import SEARCH, Method
 from microagg.partition._outside import from_outside
-from microagg.partition._run import SLICE, Progress, Run
+from microagg.partition._run import SLICE, Run
+from microagg.progress import Progress
 
 
 def vmdav(
@@ -28,10 +29,10 @@ def vmdav(
     columns, k = matrix_and_k(X, k)
     run = Run(columns, search, progress)
     order = from_outside(columns)
-    state = np.zeros(4, dtype=np.int64)
+    state = new_state()
     members = np.empty((2 * k, columns.shape[0]))
     closest = np.empty(run.n)
-    while run.remaining >= k or state[2] > 0:
+    while run.remaining >= k or state[SIZE] > 0:
         extended_groups(run.pool, order, k, float(gamma), SLICE, state, members, closest, run.labels)
         run.pause()
     place_each_leftover(columns, run.labels)

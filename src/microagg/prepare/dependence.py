@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.dependence import meetings
-from microagg._kernels.standard import standard_scores
 from microagg._kernels.sums import exact_sum
 from microagg.checks import EXACT_INTEGERS, check_option, check_whole
 from microagg.errors import InvalidParameter
+from microagg.moments import standard_scores
 
 MEASURES = ("emim", "chi2", "normal", "vi")
 """Mutual information, chi-squared, that of a normal pair, and the variation of information (a distance)."""

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.standard import moments, standardise
 from microagg.checks import check_option
+from microagg.moments import moments, standardise
 from microagg.parallel import in_parallel
 
 SCALES = ("standard", "range", "none")

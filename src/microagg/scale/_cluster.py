@@ -8,6 +8,7 @@ Sums are exact and cuts are by rank, so the result does not depend on how many p
 import errno
 import logging
 import multiprocessing
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from microagg import __version__
+from microagg._kernels.alike import fewest_alike
 from microagg._kernels.blocking import lower_part
 from microagg._kernels.sums import round_digits
 from microagg.blocking.median import blocks_needed
@@ -29,6 +31,7 @@ from microagg.grouping import check_stratum_sizes
 from microagg.io import frames
 from microagg.io.batches import Batches
 from microagg.io.scratch import private_folder, put_in_place
+from microagg.progress import Progress, tell
 from microagg.scale import _tasks
 from microagg.scale._plan import (
     NO_SUM,
@@ -36,10 +39,8 @@ from microagg.scale._plan import (
     Moments,
     Outcome,
     Plan,
-    Progress,
     check_magnitudes,
     check_replaceable,
-    tell,
 )
 from microagg.scale._tasks import WIDTHS, Work, keep, keep_object, kept
 
@@ -78,7 +79,7 @@ def run(
             runs = [[(source.resolve(), number) for source, number, _ in part] for part in parts]
             digits = max(5, len(str(len(parts))))
             names = [f"part-{number:0{digits}d}.parquet" for number in range(len(parts))]
-            _keep_work(folder, Work(plan, file.schema, runs, sizes, target, names))
+            _keep_work(folder, Work(plan, file.schema, runs, sizes, target, names, os.urandom(16)))
             stages = _Stages(client, folder, sizes, n, progress)
             stages.check_workers()
             stages.each_part(_tasks.read_part, done=0)
@@ -92,12 +93,14 @@ def run(
             figures = stages.mask(plan, node_sizes, blocks, level, most)
             stages.each_part(_tasks.write_part, done=2 * n)
             file.check_unchanged()
+        k_achieved = stages.count_alike()
+        plan.promise.check(k_achieved, path.name)
         for left in target.iterdir():  # by a worker that was given up and went on
             if left.name not in names:
                 left.unlink()
         check_replaceable(path)
         put_in_place(target, path, overwrite=overwrite)
-    return Outcome(n, sum(blocks), plan.options, figures, totals)
+    return Outcome(n, sum(blocks), plan.options, k_achieved, figures, totals)
 
 
 def _parts(groups: list[tuple[Path, int, int]], n: int, wanted: int) -> list[list[tuple[Path, int, int]]]:
@@ -401,9 +404,11 @@ class _Stages:
         self.each(_tasks.mask_region, [int(size) for size in region_sizes], done=self.n)
         self.forget("scattered-*")
         found = [kept(self.folder, f"figures-{region}") for region in range(len(region_sizes))]
-        return reduce(
-            Figures.join, (Figures(int(own["n_groups"]), int(own["smallest"]), own["errors"]) for own in found)
-        )
+        return reduce(Figures.join, (Figures(int(own["n_groups"]), own["errors"]) for own in found))
+
+    def count_alike(self) -> int:
+        """Give the fewest records that are alike in what the workers have written."""
+        return fewest_alike([_tasks.matrix_of(self.folder, f"digests-{part}") for part in range(len(self.sizes))])
 
 
 def _rounded(digits: list[NDArray[np.int64]]) -> NDArray[np.float64]:

@@ -18,8 +18,11 @@ from microagg.errors import InvalidData, InvalidParameter
 from microagg.grouping import check_strata, rows_of
 from microagg.io import frames
 from microagg.io.batches import Batches
+from microagg.io.promise import check_written
+from microagg.io.read_back import read_back
 from microagg.parallel import in_parallel
-from microagg.scale._plan import NO_SUM, Figures, Moments, Outcome, Plan, Progress, check_magnitudes, mask_block, tell
+from microagg.progress import Progress, tell
+from microagg.scale._plan import NO_SUM, Figures, Moments, Outcome, Plan, check_magnitudes, mask_block
 
 _CHUNK = 1 << 20  # values looked at in one go
 
@@ -55,8 +58,8 @@ def run(
             return figures
 
         figures = reduce(Figures.join, in_parallel(mask, pieces, n_jobs))
-        _write(file, path, plan, columns, progress)
-    return Outcome(n, len(pieces), plan.options, figures, totals)
+        k_achieved = _write(file, path, plan, columns, unnamed, progress)
+    return Outcome(n, len(pieces), plan.options, k_achieved, figures, totals)
 
 
 def _scratch_file(folder: str | os.PathLike[str]) -> Any:
@@ -74,7 +77,7 @@ def _ingest(
     if n == 0:
         raise InvalidData("the file has no records. Pass at least k of them.")
     d = len(plan.names)
-    _reserve(unnamed, 8 * d * n)
+    _reserve(unnamed, 8 * max(d, 2) * n)  # two, for the digests of what was written
     columns = np.memmap(unnamed, dtype=np.float64, mode="r+", shape=(d, n))
     sums = np.tile(NO_SUM, (d, 1))
     codes = np.zeros(n, dtype=np.int64)
@@ -140,10 +143,24 @@ def _chunks(column: NDArray[np.float64]) -> Iterable[NDArray[np.float64]]:
         yield np.asarray(column[start : start + _CHUNK])
 
 
-def _write(file: Batches, path: Path, plan: Plan, columns: NDArray[np.float64], progress: Progress | None) -> None:
-    """Write the released columns, part by part, the masked ones from the scratch file."""
+def _write(
+    file: Batches, path: Path, plan: Plan, columns: NDArray[np.float64], unnamed: Any, progress: Progress | None
+) -> int:
+    """Write the released columns, part by part, the masked ones from the scratch file, and count what was written."""
     n = columns.shape[1]
-    with file.writer(path, plan.released_schema(file.schema)) as write:
+    schema, promise = plan.released_schema(file.schema), plan.promise
+    fewest = 0
+
+    def count(fresh: Path) -> None:
+        nonlocal fewest
+        # Digests may lie where the masked columns did: these are in the file.
+        room = np.memmap(unnamed, dtype=np.uint64, mode="r+", shape=(2, n))
+        tables = read_back(fresh, path, schema, promise.columns, file.dialect_of(path))
+        fewest = check_written(
+            promise, tables, n, path.name, room=room, tell=lambda read: tell(progress, 2 * n + (n + read) // 2, 3 * n)
+        )
+
+    with file.writer(path, schema, count) as write:
         start = 0
         for table in file.tables(plan.schema.released):
             stop = start + table.num_rows
@@ -151,5 +168,6 @@ def _write(file: Batches, path: Path, plan: Plan, columns: NDArray[np.float64], 
                 break
             write(plan.released(table, np.asarray(columns[:, start:stop])))
             start = stop
-            tell(progress, 2 * n + start, 3 * n)
+            tell(progress, 2 * n + start // 2, 3 * n)
         file.check_unchanged()
+    return fewest

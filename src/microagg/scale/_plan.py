@@ -16,11 +16,10 @@ from microagg.aggregate import released_values
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.grouping import checked_groups
 from microagg.io import frames
+from microagg.io.promise import Promise
 from microagg.partition import METHODS, choose_search
 from microagg.partition.refine import refine
 from microagg.schema import Role, Schema
-
-Progress = Callable[[int, int], None]
 
 NO_SUM = np.zeros(exact_digits(np.zeros(1)).size, dtype=np.int64)
 """The digits of a sum of nothing."""
@@ -50,6 +49,11 @@ class Plan:
     def strata(self) -> list[str]:
         """The columns whose combinations are never mixed."""
         return self.schema.names(Role.STRATUM)
+
+    @property
+    def promise(self) -> Promise:
+        """What must hold of what is written."""
+        return Promise(self.k, tuple(self.names), tuple(self.strata))
 
     def settle_search(self, largest: int) -> "Plan":
         """Give the plan with "auto" settled by the size of the largest block."""
@@ -107,12 +111,11 @@ class Figures(NamedTuple):
     """What is known of masked blocks; those of several can be joined in any order."""
 
     n_groups: int
-    smallest: int
     errors: NDArray[np.int64]  # (d, digits): exact sums of squared differences of the scores
 
     def join(self, other: "Figures") -> "Figures":
         """Give the figures of both."""
-        return Figures(self.n_groups + other.n_groups, min(self.smallest, other.smallest), self.errors + other.errors)
+        return Figures(self.n_groups + other.n_groups, self.errors + other.errors)
 
 
 class Outcome(NamedTuple):
@@ -121,6 +124,7 @@ class Outcome(NamedTuple):
     n_records: int
     n_blocks: int
     options: dict[str, Any]  # the method's, with "auto" settled
+    k_achieved: int  # counted on what was written
     figures: Figures
     totals: list[float]  # each standardised column's sum of squares about its mean
 
@@ -139,17 +143,10 @@ def mask_block(
     released = released_values(original, labels, plan.aggregate)
     released[plan.rounded] = np.rint(released[plan.rounded])
     errors = np.array([exact_digits(column) for column in (scores - moments.scores(released)) ** 2])
-    sizes = np.bincount(labels)
-    return released, Figures(sizes.size, int(sizes.min()), errors)
+    return released, Figures(int(labels.max()) + 1, errors)
 
 
 def check_replaceable(path: Path) -> None:
     """Refuse to replace a folder that is not a former target."""
     if path.is_dir() and (path.is_symlink() or any(p.suffix != ".parquet" or not p.is_file() for p in path.iterdir())):
         raise InvalidParameter(f"the target {path.name!r} holds more than .parquet files. Name another folder.")
-
-
-def tell(progress: Progress | None, done: int, total: int) -> None:
-    """Report progress to whoever asked for it."""
-    if progress is not None:
-        progress(done, total)

@@ -23,10 +23,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from microagg._kernels.alike import NO_DIGESTS, in_order
 from microagg._kernels.sums import exact_digits
 from microagg.blocking.median import median_pieces
 from microagg.io import frames
 from microagg.io.batches import parquet_writer, read_row_groups
+from microagg.io.promise import digests_written
+from microagg.io.read_back import read_back
 from microagg.scale._plan import NO_SUM, Figures, Moments, Plan, mask_block
 
 WIDTHS = (13, 13, 13, 13, 12)
@@ -42,6 +45,7 @@ class Work(NamedTuple):
     sizes: list[int]  # the records of each part
     target: Path  # the folder to write to
     names: list[str]  # of the files to write, one a part
+    key: bytes  # of the digests of what is written
 
 
 class _Plain:
@@ -276,11 +280,11 @@ def mask_region(folder: Path, region: int) -> None:
             figures.append(own)
     keep_matrix(folder, f"masked-{region}", columns)
     joined = functools.reduce(Figures.join, figures)
-    keep(folder, f"figures-{region}", n_groups=joined.n_groups, smallest=joined.smallest, errors=joined.errors)
+    keep(folder, f"figures-{region}", n_groups=joined.n_groups, errors=joined.errors)
 
 
 def write_part(folder: Path, part: int) -> None:
-    """Write the released columns of a part, row group by row group."""
+    """Write the released columns of a part, row group by row group; leave the digests of what was written."""
     work = object_of(folder, "work")
     bounds = kept(folder, "regions")["bounds"]
     ends = matrix_of(folder, f"ends-{part}")[bounds]
@@ -292,9 +296,16 @@ def write_part(folder: Path, part: int) -> None:
         if begin < end:
             values = matrix_of(folder, f"masked-{region}")[:, before[region] : before[region] + end - begin]
             masked[:, order[begin:end]] = values
-    with parquet_writer(
-        work.target / work.names[part], work.plan.released_schema(work.source), work.target.parent
-    ) as writer:
+
+    def count(fresh: Path) -> None:
+        promise = work.plan.promise
+        tables = read_back(fresh, target, schema, promise.columns)
+        found = digests_written(promise, tables, work.sizes[part], target.name, work.key)
+        digests = np.concatenate([NO_DIGESTS, *(one for (one,) in found)], axis=1)
+        keep_matrix(folder, f"digests-{part}", in_order(digests))
+
+    target, schema = work.target / work.names[part], work.plan.released_schema(work.source)
+    with parquet_writer(target, schema, work.target.parent, count) as writer:
         start = 0
         for table in tables_of(work, part, work.plan.schema.released):
             stop = start + table.num_rows

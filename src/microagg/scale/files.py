@@ -24,9 +24,10 @@ from microagg.io._kinds import kind_of
 from microagg.io.batches import Batches
 from microagg.partition import groups_each_column
 from microagg.partition.refine import check_effort
+from microagg.progress import Progress
 from microagg.recipe import Recipe
 from microagg.scale import _local
-from microagg.scale._plan import Plan, Progress, check_replaceable
+from microagg.scale._plan import Plan, check_replaceable
 from microagg.schema import Role, Schema
 
 
@@ -40,7 +41,8 @@ class FileRelease:
         The masked file.
     n_records, n_groups : int
     k_achieved : int
-        The number of records in the smallest group.
+        The fewest records that share one combination of values in the masked columns and strata that are released, as
+        in `Release`; counted on the file, read back before it got its name.
     information : InformationLoss
         On the standardised columns, original against released.
     recipe : Recipe
@@ -109,7 +111,8 @@ def protect_file(
 ) -> FileRelease:
     """Mask a Parquet or CSV file of any size, in bounded memory.
 
-    Rows keep their order and, from Parquet, their row groups. The target appears when it is whole.
+    Rows keep their order and, from Parquet, their row groups. The target appears when it is whole, has been read back,
+    and has at least k records to each combination of values.
 
     Parameters
     ----------
@@ -145,7 +148,7 @@ def protect_file(
     n_jobs : int, optional
         Threads, or workers of a cluster on this machine; by default one a core. The result does not depend on it.
     progress : callable, optional
-        Called as progress(done, in all), where each record counts three times: read, grouped, written.
+        Called as progress(done, in all), where each record counts three times: read, grouped, written and read back.
     **options
         The method's own.
 
@@ -223,7 +226,7 @@ def protect_file(
         path=path,
         n_records=outcome.n_records,
         n_groups=outcome.figures.n_groups,
-        k_achieved=outcome.figures.smallest,
+        k_achieved=outcome.k_achieved,
         information=loss_of_sums(errors, outcome.totals, names),
         recipe=Recipe(
             k=k,

@@ -1,9 +1,12 @@
 """Many releases of one file beside each other: which is the better one overall."""
 
 import html
+import inspect
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from numbers import Number
+from types import NoneType
 from typing import Any
 
 from microagg.checks import check_jobs, check_k, check_names, check_option
@@ -14,8 +17,7 @@ from microagg.evaluate.score import scoring_index
 from microagg.partition import METHODS
 from microagg.pipeline import protect
 from microagg.plots import draw_map
-
-Progress = Callable[[int, int], None]
+from microagg.progress import Progress, tell
 
 _NAMED = {
     "il": "IL",
@@ -27,6 +29,7 @@ _NAMED = {
     "g_dr": "G_DR",
 }
 """The measures that are attributes of a candidate as well."""
+_PLAIN = (str, Number, NoneType)  # what a name may show: anything larger may hold data of the file
 
 
 @dataclass(frozen=True)
@@ -282,8 +285,7 @@ def compare(
                     figures=figures,
                 )
             )
-            if progress is not None:
-                progress(len(candidates), len(named) * len(levels))
+            tell(progress, len(candidates), len(named) * len(levels))
     return Comparison(tuple(candidates), x, sampled, error)
 
 
@@ -313,10 +315,27 @@ def _name_of(method: Any) -> str:
     """Name an estimator by its class and the parameters that are not the default."""
     if isinstance(method, str) or not hasattr(method, "get_params"):
         return method if isinstance(method, str) else type(method).__name__
-    usual = type(method)().get_params()
-    own = {name: value for name, value in method.get_params().items() if name not in ("k", "progress")}
-    told = ", ".join(f"{name}={value!r}" for name, value in own.items() if value != usual[name])
+    usual = _defaults(type(method))
+    told = ", ".join(
+        f"{name}={value!r}" if isinstance(value, _PLAIN) else f"{name}={type(value).__name__}"
+        for name, value in method.get_params().items()
+        if name in usual and name not in ("k", "progress") and not _same(value, usual[name])
+    )
     return f"{type(method).__name__}({told})" if told else type(method).__name__
+
+
+def _defaults(estimator: type) -> dict[str, Any]:
+    """Give the defaults of an estimator's parameters.
+
+    They are read, not taken from a new object: another library's class may have parameters without a default.
+    """
+    parameters = inspect.signature(estimator).parameters
+    return {name: one.default for name, one in parameters.items() if one.default is not one.empty}
+
+
+def _same(value: Any, usual: Any) -> bool:
+    """Tell whether a parameter has its default; arrays are not compared."""
+    return value is usual or (isinstance(value, _PLAIN) and isinstance(usual, _PLAIN) and value == usual)
 
 
 def _with_k(method: Any, k: int) -> Any:

@@ -91,7 +91,7 @@ class Inspection:
         for role in Role:
             names = [column.name for column in self.columns if column.role is role]
             if names:
-                found[role.value] = names[0] if role in (Role.WEIGHT, Role.UNIT) else names
+                found[role.value] = names[0] if role is Role.UNIT else names
         return found
 
     @property
@@ -131,7 +131,10 @@ def inspect_table(table: pa.Table, k: int, value_labels: ValueLabels | None = No
 def _guess(
     table: pa.Table, name: str, k: int, strata: list[str], taken: set[Role], labels: Mapping[Any, str]
 ) -> ColumnGuess:
-    """Guess one column's role. Where in doubt, what is safer: a column is masked or left out, not passed through."""
+    """Guess one column's role. Where in doubt, what is safer: a column is masked or left out, not passed through.
+
+    A name alone never releases a column: strata are counted as k is, and what is kept has one value throughout.
+    """
     column = _values(table[name])
     distinct = _distinct(column)
     kind = "codes" if _stand_for_more(table[name].type, column, distinct, labels) else _kind(column)
@@ -159,10 +162,14 @@ def _guess(
         return guess(Role.IDENTIFIER, f"{distinct} of {present} values differ: it tells people apart")
     if kind == "whole numbers" and distinct == present and _is_a_numbering(column):
         return guess(Role.IDENTIFIER, "it numbers the records")
-    if words & _WEIGHT and not words & _BODILY and numeric and Role.WEIGHT not in taken and _positive(column):
-        return guess(Role.WEIGHT, "by its name, and no value is negative")
+    if words & _WEIGHT and not words & _BODILY and numeric and _positive(column):
+        return guess(
+            Role.DROP,
+            "by its name it may be a sampling weight or a body weight; move it to weight to release it unchanged, or "
+            "to quasi to mask it",
+        )
     if words & _CONFIDENTIAL and distinct <= _FEW and kind in ("text", "whole numbers", "codes", "other"):
-        return guess(Role.CONFIDENTIAL, "by its name it is sensitive; released as it is")
+        return guess(Role.DROP, "by its name it is sensitive; move it to confidential to release it unchanged")
     if kind == "whole numbers" and telling and words & (_CONFIDENTIAL | _NUMBERED):
         return guess(Role.IDENTIFIER, f"{distinct} of {present} values differ, and by its name it is no quantity")
     may_divide = distinct <= _FEW and column.null_count == 0 and kind != "numbers"

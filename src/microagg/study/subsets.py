@@ -9,17 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.standard import standard_scores
 from microagg._kernels.sums import group_means
 from microagg.checks import check_enough_records, check_jobs, check_k, check_option, check_whole
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.evaluate.measure import ReadOnly
 from microagg.io import frames
+from microagg.moments import standard_scores
 from microagg.parallel import in_parallel
 from microagg.partition import groups_each_column, method_named
 from microagg.prepare.selection import Selection, select_columns
-
-Progress = Callable[[int, int], None]
+from microagg.progress import Progress, tell
 
 _MOST_SUBSETS = 1_000_000
 
@@ -220,8 +219,7 @@ def _losses(
         means = group_means(scores, labels, int(labels.max()) + 1)
         error = float(((scores - means[:, labels]) ** 2).sum())
         done[0] += 1
-        if progress is not None:
-            progress(done[0], len(subsets))
+        tell(progress, done[0], len(subsets))
         return 100.0 * error / total if total > 0 else 0.0
 
     def losses(part: Sequence[tuple[int, ...]], check: Callable[[], None]) -> list[float]:

@@ -1,4 +1,4 @@
-"""Classes of records that are alike in some columns, numbered from 0 without gaps."""
+"""Equivalence classes: records that are alike in some columns, each class with a number from 0 without gaps."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ def first_of_each(classes: NDArray[np.int64]) -> NDArray[np.int64]:
     return first
 
 
-def refined(
+def split_classes(
     classes: NDArray[np.int64],
     values: NDArray[np.float64] | NDArray[np.int64],
     codes: NDArray[np.int64] | None = None,

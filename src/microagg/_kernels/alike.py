@@ -1,0 +1,83 @@
+"""Digests of records, and the fewest records that have the same one."""
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bits = NDArray[np.uint64]
+"""What is equal where values are: of shape (n,), or (2, n) where each lane of a digest gets its own."""
+Digests = NDArray[np.uint64]
+"""128 bits a record, in two lanes: of shape (2, n)."""
+NO_DIGESTS = np.empty((2, 0), dtype=np.uint64)
+
+_BLOCK = 1 << 14  # records mixed at a time: they stay in the processor's cache
+_AT_ONCE = 1 << 21  # records counted at a time, about
+
+
+def float_bits(values: NDArray[np.float64]) -> Bits:
+    """Give numbers as integers that are equal where the numbers are: one for both zeros, one for all missing values."""
+    plain = np.array(values)
+    plain[np.isnan(plain)] = np.nan  # which has many patterns of bits
+    plain += 0.0  # no negative zero
+    return plain.view(np.uint64)
+
+
+def digests_of(columns: Sequence[Bits], key: bytes) -> Digests:
+    """Give a digest of each record's values.
+
+    Records that differ in one column always differ in their digests. Others agree by a chance of about 2**-128, which
+    nobody who does not know the key can help along.
+    """
+    n = columns[0].shape[-1]
+    found = np.empty((2, n), dtype=np.uint64)
+    seeds = np.frombuffer(hashlib.blake2b(key, digest_size=48).digest(), dtype=np.uint64).reshape(2, 3)
+    for lane, (start, *factors) in enumerate(seeds):
+        first, second = (factor | np.uint64(1) for factor in factors)  # an odd factor loses nothing
+        for begin in range(0, n, _BLOCK):
+            rows = slice(begin, begin + _BLOCK)
+            state = found[lane, rows]
+            state[:] = start
+            for column in columns:
+                state ^= column[rows] if column.ndim == 1 else column[lane, rows]
+                state ^= state >> np.uint64(32)
+                state *= first
+                state ^= state >> np.uint64(29)
+                state *= second
+                state ^= state >> np.uint64(32)
+    return found
+
+
+def in_order(found: Digests) -> Digests:
+    """Give digests in the order of their first lane, as `fewest_alike` takes them."""
+    return found[:, np.argsort(found[0])]
+
+
+def fewest_alike(parts: Sequence[Digests]) -> int:
+    """Give the fewest records that have the same digest; 0 where there are none.
+
+    Each part is in order by itself. One range of digests is looked up in all parts and counted, then the next, so that
+    memory is that of some two million records, however many there are.
+    """
+    total = sum(int(part.shape[1]) for part in parts)
+    bits = max(0, (total - 1) // _AT_ONCE).bit_length()
+    inner = np.array([number << (64 - bits) for number in range(1, 1 << bits)], dtype=np.uint64)
+    bounds = [np.concatenate([[0], np.searchsorted(part[0], inner), [part.shape[1]]]) for part in parts]
+    fewest = total
+    for number in range(1 << bits if total else 0):
+        inside = [part[:, own[number] : own[number + 1]] for part, own in zip(parts, bounds, strict=True)]
+        fewest = min(fewest, _fewest(np.concatenate(inside, axis=1), total))
+    return fewest
+
+
+def _fewest(found: Digests, otherwise: int) -> int:
+    if found.shape[1] == 0:
+        return otherwise
+    first, second = found[:, np.argsort(found[0], kind="stable")]  # which merges what is in order already
+    new = first[1:] != first[:-1]
+    if (~new & (second[1:] != second[:-1])).any():  # two digests agree in the first lane
+        first, second = found[:, np.lexsort(found)]
+        new = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
+    starts = np.concatenate([[0], np.flatnonzero(new) + 1, [first.size]])
+    return int(np.diff(starts).min())

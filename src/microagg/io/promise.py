@@ -1,0 +1,217 @@
+"""The promise of k, counted on what was written before it takes its name."""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from microagg._kernels.alike import NO_DIGESTS, Bits, Digests, digests_of, fewest_alike, float_bits, in_order
+from microagg.errors import InvalidData, PromiseBroken
+from microagg.io._numbers import is_text
+
+_ROWS = 1 << 17  # records whose digests are made together
+_PART = 1 << 20  # records whose digests are put in order and stored together, about
+_MISSING = np.array([[0], [1]], dtype=np.uint64)  # no number has this pair: its lanes are equal
+
+_REMEDY = "It is not released. Run again; if that does not help, write another format, and report the fault."
+
+
+@dataclass(frozen=True)
+class Promise:
+    """That at least k records share each combination of released values, wherever these are written.
+
+    Zeros of both signs are equal, and a missing value is equal to a missing one only.
+
+    Attributes
+    ----------
+    k : int
+    masked, strata : tuple of str
+        The columns that are counted together.
+    per_column : bool
+        Whether each masked column is counted by itself, with the strata.
+
+    Examples
+    --------
+    >>> promise = Promise(2, ("wage",), ("region",))
+    >>> table = pa.table({"wage": [1.5, 1.5, 2.0], "region": ["N", "N", "S"]})
+    >>> check_written(promise, [table], 3, "pay.csv")
+    Traceback (most recent call last):
+    ...
+    microagg.errors.PromiseBroken: 'pay.csv' was read back, and a combination of its ... shared by 1 record(s) ...
+    """
+
+    k: int
+    masked: tuple[str, ...]
+    strata: tuple[str, ...] = ()
+    per_column: bool = False
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns that are counted, in the order in which `digests` takes them."""
+        return [*self.masked, *self.strata]
+
+    def digests(self, table: pa.Table, key: bytes) -> list[Digests]:
+        """Give the digests of a table's records; one array, or where each column is counted by itself one for each."""
+        bits = [_bits(column, key) for column in table.columns]
+        own, strata = bits[: len(self.masked)], bits[len(self.masked) :]
+        return [digests_of([one, *strata], key) for one in own] if self.per_column else [digests_of(bits, key)]
+
+    def check(self, fewest: int, name: str) -> None:
+        """Refuse what was written where fewer than k records share a combination of values."""
+        if fewest < self.k:
+            counted = "a value of a masked column" if self.per_column else "a combination of its masked values"
+            raise PromiseBroken(
+                f"{name!r} was read back, and {counted}{' and strata' if self.strata else ''} is shared by {fewest} "
+                f"record(s) only, where at least {self.k} must share it. {_REMEDY}"
+            )
+
+
+def digests_written(
+    promise: Promise, tables: Iterable[pa.Table], records: int, name: str, key: bytes
+) -> Iterator[list[Digests]]:
+    """Give the digests of what was written, part by part, as `Promise.digests` does.
+
+    Parameters
+    ----------
+    promise : Promise
+    tables : iterable of pyarrow.Table
+        What was written, read back: the columns of the promise, in its order.
+    records : int
+        How many were written.
+    name : str
+        Of the file or table, to show.
+    key : bytes
+        The same for all parts of a file, and told to nobody.
+
+    Raises
+    ------
+    PromiseBroken
+        If there are more or fewer records, or they cannot be read.
+    """
+    found = 0
+    try:
+        for table in tables:
+            found += table.num_rows
+            if found > records:
+                break
+            for start in range(0, table.num_rows, _ROWS):
+                yield promise.digests(table.slice(start, _ROWS), key)
+    except (InvalidData, pa.ArrowException, OSError, UnicodeError):  # whose messages may show cells
+        raise PromiseBroken(
+            f"{name!r} was written and cannot be read back, so that nothing can be said of its values. {_REMEDY}"
+        ) from None
+    if found != records:
+        raise PromiseBroken(
+            f"{name!r} was read back and has {'more' if found > records else 'fewer'} records than the {records} that "
+            f"were written. {_REMEDY}"
+        )
+
+
+def check_written(
+    promise: Promise,
+    tables: Iterable[pa.Table],
+    records: int,
+    name: str,
+    *,
+    room: Digests | None = None,
+    tell: Callable[[int], None] | None = None,
+) -> int:
+    """Give the fewest records that share one combination of values in what was written; refuse fewer than k.
+
+    Parameters
+    ----------
+    promise, tables, records, name
+        See `digests_written`.
+    room : array of shape (2, records), optional
+        Where to keep the digests of a file that does not fit into memory.
+    tell : callable, optional
+        Called with the number of records that have been read.
+
+    Raises
+    ------
+    PromiseBroken
+        If fewer than k records share a combination; or as by `digests_written`.
+    """
+    tallies = [_Tally(room) for _ in range(len(promise.masked) if promise.per_column else 1)]
+    for found in digests_written(promise, tables, records, name, os.urandom(16)):
+        for tally, digests in zip(tallies, found, strict=True):
+            tally.add(digests)
+        if tell is not None:
+            tell(tallies[0].records)
+    fewest = min(tally.fewest() for tally in tallies)
+    promise.check(fewest, name)
+    return fewest
+
+
+class _Tally:
+    """The digests of a file: 16 bytes a record, in parts that are in order."""
+
+    def __init__(self, room: Digests | None) -> None:
+        self.records = 0
+        self._room = room
+        self._stored = 0
+        self._waiting: list[Digests] = []
+        self._parts: list[Digests] = []
+
+    def add(self, digests: Digests) -> None:
+        """Take the digests of some more records."""
+        self._waiting.append(digests)
+        self.records += digests.shape[1]
+        if self.records - self._stored >= _PART:
+            self._store()
+
+    def _store(self) -> None:
+        part = in_order(np.concatenate(self._waiting, axis=1))
+        if self._room is not None:
+            place = self._room[:, self._stored : self.records]
+            place[:] = part
+            part = place
+        self._parts.append(part)
+        self._waiting, self._stored = [], self.records
+
+    def fewest(self) -> int:
+        """Give the fewest records that are alike."""
+        if self._waiting:
+            self._store()
+        return fewest_alike(self._parts)
+
+
+def _bits(column: pa.ChunkedArray, key: bytes) -> Bits:
+    """Give what is equal where values of a column are, (2, n)."""
+    return np.concatenate([NO_DIGESTS, *(_bits_of(chunk, key) for chunk in column.chunks)], axis=1)
+
+
+def _bits_of(array: Any, key: bytes) -> Bits:
+    kind = array.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return _bits_of(array.storage, key)
+    if pa.types.is_dictionary(kind):
+        return _bits_of(array.dictionary_decode(), key)
+    if pa.types.is_floating(kind):
+        values = array.cast(pa.float64()).to_numpy(zero_copy_only=False)  # NaN where a value is missing
+        return np.broadcast_to(float_bits(values), (2, len(array)))
+    if pa.types.is_boolean(kind):
+        array = array.cast(pa.int8())
+    elif pa.types.is_temporal(kind) and kind.bit_width in (32, 64):  # a clock shows two instants as one when set back
+        array = array.view(pa.int32() if kind.bit_width == 32 else pa.int64())
+    if pa.types.is_integer(array.type):
+        whole = pa.uint64() if pa.types.is_uint64(array.type) else pa.int64()
+        bits = array.fill_null(0).cast(whole).to_numpy(zero_copy_only=False).view(np.uint64)
+        if array.null_count == 0:
+            return np.broadcast_to(bits, (2, len(array)))
+        return np.where(np.asarray(array.is_null()), _MISSING, bits)
+    if is_text(kind):
+        array = array.cast(pa.large_string())
+    encoded = array.dictionary_encode()
+    hashes = b"".join(_hash(value, key) for value in encoded.dictionary.to_pylist())
+    bits = np.concatenate([np.frombuffer(hashes, dtype=np.uint64).reshape(-1, 2).T, _MISSING], axis=1)
+    return bits[:, encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)]
+
+
+def _hash(value: Any, key: bytes) -> bytes:
+    text = value if isinstance(value, (bytes, str)) else repr(value)
+    return hashlib.blake2b(text.encode() if isinstance(text, str) else text, digest_size=16, key=key).digest()

@@ -1,0 +1,12 @@
+"""How long work tells its caller how far it has come."""
+
+from collections.abc import Callable
+
+Progress = Callable[[int, int], None]
+"""Called as progress(done, in all), often; what it raises stops the work, and nothing is left behind."""
+
+
+def tell(progress: Progress | None, done: int, total: int) -> None:
+    """Report progress to whoever asked for it."""
+    if progress is not None:
+        progress(done, total)

@@ -1,0 +1,214 @@
+"""Compiled kernels are kept only where nobody else can put code: Numba runs what it finds there."""
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from microagg._kernels import _jit
+
+SOMEBODY = 65534
+as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to another user")
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """Give a folder for caches, as if nothing had been found out yet."""
+    monkeypatch.setattr(_jit, "_found_cache", _jit._found_cache.__wrapped__)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def warm(cache):
+    """Give the folder with kernels in it."""
+    kernels = Path(_jit._cache_directory()) / "_kernels_0"
+    kernels.mkdir()
+    (kernels / "kernel.nbi").touch()
+    assert not _jit.is_cold()
+    return cache
+
+
+def mode_of(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o002])
+def test_what_we_make_is_ours_alone_under_any_umask(cache, umask):
+    before = os.umask(umask)
+    try:
+        directory = Path(_jit._cache_directory())
+        assert _jit.is_cold()
+        (directory / "_kernels_0").mkdir()
+        (directory / "_kernels_0" / "kernel.nbi").touch()
+        assert not _jit.is_cold()
+    finally:
+        os.umask(before)
+    assert directory.parent == cache / "microagg"
+    assert (mode_of(directory), mode_of(directory.parent)) == (0o700, 0o700)
+
+
+@pytest.mark.usefixtures("cache")
+def test_the_users_own_cache_is_used(tmp_path, monkeypatch):
+    monkeypatch.delenv("NUMBA_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    root = tmp_path / "xdg" / "microagg" / "kernels"
+    assert Path(_jit._cache_directory()).parent == root
+    root.chmod(0o770)
+    assert _jit._cache_directory() is None
+
+
+def directory_in(cache):
+    return next((cache / "microagg").iterdir())
+
+
+def with_a_root_for_all(cache):
+    (cache / "microagg").chmod(0o777)
+
+
+def with_a_root_for_a_group(cache):
+    (cache / "microagg").chmod(0o775)
+
+
+def with_a_folder_for_all(cache):
+    directory_in(cache).chmod(0o777)
+
+
+def with_open_files_in_an_open_folder(cache):
+    directory_in(cache).chmod(0o755)
+    (directory_in(cache) / "_kernels_0" / "kernel.nbi").chmod(0o666)
+
+
+def in_a_folder_for_all(cache):
+    cache.chmod(0o777)
+
+
+def with_a_link_for_a_root(cache):
+    (cache / "microagg").rename(cache / "another")
+    (cache / "microagg").symlink_to(cache / "another")
+
+
+def with_a_link_for_a_folder(cache):
+    directory = directory_in(cache)
+    directory.rename(cache / "another")
+    directory.symlink_to(cache / "another")
+
+
+def with_a_link_inside(cache):
+    kernels = directory_in(cache) / "_kernels_0"
+    kernels.rename(cache / "another")
+    kernels.symlink_to(cache / "another")
+
+
+def with_somebody_elses_root(cache):
+    os.chown(cache / "microagg", SOMEBODY, -1)
+
+
+def with_somebody_elses_folder(cache):
+    os.chown(directory_in(cache), SOMEBODY, -1)
+
+
+def with_somebody_elses_file(cache):
+    os.chown(directory_in(cache) / "_kernels_0" / "kernel.nbi", SOMEBODY, -1)
+
+
+def in_somebody_elses_folder(cache):
+    os.chown(cache, SOMEBODY, -1)
+
+
+def in_a_folder_for_another_group(cache):
+    os.chown(cache, -1, SOMEBODY)
+    cache.chmod(0o770)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        with_a_root_for_all,
+        with_a_root_for_a_group,
+        with_a_folder_for_all,
+        with_open_files_in_an_open_folder,
+        in_a_folder_for_all,
+        with_a_link_for_a_root,
+        with_a_link_for_a_folder,
+        with_a_link_inside,
+        pytest.param(with_somebody_elses_root, marks=as_root),
+        pytest.param(with_somebody_elses_folder, marks=as_root),
+        pytest.param(with_somebody_elses_file, marks=as_root),
+        pytest.param(in_somebody_elses_folder, marks=as_root),
+        pytest.param(in_a_folder_for_another_group, marks=as_root),
+    ],
+)
+def test_a_cache_that_others_can_change_is_not_used(warm, spoil):
+    spoil(warm)
+    assert _jit._cache_directory() is None
+    assert _jit.is_cold()
+    why = _jit._found_cache()[1]
+    assert str(warm) in why
+    assert "NUMBA_CACHE_DIR" in why
+
+
+def test_nothing_is_made_where_a_link_leads(tmp_path, cache):
+    (tmp_path / "theirs").mkdir()
+    cache.mkdir()
+    (cache / "microagg").symlink_to(tmp_path / "theirs")
+    assert _jit._cache_directory() is None
+    assert list((tmp_path / "theirs").iterdir()) == []
+
+
+def test_a_shared_folder_with_the_sticky_bit_serves(warm):
+    warm.chmod(0o1777)
+    assert not _jit.is_cold()
+
+
+def test_the_users_home_is_not_questioned_and_what_is_in_it_is(tmp_path, cache, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    tmp_path.chmod(0o777)
+    assert _jit._cache_directory() is not None
+    cache.chmod(0o777)
+    assert _jit._cache_directory() is None
+
+
+def test_links_above_the_cache_are_followed_once(tmp_path, warm, monkeypatch):
+    (tmp_path / "link").symlink_to(warm)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "link"))
+    assert Path(_jit._cache_directory()).parent == warm / "microagg"
+
+
+def test_where_owners_are_not_known_the_folder_is_used(warm, monkeypatch):
+    """As on Windows."""
+    (warm / "microagg").chmod(0o777)
+    monkeypatch.setattr(_jit.ownership, "KNOWN", False)
+    assert not _jit.is_cold()
+
+
+CALL = """
+import numpy as np
+from microagg._kernels.groups import nearest_group, number_groups
+nearest_group(np.array([[5.0, 1.0]]), np.array([1.0]))
+number_groups(np.array([1, 0]))
+"""
+
+
+def test_planted_code_does_not_run_and_the_reason_is_told_once(tmp_path):
+    cache, trace = tmp_path / "cache", tmp_path / "trace"
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+
+    def call():
+        return subprocess.run(
+            [sys.executable, "-c", CALL], capture_output=True, text=True, check=True, env=environment
+        ).stderr
+
+    assert "keeping them on disk" in call()
+    indexes = list(cache.rglob("*.nbi"))
+    for index in indexes:
+        index.write_bytes(b"cposix\nsystem\n(Vtouch " + str(trace).encode() + b"\ntR.")
+    assert indexes
+    (cache / "microagg").chmod(0o777)
+    said = call()
+    assert not trace.exists()
+    assert said.count("could run code as you") == said.count("compiling kernels") == 1
+    assert str(cache / "microagg") in said
