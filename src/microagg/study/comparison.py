@@ -136,7 +136,7 @@ class Comparison:
 
     @property
     def compared(self) -> tuple[Definition, ...]:
-        """The measures that the table has a column of: those of loss, then those of risk."""
+        """The measures of loss, then those of risk, that the table has a column of."""
         return tuple(
             one
             for one in (*defined("loss"), *defined("risk"))
