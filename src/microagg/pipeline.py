@@ -28,8 +28,9 @@ from microagg.io import frames
 from microagg.io.sources import Source
 from microagg.partition import METHODS, groups_each_column
 from microagg.prepare.scaling import scale_columns
+from microagg.prepare.selection import Selection
 from microagg.progress import Progress
-from microagg.recipe import OF_PROTECT, Recipe, Roles
+from microagg.recipe import OF_PROTECT, Recipe, Roles, Select
 from microagg.recipe._signature import recipe_of, takes
 from microagg.release import Release
 from microagg.schema import Role, Schema
@@ -133,7 +134,7 @@ def _protected(frame: Any, asked: Recipe, n_jobs: int, progress: Progress | None
             recipe,
             roles=Roles.of_schema(schema),
             method=method.settled,
-            select=replace(select, by=None, columns=selection.columns) if selection and select.is_own else select,
+            select=_settled(select, selection, names),
             blocks=blocks.settled,
         ),
         selection=selection,
@@ -145,6 +146,13 @@ def _protected(frame: Any, asked: Recipe, n_jobs: int, progress: Progress | None
         _original=original,
         _written=written,
     )
+
+
+def _settled(select: Select, selection: Selection | None, names: list[Any]) -> Select:
+    """Give the choice of columns as a recipe records it: columns that somebody named, in the file's order."""
+    if selection is None or isinstance(select.by, str):
+        return select
+    return Select(columns=tuple(name for name in names if name in selection.columns))
 
 
 def _released_frame(

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from microagg.checks import check_k, check_option
+from microagg.checks import check_option
 from microagg.cli._opening import opened, understood
 from microagg.cli._terminal import Terminal
 from microagg.desk import masking, writing
@@ -31,20 +31,27 @@ class Wishes:
     yes: bool
     force: bool
 
+    @property
+    def changes(self) -> dict[str, Any]:
+        """What goes before the recipe."""
+        return self.chosen if self.k is None else {**self.chosen, "k": self.k}
+
 
 def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
     """Mask a file."""
     check_option("engine", wishes.engine, masking.ENGINES)
     if wishes.scheduler is not None and wishes.engine != "dask":
         raise InvalidParameter("--scheduler goes with --engine dask. Leave it out, or add that.", parameter="scheduler")
-    asked = Recipe(DEFAULT_K if wishes.k is None else check_k(wishes.k)).replace(**wishes.chosen)  # before any work
+    # What does not go together is refused before any work.
+    asked = (Recipe(DEFAULT_K) if wishes.recipe is None else Recipe.read(wishes.recipe)).replace(**wishes.changes)
     terminal = Terminal(quiet=quiet, as_json=as_json)
     writing.check_output(wishes.output, address, wishes.to, overwrite=wishes.force)
     if wishes.engine == "memory":
-        writing.check_writable(address, wishes.to, overwrite=wishes.force, excel_safe=asked.output.excel_safe)
+        wanted = bool(wishes.chosen.get("excel_safe"))
+        writing.check_writable(address, wishes.to, overwrite=wishes.force, excel_safe=wanted)
         _in_memory(terminal, address, wishes)
     else:
-        _beyond_memory(terminal, address, wishes)
+        _beyond_memory(terminal, address, wishes, asked)
 
 
 def _in_memory(terminal: Terminal, address: str, wishes: Wishes) -> None:
@@ -70,12 +77,9 @@ def _in_memory(terminal: Terminal, address: str, wishes: Wishes) -> None:
     terminal.result({**facts, "command": again, "script": program})
 
 
-def _beyond_memory(terminal: Terminal, address: str, wishes: Wishes) -> None:
+def _beyond_memory(terminal: Terminal, address: str, wishes: Wishes, recipe: Recipe) -> None:
     """Mask a file on disk or on a cluster."""
-    recipe = None if wishes.recipe is None else Recipe.read(wishes.recipe)
-    masking.check_beyond_memory(address, wishes.to, recipe, wishes.engine, wishes.chosen)
-    changes = wishes.chosen if wishes.k is None else {**wishes.chosen, "k": wishes.k}
-    recipe = (Recipe(DEFAULT_K) if recipe is None else recipe).replace(**changes)
+    masking.check_beyond_memory(address, wishes.to, recipe, wishes.engine)
     if recipe.risk != Recipe(recipe.k).risk or "risk" in (recipe.origin.tables if recipe.origin else {}):
         terminal.remark(f"Not used of the recipe: [risk]; --engine {wishes.engine} measures none. Use: microagg assess")
     listen_closely()

@@ -177,8 +177,8 @@ def _check_order(pair: Pair, recipe: Recipe | None, masked: list[str], strata: l
         wrong = moved[0]
     if wrong is not None:
         raise InvalidData(
-            f"column {wrong!r} {pair.difference(wrong)} If it was swapped on purpose, name it among the columns to "
-            f"judge, or leave it out of one file if it is no number.",
+            f"column {wrong!r} {pair.difference(wrong)} If it was swapped on purpose, name it "
+            f"({setting('columns')}), or leave it out of one file if it is no number.",
             columns=[wrong],
         )
 

@@ -25,11 +25,9 @@ def judge(release: Release, progress: Progress | None = None) -> Release:
         return release.judged(progress=progress)
 
 
-def check_beyond_memory(
-    address: str, to: str | None, recipe: Recipe | None, engine: str, chosen: dict[str, Any]
-) -> None:
+def check_beyond_memory(address: str, to: str | None, recipe: Recipe, engine: str) -> None:
     """Refuse, before any work, what does not go with a file that is not read into memory."""
-    if recipe is None and "quasi" not in chosen:
+    if recipe.roles.quasi is None and recipe.origin is None:
         raise InvalidParameter(
             f"beyond memory a recipe is needed, since the file is not read to guess ({setting('engine', engine)}). "
             f"Inspect a part of it first.",

@@ -133,7 +133,8 @@ class Recipe:
             )
         if name in (*METHODS, "ama"):
             method_named("mdav" if name == "ama" else name).bound(options)
-        if name == "ama" and (self.select != Select() or "tail" in options):
+        own = self.select.by not in (None, "ama") or self.select.columns is not None
+        if name == "ama" and (own or "tail" in options):
             raise InvalidParameter(
                 "method='ama' is mdav with tail='2k' and select='ama'. Leave those two out.", parameter="method"
             )
@@ -181,6 +182,8 @@ class Recipe:
             method = changed.setdefault("method", {}).get("name", self.method.name)
             _check_option_names(options, method, [*known, "n_jobs", "progress"])
             changed["method"]["options"] = (dict(self.method.options) if method == self.method.name else {}) | options
+        if method_name(keywords, self) == "ama" and "select" in changed and "select" not in keywords:
+            changed["select"]["by"] = "ama"  # it chooses the columns itself, by a tree that may be told how
         made: dict[str, Any] = {part: replace(getattr(self, part), **values) for part, values in changed.items()}
         return replace(self, k=keywords.get("k", self.k), **made, **whole)
 
@@ -224,7 +227,7 @@ class Recipe:
         if self.method.name != "ama":
             return self
         method = Method("mdav", {"tail": "2k", **self.method.options})
-        return replace(self, method=method, select=Select(by="ama"))
+        return replace(self, method=method, select=replace(self.select, by="ama"))
 
     def masked(self, names: Sequence[Any]) -> list[Any]:
         """Give the columns to mask of a file that has these."""
@@ -295,6 +298,12 @@ class Recipe:
         if parameter in self.method.options and written.get(parameter) == self.method.options[parameter]:
             return "method", parameter
         return None
+
+
+def method_name(keywords: Mapping[str, Any], recipe: Recipe) -> Any:
+    """Give the name of the method that a recipe has with these keywords."""
+    method = keywords.get("method", recipe.method)
+    return method.name if isinstance(method, Method) else method
 
 
 def _check_option_names(options: Collection[str], method: Any, known: Collection[str]) -> None:

@@ -27,7 +27,6 @@ METHODS_COMPARED = ("mdav", "cbfs", "vmdav", "iamat")
 KS_COMPARED = (3, 5, 10)
 _SHARES = 1000  # of one release in the progress of all
 
-_PLAIN = (str, Number, NoneType)  # what a name may show: anything larger may hold data of the file
 _NAMED = {
     "il": "IL",
     "il1s": "IL1s",
@@ -38,6 +37,7 @@ _NAMED = {
     "g_dr": "G_DR",
 }
 """The measures that are attributes of a candidate as well."""
+_PLAIN = (str, Number, NoneType)  # what a name may show: anything larger may hold data of the file
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class Comparison:
 
     @property
     def compared(self) -> tuple[Definition, ...]:
-        """The measures that the table has a column of: those of loss, then those of risk."""
+        """The measures of loss, then those of risk, that the table has a column of."""
         return tuple(
             one
             for one in (*defined("loss"), *defined("risk"))
