@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from microagg.evaluate.definitions import measures_of
-from microagg.evaluate.measure import Measure, ReadOnly
+from microagg.evaluate.measure import Measure
 from microagg.judgement.groups import diversity_of, groups_of, left_out_of, standing_alone, strata_of
 from microagg.judgement.loss import correlations_of, distributions_of, loss_of, moved
 from microagg.judgement.names import shown
@@ -28,6 +28,7 @@ from microagg.judgement.parts import (
 from microagg.judgement.public import public_change_of_correlations, public_loss_of, told_columns
 from microagg.judgement.risk import risk_of
 from microagg.judgement.run import Run, columns_of, run_of
+from microagg.readonly import ReadOnly
 from microagg.schema import Role
 
 if TYPE_CHECKING:

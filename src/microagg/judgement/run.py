@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from microagg.evaluate.measure import ReadOnly
 from microagg.judgement.names import shown
 from microagg.partition import METHODS
+from microagg.readonly import ReadOnly
 from microagg.schema import Role
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 
 from microagg.checks import check_names, check_option, check_whole
 from microagg.errors import InvalidParameter
-from microagg.evaluate.measure import ReadOnly
+from microagg.readonly import ReadOnly
 
 NAME, NAMES = "a name", "a list of names"
 WORD, TEXT, FLAG = "a word", "a text", "true or false"

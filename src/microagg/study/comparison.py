@@ -13,11 +13,12 @@ from microagg._kernels._jit import compiling_seconds
 from microagg.checks import check_jobs, check_k
 from microagg.errors import InvalidParameter
 from microagg.evaluate.definitions import defined
-from microagg.evaluate.measure import Definition, ReadOnly
+from microagg.evaluate.measure import Definition
 from microagg.evaluate.score import scoring_index
 from microagg.pipeline import protect
 from microagg.plots import draw_map
 from microagg.progress import Progress, tell
+from microagg.readonly import ReadOnly
 from microagg.recipe import OF_PROTECT, Recipe
 from microagg.recipe import choices as choices_by_keyword
 from microagg.recipe._signature import takes
