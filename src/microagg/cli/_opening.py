@@ -22,14 +22,14 @@ _REMEDY = (
 def opened(
     terminal: Terminal,
     address: str,
-    recipe: Path | None,
+    path: Path | None,
     k: int | None,
     chosen: dict[str, Any],
     *,
     yes: bool | None = None,
 ) -> Opened:
     """Open a file by a recipe, or guess the roles; where `yes` is said or not, show them, and ask."""
-    asked = None if recipe is None else Recipe.read(recipe)
+    asked = None if path is None else Recipe.read(path)
     with terminal.wait("reading"):
         source = read_file(address, asked, **chosen)
     describe(terminal, source)

@@ -1,10 +1,8 @@
 """`microagg assess`: loss and risk of any masked file, whoever made it."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
 from rich.text import Text
 
 from microagg.cli._opening import describe
@@ -13,7 +11,7 @@ from microagg.cli._terminal import Terminal, table_of
 from microagg.desk.assessing import Assessed, assess, read_pair
 from microagg.desk.facts import assessed_facts
 from microagg.errors import worded
-from microagg.evaluate.measure import HIGHER, Measure
+from microagg.evaluate.measure import as_text
 from microagg.recipe import Recipe, choices
 from microagg.report.text import shown
 
@@ -57,21 +55,9 @@ def _show(terminal: Terminal, found: Assessed) -> None:
         driver = f"{risk.drivers[name]:.2f} points" if name in risk.drivers else ""
         table.add_row(Text(shown(name)), f"{loss.per_column[name]:.2f}", driver)
     terminal.show(table)
-    terminal.say()
-    terminal.show(_figures(found.measures))
+    terminal.say(as_text("\nFigures; less is better where nothing else is said", found.measures))
     terminal.say(f"\n{found.linked}")
     warnings = [worded(text, as_option) for text in found.warnings]
     for text in warnings:
         terminal.say(f"\nWarning: {text}")
     terminal.result({**assessed_facts(found), "warnings": warnings})
-
-
-def _figures(measures: Sequence[Measure]) -> Table:
-    """Show each figure with what it says; less is better where nothing else is said."""
-    table = table_of("figure", "")
-    table.add_column("what it says: less is better")
-    for one in measures:
-        says = f"{one.meaning} {HIGHER}" if one.better == "higher" else one.meaning
-        unit = f" {one.unit}" if one.unit else ""
-        table.add_row(Text(one.name), f"{one.value:.4g}{unit}", Text(says))
-    return table
