@@ -217,7 +217,9 @@ def test_a_method_may_be_an_estimator_or_a_name_with_options():
     assert_array_equal(by_name.groups, by_estimator.groups)
     by_axis = ma.protect(original, 3, method="projection", axis="income")
     assert by_axis.recipe.method.options["axis"] == "income"
-    assert_array_equal(by_axis.groups, ma.protect(original, 3, method="projection", axis=1).groups)
+    by_number = ma.protect(original, 3, method="projection", axis=1)
+    assert_array_equal(by_axis.groups, by_number.groups)
+    assert ma.Recipe.parse(by_number.recipe.text()) == by_number.recipe
 
 
 def test_another_librarys_partition_is_held_to_the_promise():
