@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import microagg as ma
 from microagg.cli import _terminal, app
-from microagg.cli._interrupt import insisting
+from microagg.desk.interrupts import insisting
 from microagg.cli._terminal import Terminal
 
 

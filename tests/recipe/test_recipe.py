@@ -2,6 +2,7 @@ import pickle
 import re
 import time
 from dataclasses import FrozenInstanceError, replace
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -451,3 +452,16 @@ def test_a_long_recipe_is_read_in_a_moment(tmp_path):
     recipe = Recipe.read(written(tmp_path, f"k = 3\n[roles]\nquasi = [\n{columns}]\n"))
     assert recipe.comments.beside["roles", "quasi", "column 4999"] == "4999 different values"
     assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(
+    "path", sorted((Path(__file__).parent / "written_before").glob("*.toml")), ids=lambda p: p.stem
+)
+def test_recipes_that_were_written_before_are_read(path):
+    recipe = Recipe.read(path)
+    assert recipe.k == 3
+    assert recipe.roles.quasi == ("age", "wage", "income", "tax")
+    assert recipe.comments.beside["k",] == "agreed"
+    assert Recipe.parse(recipe.text()) == recipe
+    release = ma.protect(ma.datasets.survey(400), recipe=recipe)
+    assert release.k_achieved >= 3
