@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 
 import microagg as ma
 from microagg.cli import _terminal, app
-from microagg.desk.interrupts import insisting
 from microagg.cli._terminal import Terminal
+from microagg.desk.interrupts import insisting
 
 
 @pytest.fixture

@@ -89,6 +89,13 @@ def test_a_recipe_is_read_part_by_part(tmp_path):
     assert Recipe.parse("k = 3\n[select]\ncount = 2") == Recipe.of(3, select="emad", count=2)
 
 
+def test_a_recipe_is_shown_as_it_is_made():
+    recipe = Recipe.of(3, quasi=["a", "b"], method="vmdav", gamma=1.1, select=["a"], missing="drop")
+    shown = "Recipe.of(k=3, quasi=('a', 'b'), method='vmdav', missing='drop', select=('a',), gamma=1.1)"
+    assert repr(recipe) == shown
+    assert eval(repr(recipe)) == recipe
+
+
 def test_choices_are_changed_one_by_one():
     recipe = Recipe.of(3, method="vmdav", gamma=1.1, select=["a"])
     assert recipe.replace(k=5).k == 5

@@ -2,12 +2,12 @@
 
 from typing import Any
 
+from microagg.beyond import FileRelease
 from microagg.desk.assessing import Assessed
 from microagg.desk.trees import ColumnTree
 from microagg.evaluate.risk import DisclosureRisk
 from microagg.io.sources import Source
 from microagg.release import Release
-from microagg.scale import FileRelease
 from microagg.study.comparison import Comparison
 from microagg.study.inspection import Inspection
 

@@ -51,7 +51,7 @@ def mask_beyond_memory(
     progress: Progress | None = None,
 ) -> Any:
     """Mask a Parquet or text file on disk or on a cluster, and give the `FileRelease`."""
-    from microagg.scale import protect_file
+    from microagg.beyond import protect_file
 
     return protect_file(
         address,

@@ -218,6 +218,18 @@ class Recipe:
         """A checksum of the choices: recipes that choose the same have the same."""
         return hashlib.sha256(replace(self, comments=Comments()).text().encode()).hexdigest()
 
+    def __repr__(self) -> str:
+        changed = []
+        for table, (part, kind) in PARTS.items():
+            own, usual = getattr(self, part), kind()
+            for name, choice in choices_of(kind).items():
+                if getattr(own, name) != getattr(usual, name) and (table, name) != ("select", "columns"):
+                    changed.append(f"{choice.keyword}={getattr(own, name)!r}")
+        if self.select.columns is not None:
+            changed.append(f"select={self.select.columns!r}")
+        changed += [f"{name}={value!r}" for name, value in self.method.options.items()]
+        return f"Recipe.of({', '.join([f'k={self.k}', *changed])})"
+
     def commented(self, comments: Comments) -> Self:
         """Give this recipe with other comments beside its choices."""
         return replace(self, comments=comments)
