@@ -1,10 +1,11 @@
 """protect(): the only place that joins the stages."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
-from narwhals.typing import IntoDataFrame
+import pyarrow as pa
+from narwhals.typing import IntoDataFrameT
 from numpy.typing import NDArray
 
 from microagg import __version__
@@ -36,16 +37,24 @@ from microagg.release import Release
 from microagg.schema import Role, Schema
 
 
+@overload
+def protect(frame: Source, k: int | None = None, **choices: Any) -> Release[pa.Table]: ...
+
+
+@overload
+def protect(frame: IntoDataFrameT, k: int | None = None, **choices: Any) -> Release[IntoDataFrameT]: ...
+
+
 @takes(*OF_PROTECT)
 def protect(
-    frame: IntoDataFrame | Source,
+    frame: Any,
     k: int | None = None,
     *,
     recipe: Recipe | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
     **choices: Any,
-) -> Release:
+) -> Release[Any]:
     """Mask a dataframe so that every record shares its released values with at least k - 1 others.
 
     Parameters
@@ -88,7 +97,7 @@ def protect(
         return replace(_protected(numbers, asked, check_jobs(n_jobs), progress), source=frame)
 
 
-def _protected(frame: Any, asked: Recipe, n_jobs: int, progress: Progress | None) -> Release:
+def _protected(frame: Any, asked: Recipe, n_jobs: int, progress: Progress | None) -> Release[Any]:
     """Mask a frame by a recipe."""
     recipe, k = asked.spelt_out(), asked.k
     masking = recipe.masking

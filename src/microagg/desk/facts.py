@@ -26,7 +26,7 @@ def risk_facts(risk: DisclosureRisk) -> dict[str, Any]:
     }
 
 
-def release_facts(release: Release) -> dict[str, Any]:
+def release_facts(release: Release[Any]) -> dict[str, Any]:
     """Give the figures of a release that was judged."""
     return {
         "records": len(release.groups),

@@ -14,12 +14,12 @@ from microagg.release import Release
 ENGINES = ("memory", "disk", "dask")
 
 
-def mask(opened: Opened, progress: Progress | None = None) -> Release:
+def mask(opened: Opened, progress: Progress | None = None) -> Release[Any]:
     """Mask a file by its recipe."""
     return protect(opened.source, recipe=opened.recipe, progress=progress)
 
 
-def judge(release: Release, progress: Progress | None = None) -> Release:
+def judge(release: Release[Any], progress: Progress | None = None) -> Release[Any]:
     """Measure the loss, and the risk that the recipe asks for."""
     with release.recipe.blamed():
         return release.judged(progress=progress)

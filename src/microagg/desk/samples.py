@@ -62,7 +62,7 @@ class Demonstrated:
 
     masked: Path
     report: Path
-    release: Release
+    release: Release[Any]
     comparison: Comparison
 
 

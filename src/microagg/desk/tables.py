@@ -47,7 +47,7 @@ def read(address: str | os.PathLike[str], *, recipe: Recipe | None = None, **rea
 
 
 def write(
-    what: Release | Any,
+    what: Release[Any] | Any,
     address: str | os.PathLike[str],
     *,
     like: Source | None = None,
@@ -60,7 +60,7 @@ def write(
 
     Parameters
     ----------
-    what : Release or pyarrow.Table
+    what : Release[Any] or pyarrow.Table
     address : str or path
         The name tells the kind.
     like : Source, optional
@@ -76,7 +76,7 @@ def write(
     write_target(what, address, like or Source(what, "a table", "parquet"), overwrite=overwrite)
 
 
-def write_release(release: Release, address: Any, like: Source | None, *, overwrite: bool) -> None:
+def write_release(release: Release[Any], address: Any, like: Source | None, *, overwrite: bool) -> None:
     """Write a release as its recipe says, and count its promise on what was written."""
     table = _as_arrow(release.data)
     output = release.recipe.output

@@ -109,7 +109,7 @@ def is_text_target(address: str, to: str | None) -> bool:
 
 
 def write(
-    release: Release,
+    release: Release[Any],
     opened: Opened,
     folder: Path,
     *,

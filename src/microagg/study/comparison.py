@@ -9,12 +9,15 @@ from numbers import Number
 from types import NoneType
 from typing import Any
 
+from narwhals.typing import IntoDataFrame
+
 from microagg._kernels._jit import compiling_seconds
 from microagg.checks import check_jobs, check_k
 from microagg.errors import InvalidParameter
 from microagg.evaluate.definitions import defined
 from microagg.evaluate.measure import Definition
 from microagg.evaluate.score import scoring_index
+from microagg.io.sources import Source
 from microagg.pipeline import protect
 from microagg.plots import draw_map
 from microagg.progress import Progress, tell
@@ -221,7 +224,7 @@ class Comparison:
 
 @takes(*OF_PROTECT)
 def compare(
-    frame: Any,
+    frame: IntoDataFrame | Source,
     methods: Any = None,
     ks: Iterable[int] | int | None = None,
     *,
@@ -312,8 +315,12 @@ def recipes_to_compare(
 
 
 def compare_each(
-    frame: Any, recipes: Sequence[tuple[str, Recipe]], *, n_jobs: int | None = None, progress: Progress | None = None
-) -> Iterator[tuple[Candidate, Release]]:
+    frame: IntoDataFrame | Source,
+    recipes: Sequence[tuple[str, Recipe]],
+    *,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Iterator[tuple[Candidate, Release[Any]]]:
     """Give each release as it comes, with its figures; `recipes` are named by their method.
 
     `progress` is called from within every step; what it raises stops the work.
@@ -341,7 +348,7 @@ def _part(progress: Progress | None, start: int, stop: int, in_all: int) -> Prog
     return lambda done, total: progress(start + (stop - start) * done // max(1, total), in_all)
 
 
-def _candidate(name: str, release: Release, x: float, seconds: float) -> Candidate:
+def _candidate(name: str, release: Release[Any], x: float, seconds: float) -> Candidate:
     loss, risk = release.loss, release.risk
     figures = {one.name: one.value for one in (*loss.measures, *risk.measures)}
     return Candidate(
