@@ -165,6 +165,7 @@ class Bad:
         ({"decimal": 5}, InputError, "decimal=5 must be a text"),
         ({"scale": "none"}, InputError, "scale does not go with files beyond memory, where columns are standardised"),
         ({"blocks": "orthants"}, InputError, "blocks='orthants' does not go with files beyond memory"),
+        ({"method": "ama"}, InputError, "select does not go with files beyond memory, where all masked columns form"),
         ({"engine": "local"}, InputError, "engine='local' is not known.*'disk', 'dask'"),
     ],
 )
