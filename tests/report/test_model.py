@@ -391,7 +391,7 @@ def test_public_depends_on_the_masked_file_alone_but_for_words(public):
 
 def test_public_bins_hold_many_records_and_no_extreme():
     k = 5
-    for name in RELEASE.recipe.roles["quasi"]:
+    for name in RELEASE.recipe.roles.quasi:
         masked = np.asarray(RELEASE.data[name], dtype=float)
         one = masked_only(name, masked, k)
         if one.undrawn:

@@ -204,7 +204,8 @@ def _check_possible(recipe: Recipe) -> None:
         part = getattr(usual, PARTS[table][0])
         if chosen != (part if parameter == "select" else getattr(part, choice.name)):
             raise InvalidParameter(
-                f"{parameter} does not go with files beyond memory, where {only}. Leave it out, or mask in memory.",
+                f"{setting(parameter)} does not go with files beyond memory, where {only}. Leave it out, or mask in "
+                f"memory.",
                 parameter=parameter,
             )
     if recipe.blocks.by not in ("auto", "median"):

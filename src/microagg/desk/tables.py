@@ -67,6 +67,15 @@ def write(
         Whose manner to keep: delimiter, encoding, labels. By default that of the release's own source.
     overwrite : bool
         Whether something that is there may be replaced; the source never is.
+
+    Examples
+    --------
+    >>> import tempfile, microagg as ma
+    >>> release = ma.protect(ma.datasets.survey(60).select(["age", "tax"]), k=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ma.write(release, f"{folder}/masked.parquet")
+    ...     ma.read(f"{folder}/masked.parquet").table.num_rows
+    60
     """
     if isinstance(what, Release):
         write_release(what, address, like or what.source, overwrite=overwrite)

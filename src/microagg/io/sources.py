@@ -64,6 +64,12 @@ class Source:
         Where it was read from, a database's with its credentials: it is never written over.
     sha256 : str or None
         The checksum of the file, or of the digests of a folder's files; None of a database.
+
+    Examples
+    --------
+    >>> source = Source(pa.table({"code": ["007", "010"], "wage": ["1.5", "2"]}), "pay.csv", "csv")
+    >>> source.typed(["wage"]).schema.types
+    [DataType(string), DataType(double)]
     """
 
     table: pa.Table

@@ -13,7 +13,7 @@ from typing import Any, Self
 from microagg.checks import check_k, nearest
 from microagg.errors import InputError, InvalidParameter, MicroaggError, RoleError, as_keyword
 from microagg.partition import METHODS, method_named
-from microagg.recipe._choice import NUMBER, WHOLE, WORD, Choice, Part, choices_of
+from microagg.recipe._choice import FLAG, NUMBER, WHOLE, WORD_OR_WHOLE, Choice, Part, choices_of
 from microagg.recipe._lines import Comments, Place, line_of
 from microagg.recipe._parts import Blocks, Compare, Masking, Method, Output, Reading, Refine, Risk, Roles, Select
 
@@ -60,8 +60,16 @@ def options_of(method: Any) -> dict[str, Choice]:
     known = METHODS.get("mdav" if method == "ama" else method) if isinstance(method, str) else None
     if known is None:
         return {}
-    kinds = {name: NUMBER if isinstance(default, float) else WORD for name, default in known.defaults.items()}
-    return {name: Choice(name, kinds[name], said, name) for name, said in known.options.items()}
+    return {
+        name: Choice(name, _kind(known.defaults[name]), said, name, least=-(2**62))
+        for name, said in known.options.items()
+    }
+
+
+def _kind(usual: Any) -> str:
+    """Tell the kind of an option by its default; the method itself checks what may be said."""
+    kinds = {bool: FLAG, int: WHOLE, float: NUMBER}
+    return kinds.get(type(usual), WORD_OR_WHOLE)
 
 
 @dataclass(frozen=True)
