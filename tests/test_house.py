@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.warm_up import compile_kernels
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -136,3 +138,7 @@ def test_the_edge_leaves_the_work_to_the_desk():
             if isinstance(node, ast.Call):
                 called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
                 assert called not in work, f"{path.name}, line {node.lineno}: {called}"
+
+
+def test_kernels_can_be_compiled_before_the_tests():
+    compile_kernels()
