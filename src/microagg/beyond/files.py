@@ -154,7 +154,7 @@ def protect_file(
     """
     asked = recipe_of(k, recipe, choices)
     with asked.blamed():
-        _check_possible(asked)
+        _check_possible(asked.spelt_out())
         n_jobs = check_jobs(n_jobs)
         partitions = _check_engine(engine, scheduler, partitions)
         file = Batches(source, asked.reading.said)
