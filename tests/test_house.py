@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.warm_up import compile_kernels
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -126,3 +128,17 @@ def test_a_changed_kernel_file_invalidates_what_calls_it(copy, tmp_path):
     assert "buffer[i] = u * u" in source
     called.write_text(source.replace("buffer[i] = u * u", "buffer[i] = 0.0"))
     assert run(CALL, **environment).strip() == "0"
+
+
+def test_the_edge_leaves_the_work_to_the_desk():
+    """No command masks, compares, reads or writes data by itself."""
+    work = {"protect", "protect_file", "compare", "read_source", "write_target", "read_table", "write_table", "Batches"}
+    for path in sorted((ROOT / "src" / "microagg" / "cli").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call):
+                called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+                assert called not in work, f"{path.name}, line {node.lineno}: {called}"
+
+
+def test_kernels_can_be_compiled_before_the_tests():
+    compile_kernels()

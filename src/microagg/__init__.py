@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from microagg.assess import disclosure_risk as disclosure_risk
     from microagg.assess import dominance as dominance
     from microagg.assess import loss_measures as loss_measures
+    from microagg.beyond import FileRelease as FileRelease
+    from microagg.beyond import protect_file as protect_file
     from microagg.desk.tables import read as read
     from microagg.desk.tables import write as write
     from microagg.estimators import CBFS as CBFS
@@ -47,8 +49,6 @@ if TYPE_CHECKING:
     from microagg.prepare.selection import Selection as Selection
     from microagg.recipe import Recipe as Recipe
     from microagg.release import Release as Release
-    from microagg.scale import FileRelease as FileRelease
-    from microagg.scale import protect_file as protect_file
     from microagg.study import Candidate as Candidate
     from microagg.study import Comparison as Comparison
     from microagg.study import SubsetLosses as SubsetLosses
@@ -95,8 +95,8 @@ _HOME = {
     "Recipe": "recipe",
     "Release": "release",
     "SubsetLosses": "study",
-    "FileRelease": "scale",
-    "protect_file": "scale",
+    "FileRelease": "beyond",
+    "protect_file": "beyond",
     "best_subset": "study",
     "select_variables": "study",
 }

@@ -83,6 +83,9 @@ class MicroaggError(Exception):
     def __str__(self) -> str:
         return self.worded(as_keyword)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
     def __reduce__(self) -> tuple[Any, ...]:  # keywords do not survive by themselves: workers hand errors back
         return functools.partial(type(self), parameter=self.parameter, columns=self.columns), self.args
 

@@ -1,10 +1,11 @@
 """protect(): the only place that joins the stages."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
-from narwhals.typing import IntoDataFrame
+import pyarrow as pa
+from narwhals.typing import IntoDataFrameT
 from numpy.typing import NDArray
 
 from microagg import __version__
@@ -28,23 +29,32 @@ from microagg.io import frames
 from microagg.io.sources import Source
 from microagg.partition import METHODS, groups_each_column
 from microagg.prepare.scaling import scale_columns
+from microagg.prepare.selection import Selection
 from microagg.progress import Progress
-from microagg.recipe import OF_PROTECT, Recipe, Roles
+from microagg.recipe import OF_PROTECT, Recipe, Roles, Select
 from microagg.recipe._signature import recipe_of, takes
 from microagg.release import Release
 from microagg.schema import Role, Schema
 
 
+@overload
+def protect(frame: Source, k: int | None = None, **choices: Any) -> Release[pa.Table]: ...
+
+
+@overload
+def protect(frame: IntoDataFrameT, k: int | None = None, **choices: Any) -> Release[IntoDataFrameT]: ...
+
+
 @takes(*OF_PROTECT)
 def protect(
-    frame: IntoDataFrame | Source,
+    frame: Any,
     k: int | None = None,
     *,
     recipe: Recipe | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
     **choices: Any,
-) -> Release:
+) -> Release[Any]:
     """Mask a dataframe so that every record shares its released values with at least k - 1 others.
 
     Parameters
@@ -87,7 +97,7 @@ def protect(
         return replace(_protected(numbers, asked, check_jobs(n_jobs), progress), source=frame)
 
 
-def _protected(frame: Any, asked: Recipe, n_jobs: int, progress: Progress | None) -> Release:
+def _protected(frame: Any, asked: Recipe, n_jobs: int, progress: Progress | None) -> Release[Any]:
     """Mask a frame by a recipe."""
     recipe, k = asked.spelt_out(), asked.k
     masking = recipe.masking
@@ -133,7 +143,7 @@ def _protected(frame: Any, asked: Recipe, n_jobs: int, progress: Progress | None
             recipe,
             roles=Roles.of_schema(schema),
             method=method.settled,
-            select=replace(select, by=None, columns=selection.columns) if selection and select.is_own else select,
+            select=_settled(select, selection, names),
             blocks=blocks.settled,
         ),
         selection=selection,
@@ -145,6 +155,13 @@ def _protected(frame: Any, asked: Recipe, n_jobs: int, progress: Progress | None
         _original=original,
         _written=written,
     )
+
+
+def _settled(select: Select, selection: Selection | None, names: list[Any]) -> Select:
+    """Give the choice of columns as a recipe records it: columns that somebody named, in the file's order."""
+    if selection is None or isinstance(select.by, str):
+        return select
+    return Select(columns=tuple(name for name in names if name in selection.columns))
 
 
 def _released_frame(

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
+from narwhals.typing import IntoDataFrameT
 from numpy.typing import NDArray
 
 from microagg.assess import anonymity, check_sample, known_names, usual_sample
@@ -33,7 +34,7 @@ _NOT_STORED = ("source", "_original", "_written", "_judged", "loss", "risk")
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
+class Release(Generic[IntoDataFrameT]):
     """A masked frame and what is known of it.
 
     The original values are at hand in memory, so that loss and risk can be asked for; they are neither
@@ -86,7 +87,7 @@ class Release:
     300
     """
 
-    data: Any
+    data: IntoDataFrameT
     groups: NDArray[np.int64]
     information: InformationLoss
     k_achieved: int
@@ -115,12 +116,12 @@ class Release:
         """What an intruder who knows all masked columns could do."""
         return self.risk_for() if self._judged is None else self._judged
 
-    def judged(self, *, n_jobs: int | None = None, progress: Progress | None = None) -> "Release":
+    def judged(self, *, n_jobs: int | None = None, progress: Progress | None = None) -> "Release[IntoDataFrameT]":
         """Give this release with the risk that its recipe asks for, measured."""
         wanted = self.recipe.risk
         return self.with_risk(self.risk_for(wanted.keys, wanted.sample, wanted.seed, n_jobs, progress))
 
-    def with_risk(self, risk: DisclosureRisk) -> "Release":
+    def with_risk(self, risk: DisclosureRisk) -> "Release[IntoDataFrameT]":
         """Give this release with another intruder's risk, as `risk_for` measured it, wherever `risk` is shown."""
         return replace(self, _judged=risk)
 

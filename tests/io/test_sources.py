@@ -188,7 +188,7 @@ def test_databases_are_left_to_their_module(monkeypatch):
     assert file_digest("duckdb://file.db?table=t") is None
     write_target(source.table, "duckdb://file.db?table=out", source, overwrite=True)
     target = "duckdb://file.db?table=out"
-    assert calls == [("check", target, True, secret), ("write", target, True, secret)]
+    assert calls == [("check", target, True, secret), ("write", target, True, secret, None)]
     monkeypatch.undo()
     with pytest.raises(InvalidParameter, match="source itself"):
         check_target("duckdb:///a.db?table=t", "duckdb:///./a.db?table=t", overwrite=True)

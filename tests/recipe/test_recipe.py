@@ -2,6 +2,7 @@ import pickle
 import re
 import time
 from dataclasses import FrozenInstanceError, replace
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -86,6 +87,13 @@ def test_a_recipe_is_read_part_by_part(tmp_path):
     assert Recipe.parse('k = 3\n[select]\ncolumns = ["a"]') == Recipe.of(3, select=["a"])
     assert Recipe.parse("k = 3\n[refine]\nseed = 4") == Recipe.of(3, refine="fast", seed=4)
     assert Recipe.parse("k = 3\n[select]\ncount = 2") == Recipe.of(3, select="emad", count=2)
+
+
+def test_a_recipe_is_shown_as_it_is_made():
+    recipe = Recipe.of(3, quasi=["a", "b"], method="vmdav", gamma=1.1, select=["a"], missing="drop")
+    shown = "Recipe.of(k=3, quasi=('a', 'b'), method='vmdav', missing='drop', select=('a',), gamma=1.1)"
+    assert repr(recipe) == shown
+    assert eval(repr(recipe)) == recipe
 
 
 def test_choices_are_changed_one_by_one():
@@ -451,3 +459,16 @@ def test_a_long_recipe_is_read_in_a_moment(tmp_path):
     recipe = Recipe.read(written(tmp_path, f"k = 3\n[roles]\nquasi = [\n{columns}]\n"))
     assert recipe.comments.beside["roles", "quasi", "column 4999"] == "4999 different values"
     assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(
+    "path", sorted((Path(__file__).parent / "written_before").glob("*.toml")), ids=lambda p: p.stem
+)
+def test_recipes_that_were_written_before_are_read(path):
+    recipe = Recipe.read(path)
+    assert recipe.k == 3
+    assert recipe.roles.quasi == ("age", "wage", "income", "tax")
+    assert recipe.comments.beside["k",] == "agreed"
+    assert Recipe.parse(recipe.text()) == recipe
+    release = ma.protect(ma.datasets.survey(400), recipe=recipe)
+    assert release.k_achieved >= 3

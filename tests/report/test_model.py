@@ -391,7 +391,7 @@ def test_public_depends_on_the_masked_file_alone_but_for_words(public):
 
 def test_public_bins_hold_many_records_and_no_extreme():
     k = 5
-    for name in RELEASE.recipe.roles["quasi"]:
+    for name in RELEASE.recipe.roles.quasi:
         masked = np.asarray(RELEASE.data[name], dtype=float)
         one = masked_only(name, masked, k)
         if one.undrawn:
@@ -435,3 +435,13 @@ def test_whole_numbers_have_bins_of_their_own():
     one = before_and_after("a", values, values)
     assert one.edges == (-0.5, 0.5, 1.5, 2.5, 3.5, 4.5)
     assert one.before == one.after == (20.0,) * 5
+
+
+def test_a_column_of_nearly_one_value_is_drawn():
+    values = np.repeat(3.0, 200)
+    values[-1] = 4.0  # so that the outermost quantile lies between the two
+    one = before_and_after("a", values, values)
+    assert one.edges == (2.5, 3.5, 4.5)
+    assert one.before == (99.5, 0.5)
+    table = pa.table({"a": values, "b": np.arange(200.0)})
+    assert render(build(ma.protect(table, 5))).count("<svg") >= 2

@@ -107,9 +107,13 @@ def test_each_bin_is_told_where_one_points_at_it():
         "10 to 20: 60\u00a0% before, 70\u00a0% after",
         "20 or more: 30\u00a0% before, 25\u00a0% after",
     ]
-    whole = Distribution("a", (0.5, 1.5, 2.5, 3.5), (), (30.0, 40.0, 30.0), None)
+    shares = (30.0, 40.0, 30.0)
+    whole = Distribution("a", (0.5, 1.5, 2.5, 3.5), shares, shares, None)
     titles = [title.text for title in ET.fromstring(pictures.distribution(whole)).iter("title")]
     assert [title.split(":")[0] for title in titles] == ["up to 1", "2", "3 or more"]
+    merged = Distribution("a", (0.5, 1.5, 2.5, 3.5), (), shares, None)  # in public, of halves
+    titles = [title.text for title in ET.fromstring(pictures.distribution(merged)).iter("title")]
+    assert [title.split(":")[0] for title in titles] == ["below 1.5", "1.5 to 2.5", "2.5 or more"]
 
 
 def test_a_map_of_nothing_finite_is_not_drawn_and_one_release_is():

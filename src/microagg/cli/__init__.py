@@ -1,22 +1,33 @@
 """The command line: parse, call the desk, print."""
 
-import typer
+import sys
+from typing import Any
 
-from microagg.cli._interrupt import insisting
-from microagg.cli._options import as_option
-from microagg.cli._program import make_program
-
-app = make_program()
+from microagg.desk.interrupts import insisting
 
 
 def main() -> None:
     """Run the command line; exit with 0 if done, 1 if refused for a reason in the data, 2 for wrong usage."""
+    from microagg.cli._program import make_program
+
     try:
         with insisting():
-            app()
+            make_program(sys.argv[1:])()
     except Exception as error:  # noqa: BLE001 - what is said of it is decided in one place
+        import typer
+
+        from microagg.cli._options import as_option
         from microagg.desk.words import told
 
         said = told(error, as_option)
         typer.echo(said.text, err=True)
         raise SystemExit(said.code) from None
+
+
+def __getattr__(name: str) -> Any:
+    if name != "app":  # made when it is asked for, since its options take the methods there are
+        raise AttributeError(f"module 'microagg.cli' has no attribute {name!r}")
+    from microagg.cli._program import make_program
+
+    globals()["app"] = make_program()
+    return globals()["app"]

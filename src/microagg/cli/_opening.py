@@ -20,16 +20,22 @@ _REMEDY = (
 
 
 def opened(
-    terminal: Terminal, address: str, recipe: Path | None, k: int | None, chosen: dict[str, Any], *, yes: bool = True
+    terminal: Terminal,
+    address: str,
+    path: Path | None,
+    k: int | None,
+    chosen: dict[str, Any],
+    *,
+    yes: bool | None = None,
 ) -> Opened:
-    """Open a file by a recipe, or guess the roles, show them and ask."""
-    asked = None if recipe is None else Recipe.read(recipe)
+    """Open a file by a recipe, or guess the roles; where `yes` is said or not, show them, and ask."""
+    asked = None if path is None else Recipe.read(path)
     with terminal.wait("reading"):
         source = read_file(address, asked, **chosen)
     describe(terminal, source)
     with terminal.wait("looking at the columns"):
         found = open_source(address, source, asked, k=k, **chosen)
-    if found.inspection is not None and not yes:
+    if found.inspection is not None and yes is not None:
         show(terminal, found.inspection)
         terminal.ask("Are these roles right?", yes=yes, remedy=_REMEDY)
     return found

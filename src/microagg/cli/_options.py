@@ -3,8 +3,8 @@
 import csv
 import inspect
 import shlex
-from collections.abc import Callable
-from typing import Annotated, Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 import typer
 
@@ -12,8 +12,6 @@ from microagg.errors import InvalidParameter
 from microagg.partition import METHODS
 from microagg.recipe import Choice, as_key, choices, options_of
 from microagg.recipe._choice import FLAG, NAMES, NUMBER, NUMBERS, WHOLE, WHOLES, WORD_OR_WHOLE, WORDS
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 _LISTS = (NAMES, NUMBERS, WHOLES, WORDS)
 _TYPES: dict[str, Any] = {FLAG: bool, WHOLE: int, NUMBER: float}
@@ -33,35 +31,13 @@ _OTHERS = {"overwrite": "--force", "recipe": "--recipe", "to": "--to", "output":
 """Choices that are no part of a recipe, as the command line calls them."""
 
 
-def takes(
-    *tables: str, leave_out: tuple[str, ...] = (), spelt: dict[str, str] | None = None
-) -> Callable[[Function], Function]:
-    """Give a command, which ends in ``**chosen``, the options of these tables of a recipe.
-
-    It is called with those that were used. `spelt` gives some another spelling.
-    """
-
-    def extended(function: Function) -> Function:
-        own = list(inspect.signature(function).parameters.values())
-        own.pop()
-        known = {key: (table, choice) for key, (table, choice) in choices(*tables).items() if key not in leave_out}
-        if "method" in tables:
-            for method in METHODS:
-                known |= {name: ("method", option) for name, option in options_of(method).items() if name not in known}
-        made = [_parameter(table, choice, (spelt or {}).get(key)) for key, (table, choice) in known.items()]
-
-        def called(*given: Any, **named: Any) -> Any:
-            used = {key: named.pop(key) for key in known}
-            chosen = {key: _value(known[key][1], value) for key, value in used.items() if value is not None}
-            return function(*given, **named, **chosen)
-
-        called.__name__, called.__doc__ = function.__name__, function.__doc__
-        called.__signature__ = inspect.Signature([*own, *made])  # type: ignore[attr-defined]
-        hints = {one.name: one.annotation for one in [*own, *made]}
-        called.__annotations__ = hints
-        return called  # type: ignore[return-value]
-
-    return extended
+def options_of_recipe(tables: Sequence[str], spelt: Mapping[str, str]) -> dict[str, tuple[inspect.Parameter, Choice]]:
+    """Give the options that these tables of a recipe make, each with its choice; `spelt` spells some in another way."""
+    known = choices(*tables)
+    if "method" in tables:
+        for method in METHODS:
+            known |= {name: ("method", option) for name, option in options_of(method).items() if name not in known}
+    return {key: (_parameter(table, choice, spelt.get(key)), choice) for key, (table, choice) in known.items()}
 
 
 def _parameter(table: str, choice: Choice, spelling: str | None) -> inspect.Parameter:
@@ -79,7 +55,7 @@ def _parameter(table: str, choice: Choice, spelling: str | None) -> inspect.Para
     return inspect.Parameter(choice.keyword, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
-def _value(choice: Choice, given: Any) -> Any:
+def value_of(choice: Choice, given: Any) -> Any:
     """Give what an option stands for: lists are written with commas, moves as a number."""
     if choice.kind == WORD_OR_WHOLE:
         return int(given) if given.isdecimal() else given

@@ -1,12 +1,14 @@
 """The commands, their arguments and options."""
 
+import importlib
+import inspect as signatures
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from microagg import __version__
-from microagg.cli._options import takes
 
 Address = Annotated[
     str,
@@ -16,16 +18,24 @@ Address = Annotated[
         show_default=False,
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON; all else goes to standard error.")]
+_SPEAKING = {
+    "quiet": Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")],
+    "as_json": Annotated[bool, typer.Option("--json", help="Print the result as JSON; all else to standard error.")],
+}
 Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Accept the guessed roles without asking.")]
+Picture = Annotated[Path | None, typer.Option("--output", "-o", help="Where to draw it: .svg, .png or .pdf.")]
+NewFile = Annotated[str, typer.Option("--output", "-o", help="The file to write, of any kind.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Another seed, another file.")]
 RecipeFile = Annotated[Path | None, typer.Option(help="A recipe, as `microagg inspect` writes it.")]
 K = Annotated[int | None, typer.Option("-k", help="Records that share each combination of released values; 5.")]
 
 
-def make_program() -> typer.Typer:
-    """Give the program with its commands; what methods and measures there are is read off when it is made."""
+def make_program(words: Sequence[str] | None = None) -> typer.Typer:
+    """Give the program with its commands; what methods there are is read off when it is made.
+
+    `words` are those of a command line, where they are known: only its command then needs all its options.
+    """
     app = typer.Typer(
         help="Release microdata without exposing anybody in it: k-anonymity by microaggregation.",
         no_args_is_help=True,
@@ -33,9 +43,50 @@ def make_program() -> typer.Typer:
         rich_markup_mode="rich",
     )
     app.callback(invoke_without_command=True)(_about)
-    _add_work(app)
+    _add_work(app, words)
     _add_datasets(app)
     return app
+
+
+def _command(app: typer.Typer, *tables: str, words: Sequence[str] | None = None, **spelt: str) -> Callable[..., Any]:
+    """Add a command: what is declared here is what its module's function of the same name, or `run`, is called with.
+
+    `tables` are those of a recipe whose choices are options too; those that were used come as one mapping, `chosen`.
+    `spelt` spells some in another way.
+    """
+
+    def added(declared: Callable[..., None]) -> Callable[..., None]:
+        own = list(signatures.signature(declared).parameters.values())
+        name, module = declared.__name__, app.info.name if isinstance(app.info.name, str) else declared.__name__
+        made: dict[str, Any] = {}
+        if tables and (words is None or name in words):
+            from microagg.cli._options import options_of_recipe, value_of
+
+            made = options_of_recipe(tables, spelt)
+
+        def called(quiet: bool = False, as_json: bool = False, **given: Any) -> None:
+            from microagg.cli._terminal import Terminal
+
+            work = importlib.import_module(f"microagg.cli.{module}")
+            used = {key: (choice, given.pop(key)) for key, (_, choice) in made.items()}
+            if tables:
+                given["chosen"] = {key: value_of(of, value) for key, (of, value) in used.items() if value is not None}
+            getattr(work, "run" if module == name else name)(Terminal(quiet=quiet, as_json=as_json), **given)
+
+        speaking = [_by_name(key, annotation) for key, annotation in _SPEAKING.items()]
+        parameters = [*own, *(parameter for parameter, _ in made.values()), *speaking]
+        called.__name__, called.__doc__ = name, declared.__doc__
+        signature = signatures.Signature([one.replace(kind=one.KEYWORD_ONLY) for one in parameters])
+        called.__signature__ = signature  # type: ignore[attr-defined]
+        called.__annotations__ = {one.name: one.annotation for one in parameters}
+        app.command(name.removesuffix("_"))(called)
+        return called
+
+    return added
+
+
+def _by_name(name: str, annotation: Any) -> signatures.Parameter:
+    return signatures.Parameter(name, signatures.Parameter.KEYWORD_ONLY, default=False, annotation=annotation)
 
 
 def _about(
@@ -47,30 +98,24 @@ def _about(
         raise typer.Exit
 
 
-def _add_work(app: typer.Typer) -> None:
+def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
     """Add the commands that work on somebody's file."""
 
-    @app.command()
+    @_command(app)
     def demo(
         output: Annotated[
             Path, typer.Option("--output", "-o", help="Folder for the masked file and the report.")
         ] = Path("demo"),
         records: Annotated[int, typer.Option("--records", "-n", min=10, help="Persons in the made survey.")] = 2000,
-        seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, another survey.")] = 0,
+        seed: Seed = 0,
         force: Force = False,
-        quiet: Quiet = False,
-        as_json: AsJson = False,
     ) -> None:
         """Mask a made household survey: two methods at three levels of k, compared, with a report.
 
         Example: [bold]microagg demo -o out[/bold]
         """
-        from microagg.cli.demo import run
 
-        run(output, records, seed, force, quiet, as_json)
-
-    @app.command()
-    @takes("read")
+    @_command(app, "read", words=words)
     def inspect(
         source: Address,
         k: K = None,
@@ -78,20 +123,13 @@ def _add_work(app: typer.Typer) -> None:
             "recipe.toml"
         ),
         force: Force = False,
-        quiet: Quiet = False,
-        as_json: AsJson = False,
-        **chosen: Any,
     ) -> None:
         """Look at a file: its columns, what each probably is, how exposed its records are; write a recipe to edit.
 
         Example: [bold]microagg inspect survey.csv -k 5[/bold]
         """
-        from microagg.cli.inspect import run
 
-        run(source, k, output, chosen, force, quiet, as_json)
-
-    @app.command()
-    @takes("roles", "method", "masking", "select", "blocks", "refine", "risk", "output", "read")
+    @_command(app, "roles", "method", "masking", "select", "blocks", "refine", "risk", "output", "read", words=words)
     def mask(
         source: Address,
         output: Annotated[
@@ -116,9 +154,6 @@ def _add_work(app: typer.Typer) -> None:
         ] = False,
         yes: Yes = False,
         force: Force = False,
-        quiet: Quiet = False,
-        as_json: AsJson = False,
-        **chosen: Any,
     ) -> None:
         """Mask a file: a safe file, a report on it, and the recipe that gives them again.
 
@@ -127,22 +162,14 @@ def _add_work(app: typer.Typer) -> None:
 
         Example: [bold]microagg mask survey.csv -k 5 -o out[/bold]
         """
-        from microagg.cli.mask import Wishes, run
 
-        wishes = Wishes(output, k, recipe, to, engine, scheduler, script, chosen, yes, force)
-        run(source, wishes, quiet, as_json)
-
-    @app.command()
-    @takes("risk", "read", spelt={"sample_seed": "--seed"})
+    @_command(app, "risk", "read", words=words, sample_seed="--seed")
     def assess(
         original: Annotated[str, typer.Argument(help="The file before masking.", show_default=False)],
         masked: Annotated[
             str, typer.Argument(help="The masked one, the same records in the same order.", show_default=False)
         ],
-        recipe: Annotated[
-            Path | None,
-            typer.Option(help="The recipe it was masked by: its columns, strata, \\[risk] and \\[read]."),
-        ] = None,
+        recipe: RecipeFile = None,
         columns: Annotated[
             str | None,
             typer.Option(help="Columns to judge, with commas; else the recipe's, or all numbers that differ."),
@@ -150,9 +177,6 @@ def _add_work(app: typer.Typer) -> None:
         strata: Annotated[
             str | None, typer.Option(help="Columns released as they are that an intruder knows too, with commas.")
         ] = None,
-        quiet: Quiet = False,
-        as_json: AsJson = False,
-        **chosen: Any,
     ) -> None:
         """Judge any masked file, whoever made it: what was lost, and what an intruder could do.
 
@@ -160,25 +184,14 @@ def _add_work(app: typer.Typer) -> None:
 
         Example: [bold]microagg assess survey.csv out/survey_masked.csv --recipe out/recipe.toml[/bold]
         """
-        from microagg.cli.assess import run
 
-        run(original, masked, recipe, columns, strata, chosen, quiet, as_json)
-
-    @app.command()
-    @takes("compare", "roles", "masking", "select", "blocks", "refine", "risk", "read", spelt={"ks": "-k"})
+    @_command(app, "compare", "roles", "masking", "select", "blocks", "refine", "risk", "read", words=words, ks="-k")
     def compare(
         source: Address,
-        recipe: Annotated[
-            Path | None, typer.Option(help="A recipe: the roles, and all else but k and the name of the method.")
-        ] = None,
-        output: Annotated[
-            Path | None, typer.Option("--output", "-o", help="A picture of risk against loss: .svg, .png.")
-        ] = None,
+        recipe: RecipeFile = None,
+        output: Picture = None,
         yes: Yes = False,
         force: Force = False,
-        quiet: Quiet = False,
-        as_json: AsJson = False,
-        **chosen: Any,
     ) -> None:
         """Compare methods and levels of k on one file: loss, risk and both combined.
 
@@ -186,82 +199,57 @@ def _add_work(app: typer.Typer) -> None:
 
         Example: [bold]microagg compare survey.csv -k 3,5,10 -o map.svg[/bold]
         """
-        from microagg.cli.compare import run
 
-        run(source, recipe, output, chosen, yes, force, quiet, as_json)
-
-    @app.command()
-    @takes("read")
+    @_command(app, "read", words=words)
     def tree(
         source: Address,
         measure: Annotated[str, typer.Option(help="emim, chi2, normal or vi.")] = "emim",
         count: Annotated[
             int | None, typer.Option(help="How many columns to choose; 3, or all of fewer.", min=1)
         ] = None,
-        recipe: Annotated[Path | None, typer.Option(help="A recipe that says which columns are to be masked.")] = None,
-        output: Annotated[
-            Path | None, typer.Option("--output", "-o", help="A picture of the tree: .svg, .png.")
-        ] = None,
+        recipe: RecipeFile = None,
+        output: Picture = None,
         force: Force = False,
-        quiet: Quiet = False,
-        as_json: AsJson = False,
-        **chosen: Any,
     ) -> None:
         """Draw which columns depend on which, and the few that would stand for all.
 
         Example: [bold]microagg tree survey.csv -o tree.svg[/bold]
         """
-        from microagg.cli.tree import run
-
-        run(source, measure, count, recipe, output, chosen, force, quiet, as_json)
 
 
 def _add_datasets(app: typer.Typer) -> None:
     """Add the commands that give files to try things on."""
-    datasets = typer.Typer(help="Reference files and made ones.", no_args_is_help=True)
-    app.add_typer(datasets, name="datasets")
+    datasets = typer.Typer(name="datasets", help="Reference files and made ones.", no_args_is_help=True)
+    app.add_typer(datasets)
 
-    @datasets.command("list")
-    def list_(as_json: AsJson = False) -> None:
+    @_command(datasets)
+    def list_() -> None:
         """List the data sets there are.
 
         Example: [bold]microagg datasets list[/bold]
         """
-        from microagg.cli.datasets import list_all
 
-        list_all(as_json)
-
-    @datasets.command()
+    @_command(datasets)
     def fetch(
         name: Annotated[str, typer.Argument(help="tarragona, census or eia.", show_default=False)],
-        output: Annotated[str, typer.Option("--output", "-o", help="The file to write, of any kind.")],
+        output: NewFile,
         force: Force = False,
-        quiet: Quiet = False,
-        as_json: AsJson = False,
     ) -> None:
         """Fetch a CASC reference file, verify it and write it.
 
         Example: [bold]microagg datasets fetch census -o census.csv[/bold]
         """
-        from microagg.cli.datasets import fetch as run
 
-        run(name, output, force, quiet, as_json)
-
-    @datasets.command()
+    @_command(datasets)
     def make(
-        output: Annotated[str, typer.Option("--output", "-o", help="The file to write, of any kind.")],
+        output: NewFile,
         name: Annotated[str, typer.Argument(help="survey, uniform or normal.")] = "survey",
         records: Annotated[int, typer.Option("--records", "-n", min=1, help="How many.")] = 2000,
         columns: Annotated[int, typer.Option("--columns", "-d", min=1, help="Of uniform and normal.")] = 10,
-        seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, another file.")] = 0,
+        seed: Seed = 0,
         force: Force = False,
-        quiet: Quiet = False,
-        as_json: AsJson = False,
     ) -> None:
         """Make a file to try things on.
 
         Example: [bold]microagg datasets make survey -o survey.csv[/bold]
         """
-        from microagg.cli.datasets import make as run
-
-        run(name, output, records, columns, seed, force, quiet, as_json)

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 from rich.tree import Tree
 
-from microagg.desk.facts import plain
+from microagg.desk.plain import plain
 from microagg.desk.remarks import listen
 from microagg.errors import InvalidParameter
 

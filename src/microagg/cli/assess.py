@@ -1,36 +1,31 @@
 """`microagg assess`: loss and risk of any masked file, whoever made it."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
 from rich.text import Text
 
 from microagg.cli._opening import describe
 from microagg.cli._options import as_option, listed
 from microagg.cli._terminal import Terminal, table_of
 from microagg.desk.assessing import Assessed, assess, read_pair
-from microagg.desk.facts import risk_facts
+from microagg.desk.facts import assessed_facts
 from microagg.errors import worded
-from microagg.evaluate.measure import HIGHER, Measure
-from microagg.evaluate.risk import DisclosureRisk
+from microagg.evaluate.measure import as_text
 from microagg.recipe import Recipe, choices
 from microagg.report.text import shown
 
 
 def run(
+    terminal: Terminal,
     original: str,
     masked: str,
     recipe: Path | None,
     columns: str | None,
     strata: str | None,
     chosen: dict[str, Any],
-    quiet: bool,
-    as_json: bool,
 ) -> None:
     """Compare two files record by record."""
-    terminal = Terminal(quiet=quiet, as_json=as_json)
     asked = None if recipe is None else Recipe.read(recipe)
     reading = {name: value for name, value in chosen.items() if name in choices("read")}
     with terminal.wait("reading"):
@@ -60,49 +55,9 @@ def _show(terminal: Terminal, found: Assessed) -> None:
         driver = f"{risk.drivers[name]:.2f} points" if name in risk.drivers else ""
         table.add_row(Text(shown(name)), f"{loss.per_column[name]:.2f}", driver)
     terminal.show(table)
-    terminal.say()
-    terminal.show(_figures(found.measures))
-    terminal.say(f"\n{_linked(risk, found.strata)}")
+    terminal.say(as_text("\nFigures; less is better where nothing else is said", found.measures))
+    terminal.say(f"\n{found.linked}")
     warnings = [worded(text, as_option) for text in found.warnings]
     for text in warnings:
         terminal.say(f"\nWarning: {text}")
-    terminal.result(
-        {
-            "columns": found.columns,
-            "strata": found.strata,
-            "information_loss_percent": loss.percent,
-            "per_column_percent": dict(loss.per_column),
-            "g_il": loss.g_il,
-            **risk_facts(risk),
-            "scoring_index": found.score,
-            "figures": {one.name: one.value for one in found.measures},
-            "warnings": warnings,
-        }
-    )
-
-
-def _figures(measures: Sequence[Measure]) -> Table:
-    """Show each figure with what it says; less is better where nothing else is said."""
-    table = table_of("figure", "")
-    table.add_column("what it says: less is better")
-    for one in measures:
-        says = f"{one.meaning} {HIGHER}" if one.better == "higher" else one.meaning
-        unit = f" {one.unit}" if one.unit else ""
-        table.add_row(Text(one.name), f"{one.value:.4g}{unit}", Text(says))
-    return table
-
-
-def _linked(risk: DisclosureRisk, strata: list[str]) -> str:
-    """Say how many records are linked, by what, and on how many records that was estimated."""
-    keys = [shown(name) for name in risk.columns if name in risk.keys]
-    only = f"only {', '.join(keys)} ({len(keys)} of {len(risk.columns)} columns)"
-    known = only if risk.restricted else f"{len(keys)} columns" if len(keys) > 1 else keys[0]
-    within = f" and {', '.join(map(shown, strata))}" if strata else ""
-    linked = f"records linked by an intruder who knows {known}{within}: "
-    linked += f"{risk.rld:.2f} % by some of them, {risk.full_keys:.2f} % by all" if keys[1:] else f"{risk.rld:.2f} %"
-    if risk.sampled is not None:
-        linked += (
-            f" (estimated on {risk.sampled} records drawn with seed {risk.seed}; standard error "
-            f"{risk.standard_error:.2f})"
-        )
-    return linked
+    terminal.result({**assessed_facts(found), "warnings": warnings})

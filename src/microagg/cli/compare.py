@@ -4,29 +4,28 @@ from pathlib import Path
 from typing import Any
 
 from microagg.cli._opening import opened
-from microagg.cli._pictures import check_picture, save_picture
 from microagg.cli._terminal import Terminal
 from microagg.desk.candidates import each_candidate, not_used, variants
+from microagg.desk.facts import comparison_facts
+from microagg.desk.pictures import check_picture, save_picture
 from microagg.recipe import Compare
 from microagg.study.comparison import Comparison, comparison_of
 
 
 def run(
-    address: str,
+    terminal: Terminal,
+    source: str,
     recipe: Path | None,
     output: Path | None,
-    chosen: dict[str, Any],
     yes: bool,
     force: bool,
-    quiet: bool,
-    as_json: bool,
+    chosen: dict[str, Any],
 ) -> None:
     """Mask by each method at each k, and judge each release."""
-    terminal = Terminal(quiet=quiet, as_json=as_json)
     asked = Compare(**{name: chosen[name] for name in ("methods", "ks") if name in chosen})  # refused before any work
-    check_picture(output, address, force)
+    check_picture(output, source, force)
     lowest = min(asked.ks) if asked.ks else None
-    file = opened(terminal, address, recipe, lowest if recipe is None else None, chosen, yes=yes)
+    file = opened(terminal, source, recipe, lowest if recipe is None else None, chosen, yes=yes)
     recipes = variants(file.recipe)
     for unused in not_used(file.recipe, [name for name, _ in recipes]):
         terminal.say(f"Not used of the recipe: {unused}.")
@@ -46,12 +45,4 @@ def _show(terminal: Terminal, found: Comparison, output: Path | None) -> None:
         with terminal.wait("drawing"):
             save_picture(found.plot(), output)
         terminal.say(f"Risk against loss: {output}")
-    terminal.result(
-        {
-            "candidates": [one.as_dict() for one in found.candidates],
-            "best": {"method": best.method, "k": best.k},
-            "frontier": [{"method": one.method, "k": one.k} for one in found.frontier],
-            "sampled": found.sampled,
-            "standard_error": found.standard_error,
-        }
-    )
+    terminal.result(comparison_facts(found))

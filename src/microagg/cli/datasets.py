@@ -7,9 +7,8 @@ from microagg.desk.samples import MADE, REFERENCES, check_sample, made_table, re
 from microagg.io.databases import without_credentials
 
 
-def list_all(as_json: bool) -> None:
+def list_(terminal: Terminal) -> None:
     """List the data sets."""
-    terminal = Terminal(as_json=as_json)
     table = table_of("name", "columns", "what", left=3)
     for name, reference in REFERENCES.items():
         table.add_row(name, str(len(reference.columns)), f"a CASC reference file: microagg datasets fetch {name}")
@@ -19,20 +18,16 @@ def list_all(as_json: bool) -> None:
     terminal.result({"fetch": list(REFERENCES), "make": list(MADE)})
 
 
-def fetch(name: str, output: str, force: bool, quiet: bool, as_json: bool) -> None:
+def fetch(terminal: Terminal, name: str, output: str, force: bool) -> None:
     """Fetch a reference file and write it."""
-    terminal = Terminal(quiet=quiet, as_json=as_json)
     check_sample(name, REFERENCES, output, overwrite=force)
     with terminal.wait("fetching"):
         table = reference_table(name)
     _write(terminal, name, table, output, force)
 
 
-def make(
-    name: str, output: str, records: int, columns: int, seed: int, force: bool, quiet: bool, as_json: bool
-) -> None:
+def make(terminal: Terminal, name: str, output: str, records: int, columns: int, seed: int, force: bool) -> None:
     """Make a file and write it."""
-    terminal = Terminal(quiet=quiet, as_json=as_json)
     check_sample(name, MADE, output, overwrite=force)
     with terminal.wait("making"):
         table = made_table(name, records, columns, seed)

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from microagg.cli._terminal import Terminal
-from microagg.desk.samples import DEMO, demonstrate
+from microagg.desk.samples import DEMO, check_demonstration, demonstrate
 
 
-def run(output: Path, records: int, seed: int, force: bool, quiet: bool, as_json: bool) -> None:
+def run(terminal: Terminal, output: Path, records: int, seed: int, force: bool) -> None:
     """Mask the survey by each method at each k, print what came out, write one masked file and its report."""
-    terminal = Terminal(quiet=quiet, as_json=as_json)
+    check_demonstration(output, overwrite=force)
     terminal.say(f"A made survey: {records} persons, 10 columns to mask. Identifiers are dropped.\n")
     made = demonstrate(output, records, seed, overwrite=force, waiting=terminal.wait, barred=terminal.bar)
     terminal.say(repr(made.comparison))

@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from microagg.checks import check_k, check_option
+from microagg.checks import check_option
 from microagg.cli._opening import opened, understood
 from microagg.cli._terminal import Terminal
 from microagg.desk import masking, writing
 from microagg.desk.again import command, script
-from microagg.desk.facts import release_facts
+from microagg.desk.facts import file_release_facts, release_facts
 from microagg.desk.opening import DEFAULT_K
 from microagg.desk.remarks import listen_closely
 from microagg.errors import InvalidParameter
@@ -18,7 +18,7 @@ from microagg.recipe import Recipe
 
 @dataclass(frozen=True)
 class Wishes:
-    """What was asked for on the command line."""
+    """What was asked for on the command line, beside what is chosen for a recipe."""
 
     output: Path
     k: int | None
@@ -27,28 +27,30 @@ class Wishes:
     engine: str
     scheduler: str | None
     script: bool
-    chosen: dict[str, Any]
     yes: bool
     force: bool
 
 
-def run(address: str, wishes: Wishes, quiet: bool, as_json: bool) -> None:
+def run(terminal: Terminal, source: str, chosen: dict[str, Any], **wished: Any) -> None:
     """Mask a file."""
+    wishes = Wishes(**wished)
     check_option("engine", wishes.engine, masking.ENGINES)
     if wishes.scheduler is not None and wishes.engine != "dask":
         raise InvalidParameter("--scheduler goes with --engine dask. Leave it out, or add that.", parameter="scheduler")
-    asked = Recipe(DEFAULT_K if wishes.k is None else check_k(wishes.k)).replace(**wishes.chosen)  # before any work
-    terminal = Terminal(quiet=quiet, as_json=as_json)
-    writing.check_output(wishes.output, address, wishes.to, overwrite=wishes.force)
-    if wishes.engine == "memory":
-        writing.check_writable(address, wishes.to, overwrite=wishes.force, excel_safe=asked.output.excel_safe)
-        _in_memory(terminal, address, wishes)
-    else:
-        _beyond_memory(terminal, address, wishes)
+    # What does not go together is refused before any work.
+    changes = chosen if wishes.k is None else {**chosen, "k": wishes.k}
+    asked = (Recipe(DEFAULT_K) if wishes.recipe is None else Recipe.read(wishes.recipe)).replace(**changes)
+    writing.check_output(wishes.output, source, wishes.to, overwrite=wishes.force)
+    if wishes.engine != "memory":
+        _beyond_memory(terminal, source, wishes, asked)
+        return
+    wanted = bool(chosen.get("excel_safe"))
+    writing.check_writable(source, wishes.to, overwrite=wishes.force, excel_safe=wanted)
+    _in_memory(terminal, source, wishes, chosen)
 
 
-def _in_memory(terminal: Terminal, address: str, wishes: Wishes) -> None:
-    file = opened(terminal, address, wishes.recipe, wishes.k, wishes.chosen, yes=wishes.yes)
+def _in_memory(terminal: Terminal, address: str, wishes: Wishes, chosen: dict[str, Any]) -> None:
+    file = opened(terminal, address, wishes.recipe, wishes.k, chosen, yes=wishes.yes)
     if file.recipe.output.excel_safe and not writing.is_text_target(address, wishes.to):
         terminal.remark("Not used of the recipe: excel_safe; the target is no text file.")
         file = replace(file, recipe=file.recipe.replace(excel_safe=False))
@@ -70,12 +72,9 @@ def _in_memory(terminal: Terminal, address: str, wishes: Wishes) -> None:
     terminal.result({**facts, "command": again, "script": program})
 
 
-def _beyond_memory(terminal: Terminal, address: str, wishes: Wishes) -> None:
+def _beyond_memory(terminal: Terminal, address: str, wishes: Wishes, recipe: Recipe) -> None:
     """Mask a file on disk or on a cluster."""
-    recipe = None if wishes.recipe is None else Recipe.read(wishes.recipe)
-    masking.check_beyond_memory(address, wishes.to, recipe, wishes.engine, wishes.chosen)
-    changes = wishes.chosen if wishes.k is None else {**wishes.chosen, "k": wishes.k}
-    recipe = (Recipe(DEFAULT_K) if recipe is None else recipe).replace(**changes)
+    masking.check_beyond_memory(address, wishes.to, recipe, wishes.engine)
     if recipe.risk != Recipe(recipe.k).risk or "risk" in (recipe.origin.tables if recipe.origin else {}):
         terminal.remark(f"Not used of the recipe: [risk]; --engine {wishes.engine} measures none. Use: microagg assess")
     listen_closely()
@@ -95,15 +94,4 @@ def _beyond_memory(terminal: Terminal, address: str, wishes: Wishes) -> None:
     masked, left = written["masked"], written["recipe"]
     again = command(address, left, wishes.output, to=wishes.to, engine=wishes.engine, overwrite=True)
     terminal.say(f"{release!r}\nMasked: {masked}\nRecipe: {left}\nAgain: {again}")
-    terminal.result(
-        {
-            **written,
-            "details": dict(release.details),
-            "records": release.n_records,
-            "groups": release.n_groups,
-            "k": recipe.k,
-            "k_reached": release.k_achieved,
-            "information_loss_percent": release.information.percent,
-            "command": again,
-        }
-    )
+    terminal.result({**written, **file_release_facts(release), "command": again})

@@ -7,28 +7,27 @@ from rich.text import Text
 from rich.tree import Tree
 
 from microagg.cli._opening import opened
-from microagg.cli._pictures import check_picture, save_picture
 from microagg.cli._terminal import Terminal
+from microagg.desk.facts import tree_facts
+from microagg.desk.pictures import check_picture, save_picture
 from microagg.desk.trees import ColumnTree, column_tree
 from microagg.plots import draw_tree
 from microagg.report.text import shown
 
 
 def run(
-    address: str,
+    terminal: Terminal,
+    source: str,
     measure: str,
     count: int | None,
     recipe: Path | None,
     output: Path | None,
-    chosen: dict[str, Any],
     force: bool,
-    quiet: bool,
-    as_json: bool,
+    chosen: dict[str, Any],
 ) -> None:
     """Find the dependence tree of the columns to mask."""
-    terminal = Terminal(quiet=quiet, as_json=as_json)
-    check_picture(output, address, force)
-    file = opened(terminal, address, recipe, None, chosen)
+    check_picture(output, source, force)
+    file = opened(terminal, source, recipe, None, chosen)
     with terminal.wait("weighing every pair of columns"):
         tree = column_tree(file, measure, count)
     names, columns = tree.names, tree.chosen.columns
@@ -38,11 +37,7 @@ def run(
         with terminal.wait("drawing"):
             save_picture(draw_tree(names, tree.dependence.edges, [names.index(name) for name in columns]), output)
         terminal.say(f"The tree: {output}")
-    edges = [
-        {"first": names[edge.first], "second": names[edge.second], "weight": edge.weight}
-        for edge in tree.dependence.edges
-    ]
-    terminal.result({"measure": measure, "columns": names, "edges": edges, "chosen": list(columns)})
+    terminal.result({"measure": measure, **tree_facts(tree)})
 
 
 def _drawn(tree: ColumnTree) -> Tree:

@@ -2,28 +2,41 @@
 
 The command line and other edges parse what a person asks for, call these functions and show what comes back. Nothing
 here prints, asks or draws a bar: progress is a callable, and what it raises stops the work with nothing left behind.
+Everything is imported when it is first used.
 """
 
-from microagg.desk.again import command, script
-from microagg.desk.assessing import Assessed, assess
-from microagg.desk.candidates import each_candidate
-from microagg.desk.masking import mask, mask_beyond_memory
-from microagg.desk.opening import Opened, open_file
-from microagg.desk.words import Told, told
-from microagg.desk.writing import Written, write
+import importlib
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "Assessed",
-    "Opened",
-    "Told",
-    "Written",
-    "assess",
-    "command",
-    "each_candidate",
-    "mask",
-    "mask_beyond_memory",
-    "open_file",
-    "script",
-    "told",
-    "write",
-]
+if TYPE_CHECKING:
+    from microagg.desk.again import command as command
+    from microagg.desk.again import script as script
+    from microagg.desk.assessing import assess as assess
+    from microagg.desk.assessing import read_pair as read_pair
+    from microagg.desk.candidates import each_candidate as each_candidate
+    from microagg.desk.masking import judge as judge
+    from microagg.desk.masking import mask as mask
+    from microagg.desk.opening import open_file as open_file
+    from microagg.desk.words import told as told
+    from microagg.desk.writing import write as write
+
+_HOME = {
+    "command": "again",
+    "script": "again",
+    "assess": "assessing",
+    "read_pair": "assessing",
+    "each_candidate": "candidates",
+    "judge": "masking",
+    "mask": "masking",
+    "open_file": "opening",
+    "told": "words",
+    "write": "writing",
+}
+
+__all__ = ["assess", "command", "each_candidate", "judge", "mask", "open_file", "read_pair", "script", "told", "write"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'microagg.desk' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"microagg.desk.{_HOME[name]}"), name)

@@ -19,6 +19,7 @@ from microagg.io import frames
 from microagg.io.sources import Source, is_text_file, read_source
 from microagg.progress import Progress
 from microagg.recipe import Recipe
+from microagg.report.text import shown
 from microagg.schema import Role
 
 _UNCHANGED = (Role.CONFIDENTIAL, Role.KEEP, Role.WEIGHT)
@@ -62,6 +63,11 @@ class Assessed:
     risk: DisclosureRisk
     score: float
     warnings: list[str]
+
+    @property
+    def linked(self) -> str:
+        """How many records an intruder links, in words."""
+        return _linked(self.risk, self.strata)
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -177,8 +183,8 @@ def _check_order(pair: Pair, recipe: Recipe | None, masked: list[str], strata: l
         wrong = moved[0]
     if wrong is not None:
         raise InvalidData(
-            f"column {wrong!r} {pair.difference(wrong)} If it was swapped on purpose, name it among the columns to "
-            f"judge, or leave it out of one file if it is no number.",
+            f"column {wrong!r} {pair.difference(wrong)} If it was swapped on purpose, name it "
+            f"({setting('columns')}), or leave it out of one file if it is no number.",
             columns=[wrong],
         )
 
@@ -212,3 +218,19 @@ def _warnings(pair: Pair, recipe: Recipe | None, names: list[str], strata: list[
             "not stand beside their originals, and nothing shown here holds. Mask without that to assess."
         )
     return found
+
+
+def _linked(risk: DisclosureRisk, strata: list[str]) -> str:
+    """Say how many records are linked, by what, and on how many records that was estimated."""
+    keys = [shown(name) for name in risk.columns if name in risk.keys]
+    only = f"only {', '.join(keys)} ({len(keys)} of {len(risk.columns)} columns)"
+    known = only if risk.restricted else f"{len(keys)} columns" if len(keys) > 1 else keys[0]
+    within = f" and {', '.join(map(shown, strata))}" if strata else ""
+    linked = f"records linked by an intruder who knows {known}{within}: "
+    linked += f"{risk.rld:.2f} % by some of them, {risk.full_keys:.2f} % by all" if keys[1:] else f"{risk.rld:.2f} %"
+    if risk.sampled is not None:
+        linked += (
+            f" (estimated on {risk.sampled} records drawn with seed {risk.seed}; standard error "
+            f"{risk.standard_error:.2f})"
+        )
+    return linked

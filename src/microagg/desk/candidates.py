@@ -1,6 +1,7 @@
 """Several releases of one file, one after the other as they come."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from microagg.desk.opening import Opened
 from microagg.progress import Progress
@@ -11,7 +12,7 @@ from microagg.study.comparison import Candidate, compare_each, recipes_to_compar
 
 def each_candidate(
     opened: Opened, recipes: Sequence[tuple[str, Recipe]], progress: Progress | None = None
-) -> Iterator[tuple[Candidate, Release]]:
+) -> Iterator[tuple[Candidate, Release[Any]]]:
     """Give a release and its figures for each recipe, named by its method."""
     return compare_each(opened.source, recipes, progress=progress)
 

@@ -14,22 +14,20 @@ from microagg.release import Release
 ENGINES = ("memory", "disk", "dask")
 
 
-def mask(opened: Opened, progress: Progress | None = None) -> Release:
+def mask(opened: Opened, progress: Progress | None = None) -> Release[Any]:
     """Mask a file by its recipe."""
     return protect(opened.source, recipe=opened.recipe, progress=progress)
 
 
-def judge(release: Release, progress: Progress | None = None) -> Release:
+def judge(release: Release[Any], progress: Progress | None = None) -> Release[Any]:
     """Measure the loss, and the risk that the recipe asks for."""
     with release.recipe.blamed():
         return release.judged(progress=progress)
 
 
-def check_beyond_memory(
-    address: str, to: str | None, recipe: Recipe | None, engine: str, chosen: dict[str, Any]
-) -> None:
+def check_beyond_memory(address: str, to: str | None, recipe: Recipe, engine: str) -> None:
     """Refuse, before any work, what does not go with a file that is not read into memory."""
-    if recipe is None and "quasi" not in chosen:
+    if recipe.roles.quasi is None and recipe.origin is None:
         raise InvalidParameter(
             f"beyond memory a recipe is needed, since the file is not read to guess ({setting('engine', engine)}). "
             f"Inspect a part of it first.",
@@ -53,7 +51,7 @@ def mask_beyond_memory(
     progress: Progress | None = None,
 ) -> Any:
     """Mask a Parquet or text file on disk or on a cluster, and give the `FileRelease`."""
-    from microagg.scale import protect_file
+    from microagg.beyond import protect_file
 
     return protect_file(
         address,

@@ -11,7 +11,7 @@ import pyarrow as pa
 from microagg import datasets
 from microagg._kernels._jit import is_cold
 from microagg.checks import check_absent, check_option
-from microagg.datasets.casc import REFERENCES
+from microagg.datasets.casc import REFERENCES as REFERENCES
 from microagg.desk.tables import write_release
 from microagg.errors import InvalidParameter, setting
 from microagg.io.files import narrow_to_folder
@@ -62,8 +62,22 @@ class Demonstrated:
 
     masked: Path
     report: Path
-    release: Release
+    release: Release[Any]
     comparison: Comparison
+
+
+def check_demonstration(folder: Path, *, overwrite: bool) -> tuple[Path, Path]:
+    """Refuse, before any work, a folder that the demonstration cannot write to; give the files it will write."""
+    made = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not made.is_dir():
+        raise InvalidParameter(
+            f"{made.name!r} is a file, and the output is to be a folder. Name one: {setting('output')}.",
+            parameter="output",
+        )
+    masked, report = folder / "survey_masked.csv", folder / "report.html"
+    for path in (masked, report):
+        check_absent(path, "the output", overwrite=overwrite)
+    return masked, report
 
 
 def demonstrate(
@@ -79,15 +93,7 @@ def demonstrate(
 
     `waiting` and `barred` show a person that something goes on.
     """
-    made = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-    if not made.is_dir():
-        raise InvalidParameter(
-            f"{made.name!r} is a file, and the output is to be a folder. Name one: {setting('output')}.",
-            parameter="output",
-        )
-    masked, report = folder / "survey_masked.csv", folder / "report.html"
-    for path in (masked, report):
-        check_absent(path, "the output", overwrite=overwrite)
+    masked, report = check_demonstration(folder, overwrite=overwrite)
     survey = datasets.survey(records, seed=seed)
     recipes = recipes_to_compare(None, None, DEMO, {})
     if is_cold():
@@ -106,6 +112,3 @@ def demonstrate(
         for path in new:
             narrow_to_folder(path)
     return Demonstrated(masked, report, release, comparison)
-
-
-__all__ = ["DEMO", "MADE", "REFERENCES", "check_sample", "demonstrate", "made_table", "reference_table", "write_sample"]

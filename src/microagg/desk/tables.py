@@ -47,7 +47,7 @@ def read(address: str | os.PathLike[str], *, recipe: Recipe | None = None, **rea
 
 
 def write(
-    what: Release | Any,
+    what: Release[Any] | Any,
     address: str | os.PathLike[str],
     *,
     like: Source | None = None,
@@ -60,13 +60,22 @@ def write(
 
     Parameters
     ----------
-    what : Release or pyarrow.Table
+    what : Release[Any] or pyarrow.Table
     address : str or path
         The name tells the kind.
     like : Source, optional
         Whose manner to keep: delimiter, encoding, labels. By default that of the release's own source.
     overwrite : bool
         Whether something that is there may be replaced; the source never is.
+
+    Examples
+    --------
+    >>> import tempfile, microagg as ma
+    >>> release = ma.protect(ma.datasets.survey(60).select(["age", "tax"]), k=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ma.write(release, f"{folder}/masked.parquet")
+    ...     ma.read(f"{folder}/masked.parquet").table.num_rows
+    60
     """
     if isinstance(what, Release):
         write_release(what, address, like or what.source, overwrite=overwrite)
@@ -76,7 +85,7 @@ def write(
     write_target(what, address, like or Source(what, "a table", "parquet"), overwrite=overwrite)
 
 
-def write_release(release: Release, address: Any, like: Source | None, *, overwrite: bool) -> None:
+def write_release(release: Release[Any], address: Any, like: Source | None, *, overwrite: bool) -> None:
     """Write a release as its recipe says, and count its promise on what was written."""
     table = _as_arrow(release.data)
     output = release.recipe.output

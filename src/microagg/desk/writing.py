@@ -15,7 +15,7 @@ from microagg.desk.tables import write_release
 from microagg.errors import InvalidData, InvalidParameter, MicroaggError, setting
 from microagg.io.databases import is_database, without_credentials
 from microagg.io.scratch import private_folder, put_in_place
-from microagg.io.sources import check_target, file_digest, file_of, is_text_file
+from microagg.io.sources import check_target, file_of, is_text_file
 from microagg.progress import Progress
 from microagg.recipe import Recipe
 from microagg.release import Release
@@ -109,7 +109,7 @@ def is_text_target(address: str, to: str | None) -> bool:
 
 
 def write(
-    release: Release,
+    release: Release[Any],
     opened: Opened,
     folder: Path,
     *,
@@ -119,7 +119,7 @@ def write(
 ) -> Written:
     """Write the masked data, the reports and the recipe that gives them again."""
     source = opened.source
-    digest = file_digest(opened.address)
+    digest = source.sha256
     whole = recipe_to_write(release, opened)
     output = release.recipe.output
     reports = {"report": REPORT, **({"public_report": PUBLIC} if output.public else {})}

@@ -17,10 +17,11 @@ from microagg._kernels.tree import rows_by_leaf, tree_of
 from microagg.equivalence import codes_of, first_of_each, split_classes
 from microagg.evaluate.definitions import computed, measures_of
 from microagg.evaluate.intervals import Intervals, deviation_intervals, rank_intervals
-from microagg.evaluate.measure import Measure, ReadOnly, as_html, as_text
+from microagg.evaluate.measure import Measure, as_html, as_text
 from microagg.moments import standard_scores_of_both
 from microagg.parallel import in_parallel
 from microagg.progress import Progress
+from microagg.readonly import ReadOnly
 
 MOST_KEYS = 7
 """Up to here every subset of the keys is tried; of more, as many subsets as seven have are drawn."""

@@ -11,9 +11,10 @@ from microagg._kernels.sums import exact_sum
 from microagg.checks import check_jobs
 from microagg.evaluate.definitions import computed, measures_of
 from microagg.evaluate.loss import InformationLoss, loss_between
-from microagg.evaluate.measure import Measure, ReadOnly, as_html, as_text
+from microagg.evaluate.measure import Measure, as_html, as_text
 from microagg.moments import standard_scores_of_both
 from microagg.parallel import in_parallel
+from microagg.readonly import ReadOnly
 
 QUANTILES = (0.01, 0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.99)
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from microagg.errors import InvalidData, InvalidParameter
+from microagg.io._content import Readable, open_bytes
 from microagg.io._kinds import COMPRESSED, base_suffix
 from microagg.io._numbers import THOUSANDS, Marks, guess_marks
 
@@ -73,7 +72,7 @@ class Dialect:
         }
 
 
-def text_details(path: Path, dialect: Dialect) -> dict[str, str]:
+def text_details(path: Readable, dialect: Dialect) -> dict[str, str]:
     """Tell a person how a file is written."""
     details = dialect.shown()
     if path.suffix.lower() in COMPRESSED:
@@ -92,13 +91,8 @@ def dialect_for(path: Path, source: Path | None, dialect: Dialect | None) -> Dia
     return replace(dialect, delimiter=usual)
 
 
-def open_bytes(path: Path) -> pa.NativeFile:
-    """Open a file for reading, taking off the compression that its name tells."""
-    return pa.input_stream(str(path), compression=COMPRESSED.get(path.suffix.lower()))
-
-
 def find_dialect(
-    path: Path,
+    path: Readable,
     *,
     delimiter: str | None = None,
     encoding: str | None = None,
@@ -228,7 +222,7 @@ def _fallback(data: bytes, name: str) -> str:
     return "cp1252"
 
 
-def refind_encoding(path: Path) -> str:
+def refind_encoding(path: Readable) -> str:
     """Find the encoding of a file whose beginning is UTF-8 and whose rest is not."""
     with open_bytes(path) as file:
         while chunk := file.read(SAMPLE):

@@ -93,7 +93,8 @@ def _nice_edges(low: float, high: float, bins: int, *, whole: bool) -> Values:
     shift = 0.0
     if whole and step <= 1:
         step, shift = 1.0, 0.5  # a whole number in the middle of its bin
-    first, last = math.floor(low / step + shift), math.ceil(high / step + shift)
+    first = math.floor(low / step + shift)
+    last = max(math.ceil(high / step + shift), first + 2)  # one bin would show nothing
     return np.asarray(
         (np.arange(first, last + 1) - shift) * step, dtype=np.float64
     )  # multiples of the step: round numbers

@@ -1,6 +1,6 @@
 """The groups, the strata, the records left out, and those that stand alone."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MOST_SIZES = 8
 
 
-def groups_of(release: "Release", run: Run, public: bool) -> Groups:
+def groups_of(release: "Release[Any]", run: Run, public: bool) -> Groups:
     """Count the groups, and count k again in the released file as it is."""
     found = release.anonymity
     return Groups(
@@ -51,7 +51,7 @@ def _sizes(sizes: NDArray[np.int64]) -> tuple[SizeCount, ...]:
     return tuple(found)
 
 
-def left_out_of(release: "Release", run: Run, public: bool) -> LeftOut:
+def left_out_of(release: "Release[Any]", run: Run, public: bool) -> LeftOut:
     """Count the records that were left out; in public not exactly, and not at all where they are few."""
     number = release.n_dropped
     read = number + len(release.groups)
@@ -64,7 +64,7 @@ def left_out_of(release: "Release", run: Run, public: bool) -> LeftOut:
     return LeftOut(None, None, float(max(1, round(percent))))
 
 
-def strata_of(release: "Release", run: Run, public: bool) -> Strata | None:
+def strata_of(release: "Release[Any]", run: Run, public: bool) -> Strata | None:
     """Count the strata and their records; None where there are none."""
     names = columns_of(release, Role.STRATUM)
     if not names:
@@ -76,7 +76,7 @@ def strata_of(release: "Release", run: Run, public: bool) -> Strata | None:
     return Strata(int(sizes.size), int(sizes.min()), int(sizes.max()), small)
 
 
-def standing_alone(release: "Release") -> Alone:
+def standing_alone(release: "Release[Any]") -> Alone:
     """Count the records whose values nobody else has, in what is released as it is."""
     frame = frames.open_frame(release.data)
     together = frames.category_codes(frame, columns_of(release, Role.STRATUM))
@@ -95,7 +95,7 @@ def _lone(codes: NDArray[np.int64]) -> int:
     return int(np.count_nonzero(np.bincount(codes) == 1))
 
 
-def diversity_of(release: "Release") -> tuple[DiversityFacts, ...]:
+def diversity_of(release: "Release[Any]") -> tuple[DiversityFacts, ...]:
     """Give l and t of the confidential columns."""
     return tuple(
         DiversityFacts(

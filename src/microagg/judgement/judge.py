@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from microagg.evaluate.definitions import measures_of
-from microagg.evaluate.measure import Measure, ReadOnly
+from microagg.evaluate.measure import Measure
 from microagg.judgement.groups import diversity_of, groups_of, left_out_of, standing_alone, strata_of
 from microagg.judgement.loss import correlations_of, distributions_of, loss_of, moved
 from microagg.judgement.names import shown
@@ -28,6 +28,7 @@ from microagg.judgement.parts import (
 from microagg.judgement.public import public_change_of_correlations, public_loss_of, told_columns
 from microagg.judgement.risk import risk_of
 from microagg.judgement.run import Run, columns_of, run_of
+from microagg.readonly import ReadOnly
 from microagg.schema import Role
 
 if TYPE_CHECKING:
@@ -92,12 +93,12 @@ class Judgement(ReadOnly):
     alternatives: Alternatives | None
 
 
-def judge(release: "Release", *, comparison: "Comparison | None" = None, public: bool = False) -> Judgement:
+def judge(release: "Release[Any]", *, comparison: "Comparison | None" = None, public: bool = False) -> Judgement:
     """Find what there is to say of a release.
 
     Parameters
     ----------
-    release : Release
+    release : Release[Any]
         With its original values: one that was stored has none.
     comparison : Comparison, optional
         Other releases of the same file.
@@ -145,12 +146,12 @@ def judge(release: "Release", *, comparison: "Comparison | None" = None, public:
     )
 
 
-def _measures(release: "Release") -> tuple[Measure, ...]:
+def _measures(release: "Release[Any]") -> tuple[Measure, ...]:
     loss, risk = release.loss, release.risk
     return (*loss.measures, *risk.measures, *measures_of("both", loss, risk))
 
 
-def tree_of(release: "Release") -> Tree | None:
+def tree_of(release: "Release[Any]") -> Tree | None:
     """Give the dependence tree, where the columns that form groups were chosen by one."""
     selection, names = release.selection, columns_of(release, Role.QUASI)
     if selection is None or selection.tree is None or list(selection.degrees) != names:

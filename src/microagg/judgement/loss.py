@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,7 +29,7 @@ def loss_word(value: float) -> str:
     return next(word for limit, word in LOSS_WORDS if value < limit or limit == math.inf)
 
 
-def loss_of(release: "Release") -> Loss:
+def loss_of(release: "Release[Any]") -> Loss:
     """Give the loss overall and of each column, the largest first, for the house."""
     found = release.loss
     columns = []
@@ -51,7 +51,9 @@ def loss_of(release: "Release") -> Loss:
     return Loss(loss_word(found.percent), finite(found.percent), tuple(columns), len(columns))
 
 
-def distributions_of(release: "Release", run: Run, public: bool) -> tuple[tuple[Distribution, ...], tuple[str, ...]]:
+def distributions_of(
+    release: "Release[Any]", run: Run, public: bool
+) -> tuple[tuple[Distribution, ...], tuple[str, ...]]:
     """Bin the masked columns, at most 30; give the names of the others."""
     original, masked = release._both()
     names = run.names(Role.QUASI)
@@ -70,7 +72,7 @@ def distributions_of(release: "Release", run: Run, public: bool) -> tuple[tuple[
     return tuple(found), tuple(name for j, name in enumerate(names) if j not in places)
 
 
-def correlations_of(release: "Release", run: Run) -> Correlations | None:
+def correlations_of(release: "Release[Any]", run: Run) -> Correlations | None:
     """Give the change of each correlation; the matrix where it can be drawn."""
     change = release.loss.correlations
     names = run.names(Role.QUASI)

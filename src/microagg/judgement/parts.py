@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from microagg.evaluate.measure import ReadOnly
+from microagg.readonly import ReadOnly
 
 
 def finite(value: float) -> float | None:

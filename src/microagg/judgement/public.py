@@ -10,7 +10,7 @@ called small. Then "small" bounds nobody who stands out of his group, and anythi
 What is told is decided by the masked file alone, so that the decision tells nothing either.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ _CORRELATION_STEPS = (0.1, 0.2)
 """Coarser than inside the house: a group whose own loss is small moves no correlation by 0.1."""
 
 
-def told_columns(release: "Release", run: Run) -> NDArray[np.bool_]:
+def told_columns(release: "Release[Any]", run: Run) -> NDArray[np.bool_]:
     """Tell for each masked column whether its loss may be public."""
     _, masked = release._both()
     if run.aggregate == "median":  # behind which a member may be as far away as he likes
@@ -54,7 +54,7 @@ def _most_alone(masked: NDArray[np.float64], labels: NDArray[np.int64]) -> float
     return 100.0 * inside / (inside + total)
 
 
-def public_loss_of(release: "Release", told: NDArray[np.bool_]) -> Loss:
+def public_loss_of(release: "Release[Any]", told: NDArray[np.bool_]) -> Loss:
     """Give the loss in words, overall and of each column, where it may be told."""
     lost = release.information.per_column
     columns = tuple(
@@ -67,7 +67,7 @@ def public_loss_of(release: "Release", told: NDArray[np.bool_]) -> Loss:
     return Loss(word, None, columns, len(known))
 
 
-def public_change_of_correlations(release: "Release", told: NDArray[np.bool_]) -> Moved | None:
+def public_change_of_correlations(release: "Release[Any]", told: NDArray[np.bool_]) -> Moved | None:
     """Give the mean change of a correlation between columns whose loss is told, in coarse steps; None without two."""
     places = np.flatnonzero(told)
     if places.size < 2:

@@ -19,7 +19,7 @@ _DOMINANCE = 10.0  # percent: the p of the p percent rule
 _SHARES = (50.0, 90.0, 99.0)  # of the records, in percent: up to which chance each share of them has is told
 
 
-def risk_of(release: "Release", run: Run) -> Risk:
+def risk_of(release: "Release[Any]", run: Run) -> Risk:
     """Give what an intruder could do, for the house; the figures are among the judgement's measures."""
     found = release.risk
     dominated = _dominated(release, run, found.columns)
@@ -42,7 +42,7 @@ def risk_of(release: "Release", run: Run) -> Risk:
     )
 
 
-def _dominated(release: "Release", run: Run, names: Sequence[Any]) -> dict[Any, int]:
+def _dominated(release: "Release[Any]", run: Run, names: Sequence[Any]) -> dict[Any, int]:
     """Count, for each column without negative values, the groups that fail the p percent rule.
 
     The rule is about totals: those of whole groups, which their means tell and their medians do not.

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from microagg.evaluate.measure import ReadOnly
 from microagg.judgement.names import shown
 from microagg.partition import METHODS
+from microagg.readonly import ReadOnly
 from microagg.schema import Role
 
 if TYPE_CHECKING:
@@ -67,12 +67,12 @@ class Run(ReadOnly):
         return list(self.roles.get(role, ()))
 
 
-def columns_of(release: "Release", *roles: Role) -> list[Any]:
+def columns_of(release: "Release[Any]", *roles: Role) -> list[Any]:
     """List the columns of some roles as the file calls them."""
     return [name for role in roles for name in release.recipe.roles.of(role.value)]
 
 
-def run_of(release: "Release", public: bool) -> Run:
+def run_of(release: "Release[Any]", public: bool) -> Run:
     """Tell what was asked; in public neither why columns were chosen nor which were dropped."""
     recipe, selection = release.recipe, release.selection
     method, blocks, refine = recipe.method, recipe.blocks, recipe.refine

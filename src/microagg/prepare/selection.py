@@ -4,7 +4,6 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,13 +12,14 @@ from numpy.typing import NDArray
 from microagg.checks import check_option, check_whole
 from microagg.errors import InvalidParameter
 from microagg.prepare.dependence import Dependence
+from microagg.readonly import ReadOnly
 
 RULES = ("degree", "cover")
 MOST_ALTERNATIVES = 10_000
 
 
 @dataclass(frozen=True)
-class Selection:
+class Selection(ReadOnly):
     """The columns on which groups are formed, and why these.
 
     Attributes
@@ -55,13 +55,8 @@ class Selection:
     losses: Mapping[tuple[Any, ...], float] = field(default_factory=dict)
     tree: Dependence | None = field(default=None, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "degrees", MappingProxyType(dict(self.degrees)))
-        object.__setattr__(self, "losses", MappingProxyType(dict(self.losses)))
-
-    def __reduce__(self) -> tuple[object, ...]:  # read-only mappings do not pickle by themselves
-        mappings = dict(self.degrees), dict(self.losses)
-        return Selection, (self.columns, self.reason, mappings[0], self.alternatives, self.n_alternatives, mappings[1])
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "tree": None}
 
     def __repr__(self) -> str:
         ties = f"; {self.n_alternatives} choices tie" if self.n_alternatives > 1 else ""

@@ -9,7 +9,7 @@ import numpy as np
 
 from microagg.checks import check_names, check_option, check_whole
 from microagg.errors import InvalidParameter
-from microagg.evaluate.measure import ReadOnly
+from microagg.readonly import ReadOnly
 
 NAME, NAMES = "a name", "a list of names"
 WORD, TEXT, FLAG = "a word", "a text", "true or false"
@@ -98,7 +98,7 @@ class Choice:
                 check_option(self.keyword, value, self.words)
             return value
         if self.kind in (WHOLE, WHOLES, WORD_OR_WHOLE) and not isinstance(value, str):
-            return check_whole(self.keyword, value, self.least or 0, self.most)
+            return check_whole(self.keyword, value, 0 if self.least is None else self.least, self.most)
         if self.kind == FLAG and isinstance(value, bool):
             return value
         if (

@@ -103,7 +103,8 @@ def _part(origin: Origin, table: str, keys: dict[str, Any]) -> Part:
     if table == "refine":
         values.setdefault("effort", "fast")
     if table == "select" and keys and "columns" not in keys:
-        values.setdefault("by", "emad")
+        method = origin.tables.get("method", {})
+        values.setdefault("by", "ama" if isinstance(method, dict) and method.get("name") == "ama" else "emad")
     for key, value in keys.items():
         if key not in known:
             raise origin.fault((table, key), f"{key!r} is unknown in [{table}].{_hint(key, list(known))}")

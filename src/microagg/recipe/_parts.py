@@ -147,11 +147,6 @@ class Select(Part):
     width: Any = choose(None, NUMBERS, "the width of the categories that columns are cut into")
     bins: int | None = choose(None, WHOLE, "how many categories columns are cut into", least=2)
 
-    @property
-    def is_own(self) -> bool:
-        """Whether a function, or a selection made before, chooses."""
-        return self.by is not None and not isinstance(self.by, str)
-
     def _check(self) -> None:
         if isinstance(self.by, Iterable) and not isinstance(self.by, (str, Selection)):
             object.__setattr__(self, "columns", tuple(self.by))

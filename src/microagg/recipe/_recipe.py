@@ -13,7 +13,7 @@ from typing import Any, Self
 from microagg.checks import check_k, nearest
 from microagg.errors import InputError, InvalidParameter, MicroaggError, RoleError, as_keyword
 from microagg.partition import METHODS, method_named
-from microagg.recipe._choice import NUMBER, WHOLE, WORD, Choice, Part, choices_of
+from microagg.recipe._choice import FLAG, NUMBER, WHOLE, WORD_OR_WHOLE, Choice, Part, choices_of
 from microagg.recipe._lines import Comments, Place, line_of
 from microagg.recipe._parts import Blocks, Compare, Masking, Method, Output, Reading, Refine, Risk, Roles, Select
 
@@ -60,8 +60,16 @@ def options_of(method: Any) -> dict[str, Choice]:
     known = METHODS.get("mdav" if method == "ama" else method) if isinstance(method, str) else None
     if known is None:
         return {}
-    kinds = {name: NUMBER if isinstance(default, float) else WORD for name, default in known.defaults.items()}
-    return {name: Choice(name, kinds[name], said, name) for name, said in known.options.items()}
+    return {
+        name: Choice(name, _kind(known.defaults[name]), said, name, least=-(2**62))
+        for name, said in known.options.items()
+    }
+
+
+def _kind(usual: Any) -> str:
+    """Tell the kind of an option by its default; the method itself checks what may be said."""
+    kinds = {bool: FLAG, int: WHOLE, float: NUMBER}
+    return kinds.get(type(usual), WORD_OR_WHOLE)
 
 
 @dataclass(frozen=True)
@@ -133,7 +141,8 @@ class Recipe:
             )
         if name in (*METHODS, "ama"):
             method_named("mdav" if name == "ama" else name).bound(options)
-        if name == "ama" and (self.select != Select() or "tail" in options):
+        own = self.select.by not in (None, "ama") or self.select.columns is not None
+        if name == "ama" and (own or "tail" in options):
             raise InvalidParameter(
                 "method='ama' is mdav with tail='2k' and select='ama'. Leave those two out.", parameter="method"
             )
@@ -181,6 +190,8 @@ class Recipe:
             method = changed.setdefault("method", {}).get("name", self.method.name)
             _check_option_names(options, method, [*known, "n_jobs", "progress"])
             changed["method"]["options"] = (dict(self.method.options) if method == self.method.name else {}) | options
+        if method_name(keywords, self) == "ama" and "select" in changed and "select" not in keywords:
+            changed["select"]["by"] = "ama"  # it chooses the columns itself, by a tree that may be told how
         made: dict[str, Any] = {part: replace(getattr(self, part), **values) for part, values in changed.items()}
         return replace(self, k=keywords.get("k", self.k), **made, **whole)
 
@@ -215,6 +226,18 @@ class Recipe:
         """A checksum of the choices: recipes that choose the same have the same."""
         return hashlib.sha256(replace(self, comments=Comments()).text().encode()).hexdigest()
 
+    def __repr__(self) -> str:
+        changed = []
+        for table, (part, kind) in PARTS.items():
+            own, usual = getattr(self, part), kind()
+            for name, choice in choices_of(kind).items():
+                if getattr(own, name) != getattr(usual, name) and (table, name) != ("select", "columns"):
+                    changed.append(f"{choice.keyword}={getattr(own, name)!r}")
+        if self.select.columns is not None:
+            changed.append(f"select={self.select.columns!r}")
+        changed += [f"{name}={value!r}" for name, value in self.method.options.items()]
+        return f"Recipe.of({', '.join([f'k={self.k}', *changed])})"
+
     def commented(self, comments: Comments) -> Self:
         """Give this recipe with other comments beside its choices."""
         return replace(self, comments=comments)
@@ -224,7 +247,7 @@ class Recipe:
         if self.method.name != "ama":
             return self
         method = Method("mdav", {"tail": "2k", **self.method.options})
-        return replace(self, method=method, select=Select(by="ama"))
+        return replace(self, method=method, select=replace(self.select, by="ama"))
 
     def masked(self, names: Sequence[Any]) -> list[Any]:
         """Give the columns to mask of a file that has these."""
@@ -295,6 +318,12 @@ class Recipe:
         if parameter in self.method.options and written.get(parameter) == self.method.options[parameter]:
             return "method", parameter
         return None
+
+
+def method_name(keywords: Mapping[str, Any], recipe: Recipe) -> Any:
+    """Give the name of the method that a recipe has with these keywords."""
+    method = keywords.get("method", recipe.method)
+    return method.name if isinstance(method, Method) else method
 
 
 def _check_option_names(options: Collection[str], method: Any, known: Collection[str]) -> None:

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from microagg.judgement import Judgement, judge
 from microagg.report import worded, words
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def build(
-    release: "Release",
+    release: "Release[Any]",
     *,
     source: SourceFacts | None = None,
     written: WrittenFacts | None = None,
@@ -28,7 +28,7 @@ def build(
 
     Parameters
     ----------
-    release : Release
+    release : Release[Any]
         With its original values: one that was stored has none.
     source : SourceFacts, optional
         Where the original came from.

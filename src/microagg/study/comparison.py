@@ -9,15 +9,19 @@ from numbers import Number
 from types import NoneType
 from typing import Any
 
+from narwhals.typing import IntoDataFrame
+
 from microagg._kernels._jit import compiling_seconds
 from microagg.checks import check_jobs, check_k
 from microagg.errors import InvalidParameter
 from microagg.evaluate.definitions import defined
-from microagg.evaluate.measure import Definition, ReadOnly
+from microagg.evaluate.measure import Definition
 from microagg.evaluate.score import scoring_index
+from microagg.io.sources import Source
 from microagg.pipeline import protect
 from microagg.plots import draw_map
 from microagg.progress import Progress, tell
+from microagg.readonly import ReadOnly
 from microagg.recipe import OF_PROTECT, Recipe
 from microagg.recipe import choices as choices_by_keyword
 from microagg.recipe._signature import takes
@@ -27,7 +31,6 @@ METHODS_COMPARED = ("mdav", "cbfs", "vmdav", "iamat")
 KS_COMPARED = (3, 5, 10)
 _SHARES = 1000  # of one release in the progress of all
 
-_PLAIN = (str, Number, NoneType)  # what a name may show: anything larger may hold data of the file
 _NAMED = {
     "il": "IL",
     "il1s": "IL1s",
@@ -38,6 +41,7 @@ _NAMED = {
     "g_dr": "G_DR",
 }
 """The measures that are attributes of a candidate as well."""
+_PLAIN = (str, Number, NoneType)  # what a name may show: anything larger may hold data of the file
 
 
 @dataclass(frozen=True)
@@ -150,7 +154,7 @@ class Comparison:
 
     @property
     def compared(self) -> tuple[Definition, ...]:
-        """The measures that the table has a column of: those of loss, then those of risk."""
+        """The measures of loss, then those of risk, that the table has a column of."""
         return tuple(
             one
             for one in (*defined("loss"), *defined("risk"))
@@ -220,7 +224,7 @@ class Comparison:
 
 @takes(*OF_PROTECT)
 def compare(
-    frame: Any,
+    frame: IntoDataFrame | Source,
     methods: Any = None,
     ks: Iterable[int] | int | None = None,
     *,
@@ -311,8 +315,12 @@ def recipes_to_compare(
 
 
 def compare_each(
-    frame: Any, recipes: Sequence[tuple[str, Recipe]], *, n_jobs: int | None = None, progress: Progress | None = None
-) -> Iterator[tuple[Candidate, Release]]:
+    frame: IntoDataFrame | Source,
+    recipes: Sequence[tuple[str, Recipe]],
+    *,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Iterator[tuple[Candidate, Release[Any]]]:
     """Give each release as it comes, with its figures; `recipes` are named by their method.
 
     `progress` is called from within every step; what it raises stops the work.
@@ -340,7 +348,7 @@ def _part(progress: Progress | None, start: int, stop: int, in_all: int) -> Prog
     return lambda done, total: progress(start + (stop - start) * done // max(1, total), in_all)
 
 
-def _candidate(name: str, release: Release, x: float, seconds: float) -> Candidate:
+def _candidate(name: str, release: Release[Any], x: float, seconds: float) -> Candidate:
     loss, risk = release.loss, release.risk
     figures = {one.name: one.value for one in (*loss.measures, *risk.measures)}
     return Candidate(

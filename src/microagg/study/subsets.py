@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from microagg._kernels.sums import group_means
 from microagg.checks import check_enough_records, check_jobs, check_k, check_option, check_whole
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.evaluate.measure import ReadOnly
 from microagg.io import frames
 from microagg.moments import standard_scores
 from microagg.parallel import in_parallel
 from microagg.partition import groups_each_column, method_named
 from microagg.prepare.selection import Selection, select_columns
 from microagg.progress import Progress, tell
+from microagg.readonly import ReadOnly
 
 _MOST_SUBSETS = 1_000_000
 

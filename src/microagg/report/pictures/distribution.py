@@ -71,7 +71,7 @@ def _ticks(one: Distribution, across: Scale) -> list[tuple[Tick, str]]:
     """Give the ticks, and on which side of its place each label stands: the outermost stay inside."""
     # Where an open bin is drawn in public there is no scale.
     low, high = (one.edges[0], one.edges[-1]) if one.before else (one.edges[1], one.edges[-2])
-    found = ticks(across, low, high, _MOST_TICKS, least=1.0 if _is_whole(one, 0) else 0.0)
+    found = ticks(across, low, high, _MOST_TICKS, least=1.0 if _is_whole(one) else 0.0)
     return [(tick, "start" if tick.place < 8 else "end" if tick.place > _WIDTH - 8 else "middle") for tick in found]
 
 
@@ -85,7 +85,7 @@ def _words(one: Distribution, at: int) -> str:
 
 def _where(one: Distribution, at: int) -> str:
     low, high = one.edges[at], one.edges[at + 1]
-    whole = _is_whole(one, at)
+    whole = _is_whole(one)
     if at == 0:
         return f"up to {exact(low + 0.5)}" if whole else f"below {exact(high)}"
     if at == len(one.after) - 1:
@@ -93,9 +93,9 @@ def _where(one: Distribution, at: int) -> str:
     return exact(low + 0.5) if whole else f"{exact(low)} to {exact(high)}"
 
 
-def _is_whole(one: Distribution, at: int) -> bool:
-    """Tell whether a whole number is in the middle of its bin."""
-    return one.edges[at + 1] - one.edges[at] == 1 and one.edges[at] % 1 == 0.5
+def _is_whole(one: Distribution) -> bool:
+    """Tell whether each bin has a whole number in its middle; in public none are cut so."""
+    return bool(one.before) and one.edges[1] - one.edges[0] == 1 and one.edges[0] % 1 == 0.5
 
 
 def _label(one: Distribution) -> str:

@@ -14,6 +14,8 @@ import pyarrow as pa
 
 from microagg import __version__
 from microagg._kernels.sums import round_digits
+from microagg.beyond import _local
+from microagg.beyond._plan import Plan, check_replaceable
 from microagg.checks import check_absent, check_jobs, check_option, check_whole
 from microagg.errors import InvalidData, InvalidParameter, setting
 from microagg.evaluate.loss import InformationLoss, loss_of_sums
@@ -25,8 +27,6 @@ from microagg.progress import Progress
 from microagg.recipe import OF_PROTECT, PARTS, Blocks, Method, Recipe, Roles
 from microagg.recipe import choices as choices_by_keyword
 from microagg.recipe._signature import recipe_of, takes
-from microagg.scale import _local
-from microagg.scale._plan import Plan, check_replaceable
 from microagg.schema import Role, Schema
 
 
@@ -154,7 +154,7 @@ def protect_file(
     """
     asked = recipe_of(k, recipe, choices)
     with asked.blamed():
-        _check_possible(asked)
+        _check_possible(asked.spelt_out())
         n_jobs = check_jobs(n_jobs)
         partitions = _check_engine(engine, scheduler, partitions)
         file = Batches(source, asked.reading.said)
@@ -168,7 +168,7 @@ def protect_file(
         if engine == "disk":
             outcome = _local.run(file, path, plan, place, n_jobs, progress)
         else:
-            from microagg.scale import _cluster
+            from microagg.beyond import _cluster
 
             outcome = _cluster.run(file, path, plan, place, scheduler, n_jobs, partitions, overwrite, progress)
     errors = [round_digits(digits) for digits in outcome.figures.errors]
@@ -204,7 +204,8 @@ def _check_possible(recipe: Recipe) -> None:
         part = getattr(usual, PARTS[table][0])
         if chosen != (part if parameter == "select" else getattr(part, choice.name)):
             raise InvalidParameter(
-                f"{parameter} does not go with files beyond memory, where {only}. Leave it out, or mask in memory.",
+                f"{setting(parameter)} does not go with files beyond memory, where {only}. Leave it out, or mask in "
+                f"memory.",
                 parameter=parameter,
             )
     if recipe.blocks.by not in ("auto", "median"):

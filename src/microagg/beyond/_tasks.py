@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 
 from microagg._kernels.alike import NO_DIGESTS, in_order
 from microagg._kernels.sums import exact_digits
+from microagg.beyond._plan import NO_SUM, Figures, Moments, Plan, mask_block
 from microagg.blocking.median import median_pieces
 from microagg.io import frames
 from microagg.io.batches import parquet_writer, read_row_groups
 from microagg.io.promise import digests_written
 from microagg.io.read_back import read_back
-from microagg.scale._plan import NO_SUM, Figures, Moments, Plan, mask_block
 
 WIDTHS = (13, 13, 13, 13, 12)
 """Bits of a key that are counted in each pass; 64 in all."""

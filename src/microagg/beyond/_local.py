@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.sums import exact_digits, exact_sum_of_parts, round_digits
+from microagg.beyond._plan import NO_SUM, Figures, Moments, Outcome, Plan, check_magnitudes, mask_block
 from microagg.blocking.median import median_pieces
 from microagg.checks import check_enough_records
 from microagg.errors import InvalidData, InvalidParameter
@@ -22,7 +23,6 @@ from microagg.io.promise import check_written
 from microagg.io.read_back import read_back
 from microagg.parallel import in_parallel
 from microagg.progress import Progress, tell
-from microagg.scale._plan import NO_SUM, Figures, Moments, Outcome, Plan, check_magnitudes, mask_block
 
 _CHUNK = 1 << 20  # values looked at in one go
 

@@ -24,16 +24,8 @@ from microagg import __version__
 from microagg._kernels.alike import fewest_alike
 from microagg._kernels.blocking import lower_part
 from microagg._kernels.sums import round_digits
-from microagg.blocking.median import blocks_needed
-from microagg.checks import check_enough_records
-from microagg.errors import ClusterFailed, InvalidData, InvalidParameter
-from microagg.grouping import check_stratum_sizes
-from microagg.io import frames
-from microagg.io.batches import Batches
-from microagg.io.scratch import private_folder, put_in_place
-from microagg.progress import Progress, tell
-from microagg.scale import _tasks
-from microagg.scale._plan import (
+from microagg.beyond import _tasks
+from microagg.beyond._plan import (
     NO_SUM,
     Figures,
     Moments,
@@ -42,7 +34,15 @@ from microagg.scale._plan import (
     check_magnitudes,
     check_replaceable,
 )
-from microagg.scale._tasks import WIDTHS, Work, keep, keep_object, kept
+from microagg.beyond._tasks import WIDTHS, Work, keep, keep_object, kept
+from microagg.blocking.median import blocks_needed
+from microagg.checks import check_enough_records
+from microagg.errors import ClusterFailed, InvalidData, InvalidParameter
+from microagg.grouping import check_stratum_sizes
+from microagg.io import frames
+from microagg.io.batches import Batches
+from microagg.io.scratch import private_folder, put_in_place
+from microagg.progress import Progress, tell
 
 _REGION = 1_000_000  # records that one worker masks at a time, at most, unless a block is larger
 _PART = 1_000_000  # records of a part, about
