@@ -14,7 +14,7 @@ from microagg.cli._program import make_program
 from microagg.errors import InvalidParameter
 from microagg.moments import standard_scores
 from microagg.partition import METHODS, Method
-from microagg.recipe import Recipe, options_of
+from microagg.recipe import Recipe, choices, options_of
 
 TABLE = ma.datasets.survey(200, seed=0).select(["age", "income", "tax"])
 WORDS = {"start": "low or high: the end of the first column to begin at", "stretch": "how far a group may reach"}
@@ -117,6 +117,12 @@ def test_the_commands_take_it():
     assert [(one["method"], one["k"]) for one in compared["candidates"]] == [("in-order", 3), ("in-order", 4)]
     disk = json.loads(told("mask", *words, "--method", "in-order", "--engine", "disk", "-o", "disk"))
     assert disk["k_reached"] >= 3
+
+
+def test_no_option_of_a_method_is_called_like_a_choice():
+    """The choice would take what is said, and the method would never hear of it."""
+    own = {option for method in METHODS.values() for option in method.options}
+    assert not own & {"k", "recipe", "n_jobs", "progress", *choices()}
 
 
 @pytest.mark.parametrize(
