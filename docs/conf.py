@@ -19,6 +19,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "docstrings",
     "command_line",
+    "choices",
 ]
 exclude_patterns = ["_ext", "_static"]
 nitpicky = True
