@@ -271,7 +271,7 @@ def test_no_room_for_scratch_is_an_error_and_no_crash(source, tmp_path, monkeypa
     [
         ("3,SECRET", "column 'b' of 'long.csv' is not all numbers"),
         ("3,4,SECRET", "1 row.s. with more or fewer fields"),
-        ('3,"SECRET', "a quote that is opened and not closed"),
+        ('3,"SECRET', "a quote in line 5000002 that is opened and not closed"),
         ("3,SEC\0RET", "NUL"),
     ],
 )
