@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.warm_up import compile_kernels
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -118,3 +120,7 @@ def test_a_changed_kernel_file_invalidates_what_calls_it(copy, tmp_path):
     assert "buffer[i] = u * u" in source
     called.write_text(source.replace("buffer[i] = u * u", "buffer[i] = 0.0"))
     assert run(CALL, **environment).strip() == "0"
+
+
+def test_kernels_can_be_compiled_before_the_tests():
+    compile_kernels()

@@ -99,6 +99,7 @@ def test_commands_and_options_are_those_of_the_program(site):
         assert word in text
 
 
+@pytest.mark.campaign
 def test_results_and_errata_appear_when_they_are_written(tmp_path):
     """On a copy: with an experiment that links all over the place, and with errata."""
     shutil.copytree(ROOT / "docs", tmp_path / "docs")

@@ -242,6 +242,7 @@ def test_compare_obeys_the_recipe_or_says_what_it_does_not_use():
     assert json.loads(result.stdout)["candidates"][0]["rld"] == release.risk_for(["age", "tax"], 100, 4).rld
 
 
+@pytest.mark.campaign
 @pytest.mark.usefixtures("survey")
 def test_beyond_memory():
     call("datasets", "make", "survey", "-n", 3000, "-o", "big.parquet")
@@ -338,6 +339,7 @@ def test_an_output_is_replaced_only_when_asked(monkeypatch, capsys):
     assert (Path("out") / "thesis.docx").exists()
 
 
+@pytest.mark.campaign
 @pytest.mark.usefixtures("survey")
 def test_killed_at_any_moment_leaves_all_or_nothing():
     """Ten moments over the run's own length; what is left is whole, or is not there."""

@@ -143,6 +143,7 @@ def test_ctrl_c_is_repeated_until_it_is_heeded():
     time.sleep(0.8)  # and no longer
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(
     "words",
     [

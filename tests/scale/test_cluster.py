@@ -24,7 +24,7 @@ ROLES = {"identifiers": ["person"], "weight": "weight", "strata": ["region"]}
 @pytest.fixture(scope="module")
 def cluster():
     with LocalCluster(
-        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=50
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
     ) as running:
         yield running.scheduler_address
 
@@ -145,6 +145,7 @@ def test_relative_paths(source, tmp_path, cluster, monkeypatch):
     assert pq.read_table(found.path).num_rows == 4000
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("workers", [1, 4])
 def test_a_cluster_of_its_own(source, tmp_path, workers, caplog):
     told = []
@@ -165,6 +166,7 @@ def test_a_cluster_of_its_own(source, tmp_path, workers, caplog):
     assert "http://127.0.0.1:" in caplog.text
 
 
+@pytest.mark.campaign
 def test_a_dead_worker_costs_time_only(tmp_path, cluster):
     columns = np.random.default_rng(0).random((5, 30_000))
     table = pa.table({f"v{j}": column for j, column in enumerate(columns)})
@@ -215,6 +217,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_client_that_is_stopped_leaves_nothing_that_looks_whole(source, tmp_path, number, cluster):
     (tmp_path / "script.py").write_text(SCRIPT)
@@ -287,6 +290,7 @@ def test_bad_input_is_named_and_nothing_is_left(source, tmp_path, cluster):
     assert names_in(tmp_path) == ["busy", "missing.parquet", "survey.parquet", "text.csv"]
 
 
+@pytest.mark.campaign
 def test_no_scheduler_at_the_address(source, tmp_path):
     with pytest.raises(ClusterFailed, match="no scheduler answers"):
         ma.protect_file(source, tmp_path / "masked", 3, engine="dask", scheduler="tcp://127.0.0.1:9", **ROLES)

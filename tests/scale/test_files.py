@@ -206,6 +206,7 @@ ma.protect_file(sys.argv[1], sys.argv[2], 3, max_block=2000, progress=tell, n_jo
 """
 
 
+@pytest.mark.campaign
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 @pytest.mark.parametrize(("number", "share"), [(signal.SIGKILL, 0.5), (signal.SIGKILL, 0.9), (signal.SIGINT, 0.5)])
 def test_a_killed_run_leaves_nothing_that_looks_whole(tmp_path, number, share):
@@ -266,6 +267,7 @@ def test_no_room_for_scratch_is_an_error_and_no_crash(source, tmp_path, monkeypa
         ma.protect_file(source, tmp_path / "out.parquet", 3, scratch=tmp_path / "none", **ROLES)
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(
     ("last", "message"),
     [
@@ -284,6 +286,7 @@ def test_a_cell_late_in_a_csv_file_is_not_shown(tmp_path, last, message):
     assert names_in(tmp_path) == ["long.csv"]
 
 
+@pytest.mark.campaign
 def test_a_fraction_late_in_a_csv_file_is_read(tmp_path):
     path = tmp_path / "long.csv"
     path.write_text("a,b\n" + "1,2\n" * 5_000_000 + "1,3.5\n")
