@@ -1,4 +1,4 @@
-"""The directive `choices`: every choice of a recipe, and every method with its options, as they are declared."""
+"""The directive `choices`: every choice of a recipe, and every method with its options, from their declarations."""
 
 import inspect
 from typing import Any
@@ -58,9 +58,8 @@ def described() -> list[str]:
         about = (inspect.getdoc(kind) or "").replace("`", "``")
         lines += [*section(f"[{name}]"), f"{about} In Python: ``recipe.{part}``.", ""]
         lines += table(HEADS, WIDTHS, [row(choice) for choice in choices_of(kind).values()])
-    lines += section("The methods and their options")
-    lines += ["Options stand beside the name in [method]; in Python they are keywords beside ``method=``. ``ama`` has"]
-    lines += ["those of ``mdav``, but for ``tail``.", ""]
+    lines += [*section("The methods and their options"), "Options stand beside the name in [method]; in Python they"]
+    lines += ["are keywords beside ``method=``. ``ama`` has those of ``mdav``, but for ``tail``.", ""]
     rows = []
     for name, method in METHODS.items():
         usual = method.defaults
