@@ -3,13 +3,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test check bench bench-full search-figure dependence-figures ama-figures risk-map blocks-figure pictures algorithm-pictures docs experiments experiments-quick clean
+# In parallel on every core; a file's tests stay in one process, so that a server, a cluster or a browser starts once.
+PYTEST := $(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadfile
+
+.PHONY: help demo test test-campaigns test-all check bench bench-full search-figure dependence-figures ama-figures risk-map blocks-figure pictures algorithm-pictures docs experiments experiments-quick clean
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo    mask a made survey and print what it cost"
-	@echo "make test    run the tests (set MICROAGG_DATA to include the CASC files)"
-	@echo "make check   linter, types, import contract, then the tests"
+	@echo "make demo    mask a synthetic survey and print what it cost"
+	@echo "make test    run the tests, but for the longest (set MICROAGG_DATA to include the CASC files)"
+	@echo "make test-all   run every test (make test-campaigns: only those that make test leaves out)"
+	@echo "make check   linter, types, import contract, then every test"
 	@echo "make docs    build the documentation site into build/site"
 	@echo "make bench   time the partitioners (make bench-full: ten minutes)"
 	@echo "make search-figure dependence-figures ama-figures risk-map blocks-figure pictures algorithm-pictures   draw the figures of the docs"
@@ -35,7 +39,12 @@ demo: $(VENV)/installed
 	$(BIN)/microagg demo --force
 
 test: $(VENV)/installed-for-checks
-	$(BIN)/python -m pytest
+	$(PYTEST) -m "not campaign" --durations 5 --durations-min 20
+
+test-campaigns: $(VENV)/installed-for-checks
+	$(PYTEST) -m campaign
+
+test-all: test test-campaigns
 
 check: $(VENV)/installed-for-checks
 	$(BIN)/ruff check .
@@ -43,6 +52,7 @@ check: $(VENV)/installed-for-checks
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(MAKE) test
+	$(MAKE) test-campaigns
 
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/partitioners.py

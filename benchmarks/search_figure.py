@@ -1,4 +1,4 @@
-"""Draw the time of MDAV against n, by tree and by brute force: the figure of docs/search.md.
+"""Draw the time of MDAV against n, by tree and by brute force: the figure of docs/tree_search.md.
 
 Run with `make search-figure`; takes some three minutes.
 """
@@ -38,7 +38,7 @@ def main() -> None:
     axes.set_title("MDAV, k = 3, uniform data, one thread")
     axes.grid(visible=True, which="major", alpha=0.3)
     axes.legend()
-    path = Path(__file__).parent.parent / "docs" / "search.svg"
+    path = Path(__file__).parent.parent / "docs" / "tree_search.svg"
     figure.savefig(path, bbox_inches="tight", metadata={"Date": None})
     print(f"drawn to {path}")
 

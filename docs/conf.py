@@ -19,9 +19,9 @@ extensions = [
     "sphinx.ext.napoleon",
     "docstrings",
     "command_line",
-    "borrowed",
+    "choices",
 ]
-exclude_patterns = ["_ext", "_static", "search.md"]  # the last: see _ext/borrowed.py
+exclude_patterns = ["_ext", "_static"]
 nitpicky = True
 smartquotes_action = "D"  # dashes alone
 toc_object_entries_show_parents = "hide"

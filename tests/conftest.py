@@ -1,7 +1,10 @@
-"""Where the reference files and the programs that some tests need are looked for, and what happens without them."""
+"""What all tests share: the files and programs that some need, compiled kernels, and what is left out."""
 
 import os
 import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,19 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("microagg")
+
+
+# What a script starts in the background ignores Ctrl-C, and so do its children. Some tests send it to a child.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_sessionstart(session):
+    """Compile the kernels once, before processes that run tests in parallel would each compile all of them."""
+    in_parallel = session.config.getoption("numprocesses", default=None)
+    if in_parallel and not hasattr(session.config, "workerinput"):
+        command = [sys.executable, "-m", "tests.warm_up"]
+        subprocess.run(command, cwd=Path(__file__).parent.parent, check=False)  # test_house says if it fails
 
 
 def pytest_collection_modifyitems(items):
@@ -31,6 +47,26 @@ def pytest_collection_modifyitems(items):
             item.add_marker(absent)
 
 
+campaigns_left_out = set()
+
+
+def pytest_deselected(items):
+    """Remember the campaigns that `-m "not campaign"` leaves out."""
+    campaigns_left_out.update(item.nodeid for item in items if "campaign" in item.keywords)
+
+
+def pytest_sessionfinish(session):
+    """Tell the process that writes the summary, where this is one of several that run tests."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["campaigns_left_out"] = sorted(campaigns_left_out)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    """Hear what a process left out."""
+    campaigns_left_out.update(getattr(node, "workeroutput", {}).get("campaigns_left_out", ()))
+
+
 LEFT_OUT = "left out: "
 
 
@@ -44,7 +80,10 @@ def find_program(name):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Say which tests were left out for want of a program."""
+    """Say which tests were left out: long ones, and those for want of a program."""
+    if campaigns_left_out and "not campaign" in terminalreporter.config.getoption("markexpr"):
+        words = f"{len(campaigns_left_out)} long tests (marked campaign) were left out: make test-all runs them too"
+        terminalreporter.write_line(words)
     reasons = [str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", [])]
     left_out = sorted({reason.split(LEFT_OUT, 1)[1] for reason in reasons if LEFT_OUT in reason})
     for reason in left_out:

@@ -113,7 +113,7 @@ CASES = {
     "method for another k": (
         lambda: ma.protect(frame(), 3, method=ma.CBFS(4)),
         InvalidParameter,
-        "asked for k=3, but its method for k=4",
+        "k=3 was asked for, but the method is set to k=4",
     ),
     "options beside an estimator": (
         lambda: ma.protect(frame(), 3, method=ma.VMDAV(), gamma=1),

@@ -41,7 +41,9 @@ def test_scikit_learns_contract_holds(estimator):
     assert len(results) > 30
 
 
-@pytest.mark.parametrize(("estimator", "function", "options"), ESTIMATORS, ids=lambda value: repr(value)[:40])
+@pytest.mark.parametrize(
+    ("estimator", "function", "options"), ESTIMATORS, ids=lambda value: getattr(value, "__name__", repr(value)[:40])
+)
 def test_an_estimator_is_its_function(estimator, function, options):
     estimator = clone(estimator)
     labels = function(X, 3, **options)

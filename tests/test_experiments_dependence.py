@@ -31,8 +31,9 @@ def test_the_committed_results_answer_every_figure(folder):
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_the_figures_were_drawn(folder):
     place = emad.HERE.parent / folder
-    for name in re.findall(r"\]\((\w+\.\w+)\)", (place / "RESULTS.md").read_text(encoding="utf-8")):
-        assert (place / name).stat().st_size > 100
+    names = re.findall(r"\]\((\./\w+\.\w+)\)", (place / "RESULTS.md").read_text(encoding="utf-8"))
+    assert names
+    assert all((place / name).stat().st_size > 100 for name in names)
 
 
 def committed(folder, pattern):

@@ -7,8 +7,10 @@ from sklearn.base import clone
 
 import microagg as ma
 from microagg.errors import InputError, PromiseBroken
+from microagg.grouping import DEFAULT_BLOCK
 from microagg.moments import standard_scores
 from microagg.partition.mdav import mdav
+from microagg.recipe import Blocks
 
 NAMES = ["age", "hours", "wage", "income"]
 SURVEY = ma.datasets.survey(3000, seed=0)
@@ -30,11 +32,12 @@ def test_groups_are_those_of_each_block(name):
         own = np.unique(release.groups[rows], return_inverse=True)[1]
         assert_array_equal(own, mdav(SCORES[rows], 3))
     assert release.k_achieved >= 3
-    assert release.recipe.blocks == {"by": name, "max_block": 400, "count": blocks.max() + 1}
+    assert release.recipe.blocks == Blocks(by=name, max_block=400)
+    assert release.n_blocks == blocks.max() + 1
     by_object = ma.protect(TABLE, k=3, blocks=ESTIMATORS[name])
     assert_array_equal(by_object.groups, release.groups)
-    assert by_object.recipe.blocks["count"] == blocks.max() + 1
-    assert 400 in by_object.recipe.blocks["options"].values()
+    assert by_object.n_blocks == blocks.max() + 1
+    assert 400 in by_object.recipe.blocks.options.values()
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
@@ -48,21 +51,23 @@ def test_strata_are_cut_first():
     release = ma.protect(SURVEY, k=3, quasi=NAMES, strata=["region"], rest="drop", blocks="median", max_block=100)
     regions = np.unique(SURVEY["region"].to_numpy(zero_copy_only=False), return_inverse=True)[1]
     assert all(np.unique(regions[release.groups == group]).size == 1 for group in range(release.n_groups))
-    assert release.recipe.blocks["count"] == sum(-(-size // 99) for size in np.bincount(regions))
+    assert release.n_blocks == sum(-(-size // 99) for size in np.bincount(regions))
 
 
 def test_auto_leaves_small_files_whole_and_says_what_it_did(monkeypatch):
-    assert ma.protect(TABLE, k=3).recipe.blocks == {}
-    assert ma.protect(TABLE, k=3, max_block=1000).recipe.blocks["count"] == 4
+    whole = ma.protect(TABLE, k=3)
+    assert whole.recipe.blocks == Blocks("none")
+    assert whole.n_blocks == 0
+    assert ma.protect(TABLE, k=3, max_block=1000).n_blocks == 4
     monkeypatch.setattr("microagg.grouping.AUTO_BLOCKS_ABOVE", 1000)
-    assert ma.protect(TABLE, k=3).recipe.blocks["by"] == "median"
-    assert ma.protect(TABLE, k=3, blocks="none").recipe.blocks == {}
-    assert ma.protect(TABLE, k=3, method="ranking", per_column=True).recipe.blocks == {}
+    assert ma.protect(TABLE, k=3).recipe.blocks == Blocks("median", DEFAULT_BLOCK)
+    assert ma.protect(TABLE, k=3, blocks="none").recipe.blocks == Blocks("none")
+    assert ma.protect(TABLE, k=3, method="ranking", per_column=True).recipe.blocks == Blocks("none")
 
 
 def test_blocks_go_with_selected_columns():
     release = ma.protect(TABLE, k=3, select=["wage"], blocks="median", max_block=500)
-    assert release.recipe.blocks["count"] == -(-3000 // 498)
+    assert release.n_blocks == -(-3000 // 498)
     assert release.k_achieved >= 3
 
 
@@ -90,7 +95,7 @@ class Everybody:
         ({"blocks": ma.MedianTree(), "max_block": 50}, InputError, "Set it on the object"),
         ({"blocks": "median", "method": "ranking", "per_column": True}, InputError, "each column on its own"),
         ({"blocks": Everybody()}, PromiseBroken, "the smallest has 1"),
-        ({"blocks": ma.OrthantTree(k=2)}, InputError, "but its blocks for k=2"),
+        ({"blocks": ma.OrthantTree(k=2)}, InputError, "k=3 was asked for, but the blocks are set to k=2"),
         ({"blocks": Failing()}, InputError, "the blocks failed with ValueError"),
     ],
 )

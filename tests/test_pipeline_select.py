@@ -10,6 +10,7 @@ import microagg as ma
 from microagg.errors import InputError
 from microagg.moments import standard_scores
 from microagg.partition.mdav import mdav
+from microagg.recipe import Select
 
 NAMES = ["age", "education", "hours", "wage", "income", "tax", "contributions"]
 SURVEY = ma.datasets.survey(600, seed=0)
@@ -30,8 +31,7 @@ def test_emad_forms_groups_on_the_columns_of_highest_degree(measure):
     assert set(release.loss.per_column) == set(NAMES)
     assert release.loss.percent == pytest.approx(ma.information_loss(scores(NAMES), release.groups).percent)
     assert release.k_achieved >= 4
-    assert release.recipe.select["columns"] == release.selection.columns
-    assert release.recipe.select["measure"] == measure
+    assert release.recipe.select == Select(by="emad", count=2, measure=measure)
     assert f"grouped on {', '.join(release.selection.columns)}" in repr(release)
 
 
@@ -49,7 +49,6 @@ def test_names_a_selection_and_a_function_select_too():
     named = ma.protect(TABLE, k=3, select=["wage", "age"])
     again = ma.protect(TABLE, k=3, select=named.selection)
     assert again.selection is named.selection
-    assert again.recipe.select["by"] == "selection"
     seen = []
 
     def choose(frame):
@@ -59,9 +58,9 @@ def test_names_a_selection_and_a_function_select_too():
     by_function = ma.protect(TABLE, k=3, select=choose)
     assert seen == [NAMES]
     assert named.selection.reason == "as asked"
-    assert named.recipe.select == {"by": "names", "columns": ("age", "wage")}
-    assert by_function.recipe.select["by"] == "function"
-    for release in (again, by_function):
+    assert named.recipe.select == Select(columns=("age", "wage"))
+    for release in (again, by_function):  # what a file can say: the columns, whoever chose them
+        assert release.recipe == named.recipe
         assert_array_equal(release.groups, named.groups)
     assert repr(pickle.loads(pickle.dumps(named))) == repr(named)
 
@@ -69,7 +68,7 @@ def test_names_a_selection_and_a_function_select_too():
 def test_without_select_all_columns_form_groups():
     release = ma.protect(TABLE, k=3)
     assert release.selection is None
-    assert release.recipe.select == {}
+    assert release.recipe.select == Select()
 
 
 def test_strata_share_one_selection():
@@ -92,8 +91,8 @@ def test_fewer_columns_than_three_are_all_taken():
         ({"select": []}, "no column"),
         ({"select": ["age", "age"]}, "a column twice"),
         ({"select": lambda _: ["nothing"]}, "'nothing', which is not masked"),
-        ({"count": 2}, "count goes with select='emad'"),
-        ({"select": "ama", "count": 2}, "count goes with select='emad'"),
+        ({"count": 2}, "count goes with columns chosen by the tree's degrees"),
+        ({"select": "ama", "count": 2}, "count goes with columns chosen by the tree's degrees"),
         ({"measure": "vi"}, "measure goes with"),
         ({"select": ["age"], "width": 5}, "width goes with"),
         ({"select": "emad", "measure": "rho"}, "measure='rho' is not known"),

@@ -28,6 +28,7 @@ EXPECTED = [
     "Refinement",
     "Release",
     "Selection",
+    "Source",
     "SubsetLosses",
     "Univariate",
     "UnivariateBlocks",
@@ -44,9 +45,11 @@ EXPECTED = [
     "loss_measures",
     "protect",
     "protect_file",
+    "read",
     "refine",
     "scoring_index",
     "select_variables",
+    "write",
 ]
 
 

@@ -73,7 +73,11 @@ def test_every_public_name_has_an_entry(site):
     ids = set().union(*(page.ids for page in site.values()))
     names = {f"microagg.{name}" for name in ma.__all__ if name not in ("datasets", "errors")}
     names |= {f"microagg.datasets.{name}" for name in ma.datasets.__all__}
-    names |= {f"microagg.errors.{name}" for name, one in vars(ma.errors).items() if isinstance(one, type)}
+    names |= {
+        f"microagg.errors.{name}"
+        for name, one in vars(ma.errors).items()
+        if getattr(one, "__bases__", None) and issubclass(one, Exception)
+    }
     assert not names - ids
 
 
@@ -99,22 +103,43 @@ def test_commands_and_options_are_those_of_the_program(site):
         assert word in text
 
 
-def test_results_and_errata_appear_when_they_are_written(tmp_path):
-    """On a copy: with an experiment that links all over the place, and with errata."""
-    shutil.copytree(ROOT / "docs", tmp_path / "docs")
-    shutil.copy(ROOT / "CHANGELOG.md", tmp_path)
-    shutil.copy(ROOT / "CITATION.cff", tmp_path)
+def test_every_experiment_has_its_page_and_every_page_its_title(site):
+    """Pages that include a file from elsewhere have no title of their own."""
+    titles = {path.name: path.read_text("utf-8") for path in site if path.parent.name == "experiments"}
+    names = {path.parent.name for path in (ROOT / "experiments").glob("*/RESULTS.md")}
+    assert {f"{name}.html" for name in names} == set(titles)
+    for name in names:
+        title = (ROOT / "experiments" / name / "RESULTS.md").read_text("utf-8").split("\n", 1)[0].removeprefix("# ")
+        assert f"<h1>{html.escape(title)}<" in titles[f"{name}.html"]
+    figures = [load for page in site.values() for load in page.links if "_downloads" in load]
+    assert len(figures) >= 11
+
+
+@pytest.mark.campaign
+def test_a_page_from_elsewhere_may_link_to_all_there_is_and_to_nothing_else(tmp_path):
+    """On a copy: an experiment that links all over the place, and errata. Nothing is copied among the pages."""
+    shutil.copytree(ROOT / "docs", tmp_path / "docs", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "experiments", tmp_path / "experiments")
+    for name in ("CHANGELOG.md", "CITATION.cff"):
+        shutil.copy(ROOT / name, tmp_path)
     folder = tmp_path / "experiments" / "paper"
-    folder.mkdir(parents=True)
-    shutil.copy(ROOT / "docs" / "search.svg", folder / "figure.svg")
+    folder.mkdir()
+    shutil.copy(ROOT / "docs" / "tree_search.svg", folder / "figure.svg")
     (folder / "run.py").write_text("")
-    links = "[page](../../docs/algorithms/iamat.md), [program](run.py), [gone](gone.md), ![figure](figure.svg)"
-    (folder / "RESULTS.md").write_text(f"{links}\n\n| a | b |\n|---|---|\n| 1 | 2 |\n")
+    links = "[page](../../docs/algorithms/iamat.md), [program](./run.py), [gone](./gone.md), ![figure](figure.svg)"
+    (folder / "RESULTS.md").write_text(f"# Paper\n\n{links}\n\n| a | b |\n|---|---|\n| 1 | 2 |\n")
+    stub = (tmp_path / "docs" / "experiments" / "iamat.md").read_text("utf-8")
+    (tmp_path / "docs" / "experiments" / "paper.md").write_text(stub.replace("iamat", "paper"))
     (tmp_path / "docs" / "errata.md").write_text("# Errata\n\n[MDAV](algorithms/mdav.md)\n")
+    before = sorted((tmp_path / "docs").rglob("*"))
     done = build(tmp_path / "docs", tmp_path / "html")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 1
+    [warning] = [line for line in done.stderr.splitlines() if "WARNING" in line]
+    assert "experiments/paper/RESULTS.md:3" in warning
+    assert "gone" in warning
+    assert [path for path in sorted((tmp_path / "docs").rglob("*")) if "__pycache__" not in path.parts] == before
     assert (tmp_path / "html" / "errata.html").exists()
     page = Page(tmp_path / "html" / "experiments" / "paper.html")
     assert any(link.endswith("algorithms/iamat.html") for link in page.links)
+    assert any(link.endswith("run.py") for link in page.links)
     assert any("figure.svg" in load for load in page.loads)
-    assert not [path for path in (tmp_path / "docs").iterdir() if path.name in ("experiments", "searching.md")]

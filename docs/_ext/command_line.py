@@ -25,8 +25,8 @@ def commands(app: Any = program, before: str = "microagg") -> dict[str, Any]:
     return found
 
 
-def parameters(function: Any) -> list[tuple[str, str, bool]]:
-    """List a command's parameters: how each is written, its help with the default, whether it is an argument."""
+def parameters(function: Any) -> list[tuple[str, str, bool, str]]:
+    """List a command's parameters: how each is written, its help with the default, if it is an argument, its panel."""
     hints = get_type_hints(function, include_extras=True)
     found = []
     for name, parameter in inspect.signature(function).parameters.items():
@@ -44,7 +44,7 @@ def parameters(function: Any) -> list[tuple[str, str, bool]]:
             spelt = [name.upper()]
         elif not spelt:
             spelt = [f"--{name.replace('_', '-')}"]
-        found.append((", ".join(spelt), words, argument))
+        found.append((", ".join(spelt), words, argument, getattr(info, "rich_help_panel", None) or ""))
     return found
 
 
@@ -52,11 +52,14 @@ def described(name: str, function: Any) -> list[str]:
     """Describe one command in reStructuredText."""
     about, *more = re.sub(r"\[/?bold\]", "``", inspect.getdoc(function)).split("\n\n")
     listed = parameters(function)
-    usage = " ".join([name, *(spelt for spelt, _, argument in listed if argument), "[OPTIONS]"])
+    usage = " ".join([name, *(spelt for spelt, _, argument, _ in listed if argument), "[OPTIONS]"])
     lines = [name, "=" * len(name), "", about, "", ".. code-block:: text", "", f"   {usage}", ""]
     lines += [line for text in more for line in (text, "")]
-    for spelt, words, _ in listed:
-        lines += [", ".join(f"``{one}``" for one in spelt.split(", ")), f"   {words}", ""]
+    for panel in dict.fromkeys(own for *_, own in listed):
+        lines += [f".. rubric:: {panel}", ""] if panel else []
+        for spelt, words, _, own in listed:
+            if own == panel:
+                lines += [", ".join(f"``{one}``" for one in spelt.split(", ")), f"   {words}", ""]
     return lines
 
 

@@ -9,6 +9,7 @@ from sphinx import addnodes
 import microagg
 from microagg import datasets, errors
 
+COLON = "\ue000"  # stands for one meanwhile
 PUBLIC = (
     {name: f"microagg.{name}" for name in microagg.__all__ if name not in ("datasets", "errors")}
     | {name: f"microagg.datasets.{name}" for name in datasets.__all__}
@@ -36,9 +37,16 @@ def hide_signature(app, what, name, obj, options, signature, return_annotation) 
     return None
 
 
+def hide_colon(app, what, name, obj, options, lines) -> None:  # noqa: ARG001
+    """Keep what stands before a colon in a property's sentence from being taken for its type."""
+    if what == "property" and lines:
+        lines[0] = lines[0].replace(":", COLON)
+
+
 def escape_bars(app, what, name, obj, options, lines) -> None:  # noqa: ARG001
-    """Let |a − b| be an absolute value, not a substitution."""
+    """Let |a − b| be an absolute value, not a substitution; show colons again."""
     lines[:] = [line if "`" in line or ">>>" in line else line.replace("|", r"\|") for line in lines]
+    lines[:] = [line.replace(COLON, ":") for line in lines]
 
 
 def setup(app) -> dict[str, bool]:
@@ -46,5 +54,6 @@ def setup(app) -> dict[str, bool]:
     app.add_role("backticks", backticks)
     app.config.default_role = "backticks"
     app.connect("autodoc-process-signature", hide_signature)
+    app.connect("autodoc-process-docstring", hide_colon, priority=400)  # before napoleon
     app.connect("autodoc-process-docstring", escape_bars)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

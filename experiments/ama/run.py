@@ -28,8 +28,8 @@ NOTES = [
     "values (78, 2, 17, 6, 9, 8, 83, 50, 50), age, schooling and pay hanging together, origin and race likewise. MA is "
     "MDAV on all columns; both are searched by brute force. k = 20 unless said; 4b and 6b at 200 000 records, 4c and 5 "
     "at 500 000.",
-    "Seconds of the processor are in [TIMES.md](TIMES.md), drawn in [figure_4.svg](figure_4.svg); losses and key "
-    "attributes in [figure_5_6.svg](figure_5_6.svg).",
+    "Seconds of the processor are in `TIMES.md`, drawn in [figure_4.svg](./figure_4.svg); losses and key "
+    "attributes in [figure_5_6.svg](./figure_5_6.svg).",
 ]
 HERE = Path(__file__).parent
 RECORDS = 500_000

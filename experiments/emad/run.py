@@ -46,8 +46,9 @@ NOTES = [
     "Sim_1 to Sim_3 are not available, nor is their tree (it is only drawn). Files made the same way (trees of our own "
     "of 8, 16 and 22 columns, ten categories, random tables, 5 000, 10 000 and 20 000 records, seed 0) stand in, "
     "grouped by CBFS: only the pattern can be compared, and columns by number cannot.",
-    "Figures: [9](figure_9.svg), [10](figure_10.svg), [12](figure_12.svg), [13](figure_13.svg), [14](figure_14.svg), "
-    "[15](figure_15.svg), [16](figure_16.svg), [17](figure_17.svg), [17, made files](figure_17_made.svg).",
+    "Figures: [9](./figure_9.svg), [10](./figure_10.svg), [12](./figure_12.svg), [13](./figure_13.svg), "
+    "[14](./figure_14.svg), [15](./figure_15.svg), [16](./figure_16.svg), [17](./figure_17.svg), "
+    "[17, made files](./figure_17_made.svg).",
 ]
 HERE = Path(__file__).parent
 MEASURES = {"Table 5": "emim", "Table 6": "emim", "Table 7": "chi2", "Table 8": "normal"}

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from microagg.assess import disclosure_risk as disclosure_risk
     from microagg.assess import dominance as dominance
     from microagg.assess import loss_measures as loss_measures
+    from microagg.beyond import FileRelease as FileRelease
+    from microagg.beyond import protect_file as protect_file
+    from microagg.desk.tables import read as read
+    from microagg.desk.tables import write as write
     from microagg.estimators import CBFS as CBFS
     from microagg.estimators import IAMAT as IAMAT
     from microagg.estimators import MDAV as MDAV
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
     from microagg.evaluate.risk import DisclosureRisk as DisclosureRisk
     from microagg.evaluate.score import scoring_index as scoring_index
     from microagg.evaluate.utility import LossMeasures as LossMeasures
+    from microagg.io.sources import Source as Source
     from microagg.partition.iamat import association as association
     from microagg.partition.iamat import interaction as interaction
     from microagg.partition.refine import Refinement as Refinement
@@ -44,8 +49,6 @@ if TYPE_CHECKING:
     from microagg.prepare.selection import Selection as Selection
     from microagg.recipe import Recipe as Recipe
     from microagg.release import Release as Release
-    from microagg.scale import FileRelease as FileRelease
-    from microagg.scale import protect_file as protect_file
     from microagg.study import Candidate as Candidate
     from microagg.study import Comparison as Comparison
     from microagg.study import SubsetLosses as SubsetLosses
@@ -65,6 +68,9 @@ _HOME = {
     "MaximumDistance": "estimators",
     "Projection": "estimators",
     "Univariate": "estimators",
+    "read": "desk.tables",
+    "write": "desk.tables",
+    "Source": "io.sources",
     "anonymity": "assess",
     "disclosure_risk": "assess",
     "dominance": "assess",
@@ -89,8 +95,8 @@ _HOME = {
     "Recipe": "recipe",
     "Release": "release",
     "SubsetLosses": "study",
-    "FileRelease": "scale",
-    "protect_file": "scale",
+    "FileRelease": "beyond",
+    "protect_file": "beyond",
     "best_subset": "study",
     "select_variables": "study",
 }
@@ -118,6 +124,7 @@ __all__ = [
     "Refinement",
     "Release",
     "Selection",
+    "Source",
     "SubsetLosses",
     "Univariate",
     "UnivariateBlocks",
@@ -134,9 +141,11 @@ __all__ = [
     "loss_measures",
     "protect",
     "protect_file",
+    "read",
     "refine",
     "scoring_index",
     "select_variables",
+    "write",
 ]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from narwhals.typing import IntoDataFrame
 from numpy.typing import ArrayLike, NDArray
 
 from microagg.checks import check_between, check_jobs, check_labels, check_matrix, check_names, check_whole, shown_name
@@ -16,13 +17,15 @@ from microagg.io import frames
 from microagg.progress import Progress
 
 Columns = NDArray[np.float64]
+File = IntoDataFrame | ArrayLike
+"""A dataframe of any library, or a matrix of records by columns."""
 
 SAMPLE_ABOVE, SAMPLE = 200_000, 20_000
 """Of files of more records than the first, releases and the command line estimate linkage on so many."""
 
 
 def loss_measures(
-    original: Any, masked: Any, *, columns: Iterable[Any] | None = None, truth: Any = None
+    original: File, masked: File, *, columns: Iterable[Any] | None = None, truth: Any = None
 ) -> LossMeasures:
     """Measure what masking did to a file: the loss of information, M1 to M5, and differences of statistics.
 
@@ -51,8 +54,8 @@ def loss_measures(
 
 
 def disclosure_risk(
-    original: Any,
-    masked: Any,
+    original: File,
+    masked: File,
     *,
     keys: Iterable[Any] | None = None,
     columns: Iterable[Any] | None = None,
@@ -116,7 +119,9 @@ def disclosure_risk(
     )
 
 
-def anonymity(frame: Any, keys: Iterable[Any] | None = None, *, confidential: Iterable[Any] = ()) -> Anonymity:
+def anonymity(
+    frame: IntoDataFrame, keys: Iterable[Any] | None = None, *, confidential: Iterable[Any] = ()
+) -> Anonymity:
     """Count how many records share their keys, and how much those give away of confidential columns.
 
     Parameters
@@ -154,7 +159,7 @@ def anonymity(frame: Any, keys: Iterable[Any] | None = None, *, confidential: It
     return measure_anonymity(frames.category_codes(opened, known), columns)
 
 
-def dominance(original: Any, labels: ArrayLike, *, p: float = 10.0) -> Dominance:
+def dominance(original: File, labels: ArrayLike, *, p: float = 10.0) -> Dominance:
     """Find groups in which one member is most of the total, in columns without negative values.
 
     Parameters

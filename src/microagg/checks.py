@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.errors import InvalidData, InvalidParameter, RoleError, TooFewRecords
+from microagg.errors import InvalidData, InvalidParameter, RoleError, TooFewRecords, setting
 
 EXACT_INTEGERS = 2**53
 """Float64 holds every whole number up to here."""
@@ -23,9 +23,11 @@ _SMALLEST = 2.0**-480
 def check_k(k: Any) -> int:
     """Return k as an int, or say what it must be."""
     if isinstance(k, bool) or not isinstance(k, Integral):
-        raise InvalidParameter(f"k must be an integer, not {type(k).__name__}. Pass k=3 or more.")
+        raise InvalidParameter(f"k must be an integer, not {type(k).__name__}. Pass k=3 or more.", parameter="k")
     if k < 2:
-        raise InvalidParameter(f"k={k} protects nobody: a group needs at least 2 records. Pass k=2 or more.")
+        raise InvalidParameter(
+            f"k={k} protects nobody: a group needs at least 2 records. Pass k=2 or more.", parameter="k"
+        )
     return int(k)
 
 
@@ -35,7 +37,9 @@ def check_option(name: str, value: Any, allowed: Iterable[str]) -> None:
     if value not in words:
         listed = ", ".join(repr(word) for word in words)
         shown = repr(value) if isinstance(value, str) else f"a {type(value).__name__}"
-        raise InvalidParameter(f"{name}={shown} is not known.{nearest(value, words)} Pass one of {listed}.")
+        raise InvalidParameter(
+            f"{name}={shown} is not known.{nearest(value, words)} Pass one of {listed}.", parameter=name
+        )
 
 
 def nearest(word: Any, known: Iterable[Any]) -> str:
@@ -50,7 +54,9 @@ def check_whole(name: str, value: Any, least: int, most: int | None = None, reme
     if not whole or value < least or (most is not None and value > most):
         shown = value if whole else f"a {type(value).__name__}"
         limits = f"at least {least}" if most is None else f"from {least} to {most}"
-        raise InvalidParameter(f"{name}={shown} must be a whole number, {limits}.{' ' + remedy if remedy else ''}")
+        raise InvalidParameter(
+            f"{name}={shown} must be a whole number, {limits}.{' ' + remedy if remedy else ''}", parameter=name
+        )
     return int(value)
 
 
@@ -59,7 +65,7 @@ def check_between(name: str, value: Any, low: float, high: float, remedy: str) -
     number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
     if not number or not low <= value <= high:
         shown = value if number else f"a {type(value).__name__}"
-        raise InvalidParameter(f"{name}={shown} must be a number from {low:g} to {high:g}. {remedy}")
+        raise InvalidParameter(f"{name}={shown} must be a number from {low:g} to {high:g}. {remedy}", parameter=name)
     return float(value)
 
 
@@ -81,7 +87,9 @@ def check_jobs(n_jobs: Any) -> int:
         return os.cpu_count() or 1
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs < 1:
         shown = n_jobs if isinstance(n_jobs, Integral) else f"a {type(n_jobs).__name__}"
-        raise InvalidParameter(f"n_jobs={shown} must be a number of threads. Pass 1 or more, or None for every core.")
+        raise InvalidParameter(
+            f"n_jobs={shown} must be a number of threads. Pass 1 or more, or None for every core.", parameter="n_jobs"
+        )
     return int(n_jobs)
 
 
@@ -89,7 +97,8 @@ def check_absent(path: Path, what: str, *, overwrite: bool) -> None:
     """Refuse to write over something, unless that was asked for; a link that leads nowhere is something too."""
     if os.path.lexists(path) and not overwrite:
         raise InvalidParameter(
-            f"{what} {path.name!r} exists. Name another, or allow it to be replaced: --force, or overwrite=True."
+            f"{what} {path.name!r} exists. Name another, or allow it to be replaced: {setting('overwrite', True)}.",
+            parameter="overwrite",
         )
 
 

@@ -25,9 +25,69 @@ Examples
 InvalidParameter: k=1 protects nobody: a group needs at least 2 records. Pass k=2 or more.
 """
 
+import functools
+import json
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, Self
+
+_SETTING = re.compile("\u27ea(.*?)\u27eb")
+
+
+def setting(parameter: str, value: Any = None) -> str:
+    """Name a choice within a message such that each edge can say it in its own way.
+
+    Python reads ``overwrite=True``, the command line ``--force``, somebody who writes a recipe its key.
+    """
+    return f"\u27ea{json.dumps([parameter, value])}\u27eb"
+
+
+def worded(text: str, say: Callable[[str, Any], str]) -> str:
+    """Give a text with every choice it names said by `say(parameter, value)`."""
+    return _SETTING.sub(lambda one: say(*json.loads(one[1])), text)
+
+
+def as_keyword(parameter: str, value: Any) -> str:
+    """Say a choice as Python passes it."""
+    return parameter if value is None else f"{parameter}={value!r}"
+
 
 class MicroaggError(Exception):
-    """The root of all errors raised on purpose."""
+    """The root of all errors raised on purpose.
+
+    Attributes
+    ----------
+    parameter : str or None
+        The choice that the error is about, as `protect` names it.
+    columns : tuple
+        The columns that it is about.
+    placed : bool
+        Whether the message says already where the choice was made.
+    """
+
+    def __init__(self, message: str = "", *, parameter: str | None = None, columns: Iterable[Any] = ()) -> None:
+        super().__init__(message)
+        self.parameter, self.columns = parameter, tuple(columns)
+        self.placed = False
+
+    def worded(self, say: Callable[[str, Any], str]) -> str:
+        """Give the message with every choice it names said by `say(parameter, value)`."""
+        return worded(str(self.args[0]) if self.args else "", say)
+
+    def at(self, head: str) -> Self:
+        """Give the same error, its message headed by where the choice was made."""
+        error = type(self)(f"{head}{self.args[0]}", parameter=self.parameter, columns=self.columns)
+        error.placed = True
+        return error
+
+    def __str__(self) -> str:
+        return self.worded(as_keyword)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:  # keywords do not survive by themselves: workers hand errors back
+        return functools.partial(type(self), parameter=self.parameter, columns=self.columns), self.args
 
 
 class InputError(MicroaggError, ValueError):

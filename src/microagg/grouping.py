@@ -1,8 +1,8 @@
 """How groups are formed: by which method, on which columns, and in which pieces of the file."""
 
 import copy
-import difflib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 from microagg._kernels.groups import number_groups
 from microagg.blocking import BLOCKINGS
 from microagg.blocking.median import median_pieces
-from microagg.checks import EXACT_INTEGERS, check_labels, check_names, check_option, check_whole, nearest, shown_name
+from microagg.checks import EXACT_INTEGERS, check_labels, check_names, check_whole, shown_name
 from microagg.errors import InputError, InvalidData, InvalidParameter, PromiseBroken, RoleError, TooFewRecords
 from microagg.io import frames
 from microagg.parallel import in_parallel
-from microagg.partition import METHODS, method_named
+from microagg.partition import METHODS, choose_search, method_named
 from microagg.partition.refine import refine
-from microagg.prepare.dependence import MEASURES, dependence
+from microagg.prepare.dependence import dependence
 from microagg.prepare.selection import Selection, select_columns
 from microagg.progress import Progress
+from microagg.recipe import Blocks, Method, Refine, Select
+from microagg.recipe._parts import full_name, plain_settings
 
 Columns = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -33,117 +35,103 @@ DEFAULT_BLOCK = 50_000
 """The most records of a block, unless another number is asked for."""
 
 
-def check_rest(rest: Any, quasi: Any) -> None:
-    """Refuse what cannot be done with columns that no role names."""
-    if rest is None:
-        return
-    check_option("rest", rest, ("keep", "drop"))
-    if quasi is None:
-        raise InvalidParameter(
-            "rest goes with quasi: without it every other column is masked. Name the columns to mask."
-        )
+@dataclass(frozen=True)
+class Grouping:
+    """A method made ready: its name, its options with every default, and the function that groups by it."""
+
+    name: str
+    options: dict[str, Any]
+    partition: Partitioner
+
+    def searching(self, largest: int, n_columns: int) -> "Grouping":
+        """Give the method with "auto" settled by the size of the largest piece, once for all of them."""
+        if self.name not in METHODS or "search" not in self.options:
+            return self
+        search = choose_search(self.options["search"], largest, n_columns)
+        return Grouping(self.name, {**self.options, "search": search}, partial(self.partition, search=search))
+
+    @property
+    def settled(self) -> Method:
+        """The choice as a recipe records it."""
+        return Method(self.name, self.options)
 
 
-def resolve_method(
-    method: Any, k: int, options: Mapping[str, Any], quasi: list[Any], own_parameters: Collection[str]
-) -> tuple[str, dict[str, Any], Partitioner]:
-    """Give a method's name, its options with every default, and the function that groups by it."""
-    if isinstance(method, str):
-        _check_option_names(options, method, own_parameters)
-        chosen, function = method_named(method).bound(options)
+def resolve_method(method: Method, k: int, quasi: list[Any]) -> Grouping:
+    """Make a method ready to group the columns `quasi` of a file."""
+    name = method.name
+    if isinstance(name, str):
+        if name not in METHODS and "." in name:
+            raise InvalidParameter(
+                f"method {name!r} is somebody's own, of which only the name is known. Pass the object itself.",
+                parameter="method",
+            )
+        chosen, function = method_named(name).bound(method.options)
         if chosen.get("axis") in quasi and chosen["axis"] in ("pca", "zscores"):
-            raise InvalidParameter(f"axis={chosen['axis']!r} is a column and a kind of axis. Rename the column.")
+            raise InvalidParameter(
+                f"axis={chosen['axis']!r} is a column and a kind of axis. Rename the column.", parameter="axis"
+            )
         if chosen.get("axis") in quasi:  # a partitioner sees numbered columns
             function = partial(function, axis=quasi.index(chosen["axis"]))
-        return method, chosen, function
-    if isinstance(method, type) or not hasattr(method, "fit_predict"):
+        return Grouping(name, chosen, function)
+    if isinstance(name, type) or not hasattr(name, "fit_predict"):
         raise InvalidParameter(
-            f"method is a {type(method).__name__}. Pass a name ({', '.join(METHODS)}) or an object with fit_predict."
+            f"method is a {type(name).__name__}. Pass a name ({', '.join(METHODS)}) or an object with fit_predict.",
+            parameter="method",
         )
-    if options:
-        raise InvalidParameter(f"options ({', '.join(options)}) go with a method's name. Set them on the estimator.")
-    parameters = dict(method.get_params()) if hasattr(method, "get_params") else {}
+    parameters = dict(name.get_params()) if hasattr(name, "get_params") else {}
     if parameters.pop("k", k) != k:
-        raise InvalidParameter(f"protect() was asked for k={k}, but its method for k={method.k}. Pass the same.")
-    if hasattr(method, "as_named_method"):  # one of ours: the plain function also reports progress
-        name, own_options = method.as_named_method()
-        return resolve_method(name, k, own_options, quasi, own_parameters)
+        raise InvalidParameter(
+            f"k={k} was asked for, but the method is set to k={name.k}. Pass the same.", parameter="method"
+        )
+    if hasattr(name, "as_named_method"):  # one of ours: the plain function also reports progress
+        return resolve_method(Method(*name.as_named_method()), k, quasi)
 
     def partition(X: Columns, k: int, *, progress: Progress) -> Labels:  # noqa: ARG001
         try:
-            return np.asarray(copy.deepcopy(method).fit_predict(X))
+            return np.asarray(copy.deepcopy(name).fit_predict(X))
         except Exception as error:  # noqa: BLE001 - another library's message may show cells
-            name = type(error).__name__
             raise InvalidParameter(
-                f"the method failed with {name}. Run it by itself on scaled data to see why."
+                f"the method failed with {type(error).__name__}. Run it by itself on scaled data to see why.",
+                parameter="method",
             ) from None
 
-    return f"{type(method).__module__}.{type(method).__qualname__}", _plain(parameters), partition
+    return Grouping(full_name(name), plain_settings(parameters), partition)
 
 
-def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep plain settings alone: a parameter may hold data of the file (initial centres, say)."""
-    plain = (str, int, float, bool, type(None))
-    return {name: value if isinstance(value, plain) else type(value).__name__ for name, value in parameters.items()}
+def settle_selection(select: Select, n_columns: int) -> Select:
+    """Give how the columns that form groups are chosen, with every default."""
+    if not isinstance(select.by, str):
+        return select
+    measure = ("emim" if select.by == "emad" else "vi") if select.measure is None else select.measure
+    if select.by != "emad":
+        return replace(select, measure=measure)
+    count = min(3, n_columns) if select.count is None else check_whole("count", select.count, 1, n_columns)
+    return replace(select, measure=measure, count=count)
 
 
-def _check_option_names(options: Mapping[str, Any], method: str, own_parameters: Collection[str]) -> None:
-    """Catch a misspelt parameter of protect() before it is taken for an option of the method."""
-    for name in options:
-        near = difflib.get_close_matches(name, own_parameters, n=1, cutoff=0.8)
-        if near:
-            raise InvalidParameter(
-                f"there is no parameter {name!r}, nor has method {method!r} one. Did you mean {near[0]!r}?"
-            )
-
-
-def check_selection(
-    select: Any, count: int | None, measure: str | None, width: Any, bins: int | None, n_columns: int
-) -> dict[str, Any]:
-    """Give how the columns that form groups are chosen, with every default; empty where all do."""
-    by_tree = isinstance(select, str)
-    for name, value in (("count", count), ("measure", measure), ("width", width), ("bins", bins)):
-        if value is not None and not (by_tree and (name != "count" or select == "emad")):
-            goes_with = "select='emad'" if name == "count" else "select='emad' or 'ama'"
-            raise InvalidParameter(f"{name} goes with {goes_with}. Leave it out, or select so.")
-    if select is None:
-        return {}
-    if not by_tree:
-        if not isinstance(select, (Iterable, Selection)) and not callable(select):
-            raise InvalidParameter(f"select is a {type(select).__name__}. Pass 'emad', 'ama', names or a function.")
-        return {"by": "selection" if isinstance(select, Selection) else "function" if callable(select) else "names"}
-    if select not in ("emad", "ama"):
-        hint = nearest(select, ("emad", "ama"))
-        raise InvalidParameter(f"select={select!r} is not known.{hint} Pass 'emad', 'ama', or a list of column names.")
-    measure = ("emim" if select == "emad" else "vi") if measure is None else measure
-    check_option("measure", measure, MEASURES)
-    widths = width if width is None or np.ndim(width) == 0 else tuple(width)
-    how = {"by": select, "measure": measure, "width": widths, "bins": bins}
-    if select == "emad":
-        how["count"] = min(3, n_columns) if count is None else check_whole("count", count, 1, n_columns)
-    return how
-
-
-def select_forming(select: Any, how: Mapping[str, Any], frame: Any, names: list[Any], columns: Columns) -> Selection:
+def select_forming(select: Select, frame: Any, names: list[Any], columns: Columns) -> Selection:
     """Choose the columns that form groups."""
-    if how["by"] in ("emad", "ama"):
-        tree = dependence(columns, how["measure"], how["width"], how["bins"])
-        return select_columns(names, tree, "degree" if how["by"] == "emad" else "cover", how.get("count"))
-    if isinstance(select, Selection):
-        wanted = list(select.columns)
+    if isinstance(select.by, str):
+        tree = dependence(columns, select.measure or "", select.width, select.bins)
+        return select_columns(names, tree, "degree" if select.by == "emad" else "cover", select.count)
+    if isinstance(select.by, Selection):
+        wanted = list(select.by.columns)
     else:
-        wanted = check_names(select(frames.only(frame, names)) if callable(select) else select)
+        wanted = check_names(select.columns if select.by is None else select.by(frames.only(frame, names)))
     unknown = [name for name in wanted if name not in names]
     if unknown or not wanted or len(set(wanted)) < len(wanted):
         what = (
             f"{shown_name(unknown[0])}, which is not masked" if unknown else "a column twice" if wanted else "no column"
         )
-        raise RoleError(f"select names {what}. Name some of the {len(names)} masked columns.")
+        raise RoleError(f"select names {what}. Name some of the {len(names)} masked columns.", parameter="select")
     chosen = [name for name in names if name in wanted]
     if all(columns[names.index(name)].min() == columns[names.index(name)].max() for name in chosen):
-        raise InvalidData("no selected column varies, so no record is nearer than another. Select one that does.")
-    if isinstance(select, Selection):
-        return select
+        raise InvalidData(
+            "no selected column varies, so no record is nearer than another. Select one that does.",
+            parameter="select",
+        )
+    if isinstance(select.by, Selection):
+        return select.by
     return Selection(tuple(chosen), "as asked", {}, (tuple(chosen),), 1)
 
 
@@ -163,42 +151,39 @@ def check_stratum_sizes(sizes: NDArray[np.int64], k: int, names: Sequence[Any]) 
         )
 
 
-def check_max_block(max_block: Any, k: int) -> int:
-    """Return the most records of a block, or say what it must be."""
-    return min(check_whole("max_block", max_block, 2 * k, None, "A block must hold two groups."), EXACT_INTEGERS)
-
-
-def resolve_blocks(blocks: Any, max_block: Any, k: int, n: int, *, whole: bool) -> dict[str, Any]:
-    """Give how the file is cut into blocks, with what "auto" chose; empty where it is not.
+def settle_blocks(blocks: Blocks, k: int, n: int, *, whole: bool) -> Blocks:
+    """Give how the file is cut into blocks, with what "auto" chose.
 
     `n` is the size of the largest stratum; `whole` says that the method cannot do with blocks.
     """
-    if isinstance(blocks, str):
-        check_option("blocks", blocks, ("auto", "none", *BLOCKINGS))
-    elif isinstance(blocks, type) or not hasattr(blocks, "fit_predict"):
+    by, most = blocks.by, blocks.max_block
+    if not isinstance(by, str):
+        if isinstance(by, type) or not hasattr(by, "fit_predict"):
+            raise InvalidParameter(
+                f"blocks is a {type(by).__name__}. Pass 'auto', 'none', {', '.join(map(repr, BLOCKINGS))} or an object "
+                f"with fit_predict.",
+                parameter="blocks",
+            )
+        own_k = by.get_params().get("k", k) if hasattr(by, "get_params") else k
+        if own_k != k:
+            raise InvalidParameter(
+                f"k={k} was asked for, but the blocks are set to k={own_k}. Pass the same.", parameter="blocks"
+            )
+        return blocks
+    if by == "auto":
+        beyond = AUTO_BLOCKS_ABOVE if most is None else most
+        by = "median" if n > beyond and not whole else "none"
+    elif by not in ("none", *BLOCKINGS):
         raise InvalidParameter(
-            f"blocks is a {type(blocks).__name__}. Pass 'auto', 'none', {', '.join(map(repr, BLOCKINGS))} or an object "
-            f"with fit_predict."
+            f"blocks {by!r} are somebody's own, of which only the name is known. Pass the object.", parameter="blocks"
         )
-    elif max_block is not None:
-        raise InvalidParameter("max_block goes with a way of cutting by name. Set it on the object.")
-    else:
-        parameters = dict(blocks.get_params()) if hasattr(blocks, "get_params") else {}
-        if parameters.pop("k", k) != k:
-            raise InvalidParameter(f"protect() was asked for k={k}, but its blocks for k={blocks.k}. Pass the same.")
-        return {"by": f"{type(blocks).__module__}.{type(blocks).__qualname__}", "options": _plain(parameters)}
-    if blocks == "none" and max_block is not None:
-        raise InvalidParameter("max_block goes with blocks. Leave it out, or choose a way of cutting.")
-    if max_block is not None:
-        max_block = check_max_block(max_block, k)
-    if blocks == "auto":
-        beyond = AUTO_BLOCKS_ABOVE if max_block is None else max_block
-        blocks = "median" if n > beyond and not whole else "none"
-    if blocks == "none":
-        return {}
+    if by == "none":
+        return Blocks("none")
     if whole:
-        raise InvalidParameter("blocks do not go with a method that groups each column on its own. Pass 'none'.")
-    return {"by": blocks, "max_block": DEFAULT_BLOCK if max_block is None else max_block}
+        raise InvalidParameter(
+            "blocks do not go with a method that groups each column on its own. Pass 'none'.", parameter="blocks"
+        )
+    return Blocks(by, DEFAULT_BLOCK if most is None else most)
 
 
 def _with_numbered_columns(blocks: Any, names: list[Any]) -> Any:
@@ -217,32 +202,34 @@ def cut_into_pieces(
     columns: Columns,
     names: list[Any],
     strata: Labels,
-    blocks: Any,
-    how: Mapping[str, Any],
+    blocks: Blocks,
     k: int,
     n_jobs: int,
 ) -> list[NDArray[np.int64]]:
     """List the rows of each piece that is grouped by itself: a stratum, or a block of one."""
     pieces = rows_of(strata)
-    if not how:
+    if blocks.by == "none":
         return pieces
+    most = min(blocks.max_block or 0, EXACT_INTEGERS)
     found = []
     for rows in pieces:
-        if how["by"] == "median":
+        if blocks.by == "median":
             d = columns.shape[0]
-            found += median_pieces(columns, np.zeros(d), np.ones(d), how["max_block"], k, rows=rows, n_jobs=n_jobs)
+            found += median_pieces(columns, np.zeros(d), np.ones(d), most, k, rows=rows, n_jobs=n_jobs)
             continue
         part = columns[:, rows]
-        if how["by"] in BLOCKINGS:
-            labels = BLOCKINGS[how["by"]](part, how["max_block"], k, n_jobs=n_jobs)
+        if isinstance(blocks.by, str):
+            labels = BLOCKINGS[blocks.by](part, most, k, n_jobs=n_jobs)
         else:
             try:
-                labels = _with_numbered_columns(blocks, names).fit_predict(part.T)
+                labels = _with_numbered_columns(blocks.by, names).fit_predict(part.T)
             except InputError:
                 raise
             except Exception as error:  # noqa: BLE001 - another library's message may show cells
                 name = type(error).__name__
-                raise InvalidParameter(f"the blocks failed with {name}. Run them by themselves to see why.") from None
+                raise InvalidParameter(
+                    f"the blocks failed with {name}. Run them by themselves to see why.", parameter="blocks"
+                ) from None
             labels = check_labels(labels, rows.size, columns.shape[0])
             smallest = np.bincount(labels).min() if labels.ndim == 1 else 0
             if smallest < k:
@@ -279,8 +266,7 @@ def refine_groups(
     strata: Labels,
     groups: Labels,
     k: int,
-    effort: str | int,
-    seed: int,
+    how: Refine,
     n_jobs: int,
     progress: Progress | None,
 ) -> tuple[Labels, int]:
@@ -288,7 +274,9 @@ def refine_groups(
     found = np.empty_like(groups)
     base, moves = 0, 0
     for rows in rows_of(strata):
-        part = refine(columns[:, rows].T, groups[rows], k, effort=effort, seed=seed, n_jobs=n_jobs, progress=progress)
+        part = refine(
+            columns[:, rows].T, groups[rows], k, effort=how.effort, seed=how.seed, n_jobs=n_jobs, progress=progress
+        )
         found[rows] = part.labels + base
         base += int(part.labels.max()) + 1
         moves += part.moves

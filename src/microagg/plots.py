@@ -24,7 +24,7 @@ def draw_tree(
     `edges` come strongest first; the thickness follows that order, so it suits any measure.
     """
     d = len(names)
-    places = _around_the_centre(d, edges)
+    places = tree_places(d, edges)
     degrees = np.bincount(np.array([edge[:2] for edge in edges], dtype=np.int64).ravel(), minlength=d)
     if ax is None:
         ax = _new_axes(5.5 + 0.11 * d, 5.5 + 0.11 * d)
@@ -138,7 +138,7 @@ def _short(weight: float) -> str:
     return "∞" if np.isinf(weight) else f"{weight:.2g}"
 
 
-def _around_the_centre(d: int, edges: Sequence[tuple[int, int, float]]) -> NDArray[np.float64]:
+def tree_places(d: int, edges: Sequence[tuple[int, int, float]]) -> NDArray[np.float64]:
     """Place a tree's nodes on rings about its centre, a branch with room for its leaves; others below."""
     neighbours: list[list[int]] = [[] for _ in range(d)]
     for a, b, _ in edges:

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
+from narwhals.typing import IntoDataFrameT
 from numpy.typing import NDArray
 
 from microagg.assess import anonymity, check_sample, known_names, usual_sample
@@ -19,20 +20,21 @@ from microagg.evaluate.risk import DisclosureRisk, measure_risk
 from microagg.evaluate.utility import LossMeasures, measure_loss
 from microagg.io import frames
 from microagg.io.promise import Promise
+from microagg.io.sources import Source
 from microagg.prepare.selection import Selection
 from microagg.progress import Progress
 from microagg.recipe import Recipe
 from microagg.schema import Role
 
 if TYPE_CHECKING:
-    from microagg.report.figures import Compared
-    from microagg.report.parts import ReportModel, SourceFacts
+    from microagg.report.parts import ReportModel, SourceFacts, WrittenFacts
+    from microagg.study.comparison import Comparison
 
-_NOT_STORED = ("_original", "_written", "_judged", "loss", "risk")
+_NOT_STORED = ("source", "_original", "_written", "_judged", "loss", "risk")
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
+class Release(Generic[IntoDataFrameT]):
     """A masked frame and what is known of it.
 
     The original values are at hand in memory, so that loss and risk can be asked for; they are neither
@@ -42,7 +44,7 @@ class Release:
     ----------
     data : dataframe
         The same kind of frame as was given, with the same rows in the same order.
-    groups : array of shape (n,), or (n, d) if `recipe.per_column`
+    groups : array of shape (n,), or (n, d) if `recipe.masking.per_column`
         The group of each released row, numbered by lowest row.
     information : InformationLoss
         On the standardised columns, original against released.
@@ -61,14 +63,18 @@ class Release:
         Everything the run depended on.
     selection : Selection or None
         Which columns formed the groups, and why, where not all did.
+    n_blocks : int
+        How many blocks the file was cut into; 0 where it, or each stratum, was grouped as a whole.
+    moves : int
+        Moves that were tried to refine the groups.
+    version : str
+        The version of microagg that ran.
     n_dropped : int
         Records left out because values were missing.
     index_dropped : bool
         Whether the frame had row labels of its own, which count as an identifier.
-    reordered : bool
-        Whether the rows are released sorted by their values; `data` keeps the original order either way.
-    excel_safe : bool
-        Whether text is written with an apostrophe before what a spreadsheet would take for a formula; `data` has none.
+    source : Source or None
+        What it was made from, if that was read by `read`; not stored.
 
     Examples
     --------
@@ -81,16 +87,18 @@ class Release:
     300
     """
 
-    data: Any
+    data: IntoDataFrameT
     groups: NDArray[np.int64]
     information: InformationLoss
     k_achieved: int
     recipe: Recipe
     selection: Selection | None = None
+    n_blocks: int = 0
+    moves: int = 0
+    version: str = ""
     n_dropped: int = 0
     index_dropped: bool = False
-    reordered: bool = False
-    excel_safe: bool = False
+    source: Source | None = field(default=None, repr=False)
     _original: NDArray[np.float64] | None = field(default=None, repr=False)
     _written: NDArray[np.float64] | None = field(default=None, repr=False)
     _judged: DisclosureRisk | None = field(default=None, repr=False)
@@ -101,14 +109,19 @@ class Release:
     @cached_property
     def loss(self) -> LossMeasures:
         """What masking did to the statistics of the file."""
-        return measure_loss(*self._both(), self.recipe.roles[Role.QUASI.value])
+        return measure_loss(*self._both(), self.recipe.roles.of(Role.QUASI.value), self.information)
 
     @cached_property
     def risk(self) -> DisclosureRisk:
         """What an intruder who knows all masked columns could do."""
         return self.risk_for() if self._judged is None else self._judged
 
-    def with_risk(self, risk: DisclosureRisk) -> "Release":
+    def judged(self, *, n_jobs: int | None = None, progress: Progress | None = None) -> "Release[IntoDataFrameT]":
+        """Give this release with the risk that its recipe asks for, measured."""
+        wanted = self.recipe.risk
+        return self.with_risk(self.risk_for(wanted.keys, wanted.sample, wanted.seed, n_jobs, progress))
+
+    def with_risk(self, risk: DisclosureRisk) -> "Release[IntoDataFrameT]":
         """Give this release with another intruder's risk, as `risk_for` measured it, wherever `risk` is shown."""
         return replace(self, _judged=risk)
 
@@ -135,11 +148,11 @@ class Release:
         -------
         DisclosureRisk
         """
-        names = list(self.recipe.roles[Role.QUASI.value])
+        names = list(self.recipe.roles.of(Role.QUASI.value))
         original, written = self._both()
         n = original.shape[1]
         known = names if keys is None else known_names(keys, names, "masked columns")
-        strata = self.recipe.roles[Role.STRATUM.value]
+        strata = self.recipe.roles.strata
         return measure_risk(
             original,
             written,
@@ -156,16 +169,15 @@ class Release:
     def promise(self) -> Promise:
         """What must hold of `data` wherever it is written: `k_achieved`, and the columns that it is counted on."""
         roles = self.recipe.roles
-        return Promise(
-            self.k_achieved, roles[Role.QUASI.value], roles[Role.STRATUM.value], per_column=self.recipe.per_column
-        )
+        per_column = self.recipe.masking.per_column
+        return Promise(self.k_achieved, roles.of(Role.QUASI.value), roles.strata, per_column=per_column)
 
     @cached_property
     def anonymity(self) -> Anonymity:
         """How many records share their masked values and strata."""
         roles = self.recipe.roles
-        keys = [*roles[Role.QUASI.value], *roles[Role.STRATUM.value]]
-        return anonymity(self.data, keys, confidential=roles[Role.CONFIDENTIAL.value])
+        keys = [*roles.of(Role.QUASI.value), *roles.strata]
+        return anonymity(self.data, keys, confidential=roles.confidential)
 
     def report(
         self,
@@ -173,7 +185,8 @@ class Release:
         *,
         public: bool = False,
         source: "SourceFacts | None" = None,
-        comparison: "Compared | None" = None,
+        written: "WrittenFacts | None" = None,
+        comparison: "Comparison | None" = None,
         overwrite: bool = False,
     ) -> Path:
         """Write the page that a disclosure committee reads: one file of HTML, no script, nothing fetched.
@@ -190,6 +203,9 @@ class Release:
             of dropped columns, the checksum, the order of rows.
         source : SourceFacts, optional
             Where the original came from (`microagg.report.SourceFacts`); its name heads the page.
+        written : WrittenFacts, optional
+            What you did to `data` when you wrote it (`microagg.report.WrittenFacts`): sorted the rows, put
+            apostrophes before formulas. By default nothing.
         comparison : Comparison, optional
             What `compare` found on the same file, for the map of risk and loss.
         overwrite : bool
@@ -202,21 +218,21 @@ class Release:
         from microagg.report.html import check_target, write
 
         target = check_target(Path(path), overwrite)
-        return write(
-            self.report_model(public=public, source=source, comparison=comparison), target, overwrite=overwrite
-        )
+        model = self.report_model(public=public, source=source, written=written, comparison=comparison)
+        return write(model, target, overwrite=overwrite)
 
     def report_model(
         self,
         *,
         public: bool = False,
         source: "SourceFacts | None" = None,
-        comparison: "Compared | None" = None,
+        written: "WrittenFacts | None" = None,
+        comparison: "Comparison | None" = None,
     ) -> "ReportModel":
         """Give what `report` shows as plain values; `microagg.report.to_json` writes them as JSON."""
         from microagg.report.model import build
 
-        return build(self, public=public, source=source, comparison=comparison)
+        return build(self, public=public, source=source, written=written, comparison=comparison)
 
     def _both(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Give the original and the released values as they were when the release was made."""
@@ -230,6 +246,7 @@ class Release:
     def __getstate__(self) -> dict[str, Any]:
         # Loss and risk go too: with the masked file, differences of quantiles give cells of the original away.
         return {name: value for name, value in self.__dict__.items() if name not in _NOT_STORED} | {
+            "source": None,
             "_original": None,
             "_written": None,
             "_judged": None,
@@ -255,7 +272,7 @@ class Release:
         return max(int(np.bincount(labels).max()) for labels in np.atleast_2d(self.groups.T))
 
     def __repr__(self) -> str:
-        per_column = " in each column" if self.recipe.per_column else ""
+        per_column = " in each column" if self.recipe.masking.per_column else ""
         smallest, largest = self.smallest_group, self.largest_group
         sizes = f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
         grouped = f"; grouped on {', '.join(map(str, self.selection.columns))}" if self.selection else ""

@@ -1,6 +1,8 @@
 from typer.testing import CliRunner
 
 from microagg.cli import app
+from microagg.cli._options import as_option
+from microagg.desk import told
 
 
 def call(*words):
@@ -8,3 +10,8 @@ def call(*words):
     result = CliRunner().invoke(app, [str(word) for word in words])
     assert result.exit_code == 0, f"{result.output}{result.stderr}{result.exception!r}"
     return result
+
+
+def complaint(*words):
+    """Run a command that must be refused, and give what a person reads of it."""
+    return told(CliRunner().invoke(app, [str(word) for word in words]).exception, as_option).text

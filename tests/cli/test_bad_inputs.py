@@ -184,7 +184,7 @@ CASES = {
         recipe("k = 3\n" + ROLES),
         ("tree", "good.csv", "--recipe", "r.toml", "--count", "50"),
         2,
-        "--count=50 must be a whole number, from 1 to 3",
+        "count=50 must be a whole number, from 1 to 3. There are no more columns to mask.",
     ),
     "a spreadsheet's formulas in Parquet": (
         write("good.csv", GOOD),
@@ -252,7 +252,7 @@ def test_bad_input(case, tmp_path, monkeypatch, capsys):
 
 
 def test_a_full_disk_leaves_nothing(tmp_path, monkeypatch, capsys):
-    import microagg.cli.mask as module
+    import microagg.desk.tables as module
 
     monkeypatch.chdir(tmp_path)
     Path("good.csv").write_text(GOOD)
@@ -289,7 +289,7 @@ def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize("engine", ["memory", "disk"])
 def test_data_elsewhere_goes_again_if_the_folder_cannot_be_put_in_place(tmp_path, monkeypatch, capsys, engine):
-    import microagg.cli._output as module
+    import microagg.desk.writing as module
 
     monkeypatch.chdir(tmp_path)
     recipe(f"k = 3\n{ROLES}")()

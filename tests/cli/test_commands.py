@@ -202,7 +202,7 @@ def test_names_that_a_shell_would_cut_are_quoted_in_hints(tmp_path, monkeypatch)
     call("datasets", "make", "-n", 50, "-o", "a folder/it's.csv")
     said = call("inspect", "a folder/it's.csv", "-o", "a folder/r.toml").stdout
     command = said[said.index("microagg mask") :].strip()
-    assert shlex.split(command) == ["microagg", "mask", "a folder/it's.csv", "--recipe", "a folder/r.toml"]
+    assert shlex.split(command) == ["microagg", "mask", "a folder/it's.csv", "--recipe", "a folder/r.toml", "-o", "out"]
     call(*shlex.split(command)[1:])
 
 
@@ -245,6 +245,7 @@ def test_compare_obeys_the_recipe_or_says_what_it_does_not_use():
     assert json.loads(result.stdout)["candidates"][0]["rld"] == release.risk_for(["age", "tax"], 100, 4).rld
 
 
+@pytest.mark.campaign
 @pytest.mark.usefixtures("survey")
 def test_beyond_memory():
     call("datasets", "make", "survey", "-n", 3000, "-o", "big.parquet")
@@ -254,7 +255,7 @@ def test_beyond_memory():
     found = json.loads(call(*large, "disk", "-o", "b", "--json").stdout)
     assert found["k_reached"] == 3
     assert (found["masked"], found["recipe"]) == ("b/big_masked.parquet", "b/recipe.toml")
-    Path("recipe.toml").write_text(recipe + "\n[blocks]\nmax_block = 500\n")
+    Path("recipe.toml").write_text(recipe.replace("[blocks]\n", "[blocks]\nmax_block = 500\n"))
     call(*large, "disk", "-o", "c", "--to", "c.parquet")
     call(*large, "dask", "-o", "d")
     assert pq.read_table("c.parquet").equals(pq.read_table("d/big_masked.parquet"))
@@ -287,10 +288,10 @@ def test_text_beyond_memory_is_as_in_memory(tmp_path, monkeypatch, capsys):
     )
     with pytest.raises(SystemExit):
         main()
-    assert "--engine disk reads files, not tables of databases" in capsys.readouterr().err
+    assert "--engine disk works on files, not on tables of databases" in capsys.readouterr().err
     for words, complaint in (
-        (["--to", "duckdb:///a.db?table=t"], "writes files, not tables of databases"),
-        (["--excel-safe"], "--excel-safe does not go with --engine disk"),
+        (["--to", "duckdb:///a.db?table=t"], "--engine disk works on files, not on tables of databases"),
+        (["--excel-safe"], "--excel-safe does not go with files beyond memory"),
         (["--decimal", ";"], "decimal=';' is not a decimal mark"),
         (["-o", "disk"], "the output 'disk' exists"),
     ):
@@ -341,6 +342,7 @@ def test_an_output_is_replaced_only_when_asked(monkeypatch, capsys):
     assert (Path("out") / "thesis.docx").exists()
 
 
+@pytest.mark.campaign
 @pytest.mark.usefixtures("survey")
 def test_killed_at_any_moment_leaves_all_or_nothing():
     """Ten moments over the run's own length; what is left is whole, or is not there."""

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from microagg import __version__
 from microagg.cli import app, main
+from tests.cli import complaint
 
 
 def test_demo_prints_a_table_and_writes_a_masked_file(tmp_path):
@@ -34,8 +35,7 @@ def test_demo_replaces_only_when_asked_and_speaks_as_asked(tmp_path):
     assert found["k_reached"] >= found["k"] == 5
     assert len(found["candidates"]) == 6
     before = (tmp_path / "report.html").read_bytes()
-    refused = CliRunner().invoke(app, [*words, "--seed", "1"])
-    assert "--force" in str(refused.exception)
+    assert "--force" in complaint(*words, "--seed", "1")
     assert (tmp_path / "report.html").read_bytes() == before
     again = CliRunner().invoke(app, [*words, "--seed", "1", "--force", "--quiet"])
     assert (again.exit_code, again.output) == (0, "")

@@ -37,6 +37,13 @@ CASES = {
         "[method]\nname = 'ama'",
         {"method": {"name": "mdav", "tail": "2k", "search": "brute"}, "select": {"by": "ama", "measure": "vi"}},
     ),
+    "ama of wider categories": (
+        "[select]\nwidth = 2000\n[method]\nname = 'ama'",
+        {
+            "method": {"name": "mdav", "tail": "2k", "search": "brute"},
+            "select": {"by": "ama", "measure": "vi", "width": 2000},
+        },
+    ),
     "emad": (
         "[select]\nwidth = [5, 1000.0, 1000.0, 500.0]",
         {"select": {"by": "emad", "measure": "emim", "count": 3, "width": [5, 1000.0, 1000.0, 500.0]}},
@@ -52,7 +59,7 @@ CASES = {
         "[method]\nname = 'univariate'\n[masking]\nper_column = true",
         {"method": {"name": "univariate"}},
     ),
-    "sorted": ("[output]\nreorder = true", {"output": {"reorder": True, "excel_safe": False}}),
+    "sorted": ("[output]\nreorder = true", {"output": {"reorder": True, "excel_safe": False, "public": False}}),
 }
 
 
@@ -112,8 +119,8 @@ def test_a_recipe_goes_from_memory_to_disk_and_back(tmp_path, monkeypatch, capsy
         assert Path("again", name).read_bytes() == Path("memory", name).read_bytes()
     Path("r.toml").write_text(f"{roles}blocks = {{by = 'none'}}\n")
     said = refused(monkeypatch, capsys, *"mask d.csv --recipe r.toml -o new --engine disk".split())
-    assert "by = 'none' in [blocks] of the recipe does not go with --engine disk" in said
-    assert "Write by = 'median'" in said
+    assert "r.toml, line 3: in [blocks], blocks='none' does not go with files beyond memory" in said
+    assert "cut by median. Choose --blocks median, or leave it out" in said
 
 
 @pytest.mark.usefixtures("survey")
@@ -161,6 +168,22 @@ def test_a_wrong_value_is_named_with_its_line(monkeypatch, capsys, old, new, lin
     assert f"mine.toml, line {line}: " in said
     assert words in said
     assert not Path("out").exists()
+
+
+@pytest.mark.usefixtures("survey")
+@pytest.mark.parametrize(
+    ("more", "words", "table", "expected"),
+    [
+        ("[method]\nname = 'vmdav'", ["--gamma", "1.1"], "method", {"name": "vmdav", "gamma": 1.1, "search": "brute"}),
+        ("[select]\nby = 'emad'", ["--count", "2"], "select", {"by": "emad", "count": 2, "measure": "emim"}),
+        ("[blocks]\nby = 'orthants'", ["--max-block", "8"], "blocks", {"by": "orthants", "max_block": 8}),
+        ("[refine]\neffort = 'fast'", ["--seed", "4"], "refine", {"effort": "fast", "seed": 4}),
+    ],
+)
+def test_what_the_command_line_adds_goes_with_what_the_recipe_says(more, words, table, expected):
+    Path("mine.toml").write_text(f"k = 3\n{ROLES}keep = ['region']\n{more}\n")
+    call("mask", "survey.csv", "--recipe", "mine.toml", *words)
+    assert tomllib.loads(Path("out/recipe.toml").read_text())[table] == expected
 
 
 @pytest.mark.usefixtures("survey")

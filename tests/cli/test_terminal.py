@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 
 import microagg as ma
 from microagg.cli import _terminal, app
-from microagg.cli._interrupt import insisting
 from microagg.cli._terminal import Terminal
+from microagg.desk.interrupts import insisting
 
 
 @pytest.fixture
@@ -143,6 +143,7 @@ def test_ctrl_c_is_repeated_until_it_is_heeded():
     time.sleep(0.8)  # and no longer
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(
     "words",
     [

@@ -137,6 +137,7 @@ def interrupt(number, doing, address, after):
     return said
 
 
+@pytest.mark.campaign
 def test_ctrl_c_stops_a_long_query_of_duckdb(tmp_path):
     with duckdb.connect(str(tmp_path / "slow.db")) as connection:
         connection.execute(
@@ -145,6 +146,7 @@ def test_ctrl_c_stops_a_long_query_of_duckdb(tmp_path):
     assert interrupt(signal.SIGINT, "read", f"duckdb:///{tmp_path}/slow.db?table=slow", 2) == "interrupted\n"
 
 
+@pytest.mark.campaign
 def test_ctrl_c_stops_a_long_query_of_postgresql(server, run):
     run("CREATE VIEW slow AS SELECT 1 AS a FROM (SELECT pg_sleep(60)) s")
     try:
@@ -153,6 +155,7 @@ def test_ctrl_c_stops_a_long_query_of_postgresql(server, run):
         run("DROP VIEW slow")
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_write_that_is_stopped_leaves_the_old_table_or_the_new(at, number):
     old = pa.table({"a": [1]})

@@ -65,7 +65,7 @@ def test_fast_refining_of_the_reference_files(name, k):
     assert refined.k_achieved >= k
     assert refined.largest_group <= 2 * k - 1
     assert refined.information.percent < 0.94 * plain.information.percent
-    assert dict(refined.recipe.refine)["effort"] == "fast"
+    assert refined.recipe.refine.effort == "fast"
 
 
 def test_blocks_are_refined_across_their_borders():

@@ -113,7 +113,7 @@ def test_rebuilding_the_tree_changes_nothing(name, monkeypatch):
     assert_array_equal(both(name, X, 3)[0], expected)
 
 
-@pytest.mark.parametrize("d", [2, 5, 10, 20])
+@pytest.mark.parametrize("d", [2, 5, 10, pytest.param(20, marks=pytest.mark.campaign)])
 @pytest.mark.parametrize("name", ["mdav", "cbfs", "vmdav", "iamat"])
 def test_agreement_at_size(name, d):
     assert_array_equal(*both(name, ma.datasets.uniform(20_000, d, seed=d), 3))
@@ -127,7 +127,7 @@ def test_agreement_on_skewed_correlated_and_tied_data(name):
 
 
 @pytest.mark.casc
-@pytest.mark.parametrize("file", ["tarragona", "census", "eia"])
+@pytest.mark.parametrize("file", ["tarragona", "census", pytest.param("eia", marks=pytest.mark.campaign)])
 @everywhere
 def test_agreement_on_the_casc_files(name, file):
     table = ma.datasets.load(file)

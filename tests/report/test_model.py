@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
-from microagg.report import SourceFacts, build, render, to_json
-from microagg.report.bins import SMALL_CELL, before_and_after, masked_only, merge_small
+from microagg.judgement.bins import SMALL_CELL, before_and_after, masked_only, merge_small
+from microagg.report import SourceFacts, WrittenFacts, build, render, to_json
 
 ROLES = {"identifiers": ["person"], "weight": "weight", "strata": ["region"]}
 SURVEY = ma.datasets.survey(600, seed=0)
@@ -66,8 +66,23 @@ def test_the_verdict_gives_no_false_comfort(model):
     assert model.verdict.headline.startswith("The promise holds")
     assert "“weight”" in model.verdict.headline  # nearly everybody has a weight of his own
     assert model.verdict.state == "look"
-    assert any("original order" in text and "mask --reorder" in text for text in model.verdict.look_first)
+    assert any(
+        "original order" in text and "Sort the rows by what is released" in text for text in model.verdict.look_first
+    )
     assert "Small: below 5 %" in model.loss.scale
+
+
+def test_how_the_file_was_written_is_told_by_who_wrote_it():
+    plain, written = build(RELEASE), build(RELEASE, written=WrittenFacts(reordered=True, excel_safe=True))
+    topics = [{one.topic: one for one in model.checklist} for model in (plain, written)]
+    assert (topics[0]["row order"].state, topics[1]["row order"].state) == ("look", "note")
+    assert "sort the rows by what is released" in topics[0]["row order"].text
+    assert "formulas" not in topics[0]
+    assert "apostrophe" in topics[1]["formulas"].text
+    assert not any("original order" in text for text in written.verdict.look_first)
+    outside = build(RELEASE, written=WrittenFacts(reordered=True), public=True)
+    assert any(one.topic == "row order" for one in outside.checklist)
+    assert not hasattr(RELEASE, "reordered")
 
 
 def test_what_the_intruder_is_taken_to_know_is_said_wherever_risk_is():
@@ -376,10 +391,10 @@ def test_public_depends_on_the_masked_file_alone_but_for_words(public):
 
 def test_public_bins_hold_many_records_and_no_extreme():
     k = 5
-    for name in RELEASE.recipe.roles["quasi"]:
+    for name in RELEASE.recipe.roles.quasi:
         masked = np.asarray(RELEASE.data[name], dtype=float)
         one = masked_only(name, masked, k)
-        if one.note:
+        if one.undrawn:
             continue
         inner = np.array(one.edges[1:-1])
         counts = np.bincount(np.searchsorted(inner, masked, side="right"), minlength=inner.size + 1)
@@ -398,7 +413,7 @@ def test_an_outlier_does_not_move_a_public_picture():
 
 
 def test_a_small_file_shows_no_bins():
-    assert masked_only("a", np.arange(100.0), 5).note
+    assert masked_only("a", np.arange(100.0), 5).undrawn == "few"
 
 
 @pytest.mark.parametrize(
@@ -420,3 +435,13 @@ def test_whole_numbers_have_bins_of_their_own():
     one = before_and_after("a", values, values)
     assert one.edges == (-0.5, 0.5, 1.5, 2.5, 3.5, 4.5)
     assert one.before == one.after == (20.0,) * 5
+
+
+def test_a_column_of_nearly_one_value_is_drawn():
+    values = np.repeat(3.0, 200)
+    values[-1] = 4.0  # so that the outermost quantile lies between the two
+    one = before_and_after("a", values, values)
+    assert one.edges == (2.5, 3.5, 4.5)
+    assert one.before == (99.5, 0.5)
+    table = pa.table({"a": values, "b": np.arange(200.0)})
+    assert render(build(ma.protect(table, 5))).count("<svg") >= 2

@@ -7,9 +7,10 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
+from microagg.judgement.loss import loss_word
+from microagg.judgement.public import NOT_TOLD, told_columns
+from microagg.judgement.run import run_of
 from microagg.report import SourceFacts, build, render, to_json
-from microagg.report.figures import loss_word
-from microagg.report.public import NOT_TOLD, told_columns
 
 K = 5
 
@@ -41,7 +42,7 @@ def test_an_outlier_cannot_be_read_off_a_loss():
 def test_what_is_told_is_true_and_one_group_could_not_have_made_it():
     table = ma.datasets.survey(6000, seed=0).select(["age", "hours", "wage", "capital"])
     release = ma.protect(table, 3)
-    told = told_columns(release)
+    told = told_columns(release, run_of(release, public=True))
     assert told.any()
     assert not told[3]  # a few hold nearly all capital
     for (name, lost), may in zip(release.information.per_column.items(), told, strict=True):

@@ -12,6 +12,7 @@ import logging
 import os
 import stat
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -48,21 +49,31 @@ class _Compiling(event.Listener):  # type: ignore[misc]
 
     def __init__(self) -> None:
         self._depth, self._was_on = 0, False
+        self._began, self.seconds = 0.0, 0.0
 
     def on_start(self, event: Any) -> None:  # noqa: ARG002
         if self._depth == 0:
             announce_compiling()
             self._was_on = gc.isenabled()
+            self._began = time.perf_counter()
             gc.disable()
         self._depth += 1
 
     def on_end(self, event: Any) -> None:  # noqa: ARG002
         self._depth -= 1
+        if self._depth == 0:
+            self.seconds += time.perf_counter() - self._began
         if self._depth == 0 and self._was_on:
             gc.enable()
 
 
-event.register("numba:compile", _Compiling())
+_compiling = _Compiling()
+event.register("numba:compile", _compiling)
+
+
+def compiling_seconds() -> float:
+    """Give how long this process has compiled kernels so far."""
+    return _compiling.seconds
 
 
 def _compiled(function: Callable[..., Any], more: dict[str, bool]) -> Any:

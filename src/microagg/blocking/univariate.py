@@ -21,7 +21,7 @@ def univariate_blocks(
     check_option("by", by, ("width", "count"))
     if isinstance(column, bool) or not isinstance(column, (int, np.integer)) or not 0 <= column < d:
         shown = column if isinstance(column, (int, np.integer)) else f"a {type(column).__name__}"
-        raise InvalidParameter(f"column={shown} is not one of the {d} columns. Pass 0 to {d - 1}.")
+        raise InvalidParameter(f"column={shown} is not one of the {d} columns. Pass 0 to {d - 1}.", parameter="column")
     values = np.ascontiguousarray(columns[column])[None, :]
     if by == "count":
         return median_blocks(values, max_block, k, n_jobs=n_jobs)

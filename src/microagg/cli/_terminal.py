@@ -1,11 +1,9 @@
 """What the commands share on the terminal: results, remarks, bars and questions."""
 
 import json
-import logging
-import math
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,6 +13,8 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 from rich.tree import Tree
 
+from microagg.desk.plain import plain
+from microagg.desk.remarks import listen
 from microagg.errors import InvalidParameter
 
 _PATIENCE = 2.0  # seconds of work before something shows that it goes on
@@ -30,7 +30,7 @@ class Terminal:
         self.quiet, self.as_json = quiet, as_json
         self._out = Console(highlight=False, soft_wrap=True, emoji=False)
         self._err = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
-        _pass_remarks_to(self)
+        listen(self.remark)  # the library speaks through this terminal and no other
 
     def say(self, text: str = "") -> None:
         """Say what a person wants to know beside the result."""
@@ -53,7 +53,7 @@ class Terminal:
     def result(self, content: dict[str, Any]) -> None:
         """Give the result to a program, if one asked."""
         if self.as_json:
-            sys.stdout.write(json.dumps(_plain(content), ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+            sys.stdout.write(json.dumps(plain(content), ensure_ascii=False, indent=2, allow_nan=False) + "\n")
 
     def ask(self, question: str, *, yes: bool, remedy: str) -> None:
         """Go on if the user agrees: by --yes, or at the keyboard."""
@@ -98,42 +98,9 @@ class Terminal:
             progress.stop()
 
 
-class _Remarks(logging.Handler):
-    """Passes what the library logs on to a terminal."""
-
-    def __init__(self, terminal: Terminal) -> None:
-        super().__init__()
-        self._terminal = terminal
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Say it."""
-        self._terminal.remark(record.getMessage())
-
-
-def _pass_remarks_to(terminal: Terminal) -> None:
-    """Let the library speak through this terminal and no other."""
-    logger = logging.getLogger("microagg")
-    for former in [one for one in logger.handlers if isinstance(one, _Remarks)]:
-        logger.removeHandler(former)
-    logger.addHandler(_Remarks(terminal))
-
-
 def table_of(*heads: str, left: int = 1) -> Table:
     """Make a table whose columns after the first `left` hold numbers."""
     table = Table(*heads, box=None, pad_edge=False, header_style="bold")
     for column in table.columns[left:]:
         column.justify = "right"
     return table
-
-
-def _plain(value: Any) -> Any:
-    """Give what JSON can hold for what it cannot: it has no infinite numbers, so they become null."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, (list, tuple, set)) else str(value)

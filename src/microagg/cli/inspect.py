@@ -1,54 +1,30 @@
 """`microagg inspect`: what a file holds, and a recipe to edit."""
 
-import shlex
 from pathlib import Path
 from typing import Any
 
 from microagg.checks import check_absent, check_k
-from microagg.cli import _roles
+from microagg.cli._opening import opened, show
 from microagg.cli._terminal import Terminal
+from microagg.desk.again import command
+from microagg.desk.facts import inspection_facts
 from microagg.errors import InvalidParameter
-from microagg.io.databases import without_credentials
-from microagg.io.files import whole_file
 from microagg.io.sources import check_apart_from
-from microagg.recipe_file import recipe_text
 
 
-def run(address: str, k: int, output: Path, dialect: dict[str, Any], force: bool, quiet: bool, as_json: bool) -> None:
+def run(terminal: Terminal, source: str, k: int | None, output: Path, force: bool, chosen: dict[str, Any]) -> None:
     """Look at a file and write a recipe with guessed roles."""
-    terminal = Terminal(quiet=quiet, as_json=as_json)
-    check_k(k)
+    if k is not None:
+        check_k(k)
     if not output.resolve().parent.is_dir() or output.is_dir():
-        raise InvalidParameter(f"no recipe can be written to {output.name!r}. Name a file in a folder that is there.")
-    check_apart_from(output, address)
+        raise InvalidParameter(
+            f"no recipe can be written to {output.name!r}. Name a file in a folder that is there.", parameter="output"
+        )
+    check_apart_from(output, source)
     check_absent(output, "the recipe", overwrite=force)
-    source = _roles.read(terminal, address, dialect)
-    found = _roles.look(terminal, source, k)
-    _roles.show(terminal, found)
-    recipe = _roles.guessed(found, k, dialect)
-    with whole_file(output) as file:
-        file.write_text(recipe_text(recipe, source.name), "utf-8")
-    again = shlex.join(["microagg", "mask", without_credentials(address), "--recipe", str(output)])
-    terminal.say(f"\nThe guesses are in {output}. Check and edit them, then: {again}")
-    terminal.result(
-        {
-            "source": source.name,
-            "kind": source.kind,
-            "details": dict(source.details),
-            "records": found.records,
-            "unique": found.unique,
-            "incomplete": found.incomplete,
-            "recipe": str(output),
-            "columns": [
-                {
-                    "name": column.name,
-                    "type": column.type,
-                    "missing": column.missing,
-                    "distinct": column.distinct,
-                    "role": column.role.value,
-                    "reason": column.reason,
-                }
-                for column in found.columns
-            ],
-        }
-    )
+    file = opened(terminal, source, None, k, chosen)
+    assert file.inspection is not None
+    show(terminal, file.inspection)
+    file.recipe.write(output, made_for=file.source.name, overwrite=force)
+    terminal.say(f"\nThe guesses are in {output}. Check and edit them, then: {command(source, output, 'out')}")
+    terminal.result({**inspection_facts(file.source, file.inspection), "recipe": str(output)})

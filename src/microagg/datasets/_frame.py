@@ -15,7 +15,9 @@ def as_frame(columns: dict[str, NDArray[Any]], frame: Any) -> Any:
     import narwhals as nw
 
     if frame not in FRAMES:
-        raise InvalidParameter(f"frame={frame!r} is not known. Pass one of {', '.join(map(repr, FRAMES))}.")
+        raise InvalidParameter(
+            f"frame={frame!r} is not known. Pass one of {', '.join(map(repr, FRAMES))}.", parameter="frame"
+        )
     try:
         return nw.to_native(nw.from_dict({k: np.asarray(v) for k, v in columns.items()}, backend=frame))
     except ModuleNotFoundError:

@@ -151,4 +151,4 @@ def _heap(amount: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.f
 
 def _check_size(n: int, d: int) -> None:
     if n < 1 or d < 1:
-        raise InvalidParameter(f"n={n}, d={d}: there must be at least 1 record and 1 column.")
+        raise InvalidParameter(f"n={n}, d={d}: there must be at least 1 record and 1 column.", parameter="n")

@@ -136,7 +136,9 @@ def _draw(table: NDArray[np.float64], above: NDArray[np.int64], rng: np.random.G
 def _check_parents(parents: Any) -> tuple[int | None, ...]:
     if isinstance(parents, str):
         if parents not in TREES:
-            raise InvalidParameter(f"parents={parents!r} is not known. Pass one of {', '.join(TREES)}, or a list.")
+            raise InvalidParameter(
+                f"parents={parents!r} is not known. Pass one of {', '.join(TREES)}, or a list.", parameter="parents"
+            )
         return TREES[parents]
     if not isinstance(parents, Iterable):
         raise InvalidParameter(f"parents is a {type(parents).__name__}. Pass {', '.join(TREES)}, or a list.")

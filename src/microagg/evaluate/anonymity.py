@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from microagg._kernels.alike import Digests, digests_of, fewest_alike, float_bits, in_order
 from microagg._kernels.anonymity import farthest_by_earth_movers
 from microagg._kernels.sums import group_sizes
-from microagg.evaluate.measure import Measure, ReadOnly, as_html, as_text
+from microagg.evaluate.measure import Measure, as_html, as_text
 from microagg.parallel import in_parallel
+from microagg.readonly import ReadOnly
 
 _PART = 1 << 18  # records whose digests are made together
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.groups import largest_and_rest
-from microagg.evaluate.measure import ReadOnly
+from microagg.readonly import ReadOnly
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg._kernels.sums import exact_sum, rounded_group_means
 from microagg.checks import check_labels, check_matrix, common_power
-from microagg.evaluate.measure import ReadOnly
 from microagg.moments import moments, standardise
 from microagg.parallel import in_parallel
+from microagg.readonly import ReadOnly
 
 
 @dataclass(frozen=True)

@@ -1,28 +1,23 @@
-"""One figure that judges a release, with what it takes to read it."""
+"""Figures that judge a release: what a measure is, and its value with what it takes to read it."""
 
 import html
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
+
+from microagg.errors import InvalidParameter
+
+Columns = NDArray[np.float64]
+Words = str | Callable[..., str]
+"""A text, or what makes one of the results that a measure is of."""
 
 
-class ReadOnly:
-    """What a frozen result inherits, so that its mappings and arrays cannot be changed either, stored ones included."""
-
-    def __post_init__(self) -> None:
-        self.__setstate__(dict(self.__dict__))
-
-    def __getstate__(self) -> dict[str, Any]:  # a read-only mapping does not pickle by itself
-        return {n: dict(value) if isinstance(value, MappingProxyType) else value for n, value in self.__dict__.items()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
-            object.__setattr__(self, name, MappingProxyType(dict(value)) if isinstance(value, Mapping) else value)
+HIGHER = "Higher is better."
+"""What is said of a measure of loss or risk that goes the other way than its neighbours."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +35,12 @@ class Measure:
     meaning : str
     unit : str
         "%" or "".
+    title : str
+        What it is in a few words, for the report; the name, where it has none.
+    explained : str
+        What the report says of it; mostly the meaning.
+    of : str
+        What it judges: "loss", "risk", or "both" together.
 
     Examples
     --------
@@ -54,6 +55,9 @@ class Measure:
     bounds: tuple[float, float]
     meaning: str
     unit: str = ""
+    title: str = ""
+    explained: str = ""
+    of: str = ""
 
     def __repr__(self) -> str:
         unit = f" {self.unit}" if self.unit else ""
@@ -63,10 +67,96 @@ class Measure:
         )
 
 
+@dataclass(frozen=True)
+class Definition:
+    """A measure of loss or risk: one definition, by which it is computed and shown wherever figures are.
+
+    Enter it in `microagg.evaluate.definitions.DEFINITIONS` under its name, and it is among the `measures` of every
+    `LossMeasures` or `DisclosureRisk` that is computed from then on, in the report, in `compare` and in `assess`.
+
+    Attributes
+    ----------
+    name : str
+        Its symbol, by which it is found.
+    of : {"loss", "risk", "both"}
+        What it judges, and so which table it stands in.
+    title, meaning : str or callable
+        What it is in a few words, and what it says in a sentence. A callable gets the results that `value` gets.
+    value : callable, optional
+        Gives the figure from the `LossMeasures`, from the `DisclosureRisk`, or from both in that order.
+    from_columns : callable, optional
+        In place of `value`, where the results do not tell: called as from_columns(original, masked, names) with the
+        masked columns of both files, arrays of shape (d, n), and their names.
+    better : {"lower", "higher"}
+    bounds : tuple of two floats
+        The least and the most it can be.
+    unit : str
+        "%" or "".
+    explained : str or callable, optional
+        What the report says of it, where that is not the meaning.
+    compared : bool
+        Whether it has a column in the table of `compare`. A candidate has its figure either way.
+
+    Examples
+    --------
+    >>> import numpy as np, microagg as ma
+    >>> from microagg.evaluate.definitions import DEFINITIONS
+    >>> from microagg.evaluate.measure import Definition
+    >>> DEFINITIONS["largest"] = Definition(
+    ...     "largest", "loss", "largest change", "The largest change of a cell.",
+    ...     from_columns=lambda original, masked, names: float(np.abs(original - masked).max()),
+    ... )
+    >>> found = ma.loss_measures(np.array([[1.0], [2.0]]), np.array([[1.5], [1.5]]))
+    >>> found.measures[-1]
+    largest: 0.5 (lower is better, 0 to inf). The largest change of a cell.
+    >>> del DEFINITIONS["largest"]
+    """
+
+    name: str
+    of: Literal["loss", "risk", "both"]
+    title: Words
+    meaning: Words
+    value: Callable[..., float] | None = None
+    from_columns: Callable[[Columns, Columns, Sequence[Any]], float] | None = None
+    better: Literal["lower", "higher"] = "lower"
+    bounds: tuple[float, float] = (0.0, math.inf)
+    unit: str = ""
+    explained: Words | None = None
+    compared: bool = True
+
+    def __post_init__(self) -> None:
+        if (self.value is None) == (self.from_columns is None) or (self.of == "both" and self.value is None):
+            raise InvalidParameter(
+                f"the measure {self.name!r} must be computed in one way. Pass value, or from_columns for loss or risk."
+            )
+
+    def measured(self, *results: Any) -> Measure | None:
+        """Give the figure of these results, with its words; None where it was defined after they were computed."""
+        value = results[0].others.get(self.name) if self.value is None else self.value(*results)
+        if value is None:
+            return None
+        meaning = _said(self.meaning, results)
+        return Measure(
+            name=self.name,
+            value=float(value),
+            better=self.better,
+            bounds=self.bounds,
+            meaning=meaning,
+            unit=self.unit,
+            title=_said(self.title, results),
+            explained=meaning if self.explained is None else _said(self.explained, results),
+            of=self.of,
+        )
+
+
+def _said(words: Words, results: tuple[Any, ...]) -> str:
+    return words if isinstance(words, str) else words(*results)
+
+
 def as_text(title: str, measures: Sequence[Measure]) -> str:
     """Lay measures out for a terminal."""
     widest = max(len(measure.name) for measure in measures)
-    lines = [f"  {m.name:<{widest}}  {_shown(m):>10}  {m.meaning}" for m in measures]
+    lines = [f"  {m.name:<{widest}}  {_shown(m):>10}  {_meaning(m)}" for m in measures]
     return "\n".join([title, *lines])
 
 
@@ -74,10 +164,15 @@ def as_html(title: str, measures: Sequence[Measure]) -> str:
     """Lay measures out for a notebook."""
     rows = "".join(
         f"<tr><th style='text-align:left'>{html.escape(m.name)}</th><td style='text-align:right'>"
-        f"{html.escape(_shown(m))}</td><td style='text-align:left'>{html.escape(m.meaning)}</td></tr>"
+        f"{html.escape(_shown(m))}</td><td style='text-align:left'>{html.escape(_meaning(m))}</td></tr>"
         for m in measures
     )
     return f"<table><caption style='text-align:left'>{html.escape(title)}</caption><tbody>{rows}</tbody></table>"
+
+
+def _meaning(measure: Measure) -> str:
+    """Say of a measure of loss or risk that it goes the other way than its neighbours, where it does."""
+    return f"{measure.meaning} {HIGHER}" if measure.of and measure.better == "higher" else measure.meaning
 
 
 def _shown(measure: Measure) -> str:

@@ -4,7 +4,7 @@ import itertools
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -15,11 +15,13 @@ from microagg._kernels.linkage import count_as_near
 from microagg._kernels.sums import exact_sum
 from microagg._kernels.tree import rows_by_leaf, tree_of
 from microagg.equivalence import codes_of, first_of_each, split_classes
+from microagg.evaluate.definitions import computed, measures_of
 from microagg.evaluate.intervals import Intervals, deviation_intervals, rank_intervals
-from microagg.evaluate.measure import Measure, ReadOnly, as_html, as_text
+from microagg.evaluate.measure import Measure, as_html, as_text
 from microagg.moments import standard_scores_of_both
 from microagg.parallel import in_parallel
 from microagg.progress import Progress
+from microagg.readonly import ReadOnly
 
 MOST_KEYS = 7
 """Up to here every subset of the keys is tried; of more, as many subsets as seven have are drawn."""
@@ -72,6 +74,8 @@ class DisclosureRisk(ReadOnly):
         The standard error of `rld` from trying only some sets; 0 where all were tried.
     rank_intervals, rank_intervals_tied, deviation_intervals : Intervals
         The shares for each p.
+    others : mapping
+        Measures of yours that are computed from the columns, by name (see `microagg.evaluate.definitions`).
 
     References
     ----------
@@ -104,6 +108,7 @@ class DisclosureRisk(ReadOnly):
     rank_intervals: Intervals
     rank_intervals_tied: Intervals
     deviation_intervals: Intervals
+    others: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def restricted(self) -> bool:
@@ -133,30 +138,7 @@ class DisclosureRisk(ReadOnly):
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The figures as objects that know how to be read."""
-        whole = (0.0, 100.0)
-        tried = len(self.per_set)
-        average = (
-            f"{tried} sets of them"
-            if tried == self.n_sets
-            else f"{tried} of {self.n_sets} sets (± {self.sets_error:.2g})"
-        )
-        sampled = (
-            f" Estimated on {self.sampled} records drawn with seed {self.seed}, ± {self.standard_error:.2g}."
-            if self.sampled
-            else ""
-        )
-        known = f"{len(self.keys)} keys, averaged over {average}" if len(self.keys) > 1 else "one key"
-        only = f"only {known}, of {len(self.columns)} columns" if self.restricted else known
-        linked = f"Records linked rightly by an intruder who knows {only}.{sampled}"
-        return (
-            Measure("RLD", self.rld, "lower", whole, linked, "%"),
-            Measure("full keys", self.full_keys, "lower", whole, "The same by all keys at once.", "%"),
-            Measure("right group", self.right_group, "lower", whole, "Links to a record that is released alike.", "%"),
-            Measure("ID", self.interval, "lower", whole, "Records with all values within 1 to 10 % of ranks.", "%"),
-            Measure("ID, ties alike", self.interval_tied, "lower", whole, "The same, whatever the order of rows.", "%"),
-            Measure("ID, deviations", self.interval_deviation, "lower", whole, "Within 1 to 10 % of a deviation.", "%"),
-            Measure("G_DR", self.g_dr, "lower", whole, "The mean of RLD and ID.", "%"),
-        )
+        return measures_of("risk", self)
 
     def __repr__(self) -> str:
         return as_text(f"Disclosure risk of {self.n_records} records (lower is better)", self.measures)
@@ -228,6 +210,7 @@ def measure_risk(
         rank_intervals=by_row,
         rank_intervals_tied=tied,
         deviation_intervals=deviation_intervals(original, masked),
+        others=computed("risk", original, masked, names),
     )
 
 

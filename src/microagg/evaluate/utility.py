@@ -1,7 +1,7 @@
 """What masking did to a file's statistics: M1 to M5, G_IL, and differences column by column."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 
 from microagg._kernels.sums import exact_sum
 from microagg.checks import check_jobs
+from microagg.evaluate.definitions import computed, measures_of
 from microagg.evaluate.loss import InformationLoss, loss_between
-from microagg.evaluate.measure import Measure, ReadOnly, as_html, as_text
+from microagg.evaluate.measure import Measure, as_html, as_text
 from microagg.moments import standard_scores_of_both
 from microagg.parallel import in_parallel
+from microagg.readonly import ReadOnly
 
 QUANTILES = (0.01, 0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.99)
 
@@ -45,6 +47,8 @@ class LossMeasures(ReadOnly):
         For each column, masked minus original quantiles (`QUANTILES`), in the same units.
     correlations : array of shape (d, d)
         Masked minus original.
+    others : mapping
+        Measures of yours that are computed from the columns, by name (see `microagg.evaluate.definitions`).
 
     References
     ----------
@@ -73,6 +77,7 @@ class LossMeasures(ReadOnly):
     deviations: Mapping[Any, float]
     quantiles: Mapping[Any, tuple[float, ...]]
     correlations: NDArray[np.float64]
+    others: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def percent(self) -> float:
@@ -102,17 +107,7 @@ class LossMeasures(ReadOnly):
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The figures as objects that know how to be read."""
-        unbounded = (0.0, float("inf"))
-        return (
-            Measure("IL", self.percent, "lower", unbounded, "Squared change, as a share of the variation.", "%"),
-            Measure("IL1s", self.il1s, "lower", unbounded, "Mean change of a cell, in √2 standard deviations."),
-            Measure("M1", self.m1, "lower", unbounded, "Mean relative change of a cell."),
-            Measure("M2", self.m2, "lower", unbounded, "Mean relative change of a column's mean."),
-            Measure("M3", self.m3, "lower", unbounded, "Mean relative change of a column's variance."),
-            Measure("M4", self.m4, "lower", unbounded, "Mean relative change of a variance or covariance."),
-            Measure("M5", self.m5, "lower", (0.0, 2.0), "Mean absolute change of a correlation."),
-            Measure("G_IL", self.g_il, "lower", unbounded, "100 times the mean of M1 to M5.", "%"),
-        )
+        return measures_of("loss", self)
 
     def __repr__(self) -> str:
         return as_text(f"Loss over {len(self.columns)} masked columns (lower is better)", self.measures)
@@ -121,8 +116,13 @@ class LossMeasures(ReadOnly):
         return as_html(f"Loss over {len(self.columns)} masked columns (lower is better)", self.measures)
 
 
-def measure_loss(original: NDArray[np.float64], masked: NDArray[np.float64], names: Sequence[Any]) -> LossMeasures:
-    """Compare two sets of columns (d, n)."""
+def measure_loss(
+    original: NDArray[np.float64],
+    masked: NDArray[np.float64],
+    names: Sequence[Any],
+    information: InformationLoss | None = None,
+) -> LossMeasures:
+    """Compare two sets of columns (d, n); their information loss is taken as it is where it is known already."""
     d, n = original.shape
     z, z_masked = standard_scores_of_both(original, masked)
     a, b = _near_one(original, masked)
@@ -150,9 +150,10 @@ def measure_loss(original: NDArray[np.float64], masked: NDArray[np.float64], nam
     quantiles = in_parallel(moved, range(d), check_jobs(None))
     # A constant column has no deviation to measure a change by: any change is beyond measure, not none.
     changed = _changed_constants(a, b)
-    compared = np.where(changed[:, None], np.inf, z_masked) if changed.any() else z_masked
+    if information is None or changed.any():
+        information = loss_between(z, np.where(changed[:, None], np.inf, z_masked), names)
     return LossMeasures(
-        information=loss_between(z, compared, names),
+        information=information,
         columns=tuple(names),
         m1=sum(exact_sum(_variations(x, y)) for x, y in zip(a, b, strict=True)) / (n * d),
         m2=float(_variations(mean_a, mean_b).mean()),
@@ -164,6 +165,7 @@ def measure_loss(original: NDArray[np.float64], masked: NDArray[np.float64], nam
         deviations={name: _deviation(y) - _deviation(x) for name, x, y in zip(names, z, z_masked, strict=True)},
         quantiles={name: tuple(moves.tolist()) for name, moves in zip(names, quantiles, strict=True)},
         correlations=change,
+        others=computed("loss", original, masked, names),
     )
 
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from microagg.errors import InvalidData, InvalidParameter
+from microagg.io._content import Readable, open_bytes
 from microagg.io._kinds import COMPRESSED, base_suffix
 from microagg.io._numbers import THOUSANDS, Marks, guess_marks
 
@@ -73,7 +72,7 @@ class Dialect:
         }
 
 
-def text_details(path: Path, dialect: Dialect) -> dict[str, str]:
+def text_details(path: Readable, dialect: Dialect) -> dict[str, str]:
     """Tell a person how a file is written."""
     details = dialect.shown()
     if path.suffix.lower() in COMPRESSED:
@@ -92,13 +91,8 @@ def dialect_for(path: Path, source: Path | None, dialect: Dialect | None) -> Dia
     return replace(dialect, delimiter=usual)
 
 
-def open_bytes(path: Path) -> pa.NativeFile:
-    """Open a file for reading, taking off the compression that its name tells."""
-    return pa.input_stream(str(path), compression=COMPRESSED.get(path.suffix.lower()))
-
-
 def find_dialect(
-    path: Path,
+    path: Readable,
     *,
     delimiter: str | None = None,
     encoding: str | None = None,
@@ -149,16 +143,24 @@ def has_nul(name: str) -> InvalidData:
 
 def _check_options(delimiter: str | None, decimal: str | None, thousands: str | None, header: Any) -> None:
     if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0'):
-        raise InvalidParameter(f"delimiter={delimiter!r} is not one ASCII character. Pass one such as ',' or ';'.")
+        raise InvalidParameter(
+            f"delimiter={delimiter!r} is not one ASCII character. Pass one such as ',' or ';'.", parameter="delimiter"
+        )
     if decimal is not None and decimal not in (".", ","):
-        raise InvalidParameter(f"decimal={decimal!r} is not a decimal mark. Pass '.' or ','.")
+        raise InvalidParameter(f"decimal={decimal!r} is not a decimal mark. Pass '.' or ','.", parameter="decimal")
     if thousands and thousands not in THOUSANDS:
         known = ", ".join(map(repr, THOUSANDS))
-        raise InvalidParameter(f"thousands={thousands!r} does not separate thousands. Pass one of {known}, or ''.")
+        raise InvalidParameter(
+            f"thousands={thousands!r} does not separate thousands. Pass one of {known}, or ''.", parameter="thousands"
+        )
     if thousands and thousands == decimal:
-        raise InvalidParameter(f"decimal and thousands are both {decimal!r}. Pass two different marks.")
+        raise InvalidParameter(
+            f"decimal and thousands are both {decimal!r}. Pass two different marks.", parameter="thousands"
+        )
     if header is not None and not isinstance(header, bool):
-        raise InvalidParameter(f"header is a {type(header).__name__}. Pass True or False, or leave it out.")
+        raise InvalidParameter(
+            f"header is a {type(header).__name__}. Pass True or False, or leave it out.", parameter="header"
+        )
 
 
 def _find_encoding(start: bytes, encoding: str | None, name: str) -> tuple[str, bytes, bool]:
@@ -199,7 +201,9 @@ def _known_codec(encoding: str) -> str:
     except (LookupError, TypeError, ValueError):
         known = False
     if not known:
-        raise InvalidParameter(f"encoding={encoding!r} is not known. Pass one such as 'utf-8', 'utf-16' or 'cp1252'.")
+        raise InvalidParameter(
+            f"encoding={encoding!r} is not known. Pass one such as 'utf-8', 'utf-16' or 'cp1252'.", parameter="encoding"
+        )
     return codec
 
 
@@ -218,7 +222,7 @@ def _fallback(data: bytes, name: str) -> str:
     return "cp1252"
 
 
-def refind_encoding(path: Path) -> str:
+def refind_encoding(path: Readable) -> str:
     """Find the encoding of a file whose beginning is UTF-8 and whose rest is not."""
     with open_bytes(path) as file:
         while chunk := file.read(SAMPLE):

@@ -57,7 +57,9 @@ def refuse_options(options: Mapping[str, Any], kind: str) -> None:
     """Refuse to be told how a file is written that is no text."""
     given = next((name for name, value in options.items() if value is not None), None)
     if given is not None:
-        raise InvalidParameter(f"{given} is for text files, and this is {TITLES.get(kind, kind)}. Leave it out.")
+        raise InvalidParameter(
+            f"{given} is for text files, and this is {TITLES.get(kind, kind)}. Leave it out.", parameter=given
+        )
 
 
 def check_apart(path: Path, source: Path) -> None:

@@ -3,15 +3,15 @@
 import io
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 from microagg.errors import InvalidData
-from microagg.io._dialect import SAMPLE, Dialect, open_bytes
+from microagg.io._content import Readable, open_bytes
+from microagg.io._dialect import SAMPLE, Dialect
 
 _TO_QUOTE = re.compile('(?:[^"]|"")*')
 
 
-def check_quoted_cells(path: Path, dialect: Dialect) -> None:
+def check_quoted_cells(path: Readable, dialect: Dialect) -> None:
     """Refuse a quoted cell that runs over lines and may be records behind a stray quote.
 
     A cell within quotes may hold line breaks. Two stray quotes make one cell of all the records between them, so such
@@ -94,7 +94,7 @@ def _check_closed(name: str, cell: _Cell, after: str, dialect: Dialect) -> None:
         )
 
 
-def _has_quotes(path: Path, dialect: Dialect) -> bool:
+def _has_quotes(path: Readable, dialect: Dialect) -> bool:
     if dialect.codec not in ("utf-8", "cp1252"):  # a quote need not be that byte, nor that byte a quote
         return True
     with open_bytes(path) as file:

@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from microagg.errors import InvalidData
+from microagg.io._content import Readable, open_bytes
 from microagg.io._dialect import (
     DELIMITERS,
     Dialect,
     find_dialect,
     has_nul,
-    open_bytes,
     refind_encoding,
     wrong_encoding,
 )
@@ -31,7 +31,7 @@ _ROWS = 1 << 16  # written at a time
 _RISKY = r"^[=+\-@\t\r]"
 
 
-def read_text(path: Path, **options: Any) -> tuple[pa.Table, Dialect]:
+def read_text(path: Readable, **options: Any) -> tuple[pa.Table, Dialect]:
     """Read a text file, every column as text: null where a field is empty, "" where it is empty within quotes.
 
     `options` are those of `find_dialect`: what is known of how the file is written.
@@ -111,7 +111,7 @@ def read_written_text(
             yield pa.Table.from_batches([batch])
 
 
-def _read_to_end(path: Path, options: dict[str, Any], read: Callable[..., Any]) -> tuple[Any, Dialect]:
+def _read_to_end(path: Readable, options: dict[str, Any], read: Callable[..., Any]) -> tuple[Any, Dialect]:
     """Find out how a file is written and read it by one of Arrow's ways."""
     try:
         dialect = find_dialect(path, **options)
@@ -157,7 +157,7 @@ def _how(dialect: Dialect, handler: Any = None) -> dict[str, Any]:
     }
 
 
-def _read(path: Path, dialect: Dialect, read: Callable[..., Any]) -> Any:
+def _read(path: Readable, dialect: Dialect, read: Callable[..., Any]) -> Any:
     """Read a file; None if the encoding is another."""
     ragged: list[int] = []
 
@@ -195,12 +195,12 @@ def _rows_above(dialect: Dialect) -> int:
     return 0 if dialect.header is False else 1
 
 
-def _check_records(path: Path, records: int) -> None:
+def _check_records(path: Readable, records: int) -> None:
     if records == 0:
         raise InvalidData(f"{path.name!r} has a header and no records. Pass a file with at least k records.")
 
 
-def _check_part(path: Path, table: Any) -> None:
+def _check_part(path: Readable, table: Any) -> None:
     if any(pc.any(pc.match_substring(column, "\0")).as_py() for column in table.columns):
         raise has_nul(path.name)
 

@@ -22,6 +22,7 @@ from microagg.checks import check_absent, check_jobs
 from microagg.errors import InvalidData, InvalidParameter, RoleError
 from microagg.io import databases
 from microagg.io._categories import used_categories
+from microagg.io._content import Content
 from microagg.io._dialect import Dialect, dialect_for, text_details
 from microagg.io._feather import read_feather, write_feather
 from microagg.io._kinds import KINDS, TITLES, check_apart, kind_of, refuse_options, to_path
@@ -61,6 +62,14 @@ class Source:
         What a statistics package keeps beside the values.
     address : str or Path or None
         Where it was read from, a database's with its credentials: it is never written over.
+    sha256 : str or None
+        The checksum of the file, or of the digests of a folder's files; None of a database.
+
+    Examples
+    --------
+    >>> source = Source(pa.table({"code": ["007", "010"], "wage": ["1.5", "2"]}), "pay.csv", "csv")
+    >>> source.typed(["wage"]).schema.types
+    [DataType(string), DataType(double)]
     """
 
     table: pa.Table
@@ -70,6 +79,8 @@ class Source:
     labels: Labels | None = None
     dialect: Dialect | None = field(default=None, repr=False)
     address: str | Path | None = field(default=None, repr=False)
+    sha256: str | None = field(default=None, repr=False)
+    _parsed: dict[str, pa.ChunkedArray] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def path(self) -> Path | None:
@@ -123,6 +134,14 @@ class Source:
         return table
 
     def _numbers(self, name: str, *, named: bool) -> pa.ChunkedArray | None:
+        if name not in self._parsed:  # what is a number without being named is the same number where it is
+            numbers = self._parse(name, named=named)
+            if numbers is None:
+                return None
+            self._parsed[name] = numbers
+        return self._parsed[name]
+
+    def _parse(self, name: str, *, named: bool) -> pa.ChunkedArray | None:
         column = self.table[name]
         if self.kind != "csv":
             declared = self.labels.missing.get(name) if self.labels else None
@@ -192,10 +211,11 @@ def read_source(
     kind = "parquet" if path.is_dir() else kind_of(path)
     if kind != "csv":
         refuse_options(options, kind)
-    details, labels, dialect = {}, None, None
+    details, labels, dialect, digest = {}, None, None, None
     if kind == "csv":
-        table, dialect = read_text(path, **options)
-        details = text_details(path, dialect)
+        content = Content(path)
+        table, dialect = read_text(content, **options)
+        details, digest = text_details(path, dialect), content.sha256
     elif kind == "parquet":
         file = Batches(path)
         table = pa.concat_tables(list(file.tables()) or [file.schema.empty_table()])
@@ -207,7 +227,8 @@ def read_source(
         table = read_feather(path)
     else:
         table, labels = read_statistics(path, kind)
-    return Source(_checked(table, path.name), path.name, kind, details, labels, dialect, path)
+    digest = file_digest(path) if digest is None else digest
+    return Source(_checked(table, path.name), path.name, kind, details, labels, dialect, path, digest)
 
 
 def is_text_file(address: str | os.PathLike[str]) -> bool:

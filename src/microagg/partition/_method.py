@@ -43,7 +43,9 @@ class Method:
         for option in options:
             if option not in self.options:
                 takes = f"It takes {', '.join(self.options)}." if self.options else "It takes none."
-                raise InvalidParameter(f"{option!r} is not an option of method {self.name!r}. {takes}")
+                raise InvalidParameter(
+                    f"{option!r} is not an option of method {self.name!r}. {takes}", parameter=option
+                )
         chosen = self.defaults | dict(options)
         return chosen, partial(self.function, **chosen)
 

@@ -133,7 +133,9 @@ def _alpha(records: NDArray[np.float64], alpha: Any) -> float:
     if alpha is not None:
         if isinstance(alpha, bool) or not isinstance(alpha, (int, float, np.number)) or not 0 < alpha < np.inf:
             shown = alpha if isinstance(alpha, (int, float, np.number)) else f"a {type(alpha).__name__}"
-            raise InvalidParameter(f"alpha={shown} must be a positive number. Leave it out for the papers' choice.")
+            raise InvalidParameter(
+                f"alpha={shown} must be a positive number. Leave it out for the papers' choice.", parameter="alpha"
+            )
         return float(alpha)
     columns = np.ascontiguousarray(records.T)
     d, n = columns.shape

@@ -83,7 +83,9 @@ def _scores(columns: NDArray[np.float64], axis: Any) -> NDArray[np.float64]:
     d = columns.shape[0]
     if isinstance(axis, (int, np.integer)) and not isinstance(axis, bool):
         if not 0 <= axis < d:
-            raise InvalidParameter(f"axis={axis} is not a column of X, which has {d}. Pass 0 to {d - 1}.")
+            raise InvalidParameter(
+                f"axis={axis} is not a column of X, which has {d}. Pass 0 to {d - 1}.", parameter="axis"
+            )
         return np.asarray(columns[axis])
     check_option("axis", axis, ("pca", "zscores"))
     weights = np.ones(d)

@@ -25,7 +25,9 @@ def vmdav(
     """
     if isinstance(gamma, bool) or not isinstance(gamma, (int, float, np.number)) or not 0 <= gamma < np.inf:
         shown = gamma if isinstance(gamma, (int, float, np.number)) else f"a {type(gamma).__name__}"
-        raise InvalidParameter(f"gamma={shown} must be a number of 0 or more. Pass 0.2 (scattered) or 1.1 (clustered).")
+        raise InvalidParameter(
+            f"gamma={shown} must be a number of 0 or more. Pass 0.2 (scattered) or 1.1 (clustered).", parameter="gamma"
+        )
     columns, k = matrix_and_k(X, k)
     run = Run(columns, search, progress)
     order = from_outside(columns)

@@ -54,7 +54,9 @@ def dependence(
     d = columns.shape[0]
     if measure == "normal":
         if width is not None or bins is not None:
-            raise InvalidParameter("measure='normal' uses no categories. Leave out width and bins.")
+            raise InvalidParameter(
+                "measure='normal' uses no categories. Leave out width and bins.", parameter="measure"
+            )
         sizes = np.zeros(d, dtype=np.int64)
         weights = _normal_weights(columns)
     else:
@@ -82,7 +84,7 @@ def categorise(
     if bins is not None:
         bins = check_whole("bins", bins, 2, EXACT_INTEGERS, "Leave it out for a number by rule.")
     if widths is not None and bins is not None:
-        raise InvalidParameter("both width and bins were given. Pass one of them.")
+        raise InvalidParameter("both width and bins were given. Pass one of them.", parameter="bins")
     codes = np.empty((d, n), dtype=np.int64)
     sizes = np.empty(d, dtype=np.int64)
     for j, column in enumerate(columns):
@@ -140,10 +142,14 @@ def _check_widths(width: Any, d: int) -> NDArray[np.float64] | None:
             raise TypeError
         widths = np.broadcast_to(given.astype(np.float64), d)
     except (ValueError, TypeError):
-        raise InvalidParameter(f"width must be a number, or one for each of the {d} columns.") from None
+        raise InvalidParameter(
+            f"width must be a number, or one for each of the {d} columns.", parameter="width"
+        ) from None
     bad = widths[~(np.isfinite(widths) & (widths > 0))]
     if bad.size:
-        raise InvalidParameter(f"width={bad[0]:g} must be positive and finite. Leave it out for a width by rule.")
+        raise InvalidParameter(
+            f"width={bad[0]:g} must be positive and finite. Leave it out for a width by rule.", parameter="width"
+        )
     return widths
 
 

@@ -4,7 +4,6 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,13 +12,14 @@ from numpy.typing import NDArray
 from microagg.checks import check_option, check_whole
 from microagg.errors import InvalidParameter
 from microagg.prepare.dependence import Dependence
+from microagg.readonly import ReadOnly
 
 RULES = ("degree", "cover")
 MOST_ALTERNATIVES = 10_000
 
 
 @dataclass(frozen=True)
-class Selection:
+class Selection(ReadOnly):
     """The columns on which groups are formed, and why these.
 
     Attributes
@@ -36,6 +36,8 @@ class Selection:
         How many there are; no more than 10 000 are listed.
     losses : mapping
         The information loss, in percent, of each alternative; empty where they were not tried.
+    tree : Dependence or None
+        The tree that was asked. It tells of the original values, and is not stored with pickle.
 
     Examples
     --------
@@ -51,14 +53,10 @@ class Selection:
     alternatives: tuple[tuple[Any, ...], ...]
     n_alternatives: int
     losses: Mapping[tuple[Any, ...], float] = field(default_factory=dict)
+    tree: Dependence | None = field(default=None, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "degrees", MappingProxyType(dict(self.degrees)))
-        object.__setattr__(self, "losses", MappingProxyType(dict(self.losses)))
-
-    def __reduce__(self) -> tuple[object, ...]:  # read-only mappings do not pickle by themselves
-        mappings = dict(self.degrees), dict(self.losses)
-        return Selection, (self.columns, self.reason, mappings[0], self.alternatives, self.n_alternatives, mappings[1])
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "tree": None}
 
     def __repr__(self) -> str:
         ties = f"; {self.n_alternatives} choices tie" if self.n_alternatives > 1 else ""
@@ -81,7 +79,7 @@ def select_columns(names: Sequence[Any], tree: Dependence, rule: str = "degree",
     if silent:
         reason += f"; {silent} of one value left out"
     shown = {name: int(degree) for name, degree in zip(names, degrees, strict=True)}
-    return Selection(alternatives[0], reason, shown, alternatives, n_ways)
+    return Selection(alternatives[0], reason, shown, alternatives, n_ways, tree=tree)
 
 
 def choose_columns(
@@ -99,7 +97,7 @@ def choose_columns(
     if rule == "degree":
         size = min(3, d) if count is None else check_whole("count", count, 1, d)
     elif count is not None:
-        raise InvalidParameter("count goes with rule='degree'. Leave it out.")
+        raise InvalidParameter("count goes with rule='degree'. Leave it out.", parameter="count")
     else:
         spoken = int(np.count_nonzero(ranked >= 0))
         size = max(1, spoken) if spoken <= 2 else int(np.argmax(np.cumsum(degrees[order]) >= spoken)) + 1

@@ -2,6 +2,6 @@
 
 from microagg.report.html import render, write
 from microagg.report.model import build, to_json
-from microagg.report.parts import ReportModel, SourceFacts
+from microagg.report.parts import ReportModel, SourceFacts, WrittenFacts
 
-__all__ = ["ReportModel", "SourceFacts", "build", "render", "to_json", "write"]
+__all__ = ["ReportModel", "SourceFacts", "WrittenFacts", "build", "render", "to_json", "write"]

@@ -3,14 +3,14 @@
 from importlib import resources
 from pathlib import Path
 
-from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from microagg.checks import check_absent
 from microagg.errors import InvalidParameter
 from microagg.io.files import whole_file
-from microagg.report import pictures, text
+from microagg.report import pictures
 from microagg.report.parts import ReportModel
+from microagg.report.templates import environment
 
 
 def render(model: ReportModel) -> str:
@@ -24,36 +24,13 @@ def render(model: ReportModel) -> str:
     >>> page.splitlines()[0]
     '<!doctype html>'
     """
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
-    )
-    environment.filters |= {
-        "percent": text.percent,
-        "points": text.points,
-        "count": text.count,
-        "number": text.number,
-    }
-    template = resources.files("microagg.report").joinpath("page.html.j2").read_text(encoding="utf-8")
-    return environment.from_string(template).render(model=model, pictures=_pictures(model))
+    style = resources.files("microagg.report").joinpath("style.css").read_text(encoding="utf-8")
+    return environment().get_template("page.html.j2").render(model=model, pictures=pictures, style=Markup(style))
 
 
-def _pictures(model: ReportModel) -> dict[str, Markup | list[Markup]]:
-    """Draw what there is to draw; every name in it was escaped when it was drawn."""
-    found: dict[str, Markup | list[Markup]] = {
-        "distributions": [
-            Markup(pictures.distribution(one, f"column-{number}") if one.edges else "")
-            for number, one in enumerate(model.distributions)
-        ]
-    }
-    if model.correlations and model.correlations.change:
-        found["correlations"] = Markup(pictures.correlations(model.correlations, "correlations"))
-    if model.risk:
-        found["records"] = Markup(pictures.record_risk(model.risk.records, "records"))
-    if model.tree:
-        found["tree"] = Markup(pictures.tree(model.tree, "tree"))
-    if model.map:
-        found["map"] = Markup(pictures.risk_map(model.map, "map"))
-    return found
+def render_section(model: ReportModel, name: str) -> Markup:
+    """Give one section of the page, such as "risk", for a page that has `style.css` too; empty where there is none."""
+    return Markup(environment().get_template(f"sections/{name}.html.j2").render(model=model, pictures=pictures))
 
 
 def check_target(path: Path, overwrite: bool) -> Path:

@@ -2,31 +2,38 @@
 
 import json
 from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
-from microagg.report import figures, words
-from microagg.report.figures import Compared, Judged
-from microagg.report.parts import Alone
+from microagg.judgement import Judgement, judge
+from microagg.report import worded, words
 from microagg.report.parts import ReportModel as ReportModel
 from microagg.report.parts import SourceFacts as SourceFacts
-from microagg.report.public import public_change_of_correlations, public_loss_of
+from microagg.report.parts import WrittenFacts as WrittenFacts
 from microagg.report.verdict import verdict
+
+if TYPE_CHECKING:
+    from microagg.release import Release
+    from microagg.study.comparison import Comparison
 
 
 def build(
-    release: Judged,
+    release: "Release[Any]",
     *,
     source: SourceFacts | None = None,
-    comparison: Compared | None = None,
+    written: WrittenFacts | None = None,
+    comparison: "Comparison | None" = None,
     public: bool = False,
 ) -> ReportModel:
     """Gather what a report on a release says.
 
     Parameters
     ----------
-    release : Release
+    release : Release[Any]
         With its original values: one that was stored has none.
     source : SourceFacts, optional
         Where the original came from.
+    written : WrittenFacts, optional
+        What was done to the released file when it was written; by default nothing.
     comparison : Comparison, optional
         Other releases of the same file, for the map of risk and loss.
     public : bool
@@ -45,33 +52,33 @@ def build(
     >>> build(ma.protect(ma.datasets.survey(300, seed=0).select(["age", "income"]), k=3)).verdict.headline
     'The promise holds: every record shares its masked values with at least 2 others.'
     """
-    groups = figures.groups_of(release, public)
-    correlations = None if public else figures.correlations_of(release)
-    moved = public_change_of_correlations(release) if public else correlations.text if correlations else ""
-    loss = public_loss_of(release) if public else figures.loss_of(release)
-    risk = None if public else figures.risk_of(release)
-    diversity = () if public else figures.diversity_of(release)
-    drawn, others = figures.distributions_of(release, public)
-    alone = Alone({}, 0) if public else figures.standing_alone(release)
+    return put_into_words(judge(release, comparison=comparison, public=public), source=source, written=written)
+
+
+def put_into_words(
+    judgement: Judgement, *, source: SourceFacts | None = None, written: WrittenFacts | None = None
+) -> ReportModel:
+    """Give what a report says of a judgement."""
+    written = WrittenFacts() if written is None else written
     return ReportModel(
-        public=public,
+        public=judgement.public,
         title=words.title(source),
-        verdict=verdict(release, groups, loss, moved, risk, diversity, alone, public),
-        source=None if public else words.source_facts(source),
-        done=words.what_was_done(release, public),
-        versions=words.versions(release),
-        groups=groups,
-        left_out=words.left_out(release, public),
-        loss=loss,
-        distributions=drawn,
-        not_drawn=others,
-        correlations=correlations,
-        risk=risk,
-        diversity=diversity,
-        tree=None if public else figures.tree_of(release),
-        map=None if public or comparison is None else figures.map_of(comparison),
-        checklist=words.checklist(release, alone.by_column, public),
-        limits=words.limits(release, public),
+        verdict=verdict(judgement, written),
+        source=None if judgement.public else words.source_facts(source),
+        done=words.what_was_done(judgement.run, judgement.public),
+        versions=words.versions(judgement.run),
+        groups=worded.groups(judgement),
+        left_out=worded.left_out(judgement),
+        loss=worded.loss(judgement),
+        distributions=tuple(map(worded.distribution, judgement.distributions)),
+        not_drawn=judgement.not_drawn,
+        correlations=worded.correlations(judgement),
+        risk=worded.risk(judgement),
+        diversity=tuple(map(worded.diversity, judgement.diversity)),
+        tree=judgement.tree,
+        map=None if judgement.alternatives is None else worded.risk_map(judgement.alternatives),
+        checklist=words.checklist(judgement, written),
+        limits=words.limits(judgement.run, judgement.public),
     )
 
 

@@ -1,8 +1,24 @@
-"""What a report holds, as plain values: text, numbers, and tuples of them."""
+"""What a report holds, as plain values: what was found, with the words for it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, TypeVar
+
+from microagg.judgement.parts import (
+    ColumnLoss,
+    Correlations,
+    Distribution,
+    DiversityFacts,
+    Groups,
+    LeftOut,
+    Loss,
+    RecordRisk,
+    Risk,
+    SizeCount,
+    Tree,
+)
+
+Part = TypeVar("Part")
 
 State = Literal["good", "look", "bad", "note"]
 """How a finding reads: as it should be, worth a look, wrong, or merely stated."""
@@ -41,6 +57,28 @@ class SourceFacts:
 
 
 @dataclass(frozen=True)
+class WrittenFacts:
+    """How the released file was written, as far as that is not seen in `Release.data`.
+
+    Attributes
+    ----------
+    reordered : bool
+        Whether the rows were sorted by their released values.
+    excel_safe : bool
+        Whether an apostrophe was put before text that a spreadsheet would take for a formula.
+
+    Examples
+    --------
+    >>> from microagg.report import WrittenFacts
+    >>> WrittenFacts(reordered=True)
+    WrittenFacts(reordered=True, excel_safe=False)
+    """
+
+    reordered: bool = False
+    excel_safe: bool = False
+
+
+@dataclass(frozen=True)
 class Fact:
     """Something that was done or found, and why or what it means."""
 
@@ -73,168 +111,99 @@ class Figure:
     """One number that judges the release, with what it takes to read it."""
 
     name: str
-    symbol: str
+    symbol: str  # by which it is found
     value: float | None  # None: beyond what a float holds
     unit: str  # "%" or ""
     meaning: str
+    better: str = "lower"
 
 
-@dataclass(frozen=True)
-class SizeCount:
-    """How many groups are of some size, or of a range of sizes."""
+def worded(kind: type[Part], found: Any, **words: Any) -> Part:
+    """Give a part of the judgement with the words that the page adds to it."""
+    return kind(**{one.name: getattr(found, one.name) for one in fields(found)} | words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeRow(SizeCount):
+    """How many groups are of some size."""
 
     size: str
-    groups: int
-    share: float  # of all records, in percent
 
 
-@dataclass(frozen=True)
-class Groups:
+@dataclass(frozen=True, kw_only=True)
+class GroupsSection(Groups):
     """k promised and reached, and the groups behind it."""
 
-    promised: int
-    reached: int
-    counted: int | None  # in the released file as it is now, whole records; None in public for per_column
-    unique: int | None  # records whose combination is theirs alone; None in public
-    per_column: bool
-    records: int
-    groups: int
-    smallest: int
-    largest: int | None  # None in public
-    sizes: tuple[SizeCount, ...]
+    sizes: tuple[SizeRow, ...]
 
 
-@dataclass(frozen=True)
-class Alone:
-    """Records with values that nobody else has, in the columns that are released as they are."""
-
-    by_column: Mapping[str, int]  # without those that hold lists or mixed types, which cannot be counted
-    together: int  # by all of those columns and the strata at once
-
-
-@dataclass(frozen=True)
-class LeftOut:
+@dataclass(frozen=True, kw_only=True)
+class LeftOutSection(LeftOut):
     """Records that are not in the release."""
 
-    records: int | None  # None in public
     text: str
 
 
-@dataclass(frozen=True)
-class ColumnLoss:
-    """What one masked column lost. In public the word alone, or that it is not told."""
+@dataclass(frozen=True, kw_only=True)
+class LossRow(ColumnLoss):
+    """What one masked column lost."""
 
-    column: str
-    word: str
-    percent: float | None = None
-    mean: float | None = None  # change, in original standard deviations
-    deviation: float | None = None
-    quantile: float | None = None  # the largest change of one, in the same units
-    at: str = ""  # and which
+    at: str = ""  # which quantile moved most
 
 
-@dataclass(frozen=True)
-class Loss:
+@dataclass(frozen=True, kw_only=True)
+class LossSection(Loss):
     """What masking cost."""
 
-    word: str
-    percent: float | None
+    columns: tuple[LossRow, ...]
     scale: str  # what the words mean
     figures: tuple[Figure, ...]
-    columns: tuple[ColumnLoss, ...]
-    told: int  # of how many columns the loss is told; in public maybe not of all
 
 
-@dataclass(frozen=True)
-class Distribution:
-    """One column in bins: the share of records in each, in percent.
+@dataclass(frozen=True, kw_only=True)
+class DistributionPicture(Distribution):
+    """One column in bins."""
 
-    The first and the last bin are open: they hold everything below the second edge and above the last but one.
-    """
-
-    column: str
-    edges: tuple[float, ...]  # one more than there are bins; in public the outer two are drawn, not data
-    before: tuple[float, ...]  # empty in public
-    after: tuple[float, ...]
-    beyond: float | None  # percent of the original records outside the edges; None in public
     note: str = ""  # why nothing is drawn
     lost: str = ""
 
 
-@dataclass(frozen=True)
-class Correlations:
+@dataclass(frozen=True, kw_only=True)
+class CorrelationsSection(Correlations):
     """Masked minus original correlations."""
 
-    columns: tuple[str, ...]
-    change: tuple[tuple[float, ...], ...]  # empty where there are too many to draw
-    largest: tuple[tuple[str, str, float], ...]
-    mean: float
     text: str
 
 
-@dataclass(frozen=True)
-class ColumnRisk:
-    """What one column adds to the risk."""
-
-    column: str
-    driver: float | None  # percentage points of linkage
-    dominated: int | None  # groups that fail the p % rule; None where it means nothing
-
-
-@dataclass(frozen=True)
-class RecordRisk:
+@dataclass(frozen=True, kw_only=True)
+class RecordsPicture(RecordRisk):
     """How the chance of being linked is spread over the records, in percent."""
 
-    edges: tuple[float, ...]
-    shares: tuple[float, ...]  # of records
     quantiles: tuple[tuple[str, float], ...]
-    bound: float | None  # 100 / k; None where k holds for single columns only
 
 
-@dataclass(frozen=True)
-class Risk:
+@dataclass(frozen=True, kw_only=True)
+class RiskSection(Risk):
     """What an intruder could still do."""
 
     figures: tuple[Figure, ...]
-    keys: tuple[str, ...]  # the columns that the intruder is taken to know
-    restricted: bool  # whether those are not all masked columns
-    sampled: int | None  # how many records linkage was estimated on; None: all
-    seed: int | None  # what they were drawn with
-    standard_error: float  # of linkage, in percent
     how: str  # keys, sets, sample, in words
-    records: RecordRisk
-    columns: tuple[ColumnRisk, ...]
-    dominance_percent: float
-    n_groups: int
+    records: RecordsPicture
+
+    def value_of(self, symbol: str) -> float | None:
+        """Give a figure by its symbol."""
+        return next(figure.value for figure in self.figures if figure.symbol == symbol)
 
 
-@dataclass(frozen=True)
-class DiversityFacts:
+@dataclass(frozen=True, kw_only=True)
+class DiversityRow(DiversityFacts):
     """How varied a confidential column is within the records that look alike."""
 
-    column: str
-    distinct: int
-    entropy: float
-    t: float
-    t_ordered: float | None
-    uniform_groups: int  # with one value throughout, which gives it away
-    uniform_records: int  # in those
     text: str
 
 
 @dataclass(frozen=True)
-class Tree:
-    """The dependence tree by which the columns that form groups were chosen."""
-
-    measure: str
-    names: tuple[str, ...]
-    edges: tuple[tuple[int, int, float | None], ...]  # the strongest first; None: infinite
-    chosen: tuple[int, ...]
-    text: str
-
-
-@dataclass(frozen=True)
-class CandidateFacts:
+class MapRow:
     """One of the releases that were compared."""
 
     method: str
@@ -245,15 +214,17 @@ class CandidateFacts:
     g_dr: float | None
     score: float | None
     mark: str
+    figures: Mapping[str, float | None]  # those above and all others, by name
 
 
 @dataclass(frozen=True)
-class Map:
+class MapSection:
     """The releases that were compared, by risk and loss."""
 
-    candidates: tuple[CandidateFacts, ...]
+    candidates: tuple[MapRow, ...]
     frontier: tuple[tuple[float, float], ...]
     text: str
+    compared: tuple[tuple[str, str], ...]  # the figures that the table has: name and unit
 
 
 @dataclass(frozen=True)
@@ -273,15 +244,15 @@ class ReportModel:
     source: Source | None
     done: tuple[Fact, ...]
     versions: tuple[Fact, ...]
-    groups: Groups
-    left_out: LeftOut
-    loss: Loss
-    distributions: tuple[Distribution, ...]
+    groups: GroupsSection
+    left_out: LeftOutSection
+    loss: LossSection
+    distributions: tuple[DistributionPicture, ...]
     not_drawn: tuple[str, ...]
-    correlations: Correlations | None
-    risk: Risk | None
-    diversity: tuple[DiversityFacts, ...]
+    correlations: CorrelationsSection | None
+    risk: RiskSection | None
+    diversity: tuple[DiversityRow, ...]
     tree: Tree | None
-    map: Map | None
+    map: MapSection | None
     checklist: tuple[Finding, ...]
     limits: tuple[str, ...]

@@ -4,15 +4,9 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from microagg.judgement.names import shown as shown
+
 THIN, FIXED = "\u202f", "\u00a0"  # spaces that no line breaks at
-_JOINERS = "\u200c\u200d"  # which some scripts need
-
-
-def shown(name: Any) -> str:
-    """Give a column's name as it may be displayed: no control or direction marks, which could disguise it."""
-    return "".join(
-        char if char.isprintable() or char in _JOINERS else " " if char.isspace() else "\ufffd" for char in str(name)
-    )
 
 
 def quoted(name: Any) -> str:

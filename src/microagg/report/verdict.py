@@ -1,8 +1,13 @@
 """The page in a few sentences: what was promised, whether it holds, what it cost, what to look at first."""
 
-from microagg.report.figures import AS_IT_IS, Judged, names_of, sample_words, worst_dominated
-from microagg.report.parts import Alone, DiversityFacts, Fact, Groups, Loss, Risk, State, Verdict
+from collections.abc import Sequence
+
+from microagg.judgement import Judgement
+from microagg.judgement.parts import Alone, DiversityFacts, Groups, Loss, Risk
+from microagg.judgement.run import AS_IT_IS, Run
+from microagg.report.parts import Fact, State, Verdict, WrittenFacts
 from microagg.report.text import count, counted, listed, percent, quoted, sentence
+from microagg.report.worded import moved_words, sample_words
 from microagg.schema import Role
 
 _MOST_FIRST = 8
@@ -11,20 +16,12 @@ _CLOSE = 20.0  # percent of the records: above, that all their values lie close 
 _MOST_APART = 2  # columns with values of their own that are told one by one; more are told together
 
 
-def verdict(
-    release: Judged,
-    groups: Groups,
-    loss: Loss,
-    moved: str,
-    risk: Risk | None,
-    diversity: tuple[DiversityFacts, ...],
-    alone: Alone,
-    public: bool,
-) -> Verdict:
+def verdict(judgement: Judgement, written: WrittenFacts) -> Verdict:
     """Say in a few sentences what a committee must know."""
+    groups, alone, public = judgement.groups, judgement.alone, judgement.public
     counted_again = groups.reached if groups.per_column or groups.counted is None else groups.counted
     holds = min(groups.reached, counted_again) >= groups.promised
-    released = [name for role in AS_IT_IS for name in names_of(release, role)]
+    released = [name for role in AS_IT_IS for name in judgement.run.names(role)]
     if not holds:
         headline = (
             f"The promise is broken: k = {groups.promised} was asked, and only {counted(counted_again, 'record')} "
@@ -39,30 +36,30 @@ def verdict(
         if public and released:
             headline += f" It does not cover {listed(released, 3)}, released unchanged."
         else:
-            headline += _not_covered(release, groups, alone)
-    first = [] if public else _look_first(release, groups, loss, risk, diversity, alone, holds)
+            headline += _not_covered(judgement.run, groups, alone)
+    first = [] if public else _look_first(judgement, written, holds)
     lines = [
-        Fact("Promised", _promised(release, groups)),
+        Fact("Promised", _promised(judgement.run, groups)),
         Fact("Kept", _kept(groups, holds)),
-        Fact("Lost", _lost(loss, moved, public)),
-        Fact("An intruder", _intruder(groups, risk)),
+        Fact("Lost", _lost(judgement.loss, moved_words(judgement.moved), public)),
+        Fact("An intruder", _intruder(judgement)),
     ]
     apart = bool(released) if public else alone.together > 0  # who is found by one column is found by all
-    uniform = any(one.distinct == 1 for one in diversity)
-    measured = risk is not None and (risk.restricted or _guessed_closely(risk) > _CLOSE)
+    uniform = any(one.distinct == 1 for one in judgement.diversity)
+    measured = judgement.risk is not None and (judgement.risk.restricted or _guessed_closely(judgement) > _CLOSE)
     open_questions = apart or uniform or groups.per_column or measured
     state: State = "bad" if not holds else "look" if open_questions else "good"
     return Verdict(state, headline, tuple(lines), tuple(first[:_MOST_FIRST]))
 
 
-def _not_covered(release: Judged, groups: Groups, alone: Alone) -> str:
+def _not_covered(run: Run, groups: Groups, alone: Alone) -> str:
     """Say for the headline what tells half of the records or more apart, whatever is masked; empty where nothing."""
     share = 100.0 * alone.together / groups.records
     if share < _HALF:
         return ""
-    gaps = [name for name, _, own in _by_column(release, groups, alone) if own >= _HALF]
+    gaps = [name for name, _, own in _by_column(run, groups, alone) if own >= _HALF]
     if not gaps:
-        strata = names_of(release, Role.STRATUM)
+        strata = run.names(Role.STRATUM)
         by = f", with {_strata_words(strata)}," if strata else " together"
         return (
             f" It does not cover {listed(list(alone.by_column), 3)}, by which{by} {percent(share)} of the records "
@@ -77,12 +74,12 @@ def _more_together(alone: Alone) -> bool:
     return alone.together > max(alone.by_column.values(), default=0)
 
 
-def _by_column(release: Judged, groups: Groups, alone: Alone) -> list[tuple[str, Role, float]]:
+def _by_column(run: Run, groups: Groups, alone: Alone) -> list[tuple[str, Role, float]]:
     """Give each column released as it is in which records have a value of their own, and of how many, in percent."""
     return [
         (name, role, 100.0 * alone.by_column[name] / groups.records)
         for role in AS_IT_IS
-        for name in names_of(release, role)
+        for name in run.names(role)
         if alone.by_column.get(name)
     ]
 
@@ -91,18 +88,18 @@ def _strata_words(strata: list[str]) -> str:
     return f"the {'stratum' if len(strata) == 1 else 'strata'} {listed(strata)}"
 
 
-def _alone_words(release: Judged, groups: Groups, alone: Alone) -> list[str]:
+def _alone_words(run: Run, groups: Groups, alone: Alone) -> list[str]:
     """Say by which columns records could be found, whatever is masked."""
     found = []
     if _more_together(alone):
-        names, strata = list(alone.by_column), names_of(release, Role.STRATUM)
+        names, strata = list(alone.by_column), run.names(Role.STRATUM)
         within = f" and {_strata_words(strata)}" if strata else ""
         found.append(
             f"{listed(names)}{within} are released as they are, and together they are nobody else's in "
             f"{percent(100.0 * alone.together / groups.records)} of the records: who knows them needs nothing more. "
             "Round columns, put them into classes, or release fewer."
         )
-    return found + _words_by_column(_by_column(release, groups, alone))
+    return found + _words_by_column(_by_column(run, groups, alone))
 
 
 def _words_by_column(alone: list[tuple[str, Role, float]]) -> list[str]:
@@ -133,8 +130,8 @@ def _words_by_column(alone: list[tuple[str, Role, float]]) -> list[str]:
     return found
 
 
-def _promised(release: Judged, groups: Groups) -> str:
-    masked, strata = names_of(release, Role.QUASI), names_of(release, Role.STRATUM)
+def _promised(run: Run, groups: Groups) -> str:
+    masked, strata = run.names(Role.QUASI), run.names(Role.STRATUM)
     k = groups.promised
     if groups.per_column:
         return f"k = {k} for each of {counted(len(masked), 'masked column')} by itself."
@@ -175,8 +172,9 @@ def _lost(loss: Loss, moved: str, public: bool) -> str:
     return sentence([*words, correlations])
 
 
-def _intruder(groups: Groups, risk: Risk | None) -> str:
+def _intruder(judgement: Judgement) -> str:
     """Say what an intruder could still do; in public only what follows from k."""
+    groups, risk = judgement.groups, judgement.risk
     if risk is None:
         if groups.per_column:
             return "Knowing several masked columns of a person, he may find the one record that fits."
@@ -184,7 +182,7 @@ def _intruder(groups: Groups, risk: Risk | None) -> str:
             f"Knowing the masked columns of a person, he finds at least {groups.reached} records that fit alike. What "
             f"those have in common he learns. What is released unmasked may still tell them apart."
         )
-    some, full, group = (figure.value for figure in risk.figures[:3])
+    some, full, group = (judgement.measures[name].value for name in ("RLD", "full keys", "right group"))
     bound = "" if groups.per_column else f", of at most {percent(100.0 / groups.promised)}"
     if len(risk.columns) == 1:
         linked = f"Knowing the masked column of everybody, he picks the right record {_in_of(full)}{bound}."
@@ -209,7 +207,7 @@ def _intruder(groups: Groups, risk: Risk | None) -> str:
             sample_words(risk),
             "One who knows more was not measured, and can link more." if risk.restricted else "",
             f"He finds the right group {_in_of(group)}, and then knows what it releases.",
-            f"In {percent(_guessed_closely(risk))} of the records all values lie close to the released ones.",
+            f"In {percent(_guessed_closely(judgement))} of the records all values lie close to the released ones.",
         ]
     )
 
@@ -218,7 +216,7 @@ def _in_of(value: float | None) -> str:
     return "never" if value == 0 else f"in {percent(value)} of cases"
 
 
-def _uniform_words(diversity: tuple[DiversityFacts, ...]) -> str:
+def _uniform_words(diversity: Sequence[DiversityFacts]) -> str:
     """Say which confidential columns are given away outright to who knows only a person's group."""
     columns = [
         f"{quoted(one.column)} in {counted(one.uniform_groups, 'group')} ({counted(one.uniform_records, 'record')})"
@@ -233,14 +231,14 @@ def _uniform_words(diversity: tuple[DiversityFacts, ...]) -> str:
     )
 
 
-def _guessed_closely(risk: Risk) -> float:
+def _guessed_closely(judgement: Judgement) -> float:
     """Give the share of the records, in percent, all of whose values lie close to the released ones."""
-    return next(figure.value or 0.0 for figure in risk.figures if figure.symbol == "ID")
+    return judgement.measures["ID"].value
 
 
-def _close_words(risk: Risk) -> str:
+def _close_words(judgement: Judgement) -> str:
     """Say that released values are nearly the original ones; empty where that is so of few records."""
-    share = _guessed_closely(risk)
+    share = _guessed_closely(judgement)
     if share <= _CLOSE:
         return ""
     return (
@@ -249,16 +247,21 @@ def _close_words(risk: Risk) -> str:
     )
 
 
-def _look_first(
-    release: Judged,
-    groups: Groups,
-    loss: Loss,
-    risk: Risk | None,
-    diversity: tuple[DiversityFacts, ...],
-    alone: Alone,
-    holds: bool,
-) -> list[str]:
+def _worst_dominated(risk: Risk) -> str:
+    """Say in which column the means most often give the largest member to the second; empty where they seldom do."""
+    worst = max(risk.columns, key=lambda one: one.dominated or 0)
+    if not worst.dominated or worst.dominated < 0.05 * risk.n_groups:
+        return ""
+    share = percent(100.0 * worst.dominated / risk.n_groups)
+    return (
+        f"In {share} of the groups the second largest member in {quoted(worst.column)}, who knows its own value, can "
+        f"work out the largest to within {percent(risk.dominance_percent)} from the mean. See risk by column."
+    )
+
+
+def _look_first(judgement: Judgement, written: WrittenFacts, holds: bool) -> list[str]:
     """List what deserves attention, the gravest first."""
+    groups, risk = judgement.groups, judgement.risk
     found = []
     if not holds:
         found.append("The promise: the released file does not keep it. It may have been changed after masking.")
@@ -267,25 +270,25 @@ def _look_first(
             f"{percent(100.0 * groups.unique / groups.records)} of the records are unique in their masked columns "
             f"taken together. Consider a method that groups whole records."
         )
-    found += _alone_words(release, groups, alone)
+    found += _alone_words(judgement.run, groups, judgement.alone)
     if risk is not None and risk.restricted:
         found.append(
             f"The risk is that of an intruder who knows only {listed(risk.keys)}. Whoever can know another masked "
             f"column can link more: measure for all of them, unless nobody can know them."
         )
-    found.append(_uniform_words(diversity))
+    found.append(_uniform_words(judgement.diversity))
     if risk is not None:
-        found.append(_close_words(risk))
-        found.append(worst_dominated(risk))
-    large = [one.column for one in loss.columns if one.word == "large"]
+        found.append(_close_words(judgement))
+        found.append(_worst_dominated(risk))
+    large = [one.column for one in judgement.loss.columns if one.word == "large"]
     if large:
         found.append(f"{listed(large, 4)}: more than 20 % of the variation lost. See whether users can do with that.")
-    share = 100.0 * release.n_dropped / (release.n_dropped + len(release.groups))
+    share = judgement.left_out.percent or 0.0
     if share >= 5.0:
         found.append(f"{percent(share)} of the records were left out for want of a value.")
-    if not release.reordered:
+    if not written.reordered:
         found.append(
-            "The rows are in the original order. Sort them by what is released (mask --reorder) if anybody else may "
-            "hold a list in that order."
+            "The rows are in the original order. Sort the rows by what is released if anybody else may hold a list in "
+            "that order."
         )
     return [text for text in found if text]

@@ -1,28 +1,14 @@
 """The sentences of a report: what was promised, done and found, and what is not claimed."""
 
-import platform
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from microagg.io.databases import is_database, table_name
-from microagg.partition import METHODS
-from microagg.report.bins import SMALL_CELL
-from microagg.report.figures import (
-    AS_IT_IS,
-    Judged,
-    names_of,
-    strata_sizes,
-)
-from microagg.report.parts import (
-    Fact,
-    Finding,
-    LeftOut,
-    Source,
-    SourceFacts,
-)
-from microagg.report.text import count, counted, listed, percent, quoted, sentence, shown
+from microagg.judgement import Judgement
+from microagg.judgement.bins import SMALL_CELL
+from microagg.judgement.run import AS_IT_IS, Blocks, Refined, Run
+from microagg.report.parts import Fact, Finding, Source, SourceFacts, WrittenFacts
+from microagg.report.text import count, counted, listed, quoted, sentence, shown
 from microagg.schema import Role
 
 _SEARCHES = {
@@ -36,33 +22,28 @@ _SCALES = {
 }
 
 
-def what_was_done(release: Judged, public: bool) -> tuple[Fact, ...]:
+def what_was_done(run: Run, public: bool) -> tuple[Fact, ...]:
     """Tell the recipe, with what was chosen and why."""
-    recipe = release.recipe
-    masked = names_of(release, Role.QUASI)
-    known = METHODS.get(recipe.method)
+    masked = run.names(Role.QUASI)
     facts = [
         Fact("masked columns", counted(len(masked), "column"), ", ".join(masked)),
-        Fact("k", str(recipe.k), "for each column on its own" if recipe.per_column else "for whole records"),
-        Fact("method", shown(recipe.method), known.said if known else "a method of the caller's own"),
+        Fact("k", str(run.k), "for each column on its own" if run.per_column else "for whole records"),
+        Fact("method", run.method, "a method of the caller's own" if run.said is None else run.said),
     ]
-    options = {name: value for name, value in recipe.options.items() if name != "search"}
-    if options:
-        facts.append(Fact("its options", _settings(options)))
-    if "search" in recipe.options:
-        why = f"{_SEARCHES.get(recipe.options['search'], '')} The groups are the same either way."
-        facts.append(Fact("search", shown(recipe.options["search"]), why.strip()))
-    facts.append(_blocks(recipe.blocks))
-    facts.append(_selected(release, public))
-    facts.append(Fact("scaling", recipe.scale, _SCALES.get(recipe.scale, "")))
-    facts.append(
-        Fact("released", recipe.aggregate, f"each record has its group's {recipe.aggregate} in every masked column")
-    )
-    if recipe.integers == "round":
+    if run.options:
+        facts.append(Fact("its options", _settings(run.options)))
+    if run.search is not None:
+        why = f"{_SEARCHES.get(run.search, '')} The groups are the same either way."
+        facts.append(Fact("search", shown(run.search), why.strip()))
+    facts.append(_blocks(run.blocks))
+    facts.append(_selected(run))
+    facts.append(Fact("scaling", run.scale, _SCALES.get(run.scale, "")))
+    facts.append(Fact("released", run.aggregate, f"each record has its group's {run.aggregate} in every masked column"))
+    if run.integers == "round":
         facts.append(Fact("whole numbers", "rounded", "which moves means a little"))
-    if recipe.refine:
-        facts.append(_refined(recipe.refine, public))
-    facts.append(_seed(recipe.options, recipe.refine))
+    if run.refined is not None:
+        facts.append(_refined(run.refined, public))
+    facts.append(_seed(run))
     return tuple(facts)
 
 
@@ -70,59 +51,52 @@ def _settings(options: Mapping[str, Any]) -> str:
     return ", ".join(f"{shown(name)} = {shown(value)}" for name, value in options.items())
 
 
-def _blocks(blocks: Mapping[str, Any]) -> Fact:
-    if not blocks:
+def _blocks(blocks: Blocks | None) -> Fact:
+    if blocks is None:
         return Fact("blocks", "none", "The file, or each stratum, was grouped as a whole.")
-    most = f" of at most {count(blocks['max_block'])} records" if "max_block" in blocks else ""
+    most = "" if blocks.max_block is None else f" of at most {count(blocks.max_block)} records"
     return Fact(
         "blocks",
-        f"{count(blocks['count'])} by {shown(blocks['by'])}{most}",
+        f"{count(blocks.count)} by {blocks.by}{most}",
         "Each is grouped by itself, so that time grows with the number of records and not with its square. It costs "
         "some information.",
     )
 
 
-def _selected(release: Judged, public: bool) -> Fact:
-    if release.selection is None:
+def _selected(run: Run) -> Fact:
+    if run.grouped_on is None:
         return Fact("grouped on", "all masked columns", "")
-    chosen = ", ".join(map(shown, release.selection.columns))
-    ties = release.selection.n_alternatives
-    why = "" if public else release.selection.reason
-    if ties > 1 and not public:
-        why += f"; {count(ties)} choices tie, the first was taken"
-    return Fact("grouped on", chosen, sentence([why + "." if why else "", "The other columns follow those groups."]))
+    why = run.reason
+    if run.ties > 1:
+        why += f"; {count(run.ties)} choices tie, the first was taken"
+    others = "The other columns follow those groups."
+    return Fact("grouped on", ", ".join(run.grouped_on), sentence([why + "." if why else "", others]))
 
 
-def _refined(refine: Mapping[str, Any], public: bool) -> Fact:
-    effort, moves = refine["effort"], refine.get("moves", 0)
-    title = effort if isinstance(effort, str) else "by a number of moves"
+def _refined(refined: Refined, public: bool) -> Fact:
     price = "" if public else ", but an intruder finds the right group more often"
     return Fact(
         "refined",
-        title,
-        f"Records were then moved between neighbouring groups to lose less, {count(moves)} moves tried. k is the same"
-        f"{price}.",
+        refined.effort or "by a number of moves",
+        f"Records were then moved between neighbouring groups to lose less, {count(refined.moves)} moves tried. k is "
+        f"the same{price}.",
     )
 
 
-def _seed(options: Mapping[str, Any], refine: Mapping[str, Any]) -> Fact:
-    own = {name: value for name, value in options.items() if name in ("seed", "random_state")}
-    if refine:
+def _seed(run: Run) -> Fact:
+    own = {name: value for name, value in run.options.items() if name in ("seed", "random_state")}
+    if run.refined is not None:
         return Fact(
-            "seed", str(refine["seed"]), "of the moves that refine: the same file and recipe give the same groups."
+            "seed", str(run.refined.seed), "of the moves that refine: the same file and recipe give the same groups."
         )
     if own:
         return Fact("seed", _settings(own), "the method's own")
     return Fact("seed", "none", "Masking draws nothing at random: the same file and recipe give the same groups.")
 
 
-def versions(release: Judged) -> tuple[Fact, ...]:
+def versions(run: Run) -> tuple[Fact, ...]:
     """Tell the versions that ran."""
-    return (
-        Fact("microagg", shown(release.recipe.version)),
-        Fact("Python", platform.python_version()),
-        Fact("NumPy", np.__version__),
-    )
+    return tuple(Fact(name, version) for name, version in run.versions.items())
 
 
 def title(source: SourceFacts | None) -> str:
@@ -147,38 +121,19 @@ def source_facts(source: SourceFacts | None) -> Source | None:
     return Source(tuple(facts))
 
 
-def left_out(release: Judged, public: bool) -> LeftOut:
-    """Tell how many records were left out; in public not exactly where they are few."""
-    number = release.n_dropped
-    read = number + len(release.groups)
-    if not number:
-        return LeftOut(0, "No record was left out.")
-    small = SMALL_CELL * release.recipe.k
-    share = 100.0 * number / read
-    if public:
-        amount = f"Fewer than {small} records were" if number < small else f"About {max(1, round(share))} % were"
-        return LeftOut(None, f"{amount} left out for want of a value.")
-    return LeftOut(
-        number,
-        f"{counted(number, 'record')} of {count(read)} ({percent(share)}) had no value in a masked, stratum or unit "
-        f"column and {'is' if number == 1 else 'are'} not in the release. If such records differ from the others, so "
-        f"does the file.",
-    )
-
-
-def checklist(release: Judged, lone: Mapping[str, int], public: bool) -> tuple[Finding, ...]:
+def checklist(judgement: Judgement, written: WrittenFacts) -> tuple[Finding, ...]:
     """List what to tick off before the file goes out. In public nothing that an intruder could use."""
-    recipe = release.recipe
-    found = [_identifiers(release, public)]
+    run, public = judgement.run, judgement.public
+    found = [_identifiers(run, public)]
     for role, topic in ((Role.UNIT, "units"), (Role.DROP, "other columns")):
-        names = names_of(release, role)
-        if names and not public:
-            every = f" Every group holds {recipe.k} different ones." if role is Role.UNIT else ""
+        names = run.names(role)
+        if names:
+            every = f" Every group holds {run.k} different ones." if role is Role.UNIT else ""
             found.append(Finding("good", topic, f"{listed(names)} left out of the release.{every}"))
     topics = {Role.KEEP: "kept columns", Role.CONFIDENTIAL: "confidential columns", Role.WEIGHT: "weights"}
-    found += [_as_they_are(topic, names_of(release, role), lone) for role, topic in topics.items()]
-    found.append(_strata(release, public))
-    if release.excel_safe:
+    found += [_as_they_are(topic, run.names(role), judgement.alone.by_column) for role, topic in topics.items()]
+    found.append(_strata(judgement))
+    if written.excel_safe:
         found.append(
             Finding(
                 "note", "formulas",
@@ -186,18 +141,18 @@ def checklist(release: Judged, lone: Mapping[str, int], public: bool) -> tuple[F
                 "formula. But for that, columns that are called unchanged are.",
             )
         )  # fmt: skip
-    if recipe.aggregate == "median":
+    if run.aggregate == "median":
         found.append(Finding("look", "medians", "The median of an odd group is somebody's own value. Means are not."))
-    if recipe.integers == "float":
+    if run.integers == "float":
         found.append(Finding("note", "whole numbers", "Released with decimals, as means are."))
-    if release.reordered:
+    if written.reordered:
         found.append(Finding("note", "row order", "Rows are sorted by their released values, which tells nothing."))
     elif not public:
         found.append(
             Finding(
                 "look", "row order",
                 "Rows are in the order of the original file. That order helps an intruder who holds an ordered file: "
-                "sort the rows by what is released (mask --reorder), unless users need it.",
+                "sort the rows by what is released, unless users need it.",
             )
         )  # fmt: skip
     found.append(
@@ -206,16 +161,16 @@ def checklist(release: Judged, lone: Mapping[str, int], public: bool) -> tuple[F
     return tuple(found)
 
 
-def _identifiers(release: Judged, public: bool) -> Finding:
-    names = names_of(release, Role.IDENTIFIER)
-    index = " Row labels of the frame were dropped too." if release.index_dropped and not public else ""
+def _identifiers(run: Run, public: bool) -> Finding:
+    names = run.names(Role.IDENTIFIER)
+    index = " Row labels of the frame were dropped too." if run.index_dropped else ""
     if public:
         text = (
             "Columns that name a person were removed."
-            if names
+            if run.has_identifiers
             else "The file had no columns declared to name a person."
         )
-        return Finding("good" if names else "note", "identifiers", text)
+        return Finding("good" if run.has_identifiers else "note", "identifiers", text)
     if not names:
         return Finding(
             "look", "identifiers",
@@ -234,30 +189,27 @@ def _as_they_are(topic: str, names: list[str], lone: Mapping[str, int]) -> Findi
     )
 
 
-def _strata(release: Judged, public: bool) -> Finding:
-    names = names_of(release, Role.STRATUM)
-    if not names:
+def _strata(judgement: Judgement) -> Finding:
+    found, k = judgement.strata, judgement.run.k
+    if found is None:
         return Finding("note", "strata", "There are none: groups were formed over the whole file.")
-    sizes = strata_sizes(release)
-    number = counted(int(sizes.size), "stratum", "strata")
-    text = f"{listed(names)}: {number}, released unchanged; no group crosses them."
-    if public:
-        return Finding("note", "strata", f"{text} Each has at least {release.recipe.k} records.")
-    small = int(np.count_nonzero(sizes < SMALL_CELL * release.recipe.k))
-    text += f" The smallest has {count(int(sizes.min()))} records, the largest {count(int(sizes.max()))}."
-    if small:
+    number = counted(found.count, "stratum", "strata")
+    text = f"{listed(judgement.run.names(Role.STRATUM))}: {number}, released unchanged; no group crosses them."
+    if found.smallest is None or found.largest is None:
+        return Finding("note", "strata", f"{text} Each has at least {k} records.")
+    text += f" The smallest has {count(found.smallest)} records, the largest {count(found.largest)}."
+    if found.small:
         return Finding(
             "look",
             "strata",
-            f"{text} {counted(small, 'has', 'have')} fewer than {SMALL_CELL} k: masked values are coarse there.",
+            f"{text} {counted(found.small, 'has', 'have')} fewer than {SMALL_CELL} k: masked values are coarse there.",
         )
     return Finding("good", "strata", text)
 
 
-def limits(release: Judged, public: bool) -> tuple[str, ...]:
+def limits(run: Run, public: bool) -> tuple[str, ...]:
     """Say what is not claimed."""
-    roles = release.recipe.roles
-    other = any(roles.get(role.value) for role in AS_IT_IS)
+    other = any(run.names(role) for role in AS_IT_IS)
     found = [
         "k-anonymity is about the masked columns and the strata. "
         + ("It says nothing about the columns released as they are." if other else "No other column is released."),
@@ -270,17 +222,17 @@ def limits(release: Judged, public: bool) -> tuple[str, ...]:
         "Analyses of the masked file find too little variation, the less the larger the loss; means of whole columns "
         "are kept where means are released unrounded.",
     ]
-    if release.recipe.aggregate == "mean":
+    if run.aggregate == "mean":
         found.append(
             "A mean tells a group's total: where the others have little, the second largest member, who knows its own "
             "value, can work out the largest closely."
         )
-    if release.recipe.per_column:
+    if run.per_column:
         found.insert(0, "k holds for each column only. Whole records may be unique, and be found.")
     if public:
         found.append(
             "This page is the public version. It shows the masked file only, in bins of at least "
-            f"{SMALL_CELL} k = {SMALL_CELL * release.recipe.k} records, and losses in words, where no one group could "
+            f"{SMALL_CELL} k = {SMALL_CELL * run.k} records, and losses in words, where no one group could "
             "have made them: exact figures of loss and risk, set against the masked file, would give original values "
             "away. They were measured and stay inside."
         )

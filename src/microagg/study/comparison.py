@@ -3,26 +3,49 @@
 import html
 import inspect
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from numbers import Number
 from types import NoneType
 from typing import Any
 
-from microagg.checks import check_jobs, check_k, check_names, check_option
+from narwhals.typing import IntoDataFrame
+
+from microagg._kernels._jit import compiling_seconds
+from microagg.checks import check_jobs, check_k
 from microagg.errors import InvalidParameter
+from microagg.evaluate.definitions import defined
+from microagg.evaluate.measure import Definition
 from microagg.evaluate.score import scoring_index
-from microagg.partition import METHODS
+from microagg.io.sources import Source
 from microagg.pipeline import protect
 from microagg.plots import draw_map
 from microagg.progress import Progress, tell
+from microagg.readonly import ReadOnly
+from microagg.recipe import OF_PROTECT, Recipe
+from microagg.recipe import choices as choices_by_keyword
+from microagg.recipe._signature import takes
+from microagg.release import Release
 
+METHODS_COMPARED = ("mdav", "cbfs", "vmdav", "iamat")
+KS_COMPARED = (3, 5, 10)
+_SHARES = 1000  # of one release in the progress of all
+
+_NAMED = {
+    "il": "IL",
+    "il1s": "IL1s",
+    "g_il": "G_IL",
+    "rld": "RLD",
+    "right_group": "right group",
+    "interval": "ID",
+    "g_dr": "G_DR",
+}
+"""The measures that are attributes of a candidate as well."""
 _PLAIN = (str, Number, NoneType)  # what a name may show: anything larger may hold data of the file
-_HEADS = ("method", "k", "groups", "IL %", "G_IL %", "RLD %", "ID %", "G_DR %", "score", "seconds", "")
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Candidate(ReadOnly):
     """One release and its figures; all but k and groups are better when lower.
 
     Attributes
@@ -37,7 +60,13 @@ class Candidate:
     score : float
         The scoring index.
     seconds : float
-        Time of `protect`; a method's very first call may compile.
+        Time of `protect`, without what compiling took.
+    sampled : int or None
+        How many records linkage was estimated on, where not all.
+    standard_error : float
+        Of `rld`; 0 where all records were linked.
+    figures : mapping
+        Every measure of loss and of risk by its name (see `LossMeasures.measures`), those above among them.
 
     Examples
     --------
@@ -60,6 +89,13 @@ class Candidate:
     g_dr: float
     score: float
     seconds: float
+    sampled: int | None = None
+    standard_error: float = 0.0
+    figures: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give everything that is known of the candidate as plain values."""
+        return {one.name: getattr(self, one.name) for one in fields(self)} | {"figures": dict(self.figures)}
 
 
 @dataclass(frozen=True)
@@ -111,8 +147,19 @@ class Comparison:
 
     def as_dict(self) -> dict[str, list[Any]]:
         """Give the figures column by column, as any dataframe library takes them."""
-        rows = [asdict(candidate) for candidate in self.candidates]
-        return {name: [row[name] for row in rows] for name in rows[0]}
+        rows = [candidate.as_dict() for candidate in self.candidates]
+        others = [name for name in rows[0].pop("figures") if name not in _NAMED.values()]
+        found = {name: [row[name] for row in rows] for name in rows[0]}
+        return found | {name: [one.figures.get(name) for one in self.candidates] for name in others}
+
+    @property
+    def compared(self) -> tuple[Definition, ...]:
+        """The measures of loss, then those of risk, that the table has a column of."""
+        return tuple(
+            one
+            for one in (*defined("loss"), *defined("risk"))
+            if one.compared and all(one.name in candidate.figures for candidate in self.candidates)
+        )
 
     def plot(self, *, ax: Any = None) -> Any:
         """Draw the risk–utility map: each method a line through its k, the efficient candidates ringed.
@@ -132,8 +179,8 @@ class Comparison:
         return draw_map(lines, [(one.g_il, one.g_dr) for one in self.frontier], ax)
 
     def __repr__(self) -> str:
-        rows = [_HEADS, *self._cells()]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(_HEADS))]
+        rows = [self._heads(), *self._cells()]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
             row[0].ljust(widths[0])
             + "".join(f"  {cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))
@@ -142,12 +189,16 @@ class Comparison:
         return "\n".join(line.rstrip() for line in [*lines, self._note()])
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in _HEADS)
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in self._heads())
         rows = "".join(
             "<tr>" + "".join(f"<td style='text-align:right'>{html.escape(cell)}</td>" for cell in row) + "</tr>"
             for row in self._cells()
         )
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p>{html.escape(self._note())}</p>"
+
+    def _heads(self) -> tuple[str, ...]:
+        figures = [f"{one.name} {one.unit}".rstrip() for one in self.compared]
+        return ("method", "k", "groups", *figures, "score", "seconds", "")
 
     def _cells(self) -> list[tuple[str, ...]]:
         efficient, best = self.frontier, self.best
@@ -156,7 +207,8 @@ class Comparison:
                 one.method,
                 str(one.k),
                 str(one.groups),
-                *(f"{value:.2f}" for value in (one.il, one.g_il, one.rld, one.interval, one.g_dr, one.score)),
+                *(f"{one.figures[measure.name]:.2f}" for measure in self.compared),
+                f"{one.score:.2f}",
                 f"{one.seconds:.2f}",
                 "lowest score" if one is best else "efficient" if one in efficient else "",
             )
@@ -170,18 +222,20 @@ class Comparison:
         return f"{weights} RLD estimated on {self.sampled} records (standard error up to {self.standard_error:.2g})."
 
 
+@takes(*OF_PROTECT)
 def compare(
-    frame: Any,
-    methods: Iterable[Any] = ("mdav", "cbfs", "vmdav", "iamat"),
-    ks: Iterable[int] = (3, 5, 10),
+    frame: IntoDataFrame | Source,
+    methods: Any = None,
+    ks: Iterable[int] | int | None = None,
     *,
+    recipe: Recipe | None = None,
     keys: Iterable[Any] | None = None,
-    x: float = 0.5,
+    x: float | None = None,
     sample: int | None = None,
-    seed: int = 0,
+    sample_seed: int | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
-    **options: Any,
+    **choices: Any,
 ) -> Comparison:
     """Mask a file by several methods and k, and judge the loss and the risk of each release.
 
@@ -189,24 +243,29 @@ def compare(
     ----------
     frame : dataframe
     methods : list of str or estimators, or mapping
-        As `protect` takes them; a mapping gives each a name of yours. In a mapping, a method may be one of arguments
-        of `protect` itself, such as {"method": "mdav", "refine": "fast"}.
+        As `protect` takes them; a mapping gives each a name of yours. In a mapping, a method may be a `Recipe`, or
+        keywords of `protect`, such as {"method": "mdav", "refine": "fast"}. By default what the recipe's [compare]
+        says, or "mdav", "cbfs", "vmdav" and "iamat".
     ks : list of int
-        One that is repeated counts once.
+        One that is repeated counts once. By default what the recipe's [compare] says, or 3, 5 and 10; recipes in a
+        mapping keep their own.
+    recipe : Recipe, optional
+        What all have in common; keywords change single choices.
     keys : list of names, optional
         The masked columns an intruder knows; by default all.
     x : float
-        The weight of the loss in the score, from 0 to 1.
+        The weight of the loss in the score, from 0 to 1; one half by default.
     sample : int, optional
         How many records to estimate linkage on; by default 20 000 where there are more than 200 000.
-    seed : int
-        Of the sample.
+    sample_seed : int
+        The seed of the sample.
     n_jobs : int, optional
         Threads; by default one a core.
     progress : callable, optional
-        Called as progress(releases done, releases in all).
+        Called as progress(done, in all), often; what it raises stops the work.
+    {choices}
     **options
-        Everything else that `protect` takes: roles, scale, select ...
+        The methods' own options, for all of them.
 
     Returns
     -------
@@ -219,70 +278,116 @@ def compare(
     >>> [one.method for one in ma.compare(survey, ["mdav", "cbfs"], [3]).candidates]
     ['mdav', 'cbfs']
     """
-    scoring_index(0.0, 0.0, x)
-    if "k" in options:
-        raise InvalidParameter("k goes into ks, the list of those to compare.")
-    named = _named_methods(methods)
-    levels = list(dict.fromkeys(check_k(k) for k in (ks if isinstance(ks, Iterable) else [ks])))
-    if not named or not levels:
-        raise InvalidParameter("there is nothing to compare. Pass at least one method and one k.")
-    known = None if keys is None else check_names(keys)
+    judged = {"keys": keys, "x": x, "sample": sample, "sample_seed": sample_seed}
+    judged = {name: value for name, value in judged.items() if value is not None}
+    recipes = recipes_to_compare(methods, ks, recipe, {**choices, **judged})
+    return comparison_of([one for one, _ in compare_each(frame, recipes, n_jobs=n_jobs, progress=progress)], recipes)
+
+
+def recipes_to_compare(
+    methods: Any, ks: Any, recipe: Recipe | None, choices: dict[str, Any]
+) -> list[tuple[str, Recipe]]:
+    """Give every method at every k as a recipe, with the name of its method; refuse what is unknown before any work."""
+    if "k" in choices:
+        raise InvalidParameter("k goes into ks, the list of those to compare.", parameter="k")
+    base = Recipe(2) if recipe is None else recipe
+    known = {name: value for name, value in choices.items() if name in choices_by_keyword()}
+    options = {name: value for name, value in choices.items() if name not in known}
+    named = _named_methods(methods if methods is not None else base.compare.methods or METHODS_COMPARED)
+    levels = ks if ks is not None else base.compare.ks
+    if levels is not None or not all(isinstance(method, Recipe) for method in named.values()):
+        levels = KS_COMPARED if levels is None else levels if isinstance(levels, Iterable) else [levels]
+        levels = list(dict.fromkeys(check_k(k) for k in levels))
+    if not named or (levels is not None and not levels):
+        raise InvalidParameter("there is nothing to compare. Pass at least one method and one k.", parameter="methods")
+    found = []
+    for name, method in named.items():
+        if isinstance(method, Recipe):
+            own = method.replace(**choices)
+        else:
+            told = dict(method) if isinstance(method, Mapping) else {"method": method}
+            if not_each := {"k", "n_jobs", "progress"} & told.keys():
+                raise InvalidParameter(f"{min(not_each)!r} is one for all methods. Pass it to compare.")
+            own = base.replace(**known).replace(**{"method": base.method.name, **told, **options})
+        for k in [own.k] if levels is None else levels:
+            found.append((name, own.replace(k=k, method=_with_k(own.method.name, k))))
+    return found
+
+
+def compare_each(
+    frame: IntoDataFrame | Source,
+    recipes: Sequence[tuple[str, Recipe]],
+    *,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Iterator[tuple[Candidate, Release[Any]]]:
+    """Give each release as it comes, with its figures; `recipes` are named by their method.
+
+    `progress` is called from within every step; what it raises stops the work.
+    """
     threads = check_jobs(n_jobs)
-    candidates = []
-    error = 0.0
-    sampled = None
-    for name, arguments in named.items():
-        for k in levels:
-            own = {**arguments, "method": _with_k(arguments["method"], k)}
-            began = time.perf_counter()
-            release = protect(frame, k, n_jobs=threads, **(options | own))
-            seconds = time.perf_counter() - began
-            risk = release.risk_for(known, sample, seed, threads)
-            error, sampled = max(error, risk.standard_error), risk.sampled
-            candidates.append(
-                Candidate(
-                    method=name,
-                    k=release.recipe.k,
-                    groups=release.n_groups,
-                    il=release.loss.percent,
-                    il1s=release.loss.il1s,
-                    g_il=release.loss.g_il,
-                    rld=risk.rld,
-                    right_group=risk.right_group,
-                    interval=risk.interval,
-                    g_dr=risk.g_dr,
-                    score=scoring_index(release.loss.g_il, risk.g_dr, x),
-                    seconds=seconds,
-                )
-            )
-            tell(progress, len(candidates), len(named) * len(levels))
-    return Comparison(tuple(candidates), x, sampled, error)
+    in_all = _SHARES * len(recipes)
+    for number, (name, recipe) in enumerate(recipes):
+        grouped = _SHARES * number + _SHARES // 2
+        began, compiled = time.perf_counter(), compiling_seconds()
+        release = protect(
+            frame, recipe=recipe, n_jobs=threads, progress=_part(progress, _SHARES * number, grouped, in_all)
+        )
+        # What compiling took is not the method's: it is paid once a machine.
+        seconds = max(0.0, time.perf_counter() - began - (compiling_seconds() - compiled))
+        with recipe.blamed():
+            release = release.judged(n_jobs=threads, progress=_part(progress, grouped, grouped + _SHARES // 2, in_all))
+        yield _candidate(name, release, recipe.compare.x, seconds), release
+        tell(progress, _SHARES * (number + 1), in_all)
 
 
-def _named_methods(methods: Any) -> dict[str, dict[str, Any]]:
-    """Give each method a name, and what `protect` is told of it; refuse unknown ones before anything is run."""
+def _part(progress: Progress | None, start: int, stop: int, in_all: int) -> Progress | None:
+    """Give a progress of one step as a part of the whole."""
+    if progress is None:
+        return None
+    return lambda done, total: progress(start + (stop - start) * done // max(1, total), in_all)
+
+
+def _candidate(name: str, release: Release[Any], x: float, seconds: float) -> Candidate:
+    loss, risk = release.loss, release.risk
+    figures = {one.name: one.value for one in (*loss.measures, *risk.measures)}
+    return Candidate(
+        method=name,
+        k=release.recipe.k,
+        groups=release.n_groups,
+        **{attribute: figures[measure] for attribute, measure in _NAMED.items()},
+        score=scoring_index(loss.g_il, risk.g_dr, x),
+        seconds=seconds,
+        sampled=risk.sampled,
+        standard_error=risk.standard_error,
+        figures=figures,
+    )
+
+
+def comparison_of(candidates: Sequence[Candidate], recipes: Sequence[tuple[str, Recipe]]) -> Comparison:
+    """Put the candidates of some recipes beside each other."""
+    error = max(one.standard_error for one in candidates)
+    return Comparison(tuple(candidates), recipes[0][1].compare.x, candidates[0].sampled, error)
+
+
+def _named_methods(methods: Any) -> dict[str, Any]:
+    """Give each method a name."""
     if isinstance(methods, Mapping):
-        named = {str(name): method for name, method in methods.items()}
-    else:
-        alone = isinstance(methods, str) or hasattr(methods, "fit_predict") or not isinstance(methods, Iterable)
-        listed = [methods] if alone else list(methods)
-        named = {_name_of(method): method for method in listed}
-        if len(named) < len(listed):
-            raise InvalidParameter("two methods are the same. Name them in a mapping, or leave one out.")
-    told = {
-        name: {"method": "mdav", **method} if isinstance(method, Mapping) else {"method": method}
-        for name, method in named.items()
-    }
-    for arguments in told.values():
-        if not hasattr(arguments["method"], "fit_predict"):
-            check_option("method", arguments["method"], (*METHODS, "ama"))
-        if not_each := {"k", "n_jobs", "progress"} & arguments.keys():
-            raise InvalidParameter(f"{min(not_each)!r} is one for all methods. Pass it to compare.")
-    return told
+        return {str(name): method for name, method in methods.items()}
+    alone = isinstance(methods, (str, Recipe)) or hasattr(methods, "fit_predict") or not isinstance(methods, Iterable)
+    listed = [methods] if alone else list(methods)
+    named = {_name_of(method): method for method in listed}
+    if len(named) < len(listed):
+        raise InvalidParameter(
+            "two methods are the same. Name them in a mapping, or leave one out.", parameter="methods"
+        )
+    return named
 
 
 def _name_of(method: Any) -> str:
     """Name an estimator by its class and the parameters that are not the default."""
+    if isinstance(method, Recipe):
+        return _name_of(method.method.name)
     if isinstance(method, str) or not hasattr(method, "get_params"):
         return method if isinstance(method, str) else type(method).__name__
     usual = _defaults(type(method))

@@ -4,7 +4,6 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,12 +18,13 @@ from microagg.parallel import in_parallel
 from microagg.partition import groups_each_column, method_named
 from microagg.prepare.selection import Selection, select_columns
 from microagg.progress import Progress, tell
+from microagg.readonly import ReadOnly
 
 _MOST_SUBSETS = 1_000_000
 
 
 @dataclass(frozen=True)
-class SubsetLosses:
+class SubsetLosses(ReadOnly):
     """The information loss of groups formed on each subset of the columns, and judged on all.
 
     Attributes
@@ -41,12 +41,6 @@ class SubsetLosses:
     """
 
     losses: Mapping[tuple[Any, ...], float]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "losses", MappingProxyType(dict(self.losses)))
-
-    def __reduce__(self) -> tuple[object, ...]:  # a read-only mapping does not pickle by itself
-        return SubsetLosses, (dict(self.losses),)
 
     @property
     def best(self) -> tuple[Any, ...]:

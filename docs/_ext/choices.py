@@ -1,0 +1,91 @@
+"""The directive `choices`: every choice of a recipe, and every method with its options, from their declarations."""
+
+import inspect
+from typing import Any
+
+from docutils import nodes
+from docutils.parsers.rst import Directive
+from docutils.statemachine import StringList
+from sphinx.util.nodes import nested_parse_with_titles
+
+from microagg.partition import METHODS
+from microagg.recipe import PARTS, Choice, K, choices_of, options_of
+
+HEADS = ("key", "keyword", "value", "by default", "meaning")
+WIDTHS = (12, 14, 26, 12, 36)
+
+
+def literal(value: Any) -> str:
+    """Show a value as code; nothing and no names as a dash."""
+    return "–" if value in (None, ()) else f"``{str(value).lower() if isinstance(value, bool) else value}``"
+
+
+def value_of(choice: Choice) -> str:
+    """Say what may be chosen: the words, or the kind and its limits."""
+    limits = "" if choice.least is None else f", {choice.least} or more"
+    if not choice.words:
+        said = f"{choice.kind}{limits}"
+    else:
+        said = ", ".join(map(literal, choice.words)) + (f" or a whole number{limits}" if "whole" in choice.kind else "")
+    return f"{said}; in Python also {choice.or_object}" if choice.or_object else said
+
+
+def sentences(*said: str) -> str:
+    """Join half sentences that start small into whole ones."""
+    return " ".join(f"{one[0].upper()}{one[1:].rstrip('.')}." for one in said if one)
+
+
+def row(choice: Choice) -> tuple[str, ...]:
+    """Give the cells of a choice."""
+    keyword = literal(choice.keyword) if choice.keyword != choice.name else "the same"
+    meaning = sentences(choice.said, choice.more)
+    usual = "required" if choice is K else literal(choice.default)
+    return literal(choice.name), keyword, value_of(choice), usual, meaning
+
+
+def table(heads: tuple[str, ...], widths: tuple[int, ...], rows: list[tuple[str, ...]]) -> list[str]:
+    """Lay a table out in reStructuredText."""
+    lines = [".. list-table::", "   :header-rows: 1", f"   :widths: {' '.join(map(str, widths))}", ""]
+    for cells in (heads, *rows):
+        lines += [f"   {'*' if i == 0 else ' '} - {cell}" for i, cell in enumerate(cells)]
+    return [*lines, ""]
+
+
+def described() -> list[str]:
+    """Describe every table of a recipe, then every method, in reStructuredText."""
+    lines = [*section("k, outside any table"), *table(HEADS, WIDTHS, [row(K)])]
+    for name, (part, kind) in PARTS.items():
+        about = (inspect.getdoc(kind) or "").replace("`", "``")
+        lines += [*section(f"[{name}]"), f"{about} In Python: ``recipe.{part}``.", ""]
+        lines += table(HEADS, WIDTHS, [row(choice) for choice in choices_of(kind).values()])
+    lines += [*section("The methods and their options"), "Options stand beside the name in [method]; in Python they"]
+    lines += ["are keywords beside ``method=``. ``ama`` has those of ``mdav``, but for ``tail``.", ""]
+    rows = []
+    for name, method in METHODS.items():
+        usual = method.defaults
+        options = [f"``{option}`` ({said}; {literal(usual[option])})" for option, said in method.options.items()]
+        assert set(options_of(name)) == set(method.options)
+        rows.append((literal(name), sentences(method.said), "; ".join(options) or "–"))
+    return lines + table(("method", "what it does", "options, and their defaults"), (16, 42, 42), rows)
+
+
+def section(title: str) -> list[str]:
+    """Give the lines of a title."""
+    return [title, "=" * len(title), ""]
+
+
+class Choices(Directive):
+    """A section with a table for each part of a recipe."""
+
+    def run(self) -> list[Any]:
+        """Make the sections."""
+        made = nodes.section()
+        made.document = self.state.document
+        nested_parse_with_titles(self.state, StringList(described(), source="microagg.recipe"), made)
+        return made.children
+
+
+def setup(app) -> dict[str, bool]:
+    """Tell Sphinx."""
+    app.add_directive("choices", Choices)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,417 @@
+"""Many processes or machines: the same stages, scheduled by Dask.
+
+Workers share a folder of scratch and hand each other files in it (see `_tasks`). The tree of cuts is grown level by
+level, from counts of keys, until a node is small enough for one worker, which cuts it further and masks its blocks.
+Sums are exact and cuts are by rank, so the result does not depend on how many parts or workers there are.
+"""
+
+import errno
+import logging
+import multiprocessing
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from microagg import __version__
+from microagg._kernels.alike import fewest_alike
+from microagg._kernels.blocking import lower_part
+from microagg._kernels.sums import round_digits
+from microagg.beyond import _tasks
+from microagg.beyond._plan import (
+    NO_SUM,
+    Figures,
+    Moments,
+    Outcome,
+    Plan,
+    check_magnitudes,
+    check_replaceable,
+)
+from microagg.beyond._tasks import WIDTHS, Work, keep, keep_object, kept
+from microagg.blocking.median import blocks_needed
+from microagg.checks import check_enough_records
+from microagg.errors import ClusterFailed, InvalidData, InvalidParameter
+from microagg.grouping import check_stratum_sizes
+from microagg.io import frames
+from microagg.io.batches import Batches
+from microagg.io.scratch import private_folder, put_in_place
+from microagg.progress import Progress, tell
+
+_REGION = 1_000_000  # records that one worker masks at a time, at most, unless a block is larger
+_PART = 1_000_000  # records of a part, about
+_LOOK_EVERY, _PATIENCE = 2.0, 60.0  # seconds: between two looks at the workers, and without any before giving up
+_TASKS_EACH = 4  # parts and regions for each worker, at least, so that all are busy to the end
+
+
+def run(
+    file: Batches,
+    path: Path,
+    plan: Plan,
+    scratch: Path,
+    scheduler: str | None,
+    workers: int,
+    partitions: int | None,
+    overwrite: bool,
+    progress: Progress | None,
+) -> Outcome:
+    """Mask a file on a cluster; the target is a folder of Parquet files."""
+    groups = file.row_groups()
+    n = sum(records for _, _, records in groups)
+    if n == 0:
+        raise InvalidData("the file has no records. Pass at least k of them.")
+    check_enough_records(n, plan.k)
+    with _explained(), private_folder(scratch) as folder, private_folder(path.parent, "the target") as output:
+        target = output / "whole"
+        target.mkdir()
+        with _connected(scheduler, workers, folder) as client:
+            if scheduler is not None:
+                workers = max(1, sum(client.nthreads().values()))
+            wanted = max(_TASKS_EACH * workers, n // _PART) if partitions is None else partitions
+            parts = _parts(groups, n, wanted)
+            sizes = [sum(records for _, _, records in part) for part in parts]
+            runs = [[(source.resolve(), number) for source, number, _ in part] for part in parts]
+            digits = max(5, len(str(len(parts))))
+            names = [f"part-{number:0{digits}d}.parquet" for number in range(len(parts))]
+            _keep_work(folder, Work(plan, file.schema, runs, sizes, target, names, os.urandom(16)))
+            stages = _Stages(client, folder, sizes, n, progress)
+            stages.check_workers()
+            stages.each_part(_tasks.read_part, done=0)
+            file.check_unchanged()
+            node_sizes = stages.number_strata(plan)
+            totals, moments = stages.find_moments(plan)
+            most = max(plan.max_block, min(_REGION, n // (_TASKS_EACH * workers)))
+            node_sizes, blocks, level = stages.cut(plan, node_sizes, moments, most)
+            nodes = set(zip(node_sizes, blocks, strict=True))
+            plan = plan.searching(max(_largest_block(*node, plan.k, plan.max_block) for node in nodes))
+            figures = stages.mask(plan, node_sizes, blocks, level, most)
+            stages.each_part(_tasks.write_part, done=2 * n)
+            file.check_unchanged()
+        k_achieved = stages.count_alike()
+        plan.promise.check(k_achieved, path.name)
+        for left in target.iterdir():  # by a worker that was given up and went on
+            if left.name not in names:
+                left.unlink()
+        check_replaceable(path)
+        put_in_place(target, path, overwrite=overwrite)
+    return Outcome(n, sum(blocks), plan.grouping.options, k_achieved, figures, totals)
+
+
+def _parts(groups: list[tuple[Path, int, int]], n: int, wanted: int) -> list[list[tuple[Path, int, int]]]:
+    """Divide the row groups into at most so many runs of about as many records each."""
+    parts: dict[int, list[tuple[Path, int, int]]] = {}
+    wanted = min(wanted, len(groups))
+    before = 0
+    empty = []  # row groups without records go with the next that has some, or the last
+    for group in groups:
+        empty.append(group)
+        if group[2]:
+            number = (before + group[2] // 2) * wanted // n
+            parts.setdefault(number, []).extend(empty)
+            empty = []
+            before += group[2]
+    parts[max(parts)].extend(empty)
+    return [parts[number] for number in sorted(parts)]
+
+
+def _largest_block(n: int, blocks: int, k: int, most: int) -> int:
+    """Give the size of the largest block that a node will be cut into; it does not depend on the data."""
+    if blocks == 1:
+        return n
+    size = lower_part.py_func(n, blocks, k, most - most % k)
+    lower, upper = (size, blocks // 2), (n - size, blocks - blocks // 2)
+    return max(_largest_block(*part, k, most) for part in {lower, upper})
+
+
+@contextmanager
+def _connected(scheduler: str | None, workers: int, folder: Path) -> Iterator[Any]:
+    """Give a client of the scheduler at this address, or of a cluster on this machine that ends with it."""
+    try:
+        import cryptography  # noqa: F401 - for the cluster's own certificates
+        import dask
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise InvalidParameter("engine='dask' needs Dask. Install it: pip install 'microagg[scale]'.") from None
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise InvalidParameter('a worker that starts imports your script. Put it under: if __name__ == "__main__":')
+    log = logging.getLogger("microagg")
+    if scheduler is not None:
+        try:
+            client = Client(scheduler, timeout=10, set_as_default=False)
+        except (OSError, ValueError, TypeError):  # a time-out is an OSError too; TLS without certificates a TypeError
+            raise ClusterFailed(
+                f"no scheduler answers at {scheduler!r}. Check the address, and that it runs."
+            ) from None
+        with client:
+            log.warning("the cluster's dashboard, if it has one: %s", client.dashboard_link)
+            yield client
+        return
+    spill = folder / "workers"
+    spill.mkdir(mode=0o700)
+    with (
+        dask.config.set({"temporary-directory": str(spill)}),
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            worker_dashboard_address="127.0.0.1:0",
+            local_directory=str(spill),
+            security=True,  # 127.0.0.1 is open to all users of a machine
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        log.warning("a cluster of %d workers on this machine; its dashboard: %s", workers, client.dashboard_link)
+        client.run(_tasks.leave_interrupts)
+        yield client
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Say what a fault of the disk or of the cluster means."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise InvalidData(
+                "there is no room left: scratch takes up to three times 8 bytes for each value to mask, and the target "
+                "as much as the file. Free some, or pass scratch=."
+            ) from None
+        if type(error).__module__.startswith("distributed"):
+            raise ClusterFailed(
+                "the connection to the scheduler was lost. See whether it runs, then run again."
+            ) from None
+        raise
+    except RuntimeError as error:
+        if "Nanny" not in str(error) and "start" not in str(error):
+            raise
+        raise ClusterFailed(
+            'the workers on this machine did not start. Is the script under: if __name__ == "__main__":'
+        ) from None
+
+
+def _keep_work(folder: Path, work: Work) -> None:
+    try:
+        keep_object(folder, "work", work)
+    except Exception as error:  # noqa: BLE001 - pickle raises whatever the object does
+        raise InvalidParameter(
+            f"the method cannot be sent to workers ({type(error).__name__}). Pass one that can be pickled."
+        ) from None
+
+
+class _Stages:
+    """The stages of a run, each a set of independent tasks and what the client makes of their findings."""
+
+    def __init__(self, client: Any, folder: Path, sizes: list[int], n: int, progress: Progress | None) -> None:
+        self.client, self.folder, self.sizes, self.n, self.progress = client, folder, sizes, n, progress
+
+    def check_workers(self) -> None:
+        """Refuse a cluster whose workers do not see the scratch, or have another microagg."""
+        try:
+            found = self.client.run(_tasks.look, self.folder)
+        except Exception as error:  # noqa: BLE001 - whatever a worker without microagg says
+            raise ClusterFailed(
+                f"the workers cannot run microagg ({type(error).__name__}). Install it on each of them."
+            ) from None
+        if not found:
+            raise ClusterFailed("the cluster has no workers. Start some, then run again.")
+        for address, version in found.items():
+            if version == "":
+                raise ClusterFailed(
+                    f"the worker at {address} does not see the folder for scratch. Pass as scratch= one that all "
+                    f"machines share under the same path."
+                )
+            if version != __version__:
+                raise ClusterFailed(
+                    f"the worker at {address} has microagg {version}, not {__version__}. Install the same everywhere."
+                )
+
+    def each(self, task: Callable[..., None], sizes: Sequence[int], *more: Any, done: int | None = None) -> None:
+        """Run a task for each number of a part or region; tell progress from `done` on, by their sizes."""
+        from distributed import KilledWorker, wait
+
+        futures = {
+            self.client.submit(task, self.folder, number, *more, pure=False): size for number, size in enumerate(sizes)
+        }
+        waiting = set(futures)
+        idle_since = time.monotonic()
+        try:
+            while waiting:
+                try:
+                    with self.client.as_current():
+                        finished = wait(waiting, timeout=_LOOK_EVERY, return_when="FIRST_COMPLETED").done
+                except TimeoutError:
+                    if self.client.nthreads():
+                        idle_since = time.monotonic()
+                    elif time.monotonic() - idle_since > _PATIENCE:
+                        raise ClusterFailed(
+                            "the cluster has lost all its workers. Start some, then run again."
+                        ) from None
+                    continue
+                for future in finished:
+                    future.result()
+                    if done is not None:
+                        done += futures[future]
+                        tell(self.progress, done, 3 * self.n)
+                waiting -= finished
+        except KilledWorker:
+            raise ClusterFailed(
+                "a worker died time and again at the same task, mostly for want of memory. Give workers more, or "
+                "lower max_block and write the file in smaller row groups."
+            ) from None
+        finally:
+            self.client.cancel(list(futures))
+
+    def each_part(self, task: Callable[..., None], *more: Any, done: int | None = None) -> None:
+        """Run a task for each part."""
+        self.each(task, self.sizes, *more, done=done)
+
+    def found(self, name: str) -> Iterator[dict[str, NDArray[Any]]]:
+        """Read what a task has left for each part, one after the other."""
+        return (kept(self.folder, f"{name}-{part}") for part in range(len(self.sizes)))
+
+    def forget(self, pattern: str) -> None:
+        """Remove files that no later stage needs."""
+        for path in self.folder.glob(pattern):
+            path.unlink()
+
+    def number_strata(self, plan: Plan) -> list[int]:
+        """Give each part its strata's numbers in the whole file; return the strata's sizes."""
+        numbering = frames.Numbering(plan.strata)
+        sizes = np.zeros(0, dtype=np.int64)
+        for part, found in enumerate(self.found("sums")):
+            numbers = np.zeros(1, dtype=np.int64)
+            if plan.strata:
+                numbers = numbering.codes(pq.read_table(self.folder / f"strata-{part}.parquet"))
+            sizes = np.pad(sizes, (0, max(0, int(numbers.max()) + 1 - sizes.size)))
+            np.add.at(sizes, numbers, found["strata"])
+            keep(self.folder, f"stratum-numbers-{part}", numbers=numbers.astype(np.int32))
+        check_stratum_sizes(sizes, plan.k, plan.strata)
+        return [int(size) for size in sizes]
+
+    def find_moments(self, plan: Plan) -> tuple[list[float], Moments]:
+        """Give each standardised column's sum of squares, and the columns' means and deviations."""
+        found = list(self.found("sums"))
+        lowest = np.min([part["lowest"] for part in found], axis=0)
+        highest = np.max([part["highest"] for part in found], axis=0)
+        check_magnitudes(plan.names, lowest, highest)
+        offsets = _rounded([part["sums"] for part in found]) / self.n
+        units = np.sqrt(self._sums("squares", offsets=offsets) / self.n)
+        units[lowest == highest] = 0.0
+        score_means = self._sums("scores", offsets=offsets, units=units) / self.n
+        totals = self._sums("score squares", offsets=offsets, units=units, score_means=score_means)
+        return [float(total) for total in totals], Moments(offsets, units)
+
+    def _sums(self, what: str, **known: NDArray[np.float64]) -> NDArray[np.float64]:
+        keep(self.folder, "moments", **known)
+        self.each_part(_tasks.sum_part, what)
+        return _rounded([part["sums"] for part in self.found(what)])
+
+    def cut(self, plan: Plan, sizes: list[int], moments: Moments, most: int) -> tuple[list[int], list[int], int]:
+        """Cut nodes until none that is to be several blocks has more than `most` records.
+
+        Returns the sizes of the nodes, the blocks to make of each, and the level on which they are all there.
+        """
+        k, max_block = plan.k, plan.max_block - plan.max_block % plan.k
+        blocks = [blocks_needed(size, max_block, k) for size in sizes]
+        level = 0
+        while True:
+            opened = [node for node, size in enumerate(sizes) if blocks[node] > 1 and size > most]
+            slots = np.full(len(sizes), -1)
+            slots[opened] = np.arange(len(opened))
+            keep(self.folder, f"open-{level}", slots=slots)
+            self.each_part(_tasks.cut_part, level)
+            self.forget(f"nodes-{level - 1}-*")
+            if not opened:
+                return sizes, blocks, level
+            extremes = list(self.found(f"extremes-{level}"))
+            lowest = moments.scores(np.min([part["lowest"] for part in extremes], axis=0))
+            highest = moments.scores(np.max([part["highest"] for part in extremes], axis=0))
+            columns = np.argmax(highest - lowest, axis=0)
+            lower = [lower_part.py_func(sizes[node], blocks[node], k, max_block) for node in opened]
+            keys, taken = self._select(level, slots, columns, np.array(lower))
+            level += 1
+            keep(
+                self.folder,
+                f"cuts-{level}",
+                slots=slots,
+                columns=columns,
+                keys=keys,
+                taken=taken,
+                uppers=len(sizes) + np.arange(len(opened), dtype=np.int32),
+            )
+            for node, size in zip(opened, lower, strict=True):
+                sizes.append(sizes[node] - size)
+                blocks.append(blocks[node] - blocks[node] // 2)
+                sizes[node], blocks[node] = size, blocks[node] // 2
+
+    def _select(
+        self, level: int, slots: NDArray[np.int64], columns: NDArray[np.int64], ranks: NDArray[np.int64]
+    ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        """Give for each open node the key of that rank, and how many records with just it each part sends below.
+
+        Keys are settled from their highest bits down: a pass counts the next ones, and the bin in which the rank
+        falls says what they are.
+        """
+        n_open = columns.size
+        prefixes = np.zeros(n_open, dtype=np.uint64)
+        chosen = np.zeros(n_open, dtype=np.int64)
+        for turn, width in enumerate(WIDTHS):
+            self.forget(f"counts-{level}-*")
+            keep(self.folder, f"sought-{level}-{turn}", slots=slots, columns=columns, prefixes=prefixes)
+            self.each_part(_tasks.count_part, level, turn)
+            counts = np.zeros(n_open << width, dtype=np.int64)
+            for part in self.found(f"counts-{level}-{turn}"):
+                counts[part["places"]] += part["counts"]
+            reached = np.cumsum(counts.reshape(n_open, -1), axis=1)
+            bins = np.argmax(reached >= ranks[:, None], axis=1)
+            chosen = (np.arange(n_open) << width) + bins
+            ranks = ranks - (reached.ravel()[chosen] - counts[chosen])
+            prefixes = prefixes << np.uint64(width) | bins.astype(np.uint64)
+        equal = np.zeros((len(self.sizes), n_open), dtype=np.int64)
+        for number, part in enumerate(self.found(f"counts-{level}-{len(WIDTHS) - 1}")):
+            _, mine, theirs = np.intersect1d(chosen, part["places"], return_indices=True)
+            equal[number, mine] = part["counts"][theirs]
+        self.forget(f"counts-{level}-*")
+        before = np.cumsum(equal, axis=0) - equal
+        return prefixes, np.clip(ranks - before, 0, equal)
+
+    def mask(self, plan: Plan, sizes: list[int], blocks: list[int], level: int, most: int) -> Figures:
+        """Bring each region's records together and mask them."""
+        bounds = [0]
+        held = 0
+        for node, size in enumerate(sizes):
+            if held and held + size > most:
+                bounds.append(node)
+                held = 0
+            held += size
+        bounds.append(len(sizes))
+        region_sizes = np.add.reduceat(sizes, bounds[:-1])
+        keep_object(self.folder, "settled", plan)
+        keep(self.folder, "regions", bounds=bounds, sizes=sizes, blocks=blocks, parts=len(self.sizes))
+        self.each_part(_tasks.scatter_part, level)
+        self.forget("columns-*")
+        ends = [_tasks.matrix_of(self.folder, f"ends-{part}")[bounds] for part in range(len(self.sizes))]
+        counts = np.diff(ends, axis=1)
+        keep(self.folder, "before", records=np.cumsum(counts, axis=0) - counts)
+        self.each(_tasks.mask_region, [int(size) for size in region_sizes], done=self.n)
+        self.forget("scattered-*")
+        found = [kept(self.folder, f"figures-{region}") for region in range(len(region_sizes))]
+        return reduce(Figures.join, (Figures(int(own["n_groups"]), own["errors"]) for own in found))
+
+    def count_alike(self) -> int:
+        """Give the fewest records that are alike in what the workers have written."""
+        return fewest_alike([_tasks.matrix_of(self.folder, f"digests-{part}") for part in range(len(self.sizes))])
+
+
+def _rounded(digits: list[NDArray[np.int64]]) -> NDArray[np.float64]:
+    """Round each column's sum, the digits of which come in parts."""
+    total = sum(digits, start=np.zeros_like(NO_SUM))
+    return np.array([round_digits(column) for column in total])

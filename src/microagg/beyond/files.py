@@ -1,0 +1,275 @@
+"""protect_file(): mask a file of any size in bounded memory, on this machine or on many.
+
+The columns to mask are copied to scratch, cut into blocks and masked there; the file is then read once more and
+written out with the masked values. Groups and figures are those of protect(blocks="median").
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from microagg import __version__
+from microagg._kernels.sums import round_digits
+from microagg.beyond import _local
+from microagg.beyond._plan import Plan, check_replaceable
+from microagg.checks import check_absent, check_jobs, check_option, check_whole
+from microagg.errors import InvalidData, InvalidParameter, setting
+from microagg.evaluate.loss import InformationLoss, loss_of_sums
+from microagg.grouping import DEFAULT_BLOCK, resolve_method
+from microagg.io._kinds import kind_of
+from microagg.io.batches import Batches
+from microagg.partition import groups_each_column
+from microagg.progress import Progress
+from microagg.recipe import OF_PROTECT, PARTS, Blocks, Method, Recipe, Roles
+from microagg.recipe import choices as choices_by_keyword
+from microagg.recipe._signature import recipe_of, takes
+from microagg.schema import Role, Schema
+
+
+@dataclass(frozen=True)
+class FileRelease:
+    """What is known of a masked file.
+
+    Attributes
+    ----------
+    path : Path
+        The masked file.
+    n_records, n_groups : int
+    k_achieved : int
+        The fewest records that share one combination of values in the masked columns and strata that are released, as
+        in `Release`; counted on the file, read back before it got its name.
+    information : InformationLoss
+        On the standardised columns, original against released.
+    recipe : Recipe
+        Everything the run depended on.
+    n_blocks : int
+        How many blocks the file was cut into.
+    version : str
+        The version of microagg that ran.
+    index_dropped : bool
+        Whether the file had a pandas index of row labels, which count as an identifier.
+    details : mapping of str to str
+        How a text file was read, to show a person: the delimiter, the encoding, the marks of numbers.
+
+    Examples
+    --------
+    >>> import tempfile, pyarrow.parquet as pq, microagg as ma
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pq.write_table(ma.datasets.survey(3000).select(["age", "income"]), f"{folder}/survey.parquet")
+    ...     ma.protect_file(f"{folder}/survey.parquet", f"{folder}/masked.parquet", k=5)
+    FileRelease: 3000 records in 600 groups; k=5 asked, 5 reached; information loss 0.33 %
+    """
+
+    path: Path
+    n_records: int
+    n_groups: int
+    k_achieved: int
+    information: InformationLoss
+    recipe: Recipe
+    n_blocks: int = 0
+    version: str = ""
+    index_dropped: bool = False
+    details: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return (
+            f"FileRelease: {self.n_records} records in {self.n_groups} groups; k={self.recipe.k} asked, "
+            f"{self.k_achieved} reached; information loss {self.information.percent:.2f} %"
+        )
+
+
+@takes(*OF_PROTECT, "read")
+def protect_file(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    k: int | None = None,
+    *,
+    recipe: Recipe | None = None,
+    overwrite: bool = False,
+    scratch: str | os.PathLike[str] | None = None,
+    engine: str = "disk",
+    scheduler: str | None = None,
+    partitions: int | None = None,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+    **choices: Any,
+) -> FileRelease:
+    """Mask a Parquet or CSV file of any size, in bounded memory.
+
+    Rows keep their order and, from Parquet, their row groups. The target appears when it is whole, has been read back,
+    and has at least k records to each combination of values.
+
+    Parameters
+    ----------
+    source : path
+        A Parquet file, a folder of Parquet files (taken in the order of their names), or a text file, such as CSV,
+        whose columns are text but for those to mask, so that what is not masked comes out as it was.
+    target : path
+        The file to write, Parquet or text; with engine="dask" a folder of Parquet files.
+    k : int
+        The least number of records that may share one combination of released values.
+    recipe : Recipe, optional
+        All choices in one value; keywords beside it change single ones. Columns are standardised, missing values
+        refused, blocks cut by median, and refining stays within them; what a recipe says otherwise is refused.
+    overwrite : bool
+        Whether a target that exists may be replaced.
+    scratch : path, optional
+        The folder for scratch, as large as the masked columns in memory (three times that with Dask); by default
+        that of the target. It holds original values: in a file without a name, which vanishes with the process, or
+        with Dask in a folder that only its owner can open, removed at the end.
+    engine : {"disk", "dask"}
+        Threads of this process, or tasks on a Dask cluster (Parquet only). The result does not depend on it.
+    scheduler : str, optional
+        The address of a Dask scheduler, such as "tcp://10.0.0.1:8786", whose workers see the source, the target
+        and the scratch under the same paths. Without one, a cluster on this machine starts and ends with the call;
+        a script that asks for that must keep its code under ``if __name__ == "__main__":``.
+    partitions : int, optional
+        With Dask, the parts in which the file is read, each of whole row groups; by default about a million
+        records each, or four for each worker.
+    n_jobs : int, optional
+        Threads, or workers of a cluster on this machine; by default one a core. The result does not depend on it.
+    progress : callable, optional
+        Called as progress(done, in all), where each record counts three times: read, grouped, written and read back.
+    {choices}
+    **options
+        The method's own options.
+
+    Returns
+    -------
+    FileRelease
+
+    Examples
+    --------
+    >>> import tempfile, pyarrow.parquet as pq, microagg as ma
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pq.write_table(ma.datasets.survey(3000), f"{folder}/survey.parquet")
+    ...     release = ma.protect_file(f"{folder}/survey.parquet", f"{folder}/masked.parquet", k=3,
+    ...                               identifiers=["person"], weight="weight", strata=["region"])
+    ...     pq.read_table(f"{folder}/masked.parquet").num_rows
+    3000
+    """
+    asked = recipe_of(k, recipe, choices)
+    with asked.blamed():
+        _check_possible(asked.spelt_out())
+        n_jobs = check_jobs(n_jobs)
+        partitions = _check_engine(engine, scheduler, partitions)
+        file = Batches(source, asked.reading.said)
+        path = _check_target(target, file, overwrite, folder=engine == "dask")
+        if engine == "dask" and not file.is_parquet:
+            raise InvalidData(
+                f"{file.path.name!r} is text, which cannot be read in parts. Convert it to Parquet first."
+            )
+        plan, index = _planned(file, asked)
+        place = path.parent if scratch is None else Path(scratch)
+        if engine == "disk":
+            outcome = _local.run(file, path, plan, place, n_jobs, progress)
+        else:
+            from microagg.beyond import _cluster
+
+            outcome = _cluster.run(file, path, plan, place, scheduler, n_jobs, partitions, overwrite, progress)
+    errors = [round_digits(digits) for digits in outcome.figures.errors]
+    reading = {} if file.dialect is None else file.dialect.options()
+    return FileRelease(
+        path=path,
+        n_records=outcome.n_records,
+        n_groups=outcome.figures.n_groups,
+        k_achieved=outcome.k_achieved,
+        information=loss_of_sums(errors, outcome.totals, plan.names),
+        recipe=plan.recipe.replace(method=Method(plan.grouping.name, outcome.options), **reading),
+        n_blocks=outcome.n_blocks,
+        version=__version__,
+        index_dropped=index,
+        details=file.details,
+    )
+
+
+def _check_possible(recipe: Recipe) -> None:
+    """Refuse choices that files beyond memory do not have."""
+    usual = Recipe(recipe.k)
+    for parameter, chosen, only in (
+        ("scale", recipe.masking.scale, "columns are standardised"),
+        ("missing", recipe.masking.missing, "missing values are refused"),
+        ("per_column", recipe.masking.per_column, "whole records are grouped"),
+        ("select", recipe.select, "all masked columns form the groups"),
+        ("unit", recipe.roles.unit, "units are not counted"),
+        ("reorder", recipe.output.reorder, "rows keep their order"),
+        ("excel_safe", recipe.output.excel_safe, "text is written as it was read"),
+        ("public", recipe.output.public, "no report is made"),
+    ):
+        table, choice = choices_by_keyword()[parameter]
+        part = getattr(usual, PARTS[table][0])
+        if chosen != (part if parameter == "select" else getattr(part, choice.name)):
+            raise InvalidParameter(
+                f"{setting(parameter)} does not go with files beyond memory, where {only}. Leave it out, or mask in "
+                f"memory.",
+                parameter=parameter,
+            )
+    if recipe.blocks.by not in ("auto", "median"):
+        by = recipe.blocks.by if isinstance(recipe.blocks.by, str) else type(recipe.blocks.by).__name__
+        raise InvalidParameter(
+            f"blocks={by!r} does not go with files beyond memory, which are cut by median. Choose "
+            f"{setting('blocks', 'median')}, or leave it out.",
+            parameter="blocks",
+        )
+
+
+def _planned(file: Batches, asked: Recipe) -> tuple[Plan, bool]:
+    """Give what is to be done with a file, and whether it has row labels of its own, which count as an identifier."""
+    recipe = asked.spelt_out()
+    said = {name for _, name in recipe.roles.named}
+    index = [name for name in file.index_columns if name not in said]  # row labels: they may identify
+    roles = replace(recipe.roles, identifiers=(*recipe.roles.identifiers, *index))
+    schema = Schema.assign(file.names, **roles.lists)
+    names = schema.names(Role.QUASI)
+    grouping = resolve_method(recipe.method, recipe.k, names)
+    if groups_each_column(grouping.name):
+        raise InvalidParameter(
+            f"method {grouping.name!r} groups each column on its own. Mask in memory for that.", parameter="method"
+        )
+    file.read_as_numbers(names)
+    whole = [j for j, name in enumerate(names) if pa.types.is_integer(file.schema.field(name).type)]
+    settled = recipe.replace(
+        roles=Roles.of_schema(schema), blocks=Blocks("median", recipe.blocks.max_block or DEFAULT_BLOCK)
+    )
+    return Plan(settled, schema, grouping, whole if recipe.masking.integers == "round" else []), bool(index)
+
+
+def _check_engine(engine: str, scheduler: str | None, partitions: int | None) -> int | None:
+    """Return the number of partitions, or say what does not go together."""
+    check_option("engine", engine, ("disk", "dask"))
+    if engine == "disk" and (scheduler is not None or partitions is not None):
+        raise InvalidParameter("scheduler and partitions go with engine='dask'. Leave them out, or pass that.")
+    if scheduler is not None and not isinstance(scheduler, str):
+        raise InvalidParameter(f"the scheduler is a {type(scheduler).__name__}. Pass its address, a string.")
+    return None if partitions is None else check_whole("partitions", partitions, 1, None, "One or more.")
+
+
+def _check_target(target: Any, file: Batches, overwrite: bool, *, folder: bool) -> Path:
+    if not isinstance(target, (str, os.PathLike)):
+        raise InvalidParameter(f"the target is a {type(target).__name__}. Pass the path of the file to write.")
+    path = Path(target)
+    if folder and path.suffix.lower() not in (".parquet", ".pq", ""):
+        raise InvalidParameter(f"the target {path.name!r} is to be a folder of .parquet files. Name it so.")
+    if not folder and (path.is_dir() or kind_of(path) not in ("parquet", "csv")):
+        raise InvalidParameter(f"the target {path.name!r} is neither a .parquet file nor a .csv. Name one.")
+    if not path.parent.is_dir():
+        raise InvalidParameter(f"there is no folder for the target {path.name!r}. Make it first.")
+    if file.path.is_dir() and path.parent.samefile(file.path):
+        raise InvalidParameter("the target lies in the folder that is read. Write it to another one.")
+    if path.exists() and any(path.samefile(part) for part in [file.path, *file.parts]):
+        raise InvalidParameter("the target is the source. The original is never overwritten; name another file.")
+    check_absent(path, "the target", overwrite=overwrite)
+    if folder:
+        inside = [path.resolve(), path.absolute()]
+        if path.resolve() == Path.cwd() or any(
+            place in part.resolve().parents for part in file.parts for place in inside
+        ):
+            raise InvalidParameter(
+                f"the target {path.name!r} holds the source or is where you are. Name another folder."
+            )
+        check_replaceable(path)
+    return path

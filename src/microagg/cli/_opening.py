@@ -1,0 +1,70 @@
+"""What the commands say when they open a file."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+
+from microagg.cli._terminal import Terminal, table_of
+from microagg.desk.opening import Opened, open_source, read_file
+from microagg.io.sources import Source
+from microagg.recipe import Recipe
+from microagg.report.text import shown
+from microagg.study.inspection import Inspection
+
+_REMEDY = (
+    "the columns' roles were guessed. Check them and pass --yes, or edit what `microagg inspect` writes and pass it "
+    "with --recipe."
+)
+
+
+def opened(
+    terminal: Terminal,
+    address: str,
+    path: Path | None,
+    k: int | None,
+    chosen: dict[str, Any],
+    *,
+    yes: bool | None = None,
+) -> Opened:
+    """Open a file by a recipe, or guess the roles; where `yes` is said or not, show them, and ask."""
+    asked = None if path is None else Recipe.read(path)
+    with terminal.wait("reading"):
+        source = read_file(address, asked, **chosen)
+    describe(terminal, source)
+    with terminal.wait("looking at the columns"):
+        found = open_source(address, source, asked, k=k, **chosen)
+    if found.inspection is not None and yes is not None:
+        show(terminal, found.inspection)
+        terminal.ask("Are these roles right?", yes=yes, remedy=_REMEDY)
+    return found
+
+
+def describe(terminal: Terminal, source: Source) -> None:
+    """Say how a file was understood."""
+    how = understood(source.details)
+    rows, columns = source.table.num_rows, source.table.num_columns
+    terminal.say(f"{source.name}: {rows} records, {columns} columns ({source.kind}{'; ' + how if how else ''})")
+
+
+def understood(details: Mapping[str, str]) -> str:
+    """Say how a text file is written."""
+    return ", ".join(f"{name} {value!r}" for name, value in details.items())
+
+
+def show(terminal: Terminal, found: Inspection) -> None:
+    """Show the guesses and how exposed the records are."""
+    table = table_of("column", "role", "because", "missing", "different", left=3)
+    for column in found.columns:
+        counts = str(column.missing or ""), str(column.distinct)
+        table.add_row(Text(shown(column.name)), column.role.value, Text(column.reason), *counts)
+    terminal.show(table)
+    share = 100 * found.unique / found.records if found.records else 0.0
+    terminal.say(
+        f"{found.unique} of {found.records} records ({share:.0f} %) are alone with their values in the columns to mask."
+    )
+    if found.incomplete:
+        terminal.say(
+            f"{found.incomplete} records lack a value there; the recipe's `missing` says what becomes of them."
+        )

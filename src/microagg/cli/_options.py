@@ -1,0 +1,98 @@
+"""Options of the commands: those of a recipe's choices follow from their declarations."""
+
+import csv
+import inspect
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from microagg.errors import InvalidParameter
+from microagg.partition import METHODS
+from microagg.recipe import Choice, as_key, choices, options_of
+from microagg.recipe._choice import FLAG, NAMES, NUMBER, NUMBERS, WHOLE, WHOLES, WORD_OR_WHOLE, WORDS
+
+_LISTS = (NAMES, NUMBERS, WHOLES, WORDS)
+_TYPES: dict[str, Any] = {FLAG: bool, WHOLE: int, NUMBER: float}
+_PANELS = {
+    "roles": "Which column is what",
+    "method": "How groups are formed",
+    "masking": "What is released",
+    "select": "Which columns form the groups",
+    "blocks": "Large files",
+    "refine": "Lower loss",
+    "read": "How a text file is written; else detected",
+    "risk": "What the intruder knows",
+    "output": "How it is written",
+    "compare": "What is compared",
+}
+_OTHERS = {"overwrite": "--force", "recipe": "--recipe", "to": "--to", "output": "-o", "k": "-k"}
+"""Choices that are no part of a recipe, as the command line calls them."""
+
+
+def options_of_recipe(tables: Sequence[str], spelt: Mapping[str, str]) -> dict[str, tuple[inspect.Parameter, Choice]]:
+    """Give the options that these tables of a recipe make, each with its choice; `spelt` spells some in another way."""
+    known = choices(*tables)
+    if "method" in tables:
+        for method in METHODS:
+            known |= {name: ("method", option) for name, option in options_of(method).items() if name not in known}
+    return {key: (_parameter(table, choice, spelt.get(key)), choice) for key, (table, choice) in known.items()}
+
+
+def _parameter(table: str, choice: Choice, spelling: str | None) -> inspect.Parameter:
+    dashed = choice.keyword.replace("_", "-")
+    names = [spelling] if spelling else [f"--{dashed}/--no-{dashed}"] if choice.kind == FLAG else [f"--{dashed}"]
+    help_ = f"{choice.said[0].upper()}{choice.said[1:]}"
+    if choice.words:
+        help_ += f": {', '.join(choice.words)}"
+    if choice.kind in _LISTS:
+        help_ += ", with commas"
+    usual = "" if choice.default in (None, (), False) or choice.kind == FLAG else f" By default {choice.default}."
+    option = typer.Option(*names, help=f"{help_}.{usual}", rich_help_panel=_PANELS[table], show_default=False)
+    kind: Any = _TYPES.get(choice.kind, str) | None
+    annotation: Any = Annotated[kind, option]
+    return inspect.Parameter(choice.keyword, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+def value_of(choice: Choice, given: Any) -> Any:
+    """Give what an option stands for: lists are written with commas, moves as a number."""
+    if choice.kind == WORD_OR_WHOLE:
+        return int(given) if given.isdecimal() else given
+    if choice.keyword == "select" and given not in choice.words:
+        return listed(given)
+    if choice.kind not in _LISTS:
+        return given
+    parts = listed(given)
+    try:
+        if choice.kind == WHOLES:
+            return [int(part) for part in parts]
+        if choice.kind == NUMBERS:
+            numbers = [float(part) for part in parts]
+            return numbers if len(numbers) != 1 else numbers[0]
+    except ValueError:
+        raise InvalidParameter(
+            f"{choice.keyword}={given!r} must be {choice.kind}, with commas.", parameter=choice.keyword
+        ) from None
+    return parts
+
+
+def listed(text: str) -> list[str]:
+    """Split a list at its commas; a name that holds one stands in double quotes."""
+    row = next(csv.reader([text], skipinitialspace=True), [])
+    return [part.strip() for part in row if part.strip()]
+
+
+def as_option(parameter: str, value: Any) -> str:
+    """Say a choice as the command line takes it; one that it does not, as a recipe does."""
+    name = _OTHERS.get(parameter, f"--{parameter.replace('_', '-')}")
+    if parameter not in _OTHERS and parameter not in (*choices(), "columns", "engine", "scheduler"):
+        return as_key(parameter, value)
+    if value is None or isinstance(value, bool):
+        return name if value is not False else name.replace("--", "--no-", 1)
+    text = (
+        ",".join(f'"{one}"' if "," in str(one) else str(one) for one in value)
+        if isinstance(value, list)
+        else str(value)
+    )
+    return f"{name} {shlex.quote(text)}"

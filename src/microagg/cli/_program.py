@@ -1,0 +1,255 @@
+"""The commands, their arguments and options."""
+
+import importlib
+import inspect as signatures
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from microagg import __version__
+
+Address = Annotated[
+    str,
+    typer.Argument(
+        help="CSV, TSV (.gz, .zst), Parquet (file or folder), Feather, SPSS, Stata, SAS, "
+        "duckdb:///file.db?table=t or postgresql://host/db?table=t.",
+        show_default=False,
+    ),
+]
+_SPEAKING = {
+    "quiet": Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")],
+    "as_json": Annotated[bool, typer.Option("--json", help="Print the result as JSON; all else to standard error.")],
+}
+Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Accept the guessed roles without asking.")]
+Picture = Annotated[Path | None, typer.Option("--output", "-o", help="Where to draw it: .svg, .png or .pdf.")]
+NewFile = Annotated[str, typer.Option("--output", "-o", help="The file to write, of any kind.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Another seed, another file.")]
+RecipeFile = Annotated[Path | None, typer.Option(help="A recipe, as `microagg inspect` writes it.")]
+K = Annotated[int | None, typer.Option("-k", help="Records that share each combination of released values; 5.")]
+
+
+def make_program(words: Sequence[str] | None = None) -> typer.Typer:
+    """Give the program with its commands; what methods there are is read off when it is made.
+
+    `words` are those of a command line, where they are known: only its command then needs all its options.
+    """
+    app = typer.Typer(
+        help="Release microdata without exposing anybody in it: k-anonymity by microaggregation.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+    )
+    app.callback(invoke_without_command=True)(_about)
+    _add_work(app, words)
+    _add_datasets(app)
+    return app
+
+
+def _command(app: typer.Typer, *tables: str, words: Sequence[str] | None = None, **spelt: str) -> Callable[..., Any]:
+    """Add a command: what is declared here is what its module's function of the same name, or `run`, is called with.
+
+    `tables` are those of a recipe whose choices are options too; those that were used come as one mapping, `chosen`.
+    `spelt` spells some in another way.
+    """
+
+    def added(declared: Callable[..., None]) -> Callable[..., None]:
+        own = list(signatures.signature(declared).parameters.values())
+        name, module = declared.__name__, app.info.name if isinstance(app.info.name, str) else declared.__name__
+        made: dict[str, Any] = {}
+        if tables and (words is None or name in words):
+            from microagg.cli._options import options_of_recipe, value_of
+
+            made = options_of_recipe(tables, spelt)
+
+        def called(quiet: bool = False, as_json: bool = False, **given: Any) -> None:
+            from microagg.cli._terminal import Terminal
+
+            work = importlib.import_module(f"microagg.cli.{module}")
+            used = {key: (choice, given.pop(key)) for key, (_, choice) in made.items()}
+            if tables:
+                given["chosen"] = {key: value_of(of, value) for key, (of, value) in used.items() if value is not None}
+            getattr(work, "run" if module == name else name)(Terminal(quiet=quiet, as_json=as_json), **given)
+
+        speaking = [_by_name(key, annotation) for key, annotation in _SPEAKING.items()]
+        parameters = [*own, *(parameter for parameter, _ in made.values()), *speaking]
+        called.__name__, called.__doc__ = name, declared.__doc__
+        signature = signatures.Signature([one.replace(kind=one.KEYWORD_ONLY) for one in parameters])
+        called.__signature__ = signature  # type: ignore[attr-defined]
+        called.__annotations__ = {one.name: one.annotation for one in parameters}
+        app.command(name.removesuffix("_"))(called)
+        return called
+
+    return added
+
+
+def _by_name(name: str, annotation: Any) -> signatures.Parameter:
+    return signatures.Parameter(name, signatures.Parameter.KEYWORD_ONLY, default=False, annotation=annotation)
+
+
+def _about(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    """Release microdata without exposing anybody in it."""
+    if version:
+        typer.echo(f"microagg {__version__}")
+        raise typer.Exit
+
+
+def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
+    """Add the commands that work on somebody's file."""
+
+    @_command(app)
+    def demo(
+        output: Annotated[
+            Path, typer.Option("--output", "-o", help="Folder for the masked file and the report.")
+        ] = Path("demo"),
+        records: Annotated[int, typer.Option("--records", "-n", min=10, help="Persons in the made survey.")] = 2000,
+        seed: Seed = 0,
+        force: Force = False,
+    ) -> None:
+        """Mask a made household survey: two methods at three levels of k, compared, with a report.
+
+        Example: [bold]microagg demo -o out[/bold]
+        """
+
+    @_command(app, "read", words=words)
+    def inspect(
+        source: Address,
+        k: K = None,
+        output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the recipe.")] = Path(
+            "recipe.toml"
+        ),
+        force: Force = False,
+    ) -> None:
+        """Look at a file: its columns, what each probably is, how exposed its records are; write a recipe to edit.
+
+        Example: [bold]microagg inspect survey.csv -k 5[/bold]
+        """
+
+    @_command(app, "roles", "method", "masking", "select", "blocks", "refine", "risk", "output", "read", words=words)
+    def mask(
+        source: Address,
+        output: Annotated[
+            Path, typer.Option("--output", "-o", help="Folder for the masked file, the report and the recipe.")
+        ] = Path("out"),
+        k: K = None,
+        recipe: RecipeFile = None,
+        to: Annotated[
+            str | None, typer.Option(help="Where the masked data goes instead: a file of any kind, or a database.")
+        ] = None,
+        engine: Annotated[
+            str,
+            typer.Option(
+                help="memory; disk: Parquet or text beyond memory; dask: many machines. The last two: no report."
+            ),
+        ] = "memory",
+        scheduler: Annotated[
+            str | None, typer.Option(help="With dask: the scheduler's address; else a local one.")
+        ] = None,
+        script: Annotated[
+            bool, typer.Option("--script", help="Print also a Python script that gives the same masked file.")
+        ] = False,
+        yes: Yes = False,
+        force: Force = False,
+    ) -> None:
+        """Mask a file: a safe file, a report on it, and the recipe that gives them again.
+
+        Without a recipe the columns' roles are guessed and shown, and you are asked whether they are right. What is
+        said on the command line goes before what a recipe says.
+
+        Example: [bold]microagg mask survey.csv -k 5 -o out[/bold]
+        """
+
+    @_command(app, "risk", "read", words=words, sample_seed="--seed")
+    def assess(
+        original: Annotated[str, typer.Argument(help="The file before masking.", show_default=False)],
+        masked: Annotated[
+            str, typer.Argument(help="The masked one, the same records in the same order.", show_default=False)
+        ],
+        recipe: RecipeFile = None,
+        columns: Annotated[
+            str | None,
+            typer.Option(help="Columns to judge, with commas; else the recipe's, or all numbers that differ."),
+        ] = None,
+        strata: Annotated[
+            str | None, typer.Option(help="Columns released as they are that an intruder knows too, with commas.")
+        ] = None,
+    ) -> None:
+        """Judge any masked file, whoever made it: what was lost, and what an intruder could do.
+
+        The rows of both files must stand for the same records, in the same order.
+
+        Example: [bold]microagg assess survey.csv out/survey_masked.csv --recipe out/recipe.toml[/bold]
+        """
+
+    @_command(app, "compare", "roles", "masking", "select", "blocks", "refine", "risk", "read", words=words, ks="-k")
+    def compare(
+        source: Address,
+        recipe: RecipeFile = None,
+        output: Picture = None,
+        yes: Yes = False,
+        force: Force = False,
+    ) -> None:
+        """Compare methods and levels of k on one file: loss, risk and both combined.
+
+        By default mdav, vmdav, cbfs and iamat at k = 3, 5 and 10, unless a recipe says otherwise.
+
+        Example: [bold]microagg compare survey.csv -k 3,5,10 -o map.svg[/bold]
+        """
+
+    @_command(app, "read", words=words)
+    def tree(
+        source: Address,
+        measure: Annotated[str, typer.Option(help="emim, chi2, normal or vi.")] = "emim",
+        count: Annotated[
+            int | None, typer.Option(help="How many columns to choose; 3, or all of fewer.", min=1)
+        ] = None,
+        recipe: RecipeFile = None,
+        output: Picture = None,
+        force: Force = False,
+    ) -> None:
+        """Draw which columns depend on which, and the few that would stand for all.
+
+        Example: [bold]microagg tree survey.csv -o tree.svg[/bold]
+        """
+
+
+def _add_datasets(app: typer.Typer) -> None:
+    """Add the commands that give files to try things on."""
+    datasets = typer.Typer(name="datasets", help="Reference files and made ones.", no_args_is_help=True)
+    app.add_typer(datasets)
+
+    @_command(datasets)
+    def list_() -> None:
+        """List the data sets there are.
+
+        Example: [bold]microagg datasets list[/bold]
+        """
+
+    @_command(datasets)
+    def fetch(
+        name: Annotated[str, typer.Argument(help="tarragona, census or eia.", show_default=False)],
+        output: NewFile,
+        force: Force = False,
+    ) -> None:
+        """Fetch a CASC reference file, verify it and write it.
+
+        Example: [bold]microagg datasets fetch census -o census.csv[/bold]
+        """
+
+    @_command(datasets)
+    def make(
+        output: NewFile,
+        name: Annotated[str, typer.Argument(help="survey, uniform or normal.")] = "survey",
+        records: Annotated[int, typer.Option("--records", "-n", min=1, help="How many.")] = 2000,
+        columns: Annotated[int, typer.Option("--columns", "-d", min=1, help="Of uniform and normal.")] = 10,
+        seed: Seed = 0,
+        force: Force = False,
+    ) -> None:
+        """Make a file to try things on.
+
+        Example: [bold]microagg datasets make survey -o survey.csv[/bold]
+        """

@@ -1,0 +1,68 @@
+"""One file's work without a voice: open, guess, mask, judge, compare, write all or nothing.
+
+The command line and other edges parse what a person asks for, call these functions and show what comes back. Nothing
+here prints, asks or draws a bar: progress is a callable, and what it raises stops the work with nothing left behind.
+Everything is imported when it is first used.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from microagg.desk.again import command as command
+    from microagg.desk.again import script as script
+    from microagg.desk.assessing import Assessed as Assessed
+    from microagg.desk.assessing import assess as assess
+    from microagg.desk.assessing import read_pair as read_pair
+    from microagg.desk.candidates import each_candidate as each_candidate
+    from microagg.desk.masking import judge as judge
+    from microagg.desk.masking import mask as mask
+    from microagg.desk.masking import mask_beyond_memory as mask_beyond_memory
+    from microagg.desk.opening import Opened as Opened
+    from microagg.desk.opening import open_file as open_file
+    from microagg.desk.words import Told as Told
+    from microagg.desk.words import told as told
+    from microagg.desk.writing import Written as Written
+    from microagg.desk.writing import write as write
+
+_HOME = {
+    "Assessed": "assessing",
+    "Opened": "opening",
+    "Told": "words",
+    "Written": "writing",
+    "assess": "assessing",
+    "command": "again",
+    "each_candidate": "candidates",
+    "judge": "masking",
+    "mask": "masking",
+    "mask_beyond_memory": "masking",
+    "open_file": "opening",
+    "read_pair": "assessing",
+    "script": "again",
+    "told": "words",
+    "write": "writing",
+}
+
+__all__ = [
+    "Assessed",
+    "Opened",
+    "Told",
+    "Written",
+    "assess",
+    "command",
+    "each_candidate",
+    "judge",
+    "mask",
+    "mask_beyond_memory",
+    "open_file",
+    "read_pair",
+    "script",
+    "told",
+    "write",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'microagg.desk' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"microagg.desk.{_HOME[name]}"), name)

@@ -1,0 +1,236 @@
+"""Judging any masked file, whoever made it, beside its original."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from microagg.assess import disclosure_risk, loss_measures, usual_sample
+from microagg.desk._rows import Pair
+from microagg.errors import InvalidData, RoleError, setting
+from microagg.evaluate.definitions import measures_of
+from microagg.evaluate.measure import Measure
+from microagg.evaluate.risk import DisclosureRisk
+from microagg.evaluate.score import scoring_index
+from microagg.evaluate.utility import LossMeasures
+from microagg.io import frames
+from microagg.io.sources import Source, is_text_file, read_source
+from microagg.progress import Progress
+from microagg.recipe import Recipe
+from microagg.report.text import shown
+from microagg.schema import Role
+
+_UNCHANGED = (Role.CONFIDENTIAL, Role.KEEP, Role.WEIGHT)
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Two files that were read, the second said to be the first one masked.
+
+    Attributes
+    ----------
+    before, after : Source
+    left_out : int
+        Records that the recipe leaves out of the original, which stand in neither any more.
+    """
+
+    before: Source
+    after: Source
+    left_out: int = 0
+
+
+@dataclass(frozen=True)
+class Assessed:
+    """What was lost between two files, and what an intruder could do.
+
+    Attributes
+    ----------
+    columns, strata : list of str
+        Those judged, and those within which an intruder links.
+    loss : LossMeasures
+    risk : DisclosureRisk
+    score : float
+        The scoring index.
+    warnings : list of str
+        What makes the figures look better than they are; choices are named by `microagg.errors.setting`.
+    """
+
+    columns: list[str]
+    strata: list[str]
+    loss: LossMeasures
+    risk: DisclosureRisk
+    score: float
+    warnings: list[str]
+
+    @property
+    def linked(self) -> str:
+        """How many records an intruder links, in words."""
+        return _linked(self.risk, self.strata)
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """Every figure of loss and of risk, with its words."""
+        return (*self.loss.measures, *self.risk.measures, *measures_of("both", self.loss, self.risk))
+
+
+def read_pair(original: str, masked: str, recipe: Recipe | None, reading: Mapping[str, Any]) -> Pairing:
+    """Read both files, those of them that are text as they are said to be written."""
+    if recipe is not None and recipe.output.reorder:
+        raise InvalidData(
+            "the recipe sorts the released rows (reorder = true), so they do not stand beside their originals. Mask "
+            "once more with reorder = false and assess that; the values are the same. Or read the report of `mask`."
+        )
+    how = ({} if recipe is None else recipe.reading.said) | dict(reading)
+    texts = [is_text_file(address) for address in (original, masked)]
+    if reading and not any(texts):
+        texts[0] = True  # whose reader says that options of text files do not go with it
+    before, after = (
+        read_source(address, **(how if is_text else {}))
+        for address, is_text in zip((original, masked), texts, strict=True)
+    )
+    if recipe is None or recipe.masking.missing != "drop":
+        return Pairing(before, after)
+    lacking = _lacking(before, recipe)
+    left_out = int(np.count_nonzero(lacking))
+    return Pairing(
+        replace(before, table=before.table.filter(pa.array(~lacking))) if left_out else before, after, left_out
+    )
+
+
+def _lacking(source: Source, recipe: Recipe) -> Any:
+    """Tell which records masking by this recipe leaves out."""
+    masked = recipe.masked(source.table.column_names)
+    names = [*masked, *recipe.roles.strata, *recipe.roles.of(Role.UNIT.value)]
+    masks = frames.missing_rows(frames.open_frame(source.typed(masked)), names)
+    return np.logical_or.reduce(list(masks.values())) if masks else np.zeros(source.table.num_rows, dtype=bool)
+
+
+def assess(
+    files: Pairing,
+    recipe: Recipe | None = None,
+    *,
+    columns: list[str] | None = None,
+    keys: list[str] | None = None,
+    strata: list[str] | None = None,
+    sample: int | None = None,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> Assessed:
+    """Judge a masked file; what is not said here the recipe says, or the files show."""
+    before, after = files.before, files.after
+    pair = Pair(before.typed(), after.typed())
+    within = _strata(pair, recipe, strata)
+    names = _compared(pair, before, recipe, columns, within)
+    _check_order(pair, recipe, names if recipe is not None or columns is not None else [], within)
+    wanted = Recipe(2).risk if recipe is None else recipe.risk
+    keys = keys if keys is not None else None if wanted.keys is None else list(wanted.keys)
+    sample = sample if sample is not None else wanted.sample or usual_sample(before.table.num_rows)
+    left, right = (one.typed(names).select([*names, *within]) for one in (before, after))
+    loss = loss_measures(left, right, columns=names)
+    risk = disclosure_risk(
+        left,
+        right,
+        keys=keys,
+        columns=names,
+        strata=within,
+        sample=sample,
+        seed=wanted.seed if seed is None else seed,
+        progress=progress,
+    )
+    score = scoring_index(loss.g_il, risk.g_dr)
+    return Assessed(names, within, loss, risk, score, _warnings(pair, recipe, names, within))
+
+
+def _strata(pair: Pair, recipe: Recipe | None, given: list[str] | None) -> list[str]:
+    """Give the columns that the intruder links within; both files must have them, row by row alike."""
+    declared = () if recipe is None else recipe.roles.strata
+    strata = list(declared if given is None else given)
+    pair.check_known(strata)
+    for name in strata:
+        if not pair.is_same(name):
+            raise InvalidData(f"the stratum {name!r} {pair.difference(name)}")
+    return strata
+
+
+def _compared(
+    pair: Pair, before: Source, recipe: Recipe | None, given: list[str] | None, strata: list[str]
+) -> list[str]:
+    """Give the columns to judge: those named, those the recipe masks, or the numbers in both files that differ."""
+    if given is not None or recipe is not None:
+        names = given if given is not None else recipe.masked(before.table.column_names) if recipe else []
+        pair.check_known(names)
+        both = next((name for name in names if name in strata), None)
+        if both is not None:
+            raise RoleError(f"column {both!r} is a stratum and among the columns to compare. Leave one out.")
+        return names
+    common = [name for name in pair.common if name not in strata and pair.is_numeric(name)]
+    if not common:
+        raise InvalidData(
+            f"the files have no column of numbers in common. Name them: {setting('columns')}.", parameter="columns"
+        )
+    return [name for name in common if not pair.is_same(name)] or common
+
+
+def _check_order(pair: Pair, recipe: Recipe | None, masked: list[str], strata: list[str]) -> None:
+    """Refuse files whose rows cannot stand for the same records; columns said to be masked bear no witness."""
+    declared = [] if recipe is None else _declared_unchanged(recipe)
+    others = [name for name in pair.common if name not in strata and (name not in masked or name in declared)]
+    moved = [name for name in others if pair.is_moved(name)]
+    wrong = next((name for name in moved if name in declared), None)
+    if wrong is None and moved and not any(pair.is_witness(name) for name in pair.common):
+        wrong = moved[0]
+    if wrong is not None:
+        raise InvalidData(
+            f"column {wrong!r} {pair.difference(wrong)} If it was swapped on purpose, name it "
+            f"({setting('columns')}), or leave it out of one file if it is no number.",
+            columns=[wrong],
+        )
+
+
+def _declared_unchanged(recipe: Recipe) -> list[str]:
+    return [name for role in _UNCHANGED for name in recipe.roles.of(role.value)]
+
+
+def _warnings(pair: Pair, recipe: Recipe | None, names: list[str], strata: list[str]) -> list[str]:
+    """Say what makes the figures look better than they are."""
+    found = []
+    unchanged = [name for name in pair.common if pair.is_witness(name) and name not in (*names, *strata)]
+    numbers = [name for name in unchanged if pair.is_numeric(name)]
+    others = [name for name in unchanged if name not in numbers]
+    if numbers:
+        found.append(
+            f"released unchanged and not judged: {', '.join(numbers)}. An intruder who knows them links more records "
+            f"than is shown. To judge them as well: {setting('columns', [*names, *numbers])}"
+        )
+    if others:
+        found.append(
+            f"released unchanged and no numbers: {', '.join(others)}. An intruder who knows them links more records "
+            f"than is shown. To let him: {setting('strata', [*strata, *others])}"
+        )
+    for name in [] if recipe is None else _declared_unchanged(recipe):
+        if name in pair.common and not pair.is_same(name):
+            found.append(f"by the recipe {name!r} is released as it is, but it differs. Is this the file it gave?")
+    if not any(pair.is_witness(name) for name in pair.common) and pair.is_sorted_anew():
+        found.append(
+            "the masked file is sorted and the original is not. If its rows were put in order when masking, they do "
+            "not stand beside their originals, and nothing shown here holds. Mask without that to assess."
+        )
+    return found
+
+
+def _linked(risk: DisclosureRisk, strata: list[str]) -> str:
+    """Say how many records are linked, by what, and on how many records that was estimated."""
+    keys = [shown(name) for name in risk.columns if name in risk.keys]
+    only = f"only {', '.join(keys)} ({len(keys)} of {len(risk.columns)} columns)"
+    known = only if risk.restricted else f"{len(keys)} columns" if len(keys) > 1 else keys[0]
+    within = f" and {', '.join(map(shown, strata))}" if strata else ""
+    linked = f"records linked by an intruder who knows {known}{within}: "
+    linked += f"{risk.rld:.2f} % by some of them, {risk.full_keys:.2f} % by all" if keys[1:] else f"{risk.rld:.2f} %"
+    if risk.sampled is not None:
+        linked += (
+            f" (estimated on {risk.sampled} records drawn with seed {risk.seed}; standard error "
+            f"{risk.standard_error:.2f})"
+        )
+    return linked

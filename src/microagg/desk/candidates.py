@@ -1,0 +1,31 @@
+"""Several releases of one file, one after the other as they come."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from microagg.desk.opening import Opened
+from microagg.progress import Progress
+from microagg.recipe import Recipe
+from microagg.release import Release
+from microagg.study.comparison import Candidate, compare_each, recipes_to_compare
+
+
+def each_candidate(
+    opened: Opened, recipes: Sequence[tuple[str, Recipe]], progress: Progress | None = None
+) -> Iterator[tuple[Candidate, Release[Any]]]:
+    """Give a release and its figures for each recipe, named by its method."""
+    return compare_each(opened.source, recipes, progress=progress)
+
+
+def variants(recipe: Recipe) -> list[tuple[str, Recipe]]:
+    """Give the recipes to compare on a file, named by their method: what [compare] of a recipe says."""
+    return recipes_to_compare(None, None, recipe, {})
+
+
+def not_used(recipe: Recipe, methods: Sequence[str]) -> list[str]:
+    """Say which choices of a recipe have no part in a comparison of these methods."""
+    name, options = recipe.method.name, recipe.method.options
+    if name in methods:
+        return []
+    with_options = f" and its {', '.join(options)}" if options else ""
+    return [f"the method {name}{with_options}, which is not among those compared"]

@@ -1,0 +1,110 @@
+"""Figures as plain values, for programs: the same dictionaries whichever edge hands them out."""
+
+from typing import Any
+
+from microagg.beyond import FileRelease
+from microagg.desk.assessing import Assessed
+from microagg.desk.trees import ColumnTree
+from microagg.evaluate.risk import DisclosureRisk
+from microagg.io.sources import Source
+from microagg.release import Release
+from microagg.study.comparison import Comparison
+from microagg.study.inspection import Inspection
+
+
+def risk_facts(risk: DisclosureRisk) -> dict[str, Any]:
+    """Give the figures of risk, with the columns that the intruder knows and the sample they were estimated on."""
+    return {
+        "keys": [name for name in risk.columns if name in risk.keys],
+        "record_linkage_percent": risk.rld,
+        "record_linkage_all_keys_percent": risk.full_keys,
+        "sampled": risk.sampled,
+        "seed": risk.seed,
+        "standard_error": risk.standard_error,
+        "interval_disclosure_percent": risk.interval,
+        "g_dr": risk.g_dr,
+    }
+
+
+def release_facts(release: Release[Any]) -> dict[str, Any]:
+    """Give the figures of a release that was judged."""
+    return {
+        "records": len(release.groups),
+        "records_left_out": release.n_dropped,
+        "groups": release.n_groups,
+        "k": release.recipe.k,
+        "k_reached": release.k_achieved,
+        "information_loss_percent": release.information.percent,
+        "g_il": release.loss.g_il,
+        **risk_facts(release.risk),
+    }
+
+
+def inspection_facts(source: Source, inspection: Inspection) -> dict[str, Any]:
+    """Give what a file holds, and what was guessed of each column."""
+    columns = [
+        {
+            "name": column.name,
+            "type": column.type,
+            "missing": column.missing,
+            "distinct": column.distinct,
+            "role": column.role.value,
+            "reason": column.reason,
+        }
+        for column in inspection.columns
+    ]
+    return {
+        "source": source.name,
+        "kind": source.kind,
+        "details": dict(source.details),
+        "records": inspection.records,
+        "unique": inspection.unique,
+        "incomplete": inspection.incomplete,
+        "columns": columns,
+    }
+
+
+def file_release_facts(release: FileRelease) -> dict[str, Any]:
+    """Give the figures of a file that was masked beyond memory."""
+    return {
+        "details": dict(release.details),
+        "records": release.n_records,
+        "groups": release.n_groups,
+        "k": release.recipe.k,
+        "k_reached": release.k_achieved,
+        "information_loss_percent": release.information.percent,
+    }
+
+
+def comparison_facts(found: Comparison) -> dict[str, Any]:
+    """Give the figures of releases that were compared."""
+    return {
+        "candidates": [one.as_dict() for one in found.candidates],
+        "best": {"method": found.best.method, "k": found.best.k},
+        "frontier": [{"method": one.method, "k": one.k} for one in found.frontier],
+        "sampled": found.sampled,
+        "standard_error": found.standard_error,
+    }
+
+
+def assessed_facts(found: Assessed) -> dict[str, Any]:
+    """Give the figures of a masked file beside its original."""
+    return {
+        "columns": found.columns,
+        "strata": found.strata,
+        "information_loss_percent": found.loss.percent,
+        "per_column_percent": dict(found.loss.per_column),
+        "g_il": found.loss.g_il,
+        **risk_facts(found.risk),
+        "scoring_index": found.score,
+        "figures": {one.name: one.value for one in found.measures},
+    }
+
+
+def tree_facts(tree: ColumnTree) -> dict[str, Any]:
+    """Give a dependence tree by its edges, and the columns that would stand for all."""
+    edges = [
+        {"first": tree.names[edge.first], "second": tree.names[edge.second], "weight": edge.weight}
+        for edge in tree.dependence.edges
+    ]
+    return {"columns": tree.names, "edges": edges, "chosen": list(tree.chosen.columns)}

@@ -1,0 +1,64 @@
+"""Masking a file that was opened: in memory, or beyond it."""
+
+from pathlib import Path
+from typing import Any
+
+from microagg.desk.opening import Opened
+from microagg.errors import InvalidParameter, setting
+from microagg.io.databases import is_database
+from microagg.pipeline import protect
+from microagg.progress import Progress
+from microagg.recipe import Recipe
+from microagg.release import Release
+
+ENGINES = ("memory", "disk", "dask")
+
+
+def mask(opened: Opened, progress: Progress | None = None) -> Release[Any]:
+    """Mask a file by its recipe."""
+    return protect(opened.source, recipe=opened.recipe, progress=progress)
+
+
+def judge(release: Release[Any], progress: Progress | None = None) -> Release[Any]:
+    """Measure the loss, and the risk that the recipe asks for."""
+    with release.recipe.blamed():
+        return release.judged(progress=progress)
+
+
+def check_beyond_memory(address: str, to: str | None, recipe: Recipe, engine: str) -> None:
+    """Refuse, before any work, what does not go with a file that is not read into memory."""
+    if recipe.roles.quasi is None and recipe.origin is None:
+        raise InvalidParameter(
+            f"beyond memory a recipe is needed, since the file is not read to guess ({setting('engine', engine)}). "
+            f"Inspect a part of it first.",
+            parameter="recipe",
+        )
+    if is_database(address) or (to is not None and is_database(to)):
+        raise InvalidParameter(
+            f"{setting('engine', engine)} works on files, not on tables of databases. Leave it out.",
+            parameter="engine",
+        )
+
+
+def mask_beyond_memory(
+    address: str,
+    target: Path,
+    recipe: Recipe,
+    *,
+    engine: str,
+    scheduler: str | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Any:
+    """Mask a Parquet or text file on disk or on a cluster, and give the `FileRelease`."""
+    from microagg.beyond import protect_file
+
+    return protect_file(
+        address,
+        target,
+        recipe=recipe,
+        engine=engine,
+        scheduler=scheduler,
+        overwrite=overwrite,
+        progress=progress,
+    )

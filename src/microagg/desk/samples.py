@@ -1,0 +1,114 @@
+"""Files to try things on: reference files and synthetic ones, and the whole job on one of them."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from microagg import datasets
+from microagg._kernels._jit import is_cold
+from microagg.checks import check_absent, check_option
+from microagg.datasets.casc import REFERENCES as REFERENCES
+from microagg.desk.tables import write_release
+from microagg.errors import InvalidParameter, setting
+from microagg.io.files import narrow_to_folder
+from microagg.io.sources import Source, check_target, write_target
+from microagg.pipeline import protect
+from microagg.recipe import Recipe
+from microagg.release import Release
+from microagg.study.comparison import Comparison, compare_each, comparison_of, recipes_to_compare
+
+MADE = {
+    "survey": "a believable household survey, with identifiers, weights and regions",
+    "uniform": "independent columns, each value as likely as any other",
+    "normal": "independent columns, normally distributed",
+}
+"""The files that can be made, and what they are."""
+
+DEMO = Recipe.of(5, identifiers=["person"], weight="weight", keep=["region"], methods=["mdav", "iamat"], ks=[3, 5, 10])
+"""What the demonstration does to a survey."""
+
+
+def check_sample(name: str, known: Any, address: str, *, overwrite: bool) -> None:
+    """Refuse a file that is not known, or cannot be written, before any work is done."""
+    check_option("name", name, known)
+    check_target(address, overwrite=overwrite)
+
+
+def made_table(name: str, records: int, columns: int, seed: int) -> pa.Table:
+    """Make a file of this name."""
+    if name == "survey":
+        return datasets.survey(records, seed=seed)
+    matrix = (datasets.uniform if name == "uniform" else datasets.normal)(records, columns, seed=seed)
+    return pa.table({f"v{j + 1}": column for j, column in enumerate(matrix.T)})
+
+
+def reference_table(name: str) -> pa.Table:
+    """Fetch a reference file, or find it where it was put."""
+    return datasets.load(name)
+
+
+def write_sample(table: pa.Table, address: str, *, overwrite: bool) -> None:
+    """Write such a file."""
+    write_target(table, address, Source(table, "made", "parquet"), overwrite=overwrite)
+
+
+@dataclass(frozen=True)
+class Demonstrated:
+    """What the demonstration has made."""
+
+    masked: Path
+    report: Path
+    release: Release[Any]
+    comparison: Comparison
+
+
+def check_demonstration(folder: Path, *, overwrite: bool) -> tuple[Path, Path]:
+    """Refuse, before any work, a folder that the demonstration cannot write to; give the files it will write."""
+    made = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not made.is_dir():
+        raise InvalidParameter(
+            f"{made.name!r} is a file, and the output is to be a folder. Name one: {setting('output')}.",
+            parameter="output",
+        )
+    masked, report = folder / "survey_masked.csv", folder / "report.html"
+    for path in (masked, report):
+        check_absent(path, "the output", overwrite=overwrite)
+    return masked, report
+
+
+def demonstrate(
+    folder: Path,
+    records: int,
+    seed: int,
+    *,
+    overwrite: bool = False,
+    waiting: Callable[[str], AbstractContextManager[Any]] = nullcontext,
+    barred: Callable[[str], AbstractContextManager[Any]] = nullcontext,
+) -> Demonstrated:
+    """Mask a synthetic survey by each method at each k; write one masked file and its report.
+
+    `waiting` and `barred` show a person that something goes on.
+    """
+    masked, report = check_demonstration(folder, overwrite=overwrite)
+    survey = datasets.survey(records, seed=seed)
+    recipes = recipes_to_compare(None, None, DEMO, {})
+    if is_cold():
+        with waiting("compiling"):
+            for _, recipe in recipes:
+                protect(survey.slice(0, 20), recipe=recipe.replace(k=3))
+    with barred("masking and judging") as tell:
+        judged = list(compare_each(survey, recipes, progress=tell if callable(tell) else None))
+    comparison = comparison_of([candidate for candidate, _ in judged], recipes)
+    release = next(one for _, one in judged if (one.recipe.method.name, one.recipe.k) == ("mdav", DEMO.k))
+    with waiting("writing"):
+        folder.mkdir(parents=True, exist_ok=True)
+        new = [path for path in (masked, report) if not path.exists()]
+        write_release(release, masked, None, overwrite=overwrite)
+        release.report(report, comparison=comparison, overwrite=overwrite)
+        for path in new:
+            narrow_to_folder(path)
+    return Demonstrated(masked, report, release, comparison)

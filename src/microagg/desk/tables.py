@@ -1,0 +1,121 @@
+"""Tables in and out for Python: `microagg.read` and `microagg.write`."""
+
+import os
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from microagg.desk.opening import read_file
+from microagg.errors import InvalidParameter
+from microagg.io.sources import Source, write_target
+from microagg.recipe import Recipe
+from microagg.release import Release
+from microagg.schema import Role
+
+
+def read(address: str | os.PathLike[str], *, recipe: Recipe | None = None, **reading: Any) -> Source:
+    r"""Read any file that the command line reads: text, Parquet, Feather, SPSS, Stata, SAS, a database's table.
+
+    Parameters
+    ----------
+    address : str or path
+    recipe : Recipe, optional
+        What it says of how a text file is written.
+    **reading
+        delimiter, encoding, decimal, thousands, header: how a text file is written, where it should not be found out.
+
+    Returns
+    -------
+    Source
+        What `protect` and `compare` take as a frame: of a text file, the columns to mask are read as numbers, and all
+        others stay the text they are. ``source.table`` has the columns as stored, ``source.typed()`` numbers where
+        they are numbers.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, microagg as ma
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "pay.csv"
+    ...     _ = path.write_text("code;wage\n007;1,5\n010;2,25\n011;2,5\n")
+    ...     release = ma.protect(ma.read(path), k=3, quasi=["wage"], keep=["code"])
+    ...     ma.write(release, path.with_name("masked.csv"))
+    ...     path.with_name("masked.csv").read_text().split()
+    ['code;wage', '007;2,0833333333333335', '010;2,0833333333333335', '011;2,0833333333333335']
+    """
+    return read_file(os.fspath(address), recipe, **reading)
+
+
+def write(
+    what: Release[Any] | Any,
+    address: str | os.PathLike[str],
+    *,
+    like: Source | None = None,
+    overwrite: bool = False,
+) -> None:
+    """Write a release, or a table, to a file of any kind or a database, whole or not at all.
+
+    A release is written in the manner of the source it was made from, as its recipe's [output] says, and k is counted
+    on what was written before it takes its name.
+
+    Parameters
+    ----------
+    what : Release[Any] or pyarrow.Table
+    address : str or path
+        The name tells the kind.
+    like : Source, optional
+        Whose manner to keep: delimiter, encoding, labels. By default that of the release's own source.
+    overwrite : bool
+        Whether something that is there may be replaced; the source never is.
+
+    Examples
+    --------
+    >>> import tempfile, microagg as ma
+    >>> release = ma.protect(ma.datasets.survey(60).select(["age", "tax"]), k=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ma.write(release, f"{folder}/masked.parquet")
+    ...     ma.read(f"{folder}/masked.parquet").table.num_rows
+    60
+    """
+    if isinstance(what, Release):
+        write_release(what, address, like or what.source, overwrite=overwrite)
+        return
+    if not isinstance(what, pa.Table):
+        raise InvalidParameter(f"a {type(what).__name__} is not written. Pass a Release or an Arrow table.")
+    write_target(what, address, like or Source(what, "a table", "parquet"), overwrite=overwrite)
+
+
+def write_release(release: Release[Any], address: Any, like: Source | None, *, overwrite: bool) -> None:
+    """Write a release as its recipe says, and count its promise on what was written."""
+    table = _as_arrow(release.data)
+    output = release.recipe.output
+    write_target(
+        reordered(table) if output.reorder else table,
+        address,
+        like if like is not None else Source(table, "a frame", "parquet"),
+        masked=release.recipe.roles.of(Role.QUASI.value),
+        same_rows=not output.reorder and not release.n_dropped,
+        overwrite=overwrite,
+        excel_safe=output.excel_safe,
+        promise=release.promise,
+    )
+
+
+def _as_arrow(data: Any) -> pa.Table:
+    if isinstance(data, pa.Table):
+        return data
+    if hasattr(data, "to_arrow"):
+        return pa.table(data.to_arrow())
+    return pa.Table.from_pandas(data, preserve_index=False)
+
+
+def reordered(table: pa.Table) -> pa.Table:
+    """Sort the rows by all released columns: an order that anybody could make, and that tells nothing."""
+    keys = {}
+    for name in table.column_names:
+        column = table[name]
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if not pa.types.is_nested(column.type):  # which has no order
+            keys[name] = column
+    return table.take(pc.sort_indices(pa.table(keys), [(name, "ascending") for name in keys]))

@@ -1,0 +1,43 @@
+"""Which columns of a file depend on which, and the few that would stand for all."""
+
+from dataclasses import dataclass
+
+from microagg.checks import check_option, check_whole
+from microagg.desk.opening import Opened
+from microagg.errors import InvalidData
+from microagg.io import frames
+from microagg.prepare.dependence import MEASURES, Dependence, dependence
+from microagg.prepare.selection import Selection, select_columns
+
+_USUAL = 3  # columns that are chosen where nobody says how many
+
+
+@dataclass(frozen=True)
+class ColumnTree:
+    """The dependence tree of the columns to mask.
+
+    Attributes
+    ----------
+    names : list of str
+    dependence : Dependence
+    chosen : Selection
+    """
+
+    names: list[str]
+    dependence: Dependence
+    chosen: Selection
+
+
+def column_tree(opened: Opened, measure: str, count: int | None = None) -> ColumnTree:
+    """Span the tree of the columns to mask, and choose some of them."""
+    check_option("measure", measure, MEASURES)
+    names = opened.recipe.masked(opened.source.table.column_names)
+    if len(names) < 2:
+        raise InvalidData(f"a tree needs two columns of numbers; {len(names)} is to be masked. Name more in a recipe.")
+    most = "There are no more columns to mask."
+    wanted = min(_USUAL, len(names)) if count is None else check_whole("count", count, 1, len(names), most)
+    frame = frames.open_frame(opened.source.typed(names).select(names))
+    frames.check_numeric(frame, names)
+    frames.check_complete(frame, names, remedy="Impute them or leave those records out first.")
+    spanned = dependence(frames.to_columns(frame, names), measure=measure)
+    return ColumnTree(names, spanned, select_columns(names, spanned, count=wanted))

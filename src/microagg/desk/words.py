@@ -1,0 +1,59 @@
+"""What is said of an error: our own words, and never another library's, which may show a cell."""
+
+import os
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from microagg.errors import InvalidParameter, MicroaggError, RoleError, as_keyword
+
+DATA, USAGE = 1, 2
+"""Exit codes: refused for a reason in the data, or in how it was asked for."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is said of an error.
+
+    Attributes
+    ----------
+    kind : str
+        The class of the error.
+    text : str
+        What happened and what to do, for a person.
+    code : int
+        `DATA` or `USAGE`.
+    parameter : str or None
+        The choice that it is about.
+    columns : tuple
+        The columns that it is about.
+    """
+
+    kind: str
+    text: str
+    code: int = DATA
+    parameter: str | None = None
+    columns: tuple[Any, ...] = ()
+
+
+def told(error: BaseException, say: Callable[[str, Any], str] = as_keyword) -> Told:
+    """Say what an error means; `say(parameter, value)` names a choice in the manner of an edge."""
+    kind = type(error).__name__
+    if isinstance(error, MicroaggError):
+        code = USAGE if isinstance(error, (InvalidParameter, RoleError)) else DATA
+        return Told(kind, f"{kind}: {error.worded(say)}", code, error.parameter, error.columns)
+    if isinstance(error, OSError):
+        why = os.strerror(error.errno) if error.errno else kind
+        return Told(kind, f"{why}: the output could not be written, and nothing is left of it.")
+    if isinstance(error, MemoryError):
+        return Told(
+            kind, f"The file does not fit into memory. Mask it on disk: {say('engine', 'disk')}", DATA, "engine"
+        )
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return Told(
+        kind,
+        f"{kind} in {Path(place.filename).name}, line {place.lineno}: a fault of the program; nothing was written. "
+        f"Please report it.",
+    )

@@ -1,0 +1,237 @@
+"""Writing what a run leaves: the masked data, the reports and the recipe, all or nothing."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from microagg.checks import check_absent
+from microagg.desk.masking import mask_beyond_memory
+from microagg.desk.opening import Opened
+from microagg.desk.tables import write_release
+from microagg.errors import InvalidData, InvalidParameter, MicroaggError, setting
+from microagg.io.databases import is_database, without_credentials
+from microagg.io.scratch import private_folder, put_in_place
+from microagg.io.sources import check_target, file_of, is_text_file
+from microagg.progress import Progress
+from microagg.recipe import Recipe
+from microagg.release import Release
+from microagg.report import SourceFacts, WrittenFacts
+from microagg.study.comparison import Comparison
+
+REPORT, PUBLIC, RECIPE = "report.html", "report_public.html", "recipe.toml"
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a run has left.
+
+    Attributes
+    ----------
+    places : dict
+        "masked", "report", "recipe", and "public_report" where it was asked for, each with its place.
+    recipe : Recipe
+        As it was written: every choice settled.
+    sha256 : str or None
+        Of the source; None of a database.
+    """
+
+    places: dict[str, str]
+    recipe: Recipe
+    sha256: str | None
+
+
+def masked_name(address: str) -> str:
+    """Name the masked file after the source: the same kind, or Parquet for what has no file to be named after."""
+    if is_database(address):
+        return "masked.parquet"
+    path = Path(address)
+    if path.is_dir():
+        return f"{path.name.removesuffix('.parquet')}_masked.parquet"
+    suffixes = "".join(path.suffixes[-2:]) if path.suffix.lower() in (".gz", ".zst") else path.suffix
+    written = ".csv" if suffixes.lower() == ".sas7bdat" else suffixes
+    return f"{path.name.removesuffix(suffixes)}_masked{written}"
+
+
+def check_output(folder: Path, address: str, to: str | None, *, overwrite: bool) -> None:
+    """Refuse an output that is not ours to make, or that holds the source or the target, before any work is done."""
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise InvalidParameter(f"the output {folder.name!r} is not a folder. Name one.", parameter="output")
+    if not folder.resolve().parent.is_dir():
+        raise InvalidParameter(
+            f"there is no folder to make the output {folder.name!r} in. Make it first.", parameter="output"
+        )
+    inside = {path.name for path in folder.iterdir()} if folder.exists() else set()
+    if inside - {masked_name(address), REPORT, PUBLIC, RECIPE}:
+        raise InvalidParameter(
+            f"the output {folder.name!r} holds other files than a former output of this file. Name a folder of its "
+            f"own: {setting('output')}.",
+            parameter="output",
+        )
+    if inside:
+        check_absent(folder, "the output", overwrite=overwrite)
+    place = folder.resolve()
+    if to is not None and _lies_in(to, place):
+        raise InvalidParameter(
+            f"the target ({setting('to')}) is the output, or lies in it. Name another place, or leave it out.",
+            parameter="to",
+        )
+    if inside and _lies_in(address, place):
+        raise InvalidParameter(
+            f"the output is the source, or holds it. Name another folder: {setting('output')}.", parameter="output"
+        )
+
+
+def _lies_in(address: str, folder: Path) -> bool:
+    """Tell whether a file, a database's too, is a folder or in it."""
+    file = file_of(address)
+    return file is not None and folder in (file.resolve(), *file.resolve().parents)
+
+
+def check_writable(address: str, to: str | None, *, overwrite: bool, excel_safe: bool) -> None:
+    """Refuse a target that cannot be written, or not in the way that is asked for, before any work is done."""
+    if to is not None:
+        check_target(to, address, overwrite=overwrite)
+    if excel_safe and not is_text_target(address, to):
+        raise InvalidParameter(
+            f"{setting('excel_safe')} goes with text files, such as .csv, and the target is none. Leave it out, or "
+            f"name one: {setting('to')}.",
+            parameter="excel_safe",
+        )
+
+
+def is_text_target(address: str, to: str | None) -> bool:
+    """Tell whether the masked data goes to a text file."""
+    return is_text_file(masked_name(address) if to is None else to)
+
+
+def write(
+    release: Release[Any],
+    opened: Opened,
+    folder: Path,
+    *,
+    to: str | None = None,
+    overwrite: bool = False,
+    comparison: Comparison | None = None,
+) -> Written:
+    """Write the masked data, the reports and the recipe that gives them again."""
+    source = opened.source
+    digest = source.sha256
+    whole = recipe_to_write(release, opened)
+    output = release.recipe.output
+    reports = {"report": REPORT, **({"public_report": PUBLIC} if output.public else {})}
+    facts: dict[str, Any] = {
+        "source": SourceFacts(
+            name=source.name,
+            kind=source.kind,
+            details=dict(source.details),
+            sha256=digest,
+            records=source.table.num_rows,
+            columns=source.table.num_columns,
+        ),
+        "written": WrittenFacts(reordered=output.reorder, excel_safe=output.excel_safe),
+        "comparison": comparison,
+    }
+    name = masked_name(opened.address)
+    with whole_output(folder, to, overwrite) as made:
+        for what, report in reports.items():
+            release.report(made.folder / report, public=what == "public_report", **facts)
+        whole.write(made.folder / RECIPE, made_for=source.name)
+        if to is None:
+            write_release(release, made.folder / name, source, overwrite=False)
+        else:
+            write_release(release, to, source, overwrite=overwrite)
+            made.data_is_written = True
+    places = {"masked": str(folder / name) if to is None else without_credentials(to)}
+    places |= {what: str(folder / report) for what, report in reports.items()} | {"recipe": str(folder / RECIPE)}
+    return Written(places, whole, digest)
+
+
+def recipe_to_write(release: Any, opened: Opened) -> Recipe:
+    """Give the recipe that a run leaves behind: every choice it depended on, whoever made it, with the comments."""
+    source, done = opened.source, release.recipe
+    reading = {} if source.dialect is None else source.dialect.options()
+    risk = done.risk
+    if isinstance(release, Release) and release.risk.sampled is not None:
+        risk = replace(risk, sample=release.risk.sampled)
+    # The roles as they were asked for: a person wrote them in some order, with comments.
+    roles = opened.recipe.roles if opened.recipe.roles.rest is None else done.roles
+    if roles.quasi is None:
+        roles = replace(roles, quasi=done.roles.quasi)
+    whole: Recipe = done.replace(roles=roles, risk=risk, **reading)
+    return whole
+
+
+def write_beyond_memory(
+    address: str,
+    recipe: Recipe,
+    folder: Path,
+    *,
+    to: str | None = None,
+    engine: str,
+    scheduler: str | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> tuple[dict[str, str], Any]:
+    """Mask a file on disk or on a cluster; give the places of what is left, and the `FileRelease`."""
+    name = masked_name(address)
+    with whole_output(folder, to, overwrite) as made:
+        release = mask_beyond_memory(
+            address,
+            made.folder / name if to is None else Path(to),
+            recipe,
+            engine=engine,
+            scheduler=scheduler,
+            overwrite=overwrite,
+            progress=progress,
+        )
+        made.data_is_written = True
+        release.recipe.write(made.folder / RECIPE, made_for=Path(address).name)
+    return {"masked": str(folder / name) if to is None else str(to), "recipe": str(folder / RECIPE)}, release
+
+
+@dataclass
+class Output:
+    """A folder to write to, which takes its place when all is in it."""
+
+    folder: Path
+    data_is_written: bool = False  # elsewhere, to the target that was named
+
+
+@contextmanager
+def whole_output(output: Path, to: str | None, overwrite: bool) -> Iterator[Output]:
+    """Give an output to fill; masked data elsewhere is taken away again if the folder cannot be put in place."""
+    is_new = to is not None and not is_database(to) and not os.path.lexists(to)
+    place = output.resolve()
+    with private_folder(place.parent, "the output") as private:
+        made = Output(private / "whole")
+        made.folder.mkdir()
+        try:
+            yield made
+            put_in_place(made.folder, place, overwrite=overwrite)
+        except BaseException as error:
+            if to is None or not made.data_is_written:
+                raise
+            if is_new:
+                _remove(Path(to))
+                raise
+            if not isinstance(error, (MicroaggError, OSError)):
+                raise
+            why = (
+                str(error.args[0]) if isinstance(error, MicroaggError) else f"{error.strerror or type(error).__name__}."
+            )
+            kind = InvalidParameter if isinstance(error, InvalidParameter) else InvalidData
+            raise kind(
+                f"{why} The masked data is in {without_credentials(to)!r} already; the output {output.name!r} with "
+                f"what belongs to it is not. Remove the data, or mask once more: {setting('overwrite', True)}."
+            ) from None
+
+
+def _remove(target: Path) -> None:
+    if target.is_dir() and not target.is_symlink():  # of parts, from a cluster
+        shutil.rmtree(target, ignore_errors=True)
+    else:
+        target.unlink(missing_ok=True)

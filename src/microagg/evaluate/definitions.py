@@ -1,0 +1,133 @@
+"""Every measure of loss and of risk, by its name: how it is had, and the words for it wherever it is shown."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from microagg.evaluate.measure import Columns, Definition, Measure
+from microagg.evaluate.score import scoring_index
+
+if TYPE_CHECKING:
+    from microagg.evaluate.risk import DisclosureRisk
+
+_SHARE = (0.0, 100.0)
+
+
+def _linked(risk: "DisclosureRisk") -> str:
+    """Say by whom records are linked, and what of that was estimated."""
+    tried = len(risk.per_set)
+    average = (
+        f"{tried} sets of them" if tried == risk.n_sets else f"{tried} of {risk.n_sets} sets (± {risk.sets_error:.2g})"
+    )
+    sampled = (
+        f" Estimated on {risk.sampled} records drawn with seed {risk.seed}, ± {risk.standard_error:.2g}."
+        if risk.sampled
+        else ""
+    )
+    known = f"{len(risk.keys)} keys, averaged over {average}" if len(risk.keys) > 1 else "one key"
+    only = f"only {known}, of {len(risk.columns)} columns" if risk.restricted else known
+    return f"Records linked rightly by an intruder who knows {only}.{sampled}"
+
+
+def _known(risk: "DisclosureRisk") -> str:
+    return "keys" if risk.restricted else "columns"
+
+
+_LOSS = (
+    Definition(
+        "IL", "loss", "information loss", "Squared change, as a share of the variation.", lambda loss: loss.percent,
+        unit="%",
+    ),
+    Definition(
+        "IL1s", "loss", "change of a cell", "Mean change of a cell, in √2 standard deviations.", lambda loss: loss.il1s,
+        compared=False,
+    ),
+    Definition(
+        "M1", "loss", "relative change of cells", "Mean relative change of a cell.", lambda loss: loss.m1,
+        compared=False,
+    ),
+    Definition(
+        "M2", "loss", "… of means", "Mean relative change of a column's mean.", lambda loss: loss.m2, compared=False
+    ),
+    Definition(
+        "M3", "loss", "… of variances", "Mean relative change of a column's variance.", lambda loss: loss.m3,
+        compared=False,
+    ),
+    Definition(
+        "M4", "loss", "… of covariances", "Mean relative change of a variance or covariance.", lambda loss: loss.m4,
+        compared=False,
+    ),
+    Definition(
+        "M5", "loss", "change of correlations", "Mean absolute change of a correlation.", lambda loss: loss.m5,
+        bounds=(0.0, 2.0), compared=False,
+    ),
+    Definition(
+        "G_IL", "loss", "all five together", "100 times the mean of M1 to M5.", lambda loss: loss.g_il, unit="%"
+    ),
+)  # fmt: skip
+
+_RISK = (
+    Definition(
+        "RLD", "risk", lambda risk: f"right record, some {_known(risk)} known", _linked, lambda risk: risk.rld,
+        bounds=_SHARE, unit="%", explained=lambda risk: f"Averaged over sets of known {_known(risk)}.",
+    ),
+    Definition(
+        "full keys", "risk", lambda risk: f"right record, all {_known(risk)} known", "The same by all keys at once.",
+        lambda risk: risk.full_keys, bounds=_SHARE, unit="%", explained="",  # the report says what k allows
+        compared=False,
+    ),
+    Definition(
+        "right group", "risk", "right group", "Links to a record that is released alike.",
+        lambda risk: risk.right_group, bounds=_SHARE, unit="%",
+        explained="He then knows what the group releases: its averages.", compared=False,
+    ),
+    Definition(
+        "ID", "risk", "all values guessed closely", "Records with all values within 1 to 10 % of ranks.",
+        lambda risk: risk.interval, bounds=_SHARE, unit="%",
+        explained="All of a record's values are within 1 to 10 % of the ranks around the released ones. No link is "
+        "needed.",
+    ),
+    Definition(
+        "ID, ties alike", "risk", "… equal values ranked alike", "The same, whatever the order of rows.",
+        lambda risk: risk.interval_tied, bounds=_SHARE, unit="%", explained="Whatever the order of rows.",
+        compared=False,
+    ),
+    Definition(
+        "ID, deviations", "risk", "… by size", "Within 1 to 10 % of a deviation.",
+        lambda risk: risk.interval_deviation, bounds=_SHARE, unit="%",
+        explained="The same within 1 to 10 % of a standard deviation.", compared=False,
+    ),
+    Definition(
+        "G_DR", "risk", "linkage and guessing together", "The mean of RLD and ID.", lambda risk: risk.g_dr,
+        bounds=_SHARE, unit="%",
+    ),
+)  # fmt: skip
+
+_BOTH = (
+    Definition(
+        "SI", "both", "loss and risk together", "The scoring index: the mean of G_IL and G_DR.",
+        lambda loss, risk: scoring_index(loss.g_il, risk.g_dr), unit="%",
+    ),
+)  # fmt: skip
+
+DEFINITIONS: dict[str, Definition] = {one.name: one for one in (*_LOSS, *_RISK, *_BOTH)}
+"""Each measure by its name. One that is entered is shown wherever figures are."""
+
+
+def defined(of: Literal["loss", "risk", "both"]) -> list[Definition]:
+    """List the measures of loss, of risk, or of both together, in the order in which they are shown."""
+    return [one for one in DEFINITIONS.values() if one.of == of]
+
+
+def measures_of(of: Literal["loss", "risk", "both"], *results: Any) -> tuple[Measure, ...]:
+    """Give the figures of a result, or of the two that those of both are of."""
+    found = (one.measured(*results) for one in defined(of))
+    return tuple(measure for measure in found if measure is not None)
+
+
+def computed(of: Literal["loss", "risk"], original: Columns, masked: Columns, names: Sequence[Any]) -> dict[str, float]:
+    """Compute the measures that are not had from the results; mostly there are none."""
+    return {
+        one.name: float(one.from_columns(original, masked, names))
+        for one in defined(of)
+        if one.from_columns is not None
+    }

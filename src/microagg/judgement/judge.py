@@ -1,0 +1,190 @@
+"""Judgement: everything that is found of a release, and how it is found."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from microagg.evaluate.definitions import measures_of
+from microagg.evaluate.measure import Measure
+from microagg.judgement.groups import diversity_of, groups_of, left_out_of, standing_alone, strata_of
+from microagg.judgement.loss import correlations_of, distributions_of, loss_of, moved
+from microagg.judgement.names import shown
+from microagg.judgement.parts import (
+    Alone,
+    Alternative,
+    Alternatives,
+    Correlations,
+    Distribution,
+    DiversityFacts,
+    Groups,
+    LeftOut,
+    Loss,
+    Moved,
+    Risk,
+    Strata,
+    Tree,
+    finite,
+)
+from microagg.judgement.public import public_change_of_correlations, public_loss_of, told_columns
+from microagg.judgement.risk import risk_of
+from microagg.judgement.run import Run, columns_of, run_of
+from microagg.readonly import ReadOnly
+from microagg.schema import Role
+
+if TYPE_CHECKING:
+    from microagg.release import Release
+    from microagg.study.comparison import Comparison
+
+
+@dataclass(frozen=True)
+class Judgement(ReadOnly):
+    """Everything that a report says of a release, before it is put into words.
+
+    A public one holds nothing that must not be shown: what would help an intruder is None or empty.
+
+    Attributes
+    ----------
+    public : bool
+    run : Run
+        What was asked.
+    measures : mapping
+        Every figure of loss, of risk and of both, by its name; empty in public.
+    groups : Groups
+        k promised and reached, and the groups behind it.
+    left_out : LeftOut
+        Records that are not in the release.
+    strata : Strata or None
+    alone : Alone
+        Records with values that nobody else has, in the columns that are released as they are.
+    loss : Loss
+        What masking cost, overall and by column.
+    moved : Moved or None
+        How far a correlation moved on average, in steps.
+    distributions : tuple of Distribution
+        The masked columns in bins.
+    not_drawn : tuple of str
+        Masked columns that are not among those, since there are too many.
+    correlations : Correlations or None
+    risk : Risk or None
+        What an intruder could still do.
+    diversity : tuple of DiversityFacts
+        How varied the confidential columns are within records alike.
+    tree : Tree or None
+        The dependence tree by which columns were chosen to form groups.
+    alternatives : Alternatives or None
+        Other releases of the file.
+    """
+
+    public: bool
+    run: Run
+    measures: Mapping[str, Measure]
+    groups: Groups
+    left_out: LeftOut
+    strata: Strata | None
+    alone: Alone
+    loss: Loss
+    moved: Moved | None
+    distributions: tuple[Distribution, ...]
+    not_drawn: tuple[str, ...]
+    correlations: Correlations | None
+    risk: Risk | None
+    diversity: tuple[DiversityFacts, ...]
+    tree: Tree | None
+    alternatives: Alternatives | None
+
+
+def judge(release: "Release[Any]", *, comparison: "Comparison | None" = None, public: bool = False) -> Judgement:
+    """Find what there is to say of a release.
+
+    Parameters
+    ----------
+    release : Release[Any]
+        With its original values: one that was stored has none.
+    comparison : Comparison, optional
+        Other releases of the same file.
+    public : bool
+        Leave out whatever could help an intruder; it is then not even measured.
+
+    Returns
+    -------
+    Judgement
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> from microagg.judgement import judge
+    >>> found = judge(ma.protect(ma.datasets.survey(300, seed=0).select(["age", "income"]), k=3))
+    >>> found.groups.reached, sorted(found.measures)[:3]
+    (3, ['G_DR', 'G_IL', 'ID'])
+    """
+    run = run_of(release, public)
+    drawn, others = distributions_of(release, run, public)
+    if public:
+        told = told_columns(release, run)
+        loss, change = public_loss_of(release, told), public_change_of_correlations(release, told)
+        correlations = None
+    else:
+        loss, correlations = loss_of(release), correlations_of(release, run)
+        change = None if correlations is None else moved(correlations.mean)
+    return Judgement(
+        public=public,
+        run=run,
+        measures={} if public else {one.name: one for one in _measures(release)},
+        groups=groups_of(release, run, public),
+        left_out=left_out_of(release, run, public),
+        strata=strata_of(release, run, public),
+        alone=Alone() if public else standing_alone(release),
+        loss=loss,
+        moved=change,
+        distributions=drawn,
+        not_drawn=others,
+        correlations=correlations,
+        risk=None if public else risk_of(release, run),
+        diversity=() if public else diversity_of(release),
+        tree=None if public else tree_of(release),
+        alternatives=None if public or comparison is None else alternatives_of(comparison),
+    )
+
+
+def _measures(release: "Release[Any]") -> tuple[Measure, ...]:
+    loss, risk = release.loss, release.risk
+    return (*loss.measures, *risk.measures, *measures_of("both", loss, risk))
+
+
+def tree_of(release: "Release[Any]") -> Tree | None:
+    """Give the dependence tree, where the columns that form groups were chosen by one."""
+    selection, names = release.selection, columns_of(release, Role.QUASI)
+    if selection is None or selection.tree is None or list(selection.degrees) != names:
+        return None
+    return Tree(
+        measure=selection.tree.measure,
+        names=tuple(map(shown, names)),
+        edges=tuple((int(a), int(b), finite(weight)) for a, b, weight in selection.tree.edges),
+        chosen=tuple(names.index(name) for name in selection.columns),
+        text=selection.reason,
+    )
+
+
+def alternatives_of(comparison: "Comparison") -> Alternatives:
+    """Give the releases that were compared."""
+    efficient, best = list(comparison.frontier), comparison.best
+    candidates = tuple(
+        Alternative(
+            method=shown(one.method),
+            k=int(one.k),
+            figures={name: finite(value) for name, value in one.figures.items()},
+            score=finite(one.score),
+            best=one is best,
+            efficient=one in efficient,
+        )
+        for one in comparison.candidates
+    )
+    places = [(finite(one.g_il), finite(one.g_dr)) for one in efficient]
+    return Alternatives(
+        candidates=candidates,
+        frontier=tuple((loss, risk) for loss, risk in places if loss is not None and risk is not None),
+        compared=tuple((one.name, one.unit) for one in comparison.compared),
+        x=comparison.x,
+        sampled=comparison.sampled,
+        standard_error=comparison.standard_error,
+    )

@@ -1,0 +1,215 @@
+"""The parts of a judgement: numbers, names as they may be displayed, and tuples of them."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from microagg.readonly import ReadOnly
+
+
+def finite(value: float) -> float | None:
+    """Give a plain float that JSON can hold, or None."""
+    return float(value) if math.isfinite(value) else None
+
+
+@dataclass(frozen=True)
+class SizeCount:
+    """How many groups are of some size, or of a range of sizes."""
+
+    least: int
+    most: int
+    groups: int
+    share: float  # of all records, in percent
+
+
+@dataclass(frozen=True)
+class Groups:
+    """k promised and reached, and the groups behind it."""
+
+    promised: int
+    reached: int
+    counted: int | None  # in the released file as it is now, whole records; None in public for per_column
+    unique: int | None  # records whose combination is theirs alone; None in public
+    per_column: bool
+    records: int
+    groups: int
+    smallest: int
+    largest: int | None  # None in public
+    sizes: tuple[SizeCount, ...]  # empty in public, and where each column has its own groups
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Records that are not in the release."""
+
+    records: int | None  # None in public, unless there are none
+    read: int | None  # None in public
+    percent: float | None  # in public a whole number, and None where they are few
+    below: int | None = None  # in public, where they are few: that there are fewer than so many
+
+
+@dataclass(frozen=True)
+class Strata:
+    """The strata that groups do not cross."""
+
+    count: int
+    smallest: int | None  # None in public
+    largest: int | None  # None in public
+    small: int | None  # how many hold fewer than ten times k records; None in public
+
+
+@dataclass(frozen=True)
+class Alone(ReadOnly):
+    """Records with values that nobody else has, in the columns that are released as they are. Empty in public."""
+
+    by_column: Mapping[str, int] = field(default_factory=dict)  # without those that hold lists or mixed types
+    together: int = 0  # by all of those columns and the strata at once
+
+
+@dataclass(frozen=True)
+class ColumnLoss:
+    """What one masked column lost. In public the word alone, or that it is not told."""
+
+    column: str
+    word: str
+    percent: float | None = None
+    mean: float | None = None  # change, in original standard deviations
+    deviation: float | None = None
+    quantile: float | None = None  # the largest change of one, in the same units
+    quantile_at: float | None = None  # and of which, in percent
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What masking cost."""
+
+    word: str
+    percent: float | None  # None in public
+    columns: tuple[ColumnLoss, ...]
+    told: int  # of how many columns the loss is told; in public maybe not of all
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """One column in bins: the share of records in each, in percent.
+
+    The first and the last bin are open: they hold everything below the second edge and above the last but one.
+    """
+
+    column: str
+    edges: tuple[float, ...]  # one more than there are bins; in public the outer two are drawn, not data
+    before: tuple[float, ...]  # empty in public
+    after: tuple[float, ...]
+    beyond: float | None  # percent of the original records outside the edges; None in public
+    undrawn: str = ""  # why there are no bins: "constant", "nearly constant", "few"
+    lost_percent: float | None = None  # None in public
+
+
+@dataclass(frozen=True)
+class Moved:
+    """How far a correlation moved on average: less than some step, or more than the last of them."""
+
+    than: float
+    less: bool
+
+
+@dataclass(frozen=True)
+class Correlations:
+    """Masked minus original correlations."""
+
+    columns: tuple[str, ...]
+    change: tuple[tuple[float, ...], ...]  # empty where there are too many to draw
+    largest: tuple[tuple[str, str, float], ...]
+    mean: float
+
+
+@dataclass(frozen=True)
+class ColumnRisk:
+    """What one column adds to the risk."""
+
+    column: str
+    driver: float | None  # percentage points of linkage
+    dominated: int | None  # groups that fail the p % rule; None where it means nothing
+
+
+@dataclass(frozen=True)
+class RecordRisk:
+    """How the chance of being linked is spread over the records, in percent."""
+
+    edges: tuple[float, ...]
+    shares: tuple[float, ...]  # of records
+    chances: tuple[tuple[float, float], ...]  # up to which a share of the records, in percent, has its chance
+    bound: float | None  # 100 / k; None where k holds for single columns only
+
+
+@dataclass(frozen=True)
+class Linkage:
+    """By what, and on what, records were linked."""
+
+    sets: int  # of keys that were tried
+    of_sets: int  # that there are
+    sets_error: float  # the standard error of trying only some
+
+
+@dataclass(frozen=True)
+class Risk:
+    """What an intruder could still do."""
+
+    keys: tuple[str, ...]  # the columns that the intruder is taken to know
+    restricted: bool  # whether those are not all masked columns
+    sampled: int | None  # how many records linkage was estimated on; None: all
+    seed: int | None  # what they were drawn with
+    standard_error: float  # of linkage, in percent
+    linkage: Linkage
+    records: RecordRisk
+    columns: tuple[ColumnRisk, ...]
+    dominance_percent: float
+    n_groups: int
+
+
+@dataclass(frozen=True)
+class DiversityFacts:
+    """How varied a confidential column is within the records that look alike."""
+
+    column: str
+    distinct: int
+    entropy: float
+    t: float
+    t_ordered: float | None
+    uniform_groups: int  # with one value throughout, which gives it away
+    uniform_records: int  # in those
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The dependence tree by which the columns that form groups were chosen."""
+
+    measure: str
+    names: tuple[str, ...]
+    edges: tuple[tuple[int, int, float | None], ...]  # the strongest first; None: infinite
+    chosen: tuple[int, ...]
+    text: str  # the rule in words
+
+
+@dataclass(frozen=True)
+class Alternative(ReadOnly):
+    """One of the releases that were compared."""
+
+    method: str
+    k: int
+    figures: Mapping[str, float | None]  # every measure of loss and risk by its name
+    score: float | None
+    best: bool
+    efficient: bool
+
+
+@dataclass(frozen=True)
+class Alternatives:
+    """The releases that were compared, by risk and loss."""
+
+    candidates: tuple[Alternative, ...]
+    frontier: tuple[tuple[float, float], ...]
+    compared: tuple[tuple[str, str], ...]  # the measures to set beside each other: name and unit
+    x: float  # the weight of the loss in the score
+    sampled: int | None
+    standard_error: float

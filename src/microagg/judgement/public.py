@@ -1,0 +1,76 @@
+"""What of loss may stand in the public report: nothing that one group of records could have made.
+
+The masked file is public, and with it the variation between groups. A column's loss adds what varied inside them. Where
+one group makes much of the column, that is nearly that group's own: five awards of 100, and one of 500 beside four of
+nothing, are released alike, and the loss, even in a word, tells which it was.
+
+So the loss of a column is told only if no group could make more than a small loss by itself: if, all its members but
+one being average and that one having the rest, and nothing else varying inside any group, the column's loss were still
+called small. Then "small" bounds nobody who stands out of his group, and anything more is never the doing of one group.
+What is told is decided by the masked file alone, so that the decision tells nothing either.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.judgement.loss import LOSS_WORDS, loss_word, moved
+from microagg.judgement.names import shown
+from microagg.judgement.parts import ColumnLoss, Loss, Moved
+from microagg.judgement.run import Run
+
+if TYPE_CHECKING:
+    from microagg.release import Release
+
+NOT_TOLD = "not told"
+_SMALL = LOSS_WORDS[0][0]
+_CORRELATION_STEPS = (0.1, 0.2)
+"""Coarser than inside the house: a group whose own loss is small moves no correlation by 0.1."""
+
+
+def told_columns(release: "Release[Any]", run: Run) -> NDArray[np.bool_]:
+    """Tell for each masked column whether its loss may be public."""
+    _, masked = release._both()
+    if run.aggregate == "median":  # behind which a member may be as far away as he likes
+        return np.zeros(len(masked), dtype=bool)
+    labels = release.groups if release.groups.ndim == 2 else np.broadcast_to(release.groups[:, None], masked.T.shape)
+    return np.array([_most_alone(column, own) < _SMALL for column, own in zip(masked, labels.T, strict=True)])
+
+
+def _most_alone(masked: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
+    """Give the highest loss, in percent, that one group could make by itself; 100 where nothing varies."""
+    sizes = np.bincount(labels)
+    values = np.ldexp(masked, -int(np.frexp(np.abs(masked).max())[1]))  # no square overflows
+    released = np.zeros(sizes.size)
+    released[labels] = values  # one value a group
+    centred = released - np.average(released, weights=sizes)
+    between = sizes * centred**2
+    total = float(between.sum())
+    if total == 0 or released.max() == released.min():
+        return 100.0
+    # All members but one average, and that one with the rest: s times the group's distance from the mean.
+    inside = float(((sizes - 1) * between).max())
+    return 100.0 * inside / (inside + total)
+
+
+def public_loss_of(release: "Release[Any]", told: NDArray[np.bool_]) -> Loss:
+    """Give the loss in words, overall and of each column, where it may be told."""
+    lost = release.information.per_column
+    columns = tuple(
+        ColumnLoss(shown(name), loss_word(percent) if may else NOT_TOLD)
+        for (name, percent), may in zip(lost.items(), told, strict=True)
+    )
+    # Every column that varies counts alike in the loss overall; a column that is not told must not show in it.
+    known = [percent for percent, may in zip(lost.values(), told, strict=True) if may]
+    word = loss_word(sum(known) / len(known)) if known else NOT_TOLD
+    return Loss(word, None, columns, len(known))
+
+
+def public_change_of_correlations(release: "Release[Any]", told: NDArray[np.bool_]) -> Moved | None:
+    """Give the mean change of a correlation between columns whose loss is told, in coarse steps; None without two."""
+    places = np.flatnonzero(told)
+    if places.size < 2:
+        return None
+    change = np.abs(release.loss.correlations[np.ix_(places, places)])
+    return moved(float(change[np.triu_indices(places.size, 1)].mean()), _CORRELATION_STEPS)

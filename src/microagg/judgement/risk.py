@@ -1,0 +1,67 @@
+"""What an intruder could still do: overall, by record and by column."""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.evaluate.dominance import measure_dominance
+from microagg.judgement.names import shown
+from microagg.judgement.parts import ColumnRisk, Linkage, RecordRisk, Risk, finite
+from microagg.judgement.run import Run
+
+if TYPE_CHECKING:
+    from microagg.release import Release
+
+_DOMINANCE = 10.0  # percent: the p of the p percent rule
+_SHARES = (50.0, 90.0, 99.0)  # of the records, in percent: up to which chance each share of them has is told
+
+
+def risk_of(release: "Release[Any]", run: Run) -> Risk:
+    """Give what an intruder could do, for the house; the figures are among the judgement's measures."""
+    found = release.risk
+    dominated = _dominated(release, run, found.columns)
+    columns = [
+        ColumnRisk(shown(name), finite(found.drivers.get(name, math.nan)), dominated.get(name))
+        for name in found.columns
+    ]
+    columns.sort(key=lambda one: -(one.driver or 0.0))
+    return Risk(
+        keys=tuple(shown(name) for name in found.columns if name in found.keys),  # in the file's order
+        restricted=found.restricted,
+        sampled=found.sampled,
+        seed=found.seed,
+        standard_error=found.standard_error,
+        linkage=Linkage(len(found.per_set), found.n_sets, found.sets_error),
+        records=_record_risk(found.per_record, None if run.per_column else 100.0 / run.k),
+        columns=tuple(columns),
+        dominance_percent=_DOMINANCE,
+        n_groups=release.n_groups,
+    )
+
+
+def _dominated(release: "Release[Any]", run: Run, names: Sequence[Any]) -> dict[Any, int]:
+    """Count, for each column without negative values, the groups that fail the p percent rule.
+
+    The rule is about totals: those of whole groups, which their means tell and their medians do not.
+    """
+    if release.groups.ndim == 2 or run.aggregate != "mean":
+        return {}
+    original, _ = release._both()
+    return dict(measure_dominance(original, release.groups, names, _DOMINANCE).failing)
+
+
+def _record_risk(per_record: NDArray[np.float64], bound: float | None) -> RecordRisk:
+    """Spread the records' chances over bins, in percent."""
+    chances = 100.0 * per_record[np.isfinite(per_record)]
+    highest = float(chances.max())
+    edges = np.linspace(0.0, max(bound or 0.0, highest, 0.01), 21)
+    counts = np.bincount(np.clip(np.searchsorted(edges, chances, side="right") - 1, 0, 19), minlength=20)
+    return RecordRisk(
+        edges=tuple(edges.round(4).tolist()),
+        shares=tuple((100.0 * counts / chances.size).round(3).tolist()),
+        chances=(*((share, float(np.quantile(chances, share / 100))) for share in _SHARES), (100.0, highest)),
+        bound=bound,
+    )

@@ -1,0 +1,104 @@
+"""What was asked of a run. Nothing else in this room, nor the report, reads the recipe of a release."""
+
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from microagg.judgement.names import shown
+from microagg.partition import METHODS
+from microagg.readonly import ReadOnly
+from microagg.schema import Role
+
+if TYPE_CHECKING:
+    from microagg.release import Release
+
+AS_IT_IS = (Role.WEIGHT, Role.KEEP, Role.CONFIDENTIAL)
+"""The roles of columns that are released as they are, besides strata."""
+
+_RELEASED = (Role.QUASI, Role.STRATUM, *AS_IT_IS)
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """How a file was cut into pieces that were grouped each by itself."""
+
+    by: str
+    count: int
+    max_block: int | None
+
+
+@dataclass(frozen=True)
+class Refined:
+    """How groups were refined."""
+
+    effort: str | None  # None: a number of moves was asked
+    moves: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Run(ReadOnly):
+    """What was asked of a run, with every default; names as they may be displayed."""
+
+    k: int
+    per_column: bool
+    method: str
+    said: str | None  # what the method does; None where it is the caller's own
+    options: Mapping[str, Any]  # the method's own, without how it searches
+    search: str | None
+    blocks: Blocks | None
+    refined: Refined | None
+    scale: str
+    aggregate: str
+    integers: str
+    roles: Mapping[Role, tuple[str, ...]]  # in public of released columns alone
+    has_identifiers: bool
+    index_dropped: bool  # False in public
+    grouped_on: tuple[str, ...] | None  # None: all masked columns
+    reason: str  # why those; empty in public
+    ties: int  # choices as good; 1 in public
+    versions: Mapping[str, str]
+
+    def names(self, role: Role) -> list[str]:
+        """List the columns of a role."""
+        return list(self.roles.get(role, ()))
+
+
+def columns_of(release: "Release[Any]", *roles: Role) -> list[Any]:
+    """List the columns of some roles as the file calls them."""
+    return [name for role in roles for name in release.recipe.roles.of(role.value)]
+
+
+def run_of(release: "Release[Any]", public: bool) -> Run:
+    """Tell what was asked; in public neither why columns were chosen nor which were dropped."""
+    recipe, selection = release.recipe, release.selection
+    method, blocks, refine = recipe.method, recipe.blocks, recipe.refine
+    known = METHODS.get(method.name)
+    effort = refine.effort if isinstance(refine.effort, str) else None
+    return Run(
+        k=recipe.k,
+        per_column=recipe.masking.per_column,
+        method=shown(method.name),
+        said=known.said if known else None,
+        options={name: value for name, value in method.options.items() if name != "search"},
+        search=method.options.get("search"),
+        blocks=Blocks(shown(blocks.by), release.n_blocks, blocks.max_block) if release.n_blocks else None,
+        refined=None if refine.effort is None else Refined(effort, release.moves, refine.seed),
+        scale=recipe.masking.scale,
+        aggregate=recipe.masking.aggregate,
+        integers=recipe.masking.integers,
+        roles={role: tuple(map(shown, columns_of(release, role))) for role in Role if role in _RELEASED or not public},
+        has_identifiers=bool(columns_of(release, Role.IDENTIFIER)),
+        index_dropped=release.index_dropped and not public,
+        grouped_on=None if selection is None else tuple(map(shown, selection.columns)),
+        reason="" if public or selection is None else selection.reason,
+        ties=1 if public or selection is None else selection.n_alternatives,
+        versions={
+            "microagg": shown(release.version),
+            "Python": platform.python_version(),
+            "NumPy": np.__version__,
+        },
+    )

@@ -1,0 +1,47 @@
+"""Recipe: every choice of a run, one frozen value with a part for each concern.
+
+Each choice is declared once (`_parts`), with its kind, its words or limits and its meaning. The keywords of `protect`,
+the keys of a recipe file, the options of the command line and the tables of the documentation follow from that.
+"""
+
+from microagg.recipe._choice import Choice, Part, choices_of
+from microagg.recipe._lines import Comments
+from microagg.recipe._parts import (
+    Blocks,
+    Compare,
+    Masking,
+    Method,
+    Output,
+    Reading,
+    Refine,
+    Risk,
+    Roles,
+    Select,
+    method_names,
+)
+from microagg.recipe._recipe import OF_PROTECT, PARTS, K, Recipe, as_key, choices, options_of
+
+__all__ = [
+    "OF_PROTECT",
+    "PARTS",
+    "Blocks",
+    "Choice",
+    "Comments",
+    "Compare",
+    "K",
+    "Masking",
+    "Method",
+    "Output",
+    "Part",
+    "Reading",
+    "Recipe",
+    "Refine",
+    "Risk",
+    "Roles",
+    "Select",
+    "as_key",
+    "choices",
+    "choices_of",
+    "method_names",
+    "options_of",
+]

@@ -1,0 +1,161 @@
+"""How a choice is declared: its kind, its words or limits and its meaning, said once for every way to make it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from microagg.checks import check_names, check_option, check_whole
+from microagg.errors import InvalidParameter
+from microagg.readonly import ReadOnly
+
+NAME, NAMES = "a name", "a list of names"
+WORD, TEXT, FLAG = "a word", "a text", "true or false"
+WHOLE, NUMBER, NUMBERS = "a whole number", "a number", "a number or a list of them"
+WORD_OR_WHOLE, WORDS, WHOLES = "a word or a whole number", "a list of words", "a list of whole numbers"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What may be chosen, and what it means.
+
+    Attributes
+    ----------
+    name : str
+        The field's, and the key's in a recipe file.
+    kind : str
+        One of the kinds above; it says itself in refusals.
+    said : str
+        The meaning, in half a sentence.
+    keyword : str
+        The name as a keyword of `protect` and, with dashes, as an option of the command line.
+    listed : callable
+        Gives the words that are allowed, where not all are; asked for each time, since a registry may grow.
+    least, most : int or None
+        The limits of a number.
+    or_object : str
+        What else Python may pass, such as "an object with fit_predict"; a recipe file cannot hold it.
+    more : str
+        What the documentation adds.
+    """
+
+    name: str
+    kind: str
+    said: str
+    keyword: str
+    listed: Callable[[], tuple[str, ...]] = tuple
+    least: int | None = None
+    most: int | None = None
+    or_object: str = ""
+    more: str = ""
+    default: Any = None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words that are allowed; empty where any is, or none."""
+        return self.listed()
+
+    @property
+    def remark(self) -> str:
+        """What is written beside it in a recipe file."""
+        return ": ".join(part for part in (", ".join(self.words), self.said) if part)
+
+    def fits(self, value: Any) -> bool:
+        """Tell whether a value read from a file is of this kind."""
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        number = whole or isinstance(value, float)
+        listed = value if isinstance(value, list) else None
+        return {
+            NAMES: listed is not None and all(isinstance(one, str) for one in listed),
+            WORDS: listed is not None and all(isinstance(one, str) for one in listed),
+            WHOLES: listed is not None and all(isinstance(one, int) and not isinstance(one, bool) for one in listed),
+            WHOLE: whole,
+            NUMBER: number,
+            NUMBERS: number or (listed is not None and all(isinstance(one, (int, float)) for one in listed)),
+            WORD_OR_WHOLE: whole or isinstance(value, str),
+            FLAG: isinstance(value, bool),
+        }.get(self.kind, isinstance(value, str))
+
+    def checked(self, value: Any) -> Any:
+        """Return a value as it is kept, or say what it must be."""
+        if value is None and self.default is None:
+            return None
+        if self.or_object and not isinstance(value, str):
+            return value
+        if self.kind == NAMES:
+            return tuple(check_names(value))
+        if self.kind == NAME:
+            return value
+        if self.kind in (WORDS, WHOLES):
+            return tuple(self._one(one) for one in ([value] if isinstance(value, str | Integral) else value))
+        return self._one(value)
+
+    def _one(self, value: Any) -> Any:
+        if isinstance(value, str) and self.kind in (WORD, WORDS, WORD_OR_WHOLE):
+            if self.words and not (self.or_object and "." in value):  # the name of somebody's own class
+                check_option(self.keyword, value, self.words)
+            return value
+        if self.kind in (WHOLE, WHOLES, WORD_OR_WHOLE) and not isinstance(value, str):
+            return check_whole(self.keyword, value, 0 if self.least is None else self.least, self.most)
+        if self.kind == FLAG and isinstance(value, bool):
+            return value
+        if (
+            self.kind in (NUMBER, NUMBERS)
+            and isinstance(value, (int, float, np.number))
+            and not isinstance(value, bool)
+        ):
+            return value
+        if self.kind == NUMBERS and not isinstance(value, (str, bool)):
+            return tuple(value)
+        if self.kind == TEXT and isinstance(value, str):
+            return value
+        otherwise = f", or {self.or_object}" if self.or_object else ""
+        if self.words:
+            check_option(self.keyword, value, self.words)
+        raise InvalidParameter(f"{self.keyword}={shown(value)} must be {self.kind}{otherwise}.", parameter=self.keyword)
+
+
+def shown(value: Any) -> str:
+    """Show a value that was passed: a word or a number; of all else the type, since it may hold data."""
+    if isinstance(value, (str, bool, int, float)):
+        text = repr(value)
+        return text if len(text) <= 60 else f"{text[:59]}…"
+    return f"a {type(value).__name__}"
+
+
+def choose(default: Any, kind: str, said: str, *, words: Any = (), keyword: str = "", **more: Any) -> Any:
+    """Declare a field of a part of a recipe; `words` may be a callable that gives them."""
+    listed = words if callable(words) else lambda: tuple(words)
+    declared = {"kind": kind, "said": said, "keyword": keyword, "listed": listed, "default": default, **more}
+    return field(default=default, metadata=declared)
+
+
+class Part(ReadOnly):
+    """A part of a recipe: some choices that belong together, each checked when it is made."""
+
+    def __post_init__(self) -> None:
+        for name, choice in choices_of(type(self)).items():
+            object.__setattr__(self, name, choice.checked(getattr(self, name)))
+        self._check()
+        super().__post_init__()
+
+    def _check(self) -> None:
+        """Refuse choices that do not go together."""
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """The choices that are made, by name; those left to a rule are not among them."""
+        return {name: value for name in choices_of(type(self)) if (value := getattr(self, name)) is not None}
+
+
+def choices_of(part: type[Any]) -> dict[str, Choice]:
+    """Give the declared choices of a part, by name."""
+    return {one.name: _declared(one) for one in fields(part) if one.metadata}
+
+
+def _declared(one: Field[Any]) -> Choice:
+    content: Mapping[str, Any] = one.metadata
+    default = None if one.default is MISSING else one.default
+    return Choice(name=one.name, **{**content, "keyword": content["keyword"] or one.name, "default": default})

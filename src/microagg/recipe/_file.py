@@ -1,0 +1,237 @@
+"""Recipes in files: read, with the line of what is wrong, and written, with what each choice means beside it."""
+
+import json
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from microagg.checks import check_absent, nearest
+from microagg.errors import InputError, InvalidParameter
+from microagg.io.files import whole_file
+from microagg.recipe._choice import NAMES, Choice, Part, choices_of
+from microagg.recipe._lines import Comments, Place, comments_of
+from microagg.recipe._recipe import PARTS, K, Origin, Recipe, options_of
+
+_TITLE = (
+    "How a file is masked: every choice stands here. Edit, then: microagg mask FILE --recipe THIS",
+    "Beside each column of a guessed role stands why.",
+)
+_MADE_FOR = "Made for "
+_LEFT_OUT = {
+    ("select",): "No [select]: all masked columns form the groups.",
+    ("refine",): "No [refine]: the groups are as the method formed them.",
+    ("risk", "keys"): "No keys: the intruder knows all masked columns and the strata.",
+    ("risk", "sample"): "No sample: linkage is measured on all records.",
+}
+"""What it means that something is not there and that no word could say in its place."""
+
+_ALWAYS = ("method", "masking", "blocks", "risk", "output")
+"""The tables that are written even where all is as usual: a reader then sees what was chosen."""
+
+
+def read(path: Path) -> Recipe:
+    """Read a recipe from a file, or say in which line it errs."""
+    try:
+        text = path.read_text("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidParameter(f"{path.name!r} is not text in UTF-8. Save it as such.", parameter="recipe") from None
+    except OSError:
+        raise InvalidParameter(
+            f"the recipe {path.name!r} cannot be read. Check the path.", parameter="recipe"
+        ) from None
+    return parse(text, path.name)
+
+
+def parse(text: str, name: str) -> Recipe:
+    """Read a recipe from its text, or say in which line it errs."""
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidParameter(f"{name}: {error}. Mend that line.", parameter="recipe") from None
+    origin = Origin(name, text, content)
+    for table, keys in content.items():
+        if table != "k" and table not in PARTS:
+            raise origin.fault((table,), f"{table!r} is not a part of a recipe.{_hint(table, ['k', *PARTS])}")
+        if table != "k" and not isinstance(keys, dict):
+            raise origin.fault((table,), f"{table!r} must be a table: [{table}].")
+    if "k" not in content:
+        raise InvalidParameter(f"{name} does not say k. Add a line such as: k = 5", parameter="k")
+    _check_kind(origin, ("k",), content["k"], K)
+    recipe = _blamed(origin, ("k",), lambda: Recipe(content["k"]))
+    parts = {PARTS[table][0]: _part(origin, table, keys) for table, keys in content.items() if table != "k"}
+    made = Recipe(recipe.k, comments=comments_of(text), origin=origin)
+    # Part by part, so that what does not go together is blamed on the one that came in last.
+    for part, value in parts.items():
+        with_part = {**{name: getattr(made, name) for name in parts}, part: value}
+        made = _together(origin, made, with_part)
+    return made
+
+
+def _together(origin: Origin, recipe: Recipe, parts: dict[str, Part]) -> Recipe:
+    try:
+        return recipe.replace(**parts)
+    except InputError as error:
+        if error.placed:
+            raise
+        place = _place_in(origin, error.parameter)
+        raise (error if place is None else error.at(f"{origin.head(place)}in [{place[0]}], ")) from None
+
+
+def _place_in(origin: Origin, parameter: str | None) -> Place | None:
+    """Find where a file sets a choice, by its keyword."""
+    for table, (_, kind) in PARTS.items():
+        written = origin.tables.get(table, {})
+        for name, choice in choices_of(kind).items():
+            if choice.keyword == parameter and name in written:
+                return table, name
+        if table == "method" and parameter in written:
+            return table, str(parameter)
+    return None
+
+
+def _part(origin: Origin, table: str, keys: dict[str, Any]) -> Part:
+    """Make a part of what a table says."""
+    kind = PARTS[table][1]
+    known = choices_of(kind)
+    values: dict[str, Any] = dict(keys)
+    if table == "method":
+        name = keys.get("name", "mdav")
+        _check_value(origin, (table, "name"), name, known["name"])
+        known |= options_of(name)
+        values = {"name": name, "options": {key: value for key, value in keys.items() if key != "name"}}
+    if table == "refine":
+        values.setdefault("effort", "fast")
+    if table == "select" and keys and "columns" not in keys:
+        method = origin.tables.get("method", {})
+        values.setdefault("by", "ama" if isinstance(method, dict) and method.get("name") == "ama" else "emad")
+    for key, value in keys.items():
+        if key not in known:
+            raise origin.fault((table, key), f"{key!r} is unknown in [{table}].{_hint(key, list(known))}")
+        _check_value(origin, (table, key), value, known[key])
+    part: Part = _blamed(origin, (table,), lambda: kind(**values))
+    return part
+
+
+def _check_value(origin: Origin, place: Place, value: Any, choice: Choice) -> None:
+    _check_kind(origin, place, value, choice)
+    by_key = replace(choice, keyword=choice.name)  # as the file calls it
+    _blamed(origin, place, lambda: by_key.checked(value))
+
+
+def _check_kind(origin: Origin, place: Place, value: Any, choice: Choice) -> None:
+    """Refuse a value of another kind."""
+    if choice.fits(value):
+        return
+    where = f"in [{place[0]}], " if place[1:] else ""
+    text = toml(value)
+    text = text if len(text) <= 60 else f"{text[:59]}…"
+    raise origin.fault(place, f"{where}{place[-1]} = {text} must be {choice.kind}.")
+
+
+def _blamed(origin: Origin, place: Place, make: Any) -> Any:
+    """Make something of what a file says; name the line of what is refused."""
+    try:
+        return make()
+    except InputError as error:
+        if error.placed:
+            raise
+        found = place if place[1:] else _place_in(origin, error.parameter) or place
+        where = f"in [{found[0]}], " if found[1:] else ""
+        raise error.at(f"{origin.head(found)}{where}") from None
+
+
+def _hint(word: str, known: list[str]) -> str:
+    return nearest(word, known) or f" It can be: {', '.join(known)}."
+
+
+def write(recipe: Recipe, path: Path, made_for: str | None, *, overwrite: bool) -> Path:
+    """Write a recipe to a file, whole or not at all."""
+    check_absent(path, "the recipe", overwrite=overwrite)
+    text = text_of(recipe, made_for)
+    with whole_file(path) as file:
+        file.write_text(text, "utf-8", newline="\n")
+    return path
+
+
+def text_of(recipe: Recipe, made_for: str | None) -> str:
+    """Write a recipe out: what each choice means stands beside it, unless something else was written there."""
+    comments = recipe.comments
+    roles = choices_of(PARTS["roles"][1])
+    ours = {*_TITLE, *_LEFT_OUT.values(), *(choice.remark for choice in roles.values())}
+
+    def kept(lines: tuple[str, ...]) -> list[str]:
+        return [f"# {line}" for line in lines if line not in ours and not line.startswith(_MADE_FOR)]
+
+    def beside(place: Place, usual: str = "") -> str:
+        remark = comments.beside.get(place, usual)
+        return f"  # {remark}" if remark else ""
+
+    def over(place: Place) -> list[str]:
+        return kept(comments.over.get(place, ()))
+
+    title = _TITLE if made_for is None else (*_TITLE, f"{_MADE_FOR}{made_for!r}.")
+    lines = [f"# {line}" for line in title] + kept(comments.title)
+    lines += ["", *over(("k",)), f"k = {recipe.k}{beside(('k',), K.remark)}"]
+    for table, (part, kind) in PARTS.items():
+        keys = _said(recipe, table, getattr(recipe, part))
+        if not keys:
+            lines += ["", f"# {_LEFT_OUT[table,]}"] if (table,) in _LEFT_OUT else []
+            continue
+        lines += ["", *over((table,)), f"[{table}]{beside((table,))}"]
+        lines += [f"# {said}" for place, said in _LEFT_OUT.items() if place[0] == table and not {*place[1:]} <= {*keys}]
+        known = choices_of(kind) | (options_of(recipe.method.name) if table == "method" else {})
+        for key, value in keys.items():
+            place = (table, key)
+            remark = known[key].remark if key in known else ""
+            lines += ([f"# {remark}"] if table == "roles" else []) + over(place)
+            if key in known and known[key].kind == NAMES and value:
+                width = max(len(toml(one)) for one in value) + 1
+                lines.append(f"{key} = [{beside(place)}")
+                for one in value:
+                    said = beside((*place, one))
+                    written = f"{toml(one)},"
+                    lines += [f"    {line}" for line in over((*place, one))]
+                    lines.append(f"    {written:{width}}{said}" if said else f"    {written}")
+                lines.append("]")
+            else:
+                lines.append(f"{key} = {toml(value)}{beside(place, '' if table == 'roles' else remark)}")
+    end = kept(comments.end)
+    return "\n".join([*lines, *([""] if end else []), *end]) + "\n"
+
+
+def _said(recipe: Recipe, table: str, part: Any) -> dict[str, Any]:
+    """Give what a file says of a part; nothing where it says nothing that is not usual."""
+    if table not in _ALWAYS and part == PARTS[table][1]():
+        return {}
+    said = {**part.said, **(recipe.method.options if table == "method" else {})}
+    if table == "roles":
+        said = {role: named for role, named in said.items() if named != () or role == "quasi"}
+    for key, value in said.items():
+        for one in value if isinstance(value, tuple) else (value,):
+            if not isinstance(one, (str, bool, int, float)) or (
+                isinstance(one, (int, float)) and key in part_names(part)
+            ):
+                raise InvalidParameter(
+                    f"{key!r} in [{table}] holds a {type(one).__name__}, which a recipe file cannot. Pass the recipe "
+                    f"itself, or choose by name.",
+                    parameter=choices_of(type(part))[key].keyword if key in choices_of(type(part)) else key,
+                )
+    return said
+
+
+def part_names(part: Any) -> set[str]:
+    """Give the choices of a part that are names of columns: in a file they are text."""
+    return {name for name, choice in choices_of(type(part)).items() if choice.kind in (NAMES, "a name")}
+
+
+def toml(value: Any) -> str:
+    """Write a value as TOML: its strings, numbers and lists are those of JSON, but for one character."""
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(toml, value))}]"
+    return json.dumps(value, ensure_ascii=False, default=str).replace("\x7f", "\\u007f")
+
+
+__all__ = ["Comments", "parse", "read", "text_of", "toml", "write"]

@@ -1,0 +1,278 @@
+"""The parts of a recipe: every choice of a run, declared once."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from microagg.aggregate import AGGREGATES
+from microagg.blocking import BLOCKINGS
+from microagg.errors import InvalidParameter
+from microagg.partition import METHODS
+from microagg.partition.refine import EFFORTS
+from microagg.prepare.dependence import MEASURES
+from microagg.prepare.scaling import SCALES
+from microagg.prepare.selection import Selection
+from microagg.recipe._choice import (
+    FLAG,
+    NAME,
+    NAMES,
+    NUMBER,
+    NUMBERS,
+    TEXT,
+    WHOLE,
+    WHOLES,
+    WORD,
+    WORD_OR_WHOLE,
+    WORDS,
+    Part,
+    choices_of,
+    choose,
+)
+from microagg.schema import Role, Schema
+
+
+def full_name(thing: Any) -> str:
+    """Name the class of somebody's own object."""
+    return f"{type(thing).__module__}.{type(thing).__qualname__}"
+
+
+def plain_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep plain settings alone: a parameter may hold data of the file (initial centres, say)."""
+    plain = (str, int, float, bool, type(None))
+    return {name: value if isinstance(value, plain) else type(value).__name__ for name, value in parameters.items()}
+
+
+def method_names() -> tuple[str, ...]:
+    """Give every method by name; "ama" is one of them with choices of its own."""
+    return (*METHODS, "ama")
+
+
+@dataclass(frozen=True)
+class Roles(Part):
+    """Which column is what; `quasi` may be None: every column that has no other role is masked."""
+
+    quasi: tuple[Any, ...] | None = choose(None, NAMES, "masked: columns that together could identify a person")
+    identifiers: tuple[Any, ...] = choose((), NAMES, "dropped: they identify a person by themselves")
+    confidential: tuple[Any, ...] = choose((), NAMES, "released as they are: sensitive, and not known to an intruder")
+    strata: tuple[Any, ...] = choose((), NAMES, "released as they are; groups stay within their values")
+    keep: tuple[Any, ...] = choose((), NAMES, "released as they are: harmless")
+    drop: tuple[Any, ...] = choose((), NAMES, "left out")
+    weight: Any = choose(None, NAME, "released as it is: a sampling weight, never used to form groups")
+    unit: Any = choose(None, NAME, "dropped: the person or firm of a row; every group holds k different ones")
+    rest: str | None = choose(None, WORD, "what becomes of columns that no role names", words=("keep", "drop"))
+
+    def _check(self) -> None:
+        if self.rest is not None and self.quasi is None:
+            raise InvalidParameter(
+                "rest goes with quasi: without it every other column is masked. Name the columns to mask.",
+                parameter="rest",
+            )
+
+    def of(self, role: str) -> tuple[Any, ...]:
+        """Give the names of a role's columns."""
+        named = getattr(self, role)
+        return named if isinstance(named, tuple) else () if named is None else (named,)
+
+    @property
+    def lists(self) -> dict[str, Any]:
+        """The columns of each role as lists, and the rest, as `Schema.assign` takes them."""
+        listed: dict[str, Any] = {role: list(self.of(role)) for role in choices_of(Roles) if role != "rest"}
+        return listed | {"quasi": None if self.quasi is None else listed["quasi"], "rest": self.rest}
+
+    @classmethod
+    def of_schema(cls, schema: Schema) -> "Roles":
+        """Give the roles of a file's columns, every one of them named."""
+        named: dict[str, Any] = {role.value: tuple(schema.names(role)) for role in Role}
+        for alone in (Role.WEIGHT, Role.UNIT):
+            named[alone.value] = next(iter(named[alone.value]), None)
+        return cls(**named)
+
+    @property
+    def named(self) -> list[tuple[str, Any]]:
+        """Each role with each of its columns."""
+        return [(role, name) for role in self.said if role != "rest" for name in self.of(role)]
+
+
+@dataclass(frozen=True)
+class Method(Part):
+    """How groups are formed: the method's name, or an object with `fit_predict`, and its own options."""
+
+    name: Any = choose(
+        "mdav",
+        WORD,
+        "how groups are formed",
+        words=method_names,
+        keyword="method",
+        or_object="an object with fit_predict",
+        more='A name\'s options may be added as keywords: ``method="vmdav", gamma=1.1``. "ama" is approximate '
+        'microaggregation whole: ``method="mdav", tail="2k", select="ama"``.',
+    )
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Masking(Part):
+    """What is done with the values."""
+
+    scale: str = choose("standard", WORD, "how columns are made comparable", words=SCALES)
+    aggregate: str = choose("mean", WORD, "what a group releases", words=AGGREGATES)
+    integers: str = choose("float", WORD, "how whole numbers are released", words=("float", "round"))
+    missing: str = choose("error", WORD, "what becomes of records that lack a value", words=("error", "drop"))
+    per_column: bool = choose(
+        False,
+        FLAG,
+        "whether k holds for each column only, as with univariate and ranking",
+        more="It must be true to use such a method on several columns: whole records may then be unique.",
+    )
+
+
+@dataclass(frozen=True)
+class Select(Part):
+    """Which masked columns form the groups; all, unless something is chosen here."""
+
+    by: Any = choose(
+        None,
+        WORD,
+        "how the columns that form the groups are chosen",
+        words=("emad", "ama"),
+        keyword="select",
+        or_object="a list of names or a function",
+        more='"emad" takes the `count` columns with most edges in the dependence tree, "ama" the fewest whose edges '
+        "add up to the number of columns. A function gets a frame of the masked columns and returns names. All columns "
+        "are masked and judged either way.",
+    )
+    columns: tuple[Any, ...] | None = choose(None, NAMES, "the columns that form the groups", keyword="select")
+    count: int | None = choose(None, WHOLE, "how many columns emad takes; 3 where this is left out", least=1)
+    measure: str | None = choose(None, WORD, "the measure of dependence", words=MEASURES)
+    width: Any = choose(None, NUMBERS, "the width of the categories that columns are cut into")
+    bins: int | None = choose(None, WHOLE, "how many categories columns are cut into", least=2)
+
+    def _check(self) -> None:
+        if isinstance(self.by, Iterable) and not isinstance(self.by, (str, Selection)):
+            object.__setattr__(self, "columns", tuple(self.by))
+            object.__setattr__(self, "by", None)
+        elif self.by is not None and not isinstance(self.by, (str, Selection)) and not callable(self.by):
+            raise InvalidParameter(
+                f"select is a {type(self.by).__name__}. Pass 'emad', 'ama', names or a function.", parameter="select"
+            )
+        if self.columns is not None and self.by is not None:
+            raise InvalidParameter(
+                "columns that are named leave nothing to choose. Leave one of both out.", parameter="select"
+            )
+        by_tree = isinstance(self.by, str)
+        for name in ("count", "measure", "width", "bins"):
+            if getattr(self, name) is not None and not (by_tree and (name != "count" or self.by == "emad")):
+                way = "by the tree's degrees (emad)" if name == "count" else "by a dependence tree (emad or ama)"
+                raise InvalidParameter(
+                    f"{name} goes with columns chosen {way}. Leave it out, or choose so.", parameter=name
+                )
+
+
+@dataclass(frozen=True)
+class Blocks(Part):
+    """How a large file is cut into blocks that are grouped each by itself."""
+
+    by: Any = choose(
+        "auto",
+        WORD,
+        "how a large file is cut",
+        words=("auto", "none", *BLOCKINGS),
+        keyword="blocks",
+        or_object="an object with fit_predict",
+        more="Time then grows with the number of records and not with its square, and some information is lost. "
+        '"auto" cuts beyond 200 000 records, by "median".',
+    )
+    max_block: int | None = choose(None, WHOLE, "the most records of a block; 50000 where this is left out", least=4)
+    options: Mapping[str, Any] = field(default_factory=dict)  # of somebody's own object, for the record
+
+    @property
+    def settled(self) -> "Blocks":
+        """The choice as a recipe records it: of somebody's own object the name and plain settings."""
+        if isinstance(self.by, str):
+            return self
+        own = dict(self.by.get_params()) if hasattr(self.by, "get_params") else {}
+        own.pop("k", None)
+        return Blocks(full_name(self.by), options=plain_settings(own))
+
+    def _check(self) -> None:
+        if self.max_block is None:
+            return
+        if self.by == "none":
+            raise InvalidParameter(
+                "max_block goes with blocks. Leave it out, or choose a way of cutting.", parameter="max_block"
+            )
+        if not isinstance(self.by, str):
+            raise InvalidParameter(
+                "max_block goes with a way of cutting by name. Set it on the object.", parameter="max_block"
+            )
+
+
+@dataclass(frozen=True)
+class Refine(Part):
+    """Whether the groups are refined: records moved between neighbouring ones, to lose less."""
+
+    effort: Any = choose(
+        None,
+        WORD_OR_WHOLE,
+        "or the moves to try, to lose less by moving records between groups",
+        words=tuple(EFFORTS),
+        least=1,
+        most=2**62,
+        keyword="refine",
+    )
+    seed: int = choose(0, WHOLE, "the seed of the moves", least=0, most=2**62)
+
+    def _check(self) -> None:
+        if self.effort is None:
+            object.__setattr__(self, "seed", 0)  # nothing is drawn: recipes that do the same are the same
+
+
+@dataclass(frozen=True)
+class Reading(Part):
+    """How a text file is written; what is left out is found out."""
+
+    delimiter: str | None = choose(None, TEXT, "between fields")
+    encoding: str | None = choose(None, TEXT, "the encoding")
+    decimal: str | None = choose(None, TEXT, "the decimal mark")
+    thousands: str | None = choose(None, TEXT, "between thousands; empty for nothing")
+    header: bool | None = choose(
+        None,
+        FLAG,
+        "whether the first row holds the names of the columns",
+        more="A first row that may be a record is refused until this is said.",
+    )
+
+
+@dataclass(frozen=True)
+class Risk(Part):
+    """By what risk is measured."""
+
+    keys: tuple[Any, ...] | None = choose(
+        None, NAMES, "the masked columns that an intruder knows, beside the strata; all where this is left out"
+    )
+    sample: int | None = choose(
+        None, WHOLE, "records that linkage is estimated on; 20000 of more than 200000 where this is left out", least=2
+    )
+    seed: int = choose(0, WHOLE, "the seed of the sample", least=0, keyword="sample_seed")
+
+
+@dataclass(frozen=True)
+class Output(Part):
+    """How the release is written."""
+
+    reorder: bool = choose(False, FLAG, "whether the released rows are sorted, so that their order tells nothing")
+    excel_safe: bool = choose(False, FLAG, "whether text is kept from acting as a spreadsheet's formula")
+    public: bool = choose(False, FLAG, "whether a report for everybody is written too, without what helps an intruder")
+
+
+@dataclass(frozen=True)
+class Compare(Part):
+    """What is compared on one file."""
+
+    methods: tuple[str, ...] | None = choose(None, WORDS, "the methods to compare", words=method_names)
+    ks: tuple[int, ...] | None = choose(None, WHOLES, "the levels of k to compare", least=2)
+    x: float = choose(0.5, NUMBER, "the weight of the loss in the score, from 0 to 1")
+
+    def _check(self) -> None:
+        if not 0 <= self.x <= 1:
+            raise InvalidParameter(f"x={self.x} must be a number from 0 to 1.", parameter="x")

@@ -1,0 +1,337 @@
+"""Recipe: every choice of a run, in one value."""
+
+import difflib
+import hashlib
+import json
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+from microagg.checks import check_k, nearest
+from microagg.errors import InputError, InvalidParameter, MicroaggError, RoleError, as_keyword
+from microagg.partition import METHODS, method_named
+from microagg.recipe._choice import FLAG, NUMBER, WHOLE, WORD_OR_WHOLE, Choice, Part, choices_of
+from microagg.recipe._lines import Comments, Place, line_of
+from microagg.recipe._parts import Blocks, Compare, Masking, Method, Output, Reading, Refine, Risk, Roles, Select
+
+K = Choice("k", WHOLE, "at least so many records share each combination of released values", "k", least=2)
+
+PARTS: dict[str, tuple[str, type[Part]]] = {
+    "roles": ("roles", Roles),
+    "method": ("method", Method),
+    "masking": ("masking", Masking),
+    "select": ("select", Select),
+    "blocks": ("blocks", Blocks),
+    "refine": ("refine", Refine),
+    "read": ("reading", Reading),
+    "risk": ("risk", Risk),
+    "output": ("output", Output),
+    "compare": ("compare", Compare),
+}
+"""Each table of a recipe file: the part of a recipe that it is, by name and class."""
+
+OF_PROTECT = ("roles", "method", "masking", "select", "blocks", "refine")
+"""The tables whose choices are keywords of `protect`."""
+
+
+def choices(*tables: str) -> dict[str, tuple[str, Choice]]:
+    """Give the choices of these tables, or of all, by keyword: the table and the declaration."""
+    known: dict[str, tuple[str, Choice]] = {}
+    for table in tables or PARTS:
+        for choice in choices_of(PARTS[table][1]).values():
+            known.setdefault(choice.keyword, (table, choice))
+    return known
+
+
+def as_key(keyword: str, value: Any) -> str:
+    """Say a choice as a recipe file does; one that a file cannot make, as Python does."""
+    if keyword not in choices():
+        return as_keyword(keyword, value)
+    table, choice = choices()[keyword]
+    said = {True: "true", False: "false"}.get(value) if isinstance(value, bool) else json.dumps(value)
+    return f"{choice.name} in [{table}]" if value is None else f"{choice.name} = {said} in [{table}]"
+
+
+def options_of(method: Any) -> dict[str, Choice]:
+    """Give the options of a method, by its name, as choices; none of a method that is somebody's own."""
+    known = METHODS.get("mdav" if method == "ama" else method) if isinstance(method, str) else None
+    if known is None:
+        return {}
+    return {
+        name: Choice(name, _kind(known.defaults[name]), said, name, least=-(2**62))
+        for name, said in known.options.items()
+    }
+
+
+def _kind(usual: Any) -> str:
+    """Tell the kind of an option by its default; the method itself checks what may be said."""
+    kinds = {bool: FLAG, int: WHOLE, float: NUMBER}
+    return kinds.get(type(usual), WORD_OR_WHOLE)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The file that a recipe was read from, and what it said."""
+
+    name: str
+    text: str
+    tables: Mapping[str, Any]
+
+    def head(self, place: Place, word: str | None = None) -> str:
+        """Name the file and the line in which something is set, and its table."""
+        line = line_of(self.text, place, word)
+        return f"{self.name}, line {line}: " if line else f"{self.name}: "
+
+    def fault(
+        self, place: Place, what: str, *, word: str | None = None, kind: type[InputError] = InvalidParameter
+    ) -> InputError:
+        """Make the error that says what is wrong and in which line."""
+        return kind(f"{self.head(place, word)}{what}")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Every choice of a run: which column is what, how groups are formed, what is released, read, judged and written.
+
+    A recipe is made by keywords (`Recipe.of`), read from a file (`Recipe.read`), or taken from a release, where every
+    choice is settled: used again on the same data, it gives the same bytes.
+
+    Attributes
+    ----------
+    k : int
+    roles, method, masking, select, blocks, refine, reading, risk, output, compare
+        The choices, a part for each concern; `microagg.recipe` has their classes.
+    comments : Comments
+        What a person has written beside the choices in a file; kept when the recipe is written.
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> recipe = ma.Recipe.of(k=3, quasi=["income", "tax"], rest="drop", method="vmdav", gamma=1.1)
+    >>> recipe.k, recipe.method.name, recipe.roles.quasi, recipe.masking.scale
+    (3, 'vmdav', ('income', 'tax'), 'standard')
+    >>> ma.protect(ma.datasets.survey(100, seed=0), recipe=recipe.replace(k=5)).k_achieved
+    5
+    """
+
+    k: int
+    roles: Roles = field(default_factory=Roles)
+    method: Method = field(default_factory=Method)
+    masking: Masking = field(default_factory=Masking)
+    select: Select = field(default_factory=Select)
+    blocks: Blocks = field(default_factory=Blocks)
+    refine: Refine = field(default_factory=Refine)
+    reading: Reading = field(default_factory=Reading)
+    risk: Risk = field(default_factory=Risk)
+    output: Output = field(default_factory=Output)
+    compare: Compare = field(default_factory=Compare)
+    comments: Comments = field(default_factory=Comments, compare=False, repr=False)
+    origin: Origin | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", check_k(self.k))
+        name, options = self.method.name, self.method.options
+        if options and not isinstance(name, str):
+            raise InvalidParameter(
+                f"options ({', '.join(options)}) go with a method's name. Set them on the estimator.",
+                parameter="method",
+            )
+        if name in (*METHODS, "ama"):
+            method_named("mdav" if name == "ama" else name).bound(options)
+        own = self.select.by not in (None, "ama") or self.select.columns is not None
+        if name == "ama" and (own or "tail" in options):
+            raise InvalidParameter(
+                "method='ama' is mdav with tail='2k' and select='ama'. Leave those two out.", parameter="method"
+            )
+        most = self.blocks.max_block
+        if most is not None and most < 2 * self.k:
+            raise InvalidParameter(
+                f"max_block={most} must be a whole number, at least {2 * self.k}. A block must hold two groups.",
+                parameter="max_block",
+            )
+
+    @classmethod
+    def of(cls, k: int, **keywords: Any) -> Self:
+        """Make a recipe of the keywords that `protect` takes, and those of reading, judging and writing."""
+        return cls(k).replace(**keywords)
+
+    def replace(self, **keywords: Any) -> Self:
+        """Give this recipe with some choices changed.
+
+        Parameters
+        ----------
+        **keywords
+            As `protect` takes them, `k` among them, or whole parts, such as ``masking=Masking(...)``. A new method has
+            its own options: those of the former one go.
+
+        Returns
+        -------
+        Recipe
+        """
+        known = choices()
+        parts = {name for name, _ in PARTS.values()}
+        whole: dict[str, Any] = {
+            name: value for name, value in keywords.items() if name in parts and isinstance(value, Part)
+        }
+        changed: dict[str, dict[str, Any]] = {}
+        options: dict[str, Any] = {}
+        for name, value in keywords.items():
+            if name in known and name not in whole:
+                table, choice = known[name]
+                changed.setdefault(PARTS[table][0], {})[choice.name] = value
+            elif name != "k" and name not in whole:
+                options[name] = value
+        if "select" in keywords and "select" not in whole:
+            changed["select"]["columns"] = None  # the new way, whichever it is, takes the place of both
+        if "method" not in whole and (options or "method" in changed):
+            method = changed.setdefault("method", {}).get("name", self.method.name)
+            _check_option_names(options, method, [*known, "n_jobs", "progress"])
+            changed["method"]["options"] = (dict(self.method.options) if method == self.method.name else {}) | options
+        if method_name(keywords, self) == "ama" and "select" in changed and "select" not in keywords:
+            changed["select"]["by"] = "ama"  # it chooses the columns itself, by a tree that may be told how
+        made: dict[str, Any] = {part: replace(getattr(self, part), **values) for part, values in changed.items()}
+        return replace(self, k=keywords.get("k", self.k), **made, **whole)
+
+    @classmethod
+    def parse(cls, text: str, name: str = "the recipe") -> "Recipe":
+        """Read a recipe from the text of a file; `name` heads what is said of its lines."""
+        from microagg.recipe._file import parse
+
+        return parse(text, name)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> "Recipe":
+        """Read a recipe from a file, or say in which line it errs."""
+        from microagg.recipe._file import read
+
+        return read(Path(path))
+
+    def text(self, made_for: str | None = None) -> str:
+        """Give the text of a file that holds this recipe; `made_for` names the data it was made for."""
+        from microagg.recipe._file import text_of
+
+        return text_of(self, made_for)
+
+    def write(self, path: str | os.PathLike[str], *, made_for: str | None = None, overwrite: bool = False) -> Path:
+        """Write this recipe to a file, whole or not at all, and give its path."""
+        from microagg.recipe._file import write
+
+        return write(self, Path(path), made_for, overwrite=overwrite)
+
+    @property
+    def digest(self) -> str:
+        """A checksum of the choices: recipes that choose the same have the same."""
+        return hashlib.sha256(replace(self, comments=Comments()).text().encode()).hexdigest()
+
+    def __repr__(self) -> str:
+        changed = []
+        for table, (part, kind) in PARTS.items():
+            own, usual = getattr(self, part), kind()
+            for name, choice in choices_of(kind).items():
+                if getattr(own, name) != getattr(usual, name) and (table, name) != ("select", "columns"):
+                    changed.append(f"{choice.keyword}={getattr(own, name)!r}")
+        if self.select.columns is not None:
+            changed.append(f"select={self.select.columns!r}")
+        changed += [f"{name}={value!r}" for name, value in self.method.options.items()]
+        return f"Recipe.of({', '.join([f'k={self.k}', *changed])})"
+
+    def commented(self, comments: Comments) -> Self:
+        """Give this recipe with other comments beside its choices."""
+        return replace(self, comments=comments)
+
+    def spelt_out(self) -> "Recipe":
+        """Give the recipe with a method that stands for several choices replaced by these."""
+        if self.method.name != "ama":
+            return self
+        method = Method("mdav", {"tail": "2k", **self.method.options})
+        return replace(self, method=method, select=replace(self.select, by="ama"))
+
+    def masked(self, names: Sequence[Any]) -> list[Any]:
+        """Give the columns to mask of a file that has these."""
+        if self.roles.quasi is not None:
+            return list(self.roles.quasi)
+        others = {name for _, name in self.roles.named}
+        return [name for name in names if name not in others]
+
+    def check_columns(self, names: Sequence[str]) -> None:
+        """Refuse a column that the file lacks, or that has two roles or none; `names` are the file's."""
+        taken: dict[str, str] = {}
+        # Where no name fits, the file's may be the cells of a record: they are not shown.
+        is_header = any(name in names for _, name in self.roles.named)
+        for role, name in self.roles.named:
+            what = f"column {name!r} in {role}"
+            if name not in names:
+                hint = (is_header and nearest(name, names)) or f" The file has {len(names)} columns."
+                raise self._fault(("roles", role), f"{what} is not in the file.{hint}", name)
+            if name in taken:
+                twice = "is named twice" if taken[name] == role else f"is already in {taken[name]}"
+                raise self._fault(("roles", role), f"{what} {twice}. Give each column one role.", name)
+            taken[name] = role
+        masked = self.masked(names)
+        left = [name for name in names if name not in taken and name not in masked]
+        if left and self.roles.rest is None:
+            listed = ", ".join(map(repr, left[:10])) + (f" and {len(left) - 10} more" if len(left) > 10 else "")
+            raise self._fault(
+                ("roles",), f"{len(left)} column(s) of the file have no role: {listed}. Name them, under drop perhaps."
+            )
+        for table, key, named in (("select", "columns", self.select.columns), ("risk", "keys", self.risk.keys)):
+            for name in named or ():
+                if name not in masked:
+                    what = f"column {name!r} in {key} of [{table}] is not masked."
+                    raise self._fault((table, key), what + nearest(name, masked), name)
+
+    def _fault(self, place: Place, what: str, word: str | None = None) -> InputError:
+        if self.origin is None:
+            return RoleError(what, columns=() if word is None else (word,))
+        return self.origin.fault(place, what, word=word, kind=RoleError)
+
+    @contextmanager
+    def blamed(self) -> Iterator[None]:
+        """Head what is refused within by the file and the line in which that was chosen, if it was chosen there."""
+        try:
+            yield
+        except MicroaggError as error:
+            place = None if error.placed or self.origin is None else self._place_of(error.parameter)
+            if place is None or self.origin is None:
+                raise
+            raise error.at(f"{self.origin.head(place)}in [{place[0]}], ") from None
+
+    def _place_of(self, parameter: str | None) -> Place | None:
+        """Find where the file says what is in force; the command line may have had another word."""
+        if parameter is None or self.origin is None:
+            return None
+        if parameter == "k" and self.origin.tables.get("k") == self.k:
+            return ("k",)
+        for table, (part, kind) in PARTS.items():
+            written, own = self.origin.tables.get(table, {}), getattr(self, part)
+            for name, choice in choices_of(kind).items():
+                if (
+                    choice.keyword == parameter
+                    and name in written
+                    and choice.checked(written[name]) == getattr(own, name)
+                ):
+                    return table, name
+        written = self.origin.tables.get("method", {})
+        if parameter in self.method.options and written.get(parameter) == self.method.options[parameter]:
+            return "method", parameter
+        return None
+
+
+def method_name(keywords: Mapping[str, Any], recipe: Recipe) -> Any:
+    """Give the name of the method that a recipe has with these keywords."""
+    method = keywords.get("method", recipe.method)
+    return method.name if isinstance(method, Method) else method
+
+
+def _check_option_names(options: Collection[str], method: Any, known: Collection[str]) -> None:
+    """Catch a misspelt keyword before it is taken for an option of the method."""
+    for name in options:
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
+        if near and name not in options_of(method):
+            raise InvalidParameter(
+                f"there is no parameter {name!r}, nor has method {method!r} one. Did you mean {near[0]!r}?",
+                parameter=name,
+            )

@@ -1,0 +1,105 @@
+"""A column's bins, before and after masking."""
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from microagg.judgement.parts import Distribution
+from microagg.report.pictures.scales import Scale, Tick, exact, steps, ticks
+from microagg.report.templates import drawn, px
+from microagg.report.text import percent
+
+_WIDTH, _TOP, _FLOOR, _HEIGHT = 300.0, 6.0, 92.0, 112.0
+_MOST_TICKS = 5
+
+
+def distribution(one: Distribution) -> Markup:
+    """Draw a column's bins: before as an area, after as a line; in public the masked file as an area."""
+    halves = [right / 2 - left / 2 for left, right in zip(one.edges, one.edges[1:], strict=False)]
+    narrowest = min(halves)
+    # A bar's area is its share: of bins of unequal width the wider is lower.
+    before, after = (
+        [share * narrowest / half for share, half in zip(shares, halves, strict=True)] if shares else []
+        for shares in (one.before, one.after)
+    )
+    tops = [max(pair) for pair in zip(before, after, strict=True)] if before else after
+    ceiling = _ceiling(tops)
+    across, up = Scale(one.edges[0], one.edges[-1], 0.0, _WIDTH), Scale(0.0, ceiling, _FLOOR, _TOP)
+    places = [across(edge) for edge in one.edges]
+    levels = {name: [max(0.0, up(height)) for height in heights] for name, heights in (("b", before), ("a", after))}
+    cut = max(tops) > ceiling
+    return drawn(
+        "distribution",
+        label=_label(one),
+        width=_WIDTH,
+        height=_HEIGHT,
+        floor=_FLOOR,
+        before=steps(places, levels["b"], _FLOOR) if before else "",
+        after=_line(places, levels["a"]) if before else "",
+        masked="" if before else steps(places[1:-1], levels["a"][1:-1], _FLOOR),
+        ends=[] if before else [steps(places[at : at + 2], [levels["a"][at]], _FLOOR) for at in (0, len(after) - 1)],
+        ticks=_ticks(one, across),
+        cut_off=_cut_off(before, after, places, tops.index(max(tops))) if cut else None,
+        bins=[(places[i], places[i + 1] - places[i], _words(one, i)) for i in range(len(after))],
+    )
+
+
+def _ceiling(tops: Sequence[float]) -> float:
+    """Give the height of a plot: where one bar is far above all others, theirs."""
+    *_, second, top = sorted(tops)
+    return 2.0 * second if top > 4.0 * second > 0 else 1.08 * max(top, 1e-9)
+
+
+def _line(places: Sequence[float], levels: Sequence[float]) -> str:
+    """Give the outline of bars without sides at the ends, open where a bar ends above the picture."""
+    path = [f"M{px(places[0])} {px(levels[0])}"]
+    for number, (right, level) in enumerate(zip(places[1:], levels, strict=True)):
+        if number:
+            path.append(f"V{px(level)}")
+        path.append(f"H{px(right)}" if level > 0 else f"M{px(right)} 0")
+    return "".join(path)
+
+
+def _cut_off(before: Sequence[float], after: Sequence[float], places: Sequence[float], at: int) -> dict[str, object]:
+    """Say the height of a bar that ends above the plot, beside it."""
+    left = at < len(after) / 2
+    told = f"↑ {percent(before[at])} → {percent(after[at])}" if before else "↑"
+    return {"x": places[at + 1] + 5 if left else places[at] - 5, "anchor": "start" if left else "end", "text": told}
+
+
+def _ticks(one: Distribution, across: Scale) -> list[tuple[Tick, str]]:
+    """Give the ticks, and on which side of its place each label stands: the outermost stay inside."""
+    # Where an open bin is drawn in public there is no scale.
+    low, high = (one.edges[0], one.edges[-1]) if one.before else (one.edges[1], one.edges[-2])
+    found = ticks(across, low, high, _MOST_TICKS, least=1.0 if _is_whole(one) else 0.0)
+    return [(tick, "start" if tick.place < 8 else "end" if tick.place > _WIDTH - 8 else "middle") for tick in found]
+
+
+def _words(one: Distribution, at: int) -> str:
+    """Say in words what a bin holds."""
+    shares = (
+        f"{percent(one.before[at])} before, {percent(one.after[at])} after" if one.before else percent(one.after[at])
+    )
+    return f"{_where(one, at)}: {shares}"
+
+
+def _where(one: Distribution, at: int) -> str:
+    low, high = one.edges[at], one.edges[at + 1]
+    whole = _is_whole(one)
+    if at == 0:
+        return f"up to {exact(low + 0.5)}" if whole else f"below {exact(high)}"
+    if at == len(one.after) - 1:
+        return f"{exact(low + 0.5 if whole else low)} or more"
+    return exact(low + 0.5) if whole else f"{exact(low)} to {exact(high)}"
+
+
+def _is_whole(one: Distribution) -> bool:
+    """Tell whether each bin has a whole number in its middle; in public none are cut so."""
+    return bool(one.before) and one.edges[1] - one.edges[0] == 1 and one.edges[0] % 1 == 0.5
+
+
+def _label(one: Distribution) -> str:
+    """Say what is drawn to who cannot see it."""
+    most = max(range(len(one.after)), key=lambda at: one.before[at] if one.before else one.after[at])
+    what = "before and after masking" if one.before else "masked"
+    return f"{one.column}, {what}, in {len(one.after)} bins. Most records: {_words(one, most)}."

@@ -1,0 +1,112 @@
+"""The compared releases by risk and loss."""
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from microagg.report.parts import MapRow, MapSection
+from microagg.report.pictures.scales import Scale, around, cut_short, text_width, ticks
+from microagg.report.templates import drawn, px
+from microagg.report.text import percent
+
+_LEFT, _RIGHT, _TALL = 50.0, 668.0, 330.0
+_FONT = 12.0
+_ROW = 20.0
+_LINES = 8  # colours
+_ASIDE = ((7, -7, "start"), (-7, 15, "end"), (-7, -7, "end"), (7, 15, "start"))  # where a point's k stands
+_MARKERS = (
+    "M0-4.5A4.5 4.5 0 1 1 0 4.5A4.5 4.5 0 1 1 0-4.5Z",
+    "M-4-4H4V4H-4Z",
+    "M0-5.6L5.6 0L0 5.6L-5.6 0Z",
+    "M0-5.2L5 4H-5Z",
+    "M0 5.2L5-4H-5Z",
+    "M-1.7-5H1.7V-1.7H5V1.7H1.7V5H-1.7V1.7H-5V-1.7H-1.7Z",
+    "M-4.6-2.3L-2.3-4.6L0-2.3L2.3-4.6L4.6-2.3L2.3 0L4.6 2.3L2.3 4.6L0 2.3L-2.3 4.6L-4.6 2.3L-2.3 0Z",
+)
+
+
+def risk_map(found: MapSection) -> Markup:
+    """Draw risk against loss: a line and a mark for each method through its k, the efficient ones ringed."""
+    methods: dict[str, list[tuple[int, float, float]]] = {}
+    for one in found.candidates:
+        if one.g_il is not None and one.g_dr is not None:
+            methods.setdefault(one.method, []).append((one.k, one.g_il, one.g_dr))
+    if not methods:
+        return Markup("")
+    entries, rows = _legend(list(methods))
+    top = 8.0 + rows * _ROW
+    floor = top + _TALL
+    judged = [point for points in methods.values() for point in points]
+    across = Scale(*around([loss for _, loss, _ in judged]), _LEFT, _RIGHT)
+    up = Scale(*around([risk for _, _, risk in judged]), floor, top)
+    efficient = {(loss, risk): (across(loss), up(risk)) for loss, risk in sorted(found.frontier)}
+    return drawn(
+        "risk_map",
+        label=_label(found.candidates),
+        left=_LEFT,
+        right=_RIGHT,
+        top=top,
+        floor=floor,
+        across=ticks(across, across.low, across.high, 9),
+        up=ticks(up, up.low, up.high, 7),
+        legend=entries,
+        frontier=_through(list(efficient.values())),
+        rings=list(efficient.values()),
+        lines=[
+            _line(number, name, points, across, up, efficient) for number, (name, points) in enumerate(methods.items())
+        ],
+    )
+
+
+def _line(
+    number: int,
+    name: str,
+    points: list[tuple[int, float, float]],
+    across: Scale,
+    up: Scale,
+    efficient: dict[tuple[float, float], tuple[float, float]],
+) -> dict[str, object]:
+    """Place a method's points in the order of k; neighbouring lines have their k on different sides."""
+    marks = [
+        {
+            "x": across(loss),
+            "y": up(risk),
+            "k": k,
+            "words": f"{name}, k = {k}: loss {percent(loss)}, risk {percent(risk)}"
+            + (", efficient" if (loss, risk) in efficient else ""),
+        }
+        for k, loss, risk in sorted(points)
+    ]
+    return {
+        "colour": number % _LINES,
+        "marker": _MARKERS[number % len(_MARKERS)],
+        "path": _through([(across(loss), up(risk)) for _, loss, risk in sorted(points)]),
+        "marks": marks,
+        "aside": _ASIDE[number % len(_ASIDE)],
+    }
+
+
+def _through(places: Sequence[tuple[float, float]]) -> str:
+    """Give the path through some places; none through one."""
+    return "M" + "L".join(f"{px(x)} {px(y)}" for x, y in places) if len(places) > 1 else ""
+
+
+def _legend(names: Sequence[str]) -> tuple[list[dict[str, object]], int]:
+    """Set the methods' names in rows above the plot, after what the ring means."""
+    x, row = _LEFT, 0
+    entries: list[dict[str, object]] = []
+    for number, name in enumerate(["", *names]):
+        shown = cut_short(name, 220.0, _FONT) if number else "efficient"
+        wide = 30.0 + text_width(shown, _FONT) + 18.0
+        if x > _LEFT and x + wide > _RIGHT:
+            x, row = _LEFT, row + 1
+        own = {"colour": (number - 1) % _LINES, "marker": _MARKERS[(number - 1) % len(_MARKERS)]} if number else {}
+        entries.append({"x": x, "y": 12.0 + _ROW * row, "name": shown, "whole": name, "ring": not number, **own})
+        x += wide
+    return entries, row + 1
+
+
+def _label(candidates: Sequence[MapRow]) -> str:
+    best = next((one for one in candidates if one.mark == "lowest score"), None)
+    told = f" The lowest score: {best.method}, k = {best.k}." if best else ""
+    return f"risk against loss of {len(candidates)} releases.{told}"

@@ -1,0 +1,209 @@
+"""The sections of a report: what was found, with the words for it."""
+
+from microagg.evaluate.measure import HIGHER, Measure
+from microagg.judgement import Judgement
+from microagg.judgement.parts import (
+    Alternative,
+    Alternatives,
+    Distribution,
+    DiversityFacts,
+    Moved,
+    Risk,
+    SizeCount,
+    finite,
+)
+from microagg.report.parts import (
+    CorrelationsSection,
+    DistributionPicture,
+    DiversityRow,
+    Figure,
+    GroupsSection,
+    LeftOutSection,
+    LossRow,
+    LossSection,
+    MapRow,
+    MapSection,
+    RecordsPicture,
+    RiskSection,
+    SizeRow,
+    worded,
+)
+from microagg.report.text import FIXED, count, counted, listed, percent, sentence
+
+LOSS_SCALE = "Small: below 5 % of the variation; moderate: 5 to 20 %; large: above. A convention of this report."
+_UNDRAWN = {
+    "": "",
+    "constant": "one value throughout",
+    "nearly constant": "nearly all records have one value",
+    "few": "too few records to show in bins",
+}
+_CHANCES = {
+    50.0: "half of the records: up to",
+    90.0: "nine in ten: up to",
+    99.0: "99 in 100: up to",
+    100.0: "the highest of all",
+}
+
+
+def groups(judgement: Judgement) -> GroupsSection:
+    """Name the sizes of groups."""
+    return worded(GroupsSection, judgement.groups, sizes=tuple(map(_size, judgement.groups.sizes)))
+
+
+def _size(one: SizeCount) -> SizeRow:
+    return worded(SizeRow, one, size=count(one.least) + (f" to {count(one.most)}" if one.most > one.least else ""))
+
+
+def left_out(judgement: Judgement) -> LeftOutSection:
+    """Tell how many records were left out; in public not exactly where they are few."""
+    found = judgement.left_out
+    if found.records == 0:
+        return worded(LeftOutSection, found, text="No record was left out.")
+    if found.records is None or found.read is None:
+        amount = f"About {found.percent:g} % were" if found.below is None else f"Fewer than {found.below} records were"
+        return worded(LeftOutSection, found, text=f"{amount} left out for want of a value.")
+    return worded(
+        LeftOutSection,
+        found,
+        text=f"{counted(found.records, 'record')} of {count(found.read)} ({percent(found.percent)}) had no value in a "
+        f"masked, stratum or unit column and {'is' if found.records == 1 else 'are'} not in the release. If such "
+        f"records differ from the others, so does the file.",
+    )
+
+
+def loss(judgement: Judgement) -> LossSection:
+    """Explain the figures of loss."""
+    columns = tuple(
+        worded(LossRow, one, at="" if one.quantile_at is None else f"{one.quantile_at:g}{FIXED}%")
+        for one in judgement.loss.columns
+    )
+    figures = tuple(_figure(one) for one in judgement.measures.values() if one.of == "loss")
+    return worded(LossSection, judgement.loss, columns=columns, scale=LOSS_SCALE, figures=figures)
+
+
+def _figure(measure: Measure, more: str = "") -> Figure:
+    return Figure(
+        name=measure.title or measure.name,
+        symbol=measure.name,
+        value=finite(measure.value),
+        unit=measure.unit,
+        meaning=sentence([measure.explained, more, HIGHER if measure.better == "higher" else ""]),
+        better=measure.better,
+    )
+
+
+def distribution(one: Distribution) -> DistributionPicture:
+    """Say what a column lost, or why it is not drawn."""
+    lost = "" if one.lost_percent is None else percent(one.lost_percent)
+    return worded(DistributionPicture, one, note=_UNDRAWN[one.undrawn], lost=lost)
+
+
+def correlations(judgement: Judgement) -> CorrelationsSection | None:
+    """Say how far correlations moved."""
+    if judgement.correlations is None:
+        return None
+    return worded(CorrelationsSection, judgement.correlations, text=moved_words(judgement.moved))
+
+
+def moved_words(moved: Moved | None) -> str:
+    """Say how far a correlation moved on average; nothing where that is not told."""
+    return "" if moved is None else f"{'less' if moved.less else 'more'} than {moved.than:g}"
+
+
+def risk(judgement: Judgement) -> RiskSection | None:
+    """Explain the figures of risk, and by what they were measured."""
+    found = judgement.risk
+    if found is None:
+        return None
+    figures = tuple(
+        _figure(one, _bound_words(judgement) if one.name == "full keys" else "")
+        for one in judgement.measures.values()
+        if one.of != "loss"
+    )
+    quantiles = tuple((_CHANCES[share], chance) for share, chance in found.records.chances)
+    records = worded(RecordsPicture, found.records, quantiles=quantiles)
+    return worded(RiskSection, found, figures=figures, how=_how_linked(found), records=records)
+
+
+def _bound_words(judgement: Judgement) -> str:
+    k = judgement.run.k
+    if judgement.run.per_column:
+        return "k holds for single columns only, so nothing bounds this."
+    return f"It cannot exceed {percent(100.0 / k)}: {k} records or more are released alike."
+
+
+def _how_linked(found: Risk) -> str:
+    linkage = found.linkage
+    whole = linkage.sets == linkage.of_sets
+    sets = f"all {count(linkage.sets)}" if whole else f"{count(linkage.sets)} of the {count(linkage.of_sets)}"
+    if found.restricted:
+        words = [
+            f"The intruder is taken to know the original values of only {listed(found.keys)} (the keys), "
+            f"{count(len(found.keys))} of {counted(len(found.columns), 'masked column')}, and the strata, of "
+            f"everybody. He links each person to the nearest released record. Who knows other masked columns too can "
+            f"link more than is shown here."
+        ]
+    else:
+        words = [
+            "The intruder knows the original values of masked columns, and the strata, of everybody, and links each "
+            "person to the nearest released record."
+        ]
+    if linkage.of_sets > 1:
+        what = "keys" if found.restricted else "columns"
+        words.append(f"Which {what} he knows nobody can say: {sets} sets of them were tried and averaged.")
+    if linkage.sets_error:
+        words.append(f"The sets were drawn with seed 0; standard error {percent(linkage.sets_error)}.")
+    words.append(sample_words(found))
+    return sentence(words)
+
+
+def sample_words(found: Risk) -> str:
+    """Say on which records linkage was estimated; nothing where all were linked."""
+    if found.sampled is None:
+        return ""
+    return (
+        f"Estimated on {count(found.sampled)} records drawn with seed {found.seed}; standard error "
+        f"{percent(found.standard_error)}."
+    )
+
+
+def diversity(own: DiversityFacts) -> DiversityRow:
+    """Say what the groups have in common in a confidential column."""
+    return worded(DiversityRow, own, text=_diversity_words(own))
+
+
+def _diversity_words(own: DiversityFacts) -> str:
+    if own.distinct == 1:
+        groups = counted(own.uniform_groups, "group has", "groups have")
+        return (
+            f"{groups} one value throughout, {counted(own.uniform_records, 'record')} in all: who is known to be in "
+            f"such a group has that value."
+        )
+    if own.distinct == 2:
+        return "Some group has two values only."
+    return f"Every group has at least {count(own.distinct)} different values."
+
+
+def risk_map(found: Alternatives) -> MapSection:
+    """Mark the best of the releases that were compared, and say what the score is."""
+    words = f"Score = {found.x:g} · G_IL + {1 - found.x:g} · G_DR; lower is better."
+    if found.sampled is not None:
+        words += (
+            f" Linkage estimated on {count(found.sampled)} records; standard error up to "
+            f"{percent(found.standard_error)}."
+        )
+    return MapSection(tuple(map(_map_row, found.candidates)), found.frontier, words, found.compared)
+
+
+def _map_row(one: Alternative) -> MapRow:
+    return MapRow(
+        method=one.method,
+        k=one.k,
+        il=one.figures["IL"],
+        g_il=one.figures["G_IL"],
+        rld=one.figures["RLD"],
+        g_dr=one.figures["G_DR"],
+        score=one.score,
+        mark="lowest score" if one.best else "efficient" if one.efficient else "",
+        figures=dict(one.figures),
+    )

@@ -1,0 +1,474 @@
+import pickle
+import re
+import time
+from dataclasses import FrozenInstanceError, replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import microagg as ma
+from microagg.errors import InputError, InvalidParameter, RoleError
+from microagg.partition import METHODS
+from microagg.recipe import PARTS, Comments, Masking, Method, Recipe, Select, as_key, choices, choices_of, options_of
+from microagg.recipe._choice import (
+    FLAG,
+    NAME,
+    NAMES,
+    NUMBER,
+    NUMBERS,
+    TEXT,
+    WHOLE,
+    WHOLES,
+    WORD,
+    WORD_OR_WHOLE,
+    WORDS,
+)
+from microagg.recipe._file import toml
+
+MINE = """
+k = 7
+
+[roles]
+quasi = ["age", "income"]
+weight = "w"
+identifiers = []
+
+[method]
+name = "vmdav"
+gamma = 1.1
+
+[masking]
+scale = "range"
+missing = "drop"
+
+[select]
+by = "ama"
+measure = "vi"
+
+[blocks]
+by = "median"
+max_block = 5000
+
+[risk]
+keys = ["age"]
+sample = 100
+"""
+
+
+def written(tmp_path, text):
+    path = tmp_path / "recipe.toml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_a_recipe_is_read_part_by_part(tmp_path):
+    recipe = Recipe.read(written(tmp_path, MINE))
+    made = Recipe.of(
+        7,
+        quasi=["age", "income"],
+        weight="w",
+        scale="range",
+        missing="drop",
+        method="vmdav",
+        gamma=1.1,
+        select="ama",
+        measure="vi",
+        blocks="median",
+        max_block=5000,
+        keys=["age"],
+        sample=100,
+    )
+    assert recipe == made
+    assert recipe.digest == made.digest
+    assert (recipe.k, recipe.roles.quasi, recipe.method.options) == (7, ("age", "income"), {"gamma": 1.1})
+    assert Recipe.parse("k = 3") == Recipe(3)
+    assert Recipe.parse('k = 3\n[select]\ncolumns = ["a"]') == Recipe.of(3, select=["a"])
+    assert Recipe.parse("k = 3\n[refine]\nseed = 4") == Recipe.of(3, refine="fast", seed=4)
+    assert Recipe.parse("k = 3\n[select]\ncount = 2") == Recipe.of(3, select="emad", count=2)
+
+
+def test_a_recipe_is_shown_as_it_is_made():
+    recipe = Recipe.of(3, quasi=["a", "b"], method="vmdav", gamma=1.1, select=["a"], missing="drop")
+    shown = "Recipe.of(k=3, quasi=('a', 'b'), method='vmdav', missing='drop', select=('a',), gamma=1.1)"
+    assert repr(recipe) == shown
+    assert eval(repr(recipe)) == recipe
+
+
+def test_choices_are_changed_one_by_one():
+    recipe = Recipe.of(3, method="vmdav", gamma=1.1, select=["a"])
+    assert recipe.replace(k=5).k == 5
+    assert recipe.replace(gamma=0.5).method == Method("vmdav", {"gamma": 0.5})
+    assert recipe.replace(method="cbfs").method == Method("cbfs")
+    assert recipe.replace(method="vmdav").method.options == {"gamma": 1.1}
+    assert recipe.replace(select="emad").select == Select(by="emad")
+    assert recipe.replace(select=None).select == Select()
+    assert recipe.replace(masking=Masking(scale="none")).masking.scale == "none"
+    assert recipe == Recipe.of(3, method="vmdav", gamma=1.1, select=["a"])
+    assert pickle.loads(pickle.dumps(recipe)) == recipe
+    with pytest.raises(FrozenInstanceError):
+        recipe.k = 4
+    with pytest.raises(TypeError):
+        recipe.method.options["gamma"] = 2.0
+
+
+@pytest.mark.parametrize(
+    ("keywords", "parameter", "words"),
+    [
+        ({"scael": "range"}, "scael", "Did you mean 'scale'?"),
+        ({"scale": "rnge"}, "scale", "Did you mean 'range'?"),
+        ({"gamma": 1.0}, "gamma", "not an option of method 'mdav'"),
+        ({"method": "ama", "tail": "2k"}, "method", "Leave those two out"),
+        ({"method": "ama", "select": "emad"}, "method", "Leave those two out"),
+        ({"select": 3}, "select", "select is a int"),
+        ({"select": ["a"], "count": 3}, "count", "count goes with"),
+        ({"rest": "keep"}, "rest", "rest goes with quasi"),
+        ({"max_block": 5}, "max_block", "at least 6"),
+        ({"blocks": "none", "max_block": 100}, "max_block", "max_block goes with blocks"),
+        ({"per_column": "yes"}, "per_column", "must be true or false"),
+        ({"seed": -1, "refine": "fast"}, "seed", "seed=-1"),
+        ({"x": 2}, "x", "from 0 to 1"),
+    ],
+)
+def test_wrong_keywords_name_their_parameter(keywords, parameter, words):
+    with pytest.raises(InvalidParameter, match=re.escape(words)) as caught:
+        Recipe.of(3, **keywords)
+    assert caught.value.parameter == parameter
+
+
+WRONG = {
+    NAMES: [3, "a", [1]],
+    WORDS: [3, "mdav", ["mdva"]],
+    WHOLES: [3, "3", [1]],
+    NAME: [3],
+    WORD: ["no such word", 3],
+    TEXT: [3],
+    FLAG: ["yes", 1],
+    WHOLE: [-1, "3", 2.5],
+    NUMBER: ["3"],
+    NUMBERS: ["3", ["a"]],
+    WORD_OR_WHOLE: ["no such word", 0, 2.5],
+}
+
+
+@pytest.mark.parametrize(("table", "key"), [(table, key) for table in PARTS for key in choices_of(PARTS[table][1])])
+def test_every_refused_value_of_every_choice_names_its_line(table, key):
+    choice = choices_of(PARTS[table][1])[key]
+    for value in WRONG[choice.kind]:
+        text = f"# a comment\n\nk = 3\n[{table}]\n# another\n{key} = {toml(value)}\n"
+        if choice.kind == NAME or (choice.kind == WORD and isinstance(value, str) and not choice.words):
+            value = 3
+        with pytest.raises(InvalidParameter, match=rf"^mine.toml, line 6: in \[{table}\], {key} ?="):
+            Recipe.parse(text, "mine.toml")
+
+
+@pytest.mark.parametrize("method", ["mdav", "vmdav", "iamat", "projection"])
+def test_every_refused_option_of_a_method_names_its_line(method):
+    for option in options_of(method):
+        wrong = "-1" if option == "gamma" else "'x'"
+        recipe = Recipe.parse(f"k = 3\n[method]\nname = '{method}'\n{option} = {wrong}", "r.toml")
+        with pytest.raises(InvalidParameter, match=rf"^r.toml, line 4: in \[method\], {option}="):
+            ma.protect(ma.datasets.survey(50).select(["age", "income"]), recipe=recipe)
+
+
+SURVEY = ma.datasets.survey(60).select(["age", "income", "region"])
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("[method]\nname = 'univariate'", 3, "per_column = true"),
+        ("[masking]\nper_column = true", 3, "goes with univariate or ranking"),
+        ("[select]\ncount = 7", 3, "count=7"),
+        ("[select]\ncolumns = ['region']", 3, "not masked"),
+        ("[method]\nname = 'projection'\naxis = 'nowhere'", 4, "axis="),
+        ("[method]\nname = 'univariate'\n[masking]\nper_column = true\n[blocks]\nby = 'median'", 7, "blocks do not go"),
+        ("[method]\nname = 'univariate'\n[masking]\nper_column = true\n[refine]\neffort = 'fast'", 7, "refine goes"),
+        ("[method]\nname = 'univariate'\n[masking]\nper_column = true\n[select]\nby = 'emad'", 7, "select does not go"),
+        ("[method]\nname = 'some.Class'", 3, "somebody's own"),
+        ("[blocks]\nby = 'some.Class'", 3, "somebody's own"),
+    ],
+)
+def test_what_protect_refuses_names_its_line(text, line, words):
+    recipe = Recipe.parse(f"k = 3\n{text}\n[roles]\nquasi = ['age', 'income']\nkeep = ['region']", "r.toml")
+    with pytest.raises(InputError) as caught:
+        ma.protect(SURVEY, recipe=recipe)
+    assert str(caught.value).startswith(f"r.toml, line {line}: in [")
+    assert words in caught.value.worded(as_key)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("k = 3\n\n[masking]\nagregate = 'mean'", 4, "Did you mean 'aggregate'?"),
+        ("k = 3\n[maskin]\nscale = 'range'", 2, "Did you mean 'masking'?"),
+        ("k = 'three'", 1, 'k = "three" must be a whole number'),
+        ("# why\n\nk = 1", 3, "k=1 protects nobody"),
+        ("k = 3\n[roles]\nquasi = 'age'", 3, 'quasi = "age" must be a list of names'),
+        ("k = 3\n[roles]\nquasi = [1, 2]", 3, "must be a list of names"),
+        ("k = 3\n[masking]\nper_column = 'yes'", 3, 'in [masking], per_column = "yes" must be true or false'),
+        (
+            "k = 3\n[masking]\nmissing = 'drp'",
+            3,
+            "missing='drp' is not known. Did you mean 'drop'? Pass one of 'error'",
+        ),
+        ("k = 3\n[masking]\nscale = 1979-05-27", 3, 'scale = "1979-05-27" must be a word'),
+        ("k = 3\n[blocks]\nby = 'medain'", 3, "Did you mean 'median'?"),
+        ("k = 3\n[select]\nmeasure = 'chi'", 3, "Did you mean 'chi2'?"),
+        ("k = 3\n[select]\ncount = 0", 3, "count=0 must be a whole number, at least 1"),
+        ("k = 3\n[refine]\neffort = 'thoroug'", 3, "Did you mean 'thorough'?"),
+        ("k = 3\n[refine]\neffort = 0", 3, "effort=0"),
+        ("k = 3\n[refine]\nseed = -1", 3, "seed=-1"),
+        ("k = 3\n[risk]\nsample = 1", 3, "sample=1"),
+        ("k = 3\n[method]\nname = 'mdva'", 3, "Did you mean 'mdav'?"),
+        ("k = 3\nmethod.name = 'mdva'", 2, "Did you mean 'mdav'?"),
+        ("k = 3\nmethod.gama = 1.0\nmethod.name = 'vmdav'", 2, "Did you mean 'gamma'?"),
+        ("k = 3\nmethod = {name = 'mdva'}", 2, "Did you mean 'mdav'?"),
+        ("k = 3\n\nmasking = {scale = 'range', missing = 'drp'} # short", 3, "Did you mean 'drop'?"),
+        ("k = 3\n['masking'] # x\n# missing = 'drp'\n\"missing\" = 'drp'", 4, "Did you mean 'drop'?"),
+        ("k = 3\n[roles]\nquasi = [\n  'missing', # = 'drp'\n]\n[masking]\nmissing = 'drp'", 7, "'drop'?"),
+        ("k = 3\n[method]\nname = 'vmdav'\ngama = 1.0", 4, "Did you mean 'gamma'?"),
+        ("k = 3\n[method]\nname = 'mdav'\ngamma = 1.0", 4, "'gamma' is unknown in [method]"),
+        ("kk = 3", 1, "not a part of a recipe"),
+        ("k = 3\n[select]\ncolumns = ['a']\ncount = 3", 4, "count goes with"),
+        ("k = 3\n[select]\nby = 'ama'\ncolumns = ['a']", 3, "leave nothing to choose"),
+        ("k = 3\nroles = ['a']", 2, "must be a table"),
+        ("k = 3\n[[roles]]\nquasi = ['a']", 2, "must be a table"),
+        ("k = 3\n[roles.quasi]\na = 1", 2, "must be a list of names"),
+    ],
+)
+def test_faults_are_named_with_their_line(tmp_path, text, line, words):
+    with pytest.raises(InvalidParameter) as caught:
+        Recipe.read(written(tmp_path, text))
+    assert str(caught.value).startswith(f"recipe.toml, line {line}:")
+    assert words in str(caught.value)
+
+
+ROLES = """k = 3
+[roles]
+quasi = [
+    "age",
+    'income',  # "wage" would do as well
+]
+keep = ["region"]
+[risk]
+keys = ["age"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ("'income'", "'incom'", 5, "column 'incom' in quasi is not in the file. Did you mean 'income'?"),
+        ('"region"', '"nowhere"', 7, "column 'nowhere' in keep is not in the file. The file has 3 columns."),
+        ('["region"]', '["region", "age"]', 7, "column 'age' in keep is already in quasi"),
+        ('["region"]', '["region", "region"]', 7, "is named twice"),
+        ('["region"]', "[]", 2, "1 column(s) of the file have no role: 'region'"),
+        ('keys = ["age"]', 'keys = ["region"]', 9, "column 'region' in keys of [risk] is not masked"),
+        ("[risk]", "select.columns = ['aeg']\n[risk]", 8, "Did you mean 'age'?"),
+    ],
+)
+def test_columns_that_do_not_fit_the_file_are_named_with_their_line(tmp_path, old, new, line, words):
+    text = ROLES.replace(old, new)
+    text = text.replace("select.columns", "[select]\ncolumns") if "select" in new else text
+    line += "select" in new
+    with pytest.raises(RoleError) as caught:
+        Recipe.read(written(tmp_path, text)).check_columns(["region", "age", "income"])
+    assert str(caught.value).startswith(f"recipe.toml, line {line}:")
+    assert words in str(caught.value)
+    Recipe.read(written(tmp_path, ROLES)).check_columns(["region", "age", "income"])
+    with pytest.raises(RoleError, match=r"^column 'age' in quasi is not in the file"):
+        Recipe.of(3, quasi=["age"]).check_columns(["a"])
+
+
+def test_what_came_from_elsewhere_is_not_blamed_on_the_file():
+    recipe = Recipe.parse("k = 3\n[method]\nname = 'vmdav'\ngamma = -1\n", "r.toml")
+    with pytest.raises(InvalidParameter, match=r"^r.toml, line 4: in \[method\], gamma=-1 must"), recipe.blamed():
+        raise InvalidParameter("gamma=-1 must be more.", parameter="gamma")
+    with pytest.raises(InvalidParameter, match=r"^gamma=-2 must"), recipe.replace(gamma=-2).blamed():
+        raise InvalidParameter("gamma=-2 must be more.", parameter="gamma")
+    with pytest.raises(InvalidParameter, match=r"^n_jobs"), recipe.blamed():
+        raise InvalidParameter("n_jobs must be more.", parameter="n_jobs")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("k = = 3", "line 1"), ("[roles]\nquasi = ['a']", "does not say k"), ("k = 3\nk = 4\n", "line 2")],
+)
+def test_other_faults(tmp_path, text, words):
+    with pytest.raises(InvalidParameter, match=words):
+        Recipe.read(written(tmp_path, text))
+
+
+def test_files_that_are_no_recipes(tmp_path):
+    with pytest.raises(InvalidParameter, match="cannot be read"):
+        Recipe.read(tmp_path / "none.toml")
+    (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InvalidParameter, match="UTF-8"):
+        Recipe.read(tmp_path / "bytes.toml")
+
+
+names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
+remarks = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=12)
+
+
+VALID = {
+    NAMES: st.lists(names, unique=True, max_size=4),
+    NAME: names,
+    TEXT: st.text(st.characters(exclude_categories=["Cs"]), max_size=4),
+    FLAG: st.booleans(),
+    NUMBER: st.floats(0, 1),
+    NUMBERS: st.one_of(st.floats(0.1, 1e300), st.integers(1, 9), st.lists(st.floats(0.1, 9), min_size=1, max_size=4)),
+    WHOLES: st.lists(st.integers(2, 99), min_size=1, max_size=4),
+}
+
+
+def values_of(choice):
+    if choice.kind in VALID:
+        return VALID[choice.kind]
+    whole = st.integers(choice.least or 0, choice.most or 2**60)
+    if choice.kind == WHOLE:
+        return whole
+    words = st.sampled_from(choice.words)
+    return {WORDS: st.lists(words, min_size=1, max_size=3), WORD_OR_WHOLE: st.one_of(words, whole)}.get(
+        choice.kind, words
+    )
+
+
+@st.composite
+def recipes(draw):
+    """Draw any recipe that can be."""
+    keywords = {}
+    for table in PARTS:
+        for keyword, (_, choice) in choices(table).items():
+            if draw(st.integers(0, 2)) == 0:
+                keywords[keyword] = draw(values_of(choice))
+    keywords["k"] = draw(st.integers(2, 99))
+    keywords["max_block"] = draw(st.none() | st.integers(2 * keywords["k"], 10**6))
+    if keywords.get("blocks") == "none":
+        keywords["max_block"] = None
+    if keywords.get("quasi") is None:
+        keywords.pop("rest", None)
+    if draw(st.booleans()):
+        keywords["select"] = draw(st.none() | VALID[NAMES])
+    way = keywords.get("select")
+    for name in ("count", "measure", "width", "bins"):
+        if not isinstance(way, str) or (name == "count" and way == "ama"):
+            keywords.pop(name, None)
+    if keywords.get("method") == "ama":
+        for name in ("select", "count", "measure", "width", "bins"):
+            keywords.pop(name, None)
+    for option, default in METHODS.get(keywords.get("method", "mdav"), METHODS["mdav"]).defaults.items():
+        if draw(st.booleans()) and not (keywords.get("method") == "ama" and option == "tail"):
+            keywords[option] = draw(st.floats(0, 9)) if isinstance(default, float) else draw(names)
+    return Recipe.of(**keywords)
+
+
+@settings(max_examples=1000, suppress_health_check=[HealthCheck.too_slow])
+@given(recipes(), st.lists(remarks, max_size=9))
+def test_what_is_written_is_read_again(recipe, said):
+    places = [("k",), ("masking",), ("masking", "scale"), ("output", "reorder")]
+    places += [("roles", "quasi", name) for name in recipe.roles.quasi or ()]
+    beside = dict(zip(places, said, strict=False))
+    over = {place: tuple(said) for place in places[::2] if said}
+    recipe = replace(recipe, comments=Comments(over, beside, tuple(said), tuple(said[::-1])))
+    text = recipe.text("a file")
+    again = Recipe.parse(text)
+    assert again == recipe
+    assert again.digest == recipe.digest
+    assert {place: again.comments.beside[place] for place in beside} == beside
+    assert again.text("a file") == text
+
+
+def test_a_file_holds_names_not_objects(tmp_path):
+    for recipe in (
+        Recipe.of(3, method=ma.MDAV()),
+        Recipe.of(3, quasi=[1, 2]),
+        Recipe.of(3, select=list),
+    ):
+        with pytest.raises(InvalidParameter, match="which a recipe file cannot"):
+            recipe.write(tmp_path / "r.toml")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_recipe_is_written_whole_and_not_over_another(tmp_path):
+    path = Recipe(3).write(tmp_path / "r.toml", made_for="d.csv")
+    assert Recipe.read(path) == Recipe(3)
+    with pytest.raises(InvalidParameter, match="overwrite=True"):
+        Recipe(4).write(path)
+    assert Recipe.read(Recipe(4).write(path, overwrite=True)).k == 4
+    assert [one.name for one in tmp_path.iterdir()] == ["r.toml"]
+
+
+def test_comments_stay_where_they_were_written(tmp_path):
+    text = """# Signed by the committee.
+
+# Agreed in March:
+k = 7 # not 5
+method = {name = "vmdav", gamma = 1.1} # clustered
+
+[roles] # see the minutes
+quasi = [ # all of them
+    # the worst first
+    "a#1", # "unique"
+    "b", 'c', # coarse
+] # no more
+weight = "w" # of the sample
+# nothing follows
+"""
+    recipe = Recipe.read(written(tmp_path, text))
+    comments = recipe.comments
+    assert comments.title == ("Signed by the committee.",)
+    assert comments.end == ("nothing follows",)
+    assert comments.over == {
+        ("k",): ("Agreed in March:",),
+        ("roles", "quasi"): ("no more",),
+        ("roles", "quasi", "a#1"): ("the worst first",),
+    }
+    assert comments.beside == {
+        ("k",): "not 5",
+        ("method", "name"): "clustered",
+        ("roles",): "see the minutes",
+        ("roles", "quasi"): "all of them",
+        ("roles", "quasi", "a#1"): '"unique"',
+        ("roles", "quasi", "c"): "coarse",
+        ("roles", "weight"): "of the sample",
+    }
+    once = recipe.text("data.csv")
+    for remark in (
+        "Signed by",
+        "Agreed in",
+        "not 5",
+        "clustered",
+        "minutes",
+        "worst",
+        "unique",
+        "coarse",
+        "nothing follows",
+    ):
+        assert once.count(remark) == 1
+    again = Recipe.read(written(tmp_path, once))
+    assert again == recipe
+    assert again.text("data.csv") == once
+
+
+def test_a_long_recipe_is_read_in_a_moment(tmp_path):
+    columns = "".join(f'    "column {number}",  # {number} different values\n' for number in range(5000))
+    began = time.monotonic()
+    recipe = Recipe.read(written(tmp_path, f"k = 3\n[roles]\nquasi = [\n{columns}]\n"))
+    assert recipe.comments.beside["roles", "quasi", "column 4999"] == "4999 different values"
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(
+    "path", sorted((Path(__file__).parent / "written_before").glob("*.toml")), ids=lambda p: p.stem
+)
+def test_recipes_that_were_written_before_are_read(path):
+    recipe = Recipe.read(path)
+    assert recipe.k == 3
+    assert recipe.roles.quasi == ("age", "wage", "income", "tax")
+    assert recipe.comments.beside["k",] == "agreed"
+    assert Recipe.parse(recipe.text()) == recipe
+    release = ma.protect(ma.datasets.survey(400), recipe=recipe)
+    assert release.k_achieved >= 3

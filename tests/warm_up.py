@@ -1,0 +1,30 @@
+"""Compile the kernels and keep them on disk, so that tests in parallel load them and do not all compile the same ones.
+
+It uses public names only. What it misses is compiled by the tests themselves, so nothing here has to be complete.
+"""
+
+import microagg as ma
+
+METHODS = (ma.MDAV, ma.CBFS, ma.VMDAV, ma.IAMAT, ma.MaximumDistance, ma.Projection, ma.Univariate)
+
+
+def compile_kernels():
+    """Run each method and measure once, on a file so small that nearly all the time goes into compiling."""
+    X = ma.datasets.uniform(60, 3, seed=0)
+    for method in METHODS:
+        method(k=3).fit_predict(X)
+        if "search" in method(k=3).get_params():
+            method(k=3, search="tree").fit_predict(X)
+    ma.MDAV(k=3, tail="2k").fit_predict(X)
+    ma.IAMAT(k=3, sizes="variable").fit_predict(X)
+    ma.MedianTree().fit(X)
+    ma.OrthantTree().fit(X)
+    ma.DependenceTree().fit(X)
+    table = ma.datasets.survey(120, seed=0).select(["age", "wage", "income", "tax"])
+    for options in ({}, {"aggregate": "median"}, {"refine": "fast"}, {"blocks": "median"}):
+        release = ma.protect(table, k=3, confidential=["tax"], **options)
+    release.loss, release.risk, release.anonymity  # noqa: B018 (computed when asked for)
+
+
+if __name__ == "__main__":
+    compile_kernels()
