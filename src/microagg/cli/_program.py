@@ -103,9 +103,7 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
 
     @_command(app)
     def demo(
-        output: Annotated[
-            Path, typer.Option("--output", "-o", help="Folder for the masked file and the report.")
-        ] = Path("demo"),
+        output: Annotated[Path, typer.Option("--output", "-o", help="Folder for what is made.")] = Path("demo"),
         records: Annotated[int, typer.Option("--records", "-n", min=10, help="Persons in the made survey.")] = 2000,
         seed: Seed = 0,
         force: Force = False,
@@ -146,12 +144,8 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
                 help="memory; disk: Parquet or text beyond memory; dask: many machines. The last two: no report."
             ),
         ] = "memory",
-        scheduler: Annotated[
-            str | None, typer.Option(help="With dask: the scheduler's address; else a local one.")
-        ] = None,
-        script: Annotated[
-            bool, typer.Option("--script", help="Print also a Python script that gives the same masked file.")
-        ] = False,
+        scheduler: Annotated[str | None, typer.Option(help="With dask: the scheduler's address.")] = None,
+        script: Annotated[bool, typer.Option("--script", help="Print a Python script for it too.")] = False,
         yes: Yes = False,
         force: Force = False,
     ) -> None:
@@ -174,9 +168,7 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
             str | None,
             typer.Option(help="Columns to judge, with commas; else the recipe's, or all numbers that differ."),
         ] = None,
-        strata: Annotated[
-            str | None, typer.Option(help="Columns released as they are that an intruder knows too, with commas.")
-        ] = None,
+        strata: Annotated[str | None, typer.Option(help="Columns that are known too, with commas.")] = None,
     ) -> None:
         """Judge any masked file, whoever made it: what was lost, and what an intruder could do.
 
@@ -204,9 +196,7 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
     def tree(
         source: Address,
         measure: Annotated[str, typer.Option(help="emim, chi2, normal or vi.")] = "emim",
-        count: Annotated[
-            int | None, typer.Option(help="How many columns to choose; 3, or all of fewer.", min=1)
-        ] = None,
+        count: Annotated[int | None, typer.Option(help="How many columns to choose; 3.", min=1)] = None,
         recipe: RecipeFile = None,
         output: Picture = None,
         force: Force = False,
