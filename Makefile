@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # In parallel on every core; a file's tests stay in one process, so that a server, a cluster or a browser starts once.
 PYTEST := $(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadfile
 
-.PHONY: help demo test test-campaigns test-all check bench bench-full search-figure dependence-figures ama-figures risk-map blocks-figure pictures algorithm-pictures docs experiments experiments-quick clean
+.PHONY: help demo test test-campaigns test-all test-lowest check bench bench-full search-figure dependence-figures ama-figures risk-map blocks-figure pictures algorithm-pictures docs experiments experiments-quick clean
 .DEFAULT_GOAL := help
 
 help:
@@ -45,6 +45,13 @@ test-campaigns: $(VENV)/installed-for-checks
 	$(PYTEST) -m campaign
 
 test-all: test test-campaigns
+
+# The lowest versions that pyproject.toml allows, in an environment of their own.
+test-lowest:
+	$(PYTHON) -m venv $(VENV)-lowest
+	$(VENV)-lowest/bin/pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1" uv
+	$(VENV)-lowest/bin/uv pip install --quiet --python $(VENV)-lowest/bin/python --resolution lowest-direct --editable . --group test
+	$(VENV)-lowest/bin/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadfile -m "not campaign"
 
 check: $(VENV)/installed-for-checks
 	$(BIN)/ruff check .
@@ -95,4 +102,4 @@ docs: $(VENV)/installed-for-docs
 	@echo "The site is in build/site/index.html"
 
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis build dist
+	rm -rf $(VENV) $(VENV)-lowest .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis build dist

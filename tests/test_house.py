@@ -4,6 +4,7 @@ import ast
 import shutil
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -142,3 +143,12 @@ def test_the_edge_leaves_the_work_to_the_desk():
 
 def test_kernels_can_be_compiled_before_the_tests():
     compile_kernels()
+
+
+def test_one_place_holds_the_version():
+    import microagg
+
+    assert f"\nversion: {microagg.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert microagg.__version__ in (ROOT / "docs" / "cite.md").read_text()
+    assert 'path = "src/microagg/__init__.py"' in (ROOT / "pyproject.toml").read_text()
+    assert metadata.version("microagg") == microagg.__version__
