@@ -13,7 +13,7 @@ from typing import Any, Self
 from microagg.checks import check_k, nearest
 from microagg.errors import InputError, InvalidParameter, MicroaggError, RoleError, as_keyword
 from microagg.partition import METHODS, method_named
-from microagg.recipe._choice import FLAG, NUMBER, WHOLE, WORD_OR_WHOLE, Choice, Part, choices_of
+from microagg.recipe._choice import FLAG, NUMBER, WHOLE, WORD_OR_WHOLE, Choice, Part, choices_of, shown
 from microagg.recipe._lines import Comments, Place, line_of
 from microagg.recipe._parts import Blocks, Compare, Masking, Method, Output, Reading, Refine, Risk, Roles, Select
 
@@ -332,6 +332,6 @@ def _check_option_names(options: Collection[str], method: Any, known: Collection
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
         if near and name not in options_of(method):
             raise InvalidParameter(
-                f"there is no parameter {name!r}, nor has method {method!r} one. Did you mean {near[0]!r}?",
+                f"there is no parameter {name!r}, nor has method {shown(method)} one. Did you mean {near[0]!r}?",
                 parameter=name,
             )
