@@ -12,6 +12,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import microagg as ma
+from microagg.partition import METHODS
+from microagg.recipe import PARTS, choices_of
 
 for name in ("sphinx", "myst_parser", "pydata_sphinx_theme"):
     pytest.importorskip(name, reason="left out: the docs group is not installed (make docs)")
@@ -101,6 +103,20 @@ def test_commands_and_options_are_those_of_the_program(site):
         "--excel-safe",
     ):
         assert word in text
+
+
+def test_every_choice_of_a_recipe_has_its_line(site):
+    [text] = [path.read_text("utf-8") for path in site if path.name == "recipe.html"]
+    text = " ".join(html.unescape(re.sub(r"<[^>]+>", "", text)).split())
+    for table, (_, part) in PARTS.items():
+        assert f"[{table}]" in text
+        for key, choice in choices_of(part).items():
+            assert f"{key} {'the same' if choice.keyword == key else choice.keyword} " in text
+            assert f"{choice.said[1:]}." in text
+    for method in METHODS.values():
+        assert method.said[1:] in text
+        for option, said in method.options.items():
+            assert f"{option} ({said}; " in text
 
 
 def test_every_experiment_has_its_page_and_every_page_its_title(site):

@@ -15,7 +15,7 @@ from numpy.testing import assert_array_equal
 import microagg as ma
 from microagg.errors import InputError, InvalidParameter, PromiseBroken
 from microagg.io.sources import read_source, write_target
-from microagg.recipe import Refine
+from microagg.recipe import OF_PROTECT, Recipe, Refine, choices
 from tests.io.faults import spoil_parquet, spoil_text
 from tests.reference.alike import fewest_alike
 
@@ -179,6 +179,37 @@ def test_nothing_is_written_when_it_cannot_be(source, tmp_path, change, error, m
     with pytest.raises(error, match=message):
         ma.protect_file(paths["source"], paths["target"], options.pop("k"), **options)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.parquet", "survey.parquet", "there.parquet"]
+
+
+OBEYED = {
+    *("quasi", "identifiers", "confidential", "strata", "keep", "drop", "weight", "rest"),
+    *("method", "aggregate", "integers", "blocks", "max_block", "refine", "seed"),
+}
+REFUSED = {
+    "unit": {"unit": "person", "identifiers": []},
+    "scale": {"scale": "range"},
+    "missing": {"missing": "drop"},
+    "per_column": {"per_column": True},
+    "select": {"select": ["age"]},
+    "count": {"select": "emad", "count": 2},
+    "measure": {"select": "emad", "measure": "vi"},
+    "width": {"select": "ama", "width": 5},
+    "bins": {"select": "ama", "bins": 5},
+    "reorder": {"reorder": True},
+    "excel_safe": {"excel_safe": True},
+    "public": {"public": True},
+}
+
+
+def test_every_choice_is_obeyed_beyond_memory_or_refused(source, tmp_path):
+    """A new choice must be entered above: one that is ignored without a word would break what a recipe says."""
+    assert set(choices(*OF_PROTECT, "output")) == OBEYED | set(REFUSED)
+    for name, chosen in REFUSED.items():
+        recipe = Recipe.of(3, **(ROLES | chosen))
+        with pytest.raises(InvalidParameter, match="does not go with files beyond memory") as caught:
+            ma.protect_file(source, tmp_path / "out.parquet", recipe=recipe)
+        assert caught.value.parameter in (name, "select")
+    assert not (tmp_path / "out.parquet").exists()
 
 
 def test_a_password_is_not_shown(tmp_path):
