@@ -24,8 +24,7 @@ from microagg.io._kinds import kind_of
 from microagg.io.batches import Batches
 from microagg.partition import groups_each_column
 from microagg.progress import Progress
-from microagg.recipe import OF_PROTECT, PARTS, Blocks, Method, Recipe, Roles
-from microagg.recipe import choices as choices_by_keyword
+from microagg.recipe import OF_PROTECT, PARTS, Blocks, Method, Recipe, Roles, choices_of
 from microagg.recipe._signature import recipe_of, takes
 from microagg.schema import Role, Schema
 
@@ -187,26 +186,37 @@ def protect_file(
     )
 
 
+_OBEYED = {
+    *(role.value for role in Role if role is not Role.UNIT),
+    *("rest", "method", "aggregate", "integers", "blocks", "max_block", "refine", "seed"),
+}
+"""The choices of masking and writing that files beyond memory have; whatever else is chosen is refused."""
+
+_WHY = {
+    "scale": "columns are standardised",
+    "missing": "missing values are refused",
+    "per_column": "whole records are grouped",
+    "select": "all masked columns form the groups",
+    "unit": "units are not counted",
+    "reorder": "rows keep their order",
+    "excel_safe": "text is written as it was read",
+    "public": "no report is made",
+}
+
+
 def _check_possible(recipe: Recipe) -> None:
     """Refuse choices that files beyond memory do not have."""
-    usual = Recipe(recipe.k)
-    for parameter, chosen, only in (
-        ("scale", recipe.masking.scale, "columns are standardised"),
-        ("missing", recipe.masking.missing, "missing values are refused"),
-        ("per_column", recipe.masking.per_column, "whole records are grouped"),
-        ("select", recipe.select, "all masked columns form the groups"),
-        ("unit", recipe.roles.unit, "units are not counted"),
-        ("reorder", recipe.output.reorder, "rows keep their order"),
-        ("excel_safe", recipe.output.excel_safe, "text is written as it was read"),
-        ("public", recipe.output.public, "no report is made"),
-    ):
-        table, choice = choices_by_keyword()[parameter]
-        part = getattr(usual, PARTS[table][0])
-        if chosen != (part if parameter == "select" else getattr(part, choice.name)):
+    for table in (*OF_PROTECT, "output"):
+        part, kind = PARTS[table]
+        chosen, usual = getattr(recipe, part), kind()
+        for name, choice in choices_of(kind).items():
+            if choice.keyword in _OBEYED or getattr(chosen, name) == getattr(usual, name):
+                continue
+            why = f", where {_WHY[choice.keyword]}" if choice.keyword in _WHY else ""
             raise InvalidParameter(
-                f"{setting(parameter)} does not go with files beyond memory, where {only}. Leave it out, or mask in "
+                f"{setting(choice.keyword)} does not go with files beyond memory{why}. Leave it out, or mask in "
                 f"memory.",
-                parameter=parameter,
+                parameter=choice.keyword,
             )
     if recipe.blocks.by not in ("auto", "median"):
         by = recipe.blocks.by if isinstance(recipe.blocks.by, str) else type(recipe.blocks.by).__name__

@@ -13,10 +13,7 @@ from microagg.recipe import Recipe
 from microagg.report.text import shown
 from microagg.study.inspection import Inspection
 
-_REMEDY = (
-    "the columns' roles were guessed. Check them and pass --yes, or edit what `microagg inspect` writes and pass it "
-    "with --recipe."
-)
+_REMEDY = "the columns' roles were guessed. Check them and pass --yes, or edit what `inspect` writes and pass --recipe."
 
 
 def opened(

@@ -4,6 +4,7 @@ import csv
 import inspect
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -36,7 +37,9 @@ def options_of_recipe(tables: Sequence[str], spelt: Mapping[str, str]) -> dict[s
     known = choices(*tables)
     if "method" in tables:
         for method in METHODS:
-            known |= {name: ("method", option) for name, option in options_of(method).items() if name not in known}
+            for name, option in options_of(method).items():
+                having = ", ".join(other for other in METHODS if name in options_of(other))
+                known.setdefault(name, ("method", replace(option, said=f"with {having}: {option.said}")))
     return {key: (_parameter(table, choice, spelt.get(key)), choice) for key, (table, choice) in known.items()}
 
 

@@ -17,12 +17,11 @@ from microagg.evaluate.score import scoring_index
 from microagg.evaluate.utility import LossMeasures
 from microagg.io import frames
 from microagg.io.sources import Source, is_text_file, read_source
+from microagg.judgement.run import AS_IT_IS
 from microagg.progress import Progress
 from microagg.recipe import Recipe
 from microagg.report.text import shown
 from microagg.schema import Role
-
-_UNCHANGED = (Role.CONFIDENTIAL, Role.KEEP, Role.WEIGHT)
 
 
 @dataclass(frozen=True)
@@ -190,7 +189,7 @@ def _check_order(pair: Pair, recipe: Recipe | None, masked: list[str], strata: l
 
 
 def _declared_unchanged(recipe: Recipe) -> list[str]:
-    return [name for role in _UNCHANGED for name in recipe.roles.of(role.value)]
+    return [name for role in AS_IT_IS for name in recipe.roles.of(role.value)]
 
 
 def _warnings(pair: Pair, recipe: Recipe | None, names: list[str], strata: list[str]) -> list[str]:

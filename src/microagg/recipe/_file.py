@@ -22,9 +22,12 @@ _LEFT_OUT = {
     ("select",): "No [select]: all masked columns form the groups.",
     ("refine",): "No [refine]: the groups are as the method formed them.",
     ("risk", "keys"): "No keys: the intruder knows all masked columns and the strata.",
-    ("risk", "sample"): "No sample: linkage is measured on all records.",
+    ("risk", "sample"): "No sample: linkage is measured on all records, or on 20000 of more than 200000.",
 }
 """What it means that something is not there and that no word could say in its place."""
+
+_FORMER = ("No sample: linkage is measured on all records.",)
+"""Remarks of ours that recipes hold which were written before; they are not a person's."""
 
 _ALWAYS = ("method", "masking", "blocks", "risk", "output")
 """The tables that are written even where all is as usual: a reader then sees what was chosen."""
@@ -158,7 +161,7 @@ def text_of(recipe: Recipe, made_for: str | None) -> str:
     """Write a recipe out: what each choice means stands beside it, unless something else was written there."""
     comments = recipe.comments
     roles = choices_of(PARTS["roles"][1])
-    ours = {*_TITLE, *_LEFT_OUT.values(), *(choice.remark for choice in roles.values())}
+    ours = {*_TITLE, *_LEFT_OUT.values(), *_FORMER, *(choice.remark for choice in roles.values())}
 
     def kept(lines: tuple[str, ...]) -> list[str]:
         return [f"# {line}" for line in lines if line not in ours and not line.startswith(_MADE_FOR)]

@@ -214,7 +214,7 @@ class Refine(Part):
     effort: Any = choose(
         None,
         WORD_OR_WHOLE,
-        "or the moves to try, to lose less by moving records between groups",
+        "how hard to try, or how many moves, to lose less by moving records between groups",
         words=tuple(EFFORTS),
         least=1,
         most=2**62,

@@ -60,6 +60,12 @@ def options_of(method: Any) -> dict[str, Choice]:
     known = METHODS.get("mdav" if method == "ama" else method) if isinstance(method, str) else None
     if known is None:
         return {}
+    taken = sorted({"k", *choices()} & {*known.options})
+    if taken:
+        raise InvalidParameter(
+            f"method {known.name!r} has an option {taken[0]!r}, which is a choice of every recipe. Rename the option.",
+            parameter="method",
+        )
     return {
         name: Choice(name, _kind(known.defaults[name]), said, name, least=-(2**62))
         for name, said in known.options.items()
