@@ -5,6 +5,7 @@ import platform
 import shutil
 import stat
 import time
+from pathlib import Path
 
 import pytest
 
@@ -277,3 +278,20 @@ def test_what_was_to_be_replaced_comes_back(shared, monkeypatch):
         with pytest.raises(InvalidParameter):
             put_in_place(private / "whole", target, overwrite=True)
     assert files_in(shared) == ["out", "out/former.csv"]
+
+
+def test_what_is_written_while_a_folder_is_removed_goes_too(tmp_path, monkeypatch):
+    """A worker that was given up may write between the emptying of a folder and its removal."""
+    late = ["one", "two"]
+    rmdir = os.rmdir
+
+    def with_a_late_writer(path, **rest):
+        if late:
+            (tmp_path / Path(path).name / late.pop()).write_bytes(b"late")
+        rmdir(path, **rest)
+
+    monkeypatch.setattr(os, "rmdir", with_a_late_writer)
+    with private_folder(tmp_path) as folder:
+        (folder / "scratch").write_bytes(b"secret")
+    assert not late
+    assert list(tmp_path.iterdir()) == []

@@ -58,8 +58,9 @@ def private_folder(parent: Path, what: str = "scratch") -> Iterator[Path]:
         with _signals_wait():
             is_empty = folder.empty()
             os.close(lock)  # first: Windows does not remove an open file, and NFS leaves another in its place
-            if is_empty:
-                folder.remove()
+            # A worker that was not reached in time may write once more in between.
+            while is_empty and not folder.remove():
+                is_empty = folder.empty()
             folder.close()
 
 
@@ -100,12 +101,16 @@ class _Folder:
             time.sleep(0.25)
         return False  # the lock stays, so that the next run tries again
 
-    def remove(self) -> None:
-        """Remove the lock and the folder, which holds nothing else; another one that took its place stays."""
+    def remove(self) -> bool:
+        """Remove the lock and the folder, which holds nothing else; another one that took its place stays.
+
+        Tell whether nothing came to be in it meanwhile.
+        """
         with suppress(OSError):
             os.unlink(self.inside(_LOCK), dir_fd=self.handle)
         with suppress(OSError):
             os.rmdir(self.path, dir_fd=self.place)
+        return not self.content()
 
     def close(self) -> None:
         """Let the handle go."""
