@@ -1,6 +1,6 @@
 """Judge any pair of files, whoever masked them: what was lost, and what an intruder could do."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,11 @@ from microagg.evaluate.dominance import Dominance, measure_dominance
 from microagg.evaluate.risk import DisclosureRisk, measure_risk
 from microagg.evaluate.utility import LossMeasures, measure_loss
 from microagg.io import frames
+from microagg.io.coding import Asked, open_both
 from microagg.progress import Progress
+from microagg.recipe import Kinds
+from microagg.table import Table
 
-Columns = NDArray[np.float64]
 File = IntoDataFrame | ArrayLike
 """A dataframe of any library, or a matrix of records by columns."""
 
@@ -25,7 +27,12 @@ SAMPLE_ABOVE, SAMPLE = 200_000, 20_000
 
 
 def loss_measures(
-    original: File, masked: File, *, columns: Iterable[Any] | None = None, truth: Any = None
+    original: File,
+    masked: File,
+    *,
+    columns: Iterable[Any] | None = None,
+    truth: Any = None,
+    kinds: Mapping[Any, Any] | None = None,
 ) -> LossMeasures:
     """Measure what masking did to a file: the loss of information, M1 to M5, and differences of statistics.
 
@@ -37,6 +44,8 @@ def loss_measures(
         The columns to compare; by default all, and both files must have the same.
     truth : array of shape (n,), optional
         The row of `masked` that belongs to each row of `original`, where they are not in the same order.
+    kinds : mapping, optional
+        Of which kind columns are, where their type does not say it, as `protect` takes them.
 
     Returns
     -------
@@ -49,8 +58,7 @@ def loss_measures(
     >>> round(ma.loss_measures(survey, ma.protect(survey, k=3).data).percent, 2)
     1.31
     """
-    names, before, after = _matched(original, masked, columns, truth)
-    return measure_loss(before, after, names)
+    return measure_loss(*_matched(original, masked, columns, truth, kinds))
 
 
 def disclosure_risk(
@@ -61,6 +69,7 @@ def disclosure_risk(
     columns: Iterable[Any] | None = None,
     strata: Iterable[Any] | None = None,
     truth: Any = None,
+    kinds: Mapping[Any, Any] | None = None,
     sample: int | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
@@ -82,6 +91,8 @@ def disclosure_risk(
         Columns that are released as they are and that the intruder knows too: he links within their values.
     truth : array of shape (n,), optional
         The row of `masked` that belongs to each row of `original`, where they are not in the same order.
+    kinds : mapping, optional
+        Of which kind columns are, where their type does not say it, as `protect` takes them.
     sample : int, optional
         How many records, drawn with `seed`, to estimate linkage on; all, if left out or if there are no more.
     seed : int
@@ -104,15 +115,15 @@ def disclosure_risk(
     3
     """
     apart = [] if strata is None else check_names(strata)
-    names, before, after = _matched(original, masked, columns, truth, leave_out=apart)
+    before, after = _matched(original, masked, columns, truth, kinds, leave_out=apart)
+    names = before.names
     known = names if keys is None else known_names(keys, names, "masked columns")
     return measure_risk(
         before,
         after,
-        names,
         known,
         strata=_strata(original, apart) if apart else None,
-        sample=check_sample(sample, before.shape[1], seed),
+        sample=check_sample(sample, before.n_records, seed),
         seed=seed,
         n_jobs=check_jobs(n_jobs),
         progress=progress,
@@ -200,9 +211,14 @@ def _strata(file: Any, names: list[Any]) -> NDArray[np.int64]:
 
 
 def _matched(
-    original: Any, masked: Any, columns: Iterable[Any] | None, truth: Any, leave_out: Sequence[Any] = ()
-) -> tuple[list[Any], Columns, Columns]:
-    """Give the names of the columns to compare and both files' values (d, n), record against record."""
+    original: Any,
+    masked: Any,
+    columns: Iterable[Any] | None,
+    truth: Any,
+    kinds: Mapping[Any, Any] | None,
+    leave_out: Sequence[Any] = (),
+) -> tuple[Table, Table]:
+    """Give the columns to compare of both files, coded alike, record against record."""
     if frames.is_frame(original) != frames.is_frame(masked):
         raise InvalidData("one file is a dataframe and the other is not. Pass both as frames, or both as arrays.")
     if frames.is_frame(original):
@@ -235,22 +251,16 @@ def _matched(
             f"the original file has {sizes[0]} records and the masked one {sizes[1]}. Compare files record by record."
         )
     if frames.is_frame(original):
-        a, b = _read(before, names, "original"), _read(after, names, "masked")
+        said = Kinds(kinds or {}).kinds
+        a, b = open_both(before, after, {name: Asked(kind=said.get(name)) for name in names})
     else:
-        a, b = np.ascontiguousarray(left.T[names]), np.ascontiguousarray(right.T[names])
+        a, b = (Table.of_numbers(names, np.ascontiguousarray(file.T[names])) for file in (left, right))
     if truth is not None:
         rows = np.asarray(truth)
         if rows.dtype.kind not in "iu" or rows.ndim != 1 or not np.array_equal(np.sort(rows), np.arange(sizes[0])):
             raise InvalidParameter(f"truth must list each row of the masked file, 0 to {sizes[0] - 1}, once.")
-        b = np.ascontiguousarray(b[:, rows])
-    return names, a, b
-
-
-def _read(opened: Any, names: Sequence[Any], which: str) -> Columns:
-    """Read numeric columns, saying which file is at fault."""
-    frames.check_numeric(opened, names, file=f" of the {which} file", otherwise="leave it out with columns=")
-    frames.check_complete(opened, names, file=f"the {which} file", remedy="Drop those records from both files.")
-    return frames.to_columns(opened, names)
+        b = b.take(rows.astype(np.int64))
+    return a, b
 
 
 def usual_sample(n: int) -> int | None:

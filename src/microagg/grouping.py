@@ -15,14 +15,17 @@ from microagg.blocking.median import median_pieces
 from microagg.checks import EXACT_INTEGERS, check_labels, check_names, check_whole, shown_name
 from microagg.errors import InputError, InvalidData, InvalidParameter, PromiseBroken, RoleError, TooFewRecords
 from microagg.io import frames
+from microagg.kinds import Number
 from microagg.parallel import in_parallel
-from microagg.partition import METHODS, choose_search, method_named
+from microagg.partition import METHODS, choose_search, groups_each_column, method_named
 from microagg.partition.refine import refine
 from microagg.prepare.dependence import dependence
+from microagg.prepare.embedding import Points
 from microagg.prepare.selection import Selection, select_columns
 from microagg.progress import Progress
-from microagg.recipe import Blocks, Method, Refine, Select
+from microagg.recipe import Blocks, Method, Recipe, Refine, Select
 from microagg.recipe._parts import full_name, plain_settings
+from microagg.table import Table
 
 Columns = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -50,6 +53,14 @@ class Grouping:
         search = choose_search(self.options["search"], largest, n_columns)
         return Grouping(self.name, {**self.options, "search": search}, partial(self.partition, search=search))
 
+    def on(self, points: Points, names: list[Any]) -> Partitioner:
+        """Give the function that groups points: it sees numbered coordinates, and an axis may be a column."""
+        axis = self.options.get("axis")
+        if axis not in names:
+            return self.partition
+        place = names.index(axis)
+        return partial(self.partition, axis=int(np.flatnonzero(points.owners == place)[0]))
+
     @property
     def settled(self) -> Method:
         """The choice as a recipe records it."""
@@ -70,8 +81,6 @@ def resolve_method(method: Method, k: int, quasi: list[Any]) -> Grouping:
             raise InvalidParameter(
                 f"axis={chosen['axis']!r} is a column and a kind of axis. Rename the column.", parameter="axis"
             )
-        if chosen.get("axis") in quasi:  # a partitioner sees numbered columns
-            function = partial(function, axis=quasi.index(chosen["axis"]))
         return Grouping(name, chosen, function)
     if isinstance(name, type) or not hasattr(name, "fit_predict"):
         raise InvalidParameter(
@@ -98,6 +107,34 @@ def resolve_method(method: Method, k: int, quasi: list[Any]) -> Grouping:
     return Grouping(full_name(name), plain_settings(parameters), partition)
 
 
+def check_kinds(table: Table, method: Grouping, recipe: Recipe) -> None:
+    """Refuse, before any work, choices that the kinds of the columns do not allow."""
+    scale, by_columns = recipe.masking.scale, groups_each_column(method.name)
+    axis = method.options.get("axis")
+    for column in table:
+        word, plain = column.kind.name, type(column.kind) is Number
+        if by_columns and not (plain and column.cells.states is None):
+            what = "missing values" if plain else f"of kind {word!r}"
+            raise InvalidParameter(
+                f"method {method.name!r} sorts numbers, and column {column.name!r} {'has' if plain else 'is'} {what}. "
+                f"Choose another method.",
+                parameter="method",
+                columns=(column.name,),
+            )
+        if axis == column.name and not column.kind.is_ordered:
+            raise InvalidParameter(
+                f"axis={axis!r} is a column without an order. Choose one of numbers, or leave it out.",
+                parameter="axis",
+                columns=(column.name,),
+            )
+        if scale == "none" and not column.kind.is_squared:
+            raise InvalidParameter(
+                f"scale='none' goes with numbers, and column {column.name!r} is of kind {word!r}. Leave it out.",
+                parameter="scale",
+                columns=(column.name,),
+            )
+
+
 def settle_selection(select: Select, n_columns: int) -> Select:
     """Give how the columns that form groups are chosen, with every default."""
     if not isinstance(select.by, str):
@@ -109,10 +146,10 @@ def settle_selection(select: Select, n_columns: int) -> Select:
     return replace(select, measure=measure, count=count)
 
 
-def select_forming(select: Select, frame: Any, names: list[Any], columns: Columns) -> Selection:
+def select_forming(select: Select, frame: Any, names: list[Any], table: Table) -> Selection:
     """Choose the columns that form groups."""
     if isinstance(select.by, str):
-        tree = dependence(columns, select.measure or "", select.width, select.bins)
+        tree = dependence(table, select.measure or "", select.width, select.bins)
         return select_columns(names, tree, "degree" if select.by == "emad" else "cover", select.count)
     if isinstance(select.by, Selection):
         wanted = list(select.by.columns)
@@ -125,7 +162,7 @@ def select_forming(select: Select, frame: Any, names: list[Any], columns: Column
         )
         raise RoleError(f"select names {what}. Name some of the {len(names)} masked columns.", parameter="select")
     chosen = [name for name in names if name in wanted]
-    if all(columns[names.index(name)].min() == columns[names.index(name)].max() for name in chosen):
+    if all(column.is_constant for column in table.named(chosen)):
         raise InvalidData(
             "no selected column varies, so no record is nearer than another. Select one that does.",
             parameter="select",
@@ -199,7 +236,7 @@ def _with_numbered_columns(blocks: Any, names: list[Any]) -> Any:
 
 
 def cut_into_pieces(
-    columns: Columns,
+    points: Points,
     names: list[Any],
     strata: Labels,
     blocks: Blocks,
@@ -210,6 +247,8 @@ def cut_into_pieces(
     pieces = rows_of(strata)
     if blocks.by == "none":
         return pieces
+    columns = points.coordinates
+    named = [names[owner] for owner in points.owners]  # a column of several coordinates is known by its first
     most = min(blocks.max_block or 0, EXACT_INTEGERS)
     found = []
     for rows in pieces:
@@ -222,7 +261,7 @@ def cut_into_pieces(
             labels = BLOCKINGS[blocks.by](part, most, k, n_jobs=n_jobs)
         else:
             try:
-                labels = _with_numbered_columns(blocks.by, names).fit_predict(part.T)
+                labels = _with_numbered_columns(blocks.by, named).fit_predict(part.T)
             except InputError:
                 raise
             except Exception as error:  # noqa: BLE001 - another library's message may show cells

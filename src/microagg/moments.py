@@ -31,6 +31,13 @@ def standardise(column: NDArray[np.float64], power: int, mean: float, deviation:
     return np.asarray(((np.ldexp(column, -power) if power else column) - mean) / deviation)
 
 
+def sum_of_squares(values: NDArray[np.float64]) -> float:
+    """Give the exact sum of squares; infinite where it is beyond float64."""
+    with np.errstate(over="ignore"):  # files that anybody masked may differ by any amount
+        squares = values**2
+    return exact_sum(squares) if np.isfinite(squares).all() else float("inf")
+
+
 def standard_scores(columns: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give the z-scores of each row of `columns` (d, n)."""
     scores = np.empty_like(columns)

@@ -1,21 +1,22 @@
 """protect(): the only place that joins the stages."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
 import pyarrow as pa
 from narwhals.typing import IntoDataFrameT
-from numpy.typing import NDArray
 
 from microagg import __version__
-from microagg.aggregate import released_values
+from microagg.aggregate import represent
 from microagg.checks import check_enough_records, check_jobs
 from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, setting
 from microagg.evaluate.anonymity import fewest_sharing
 from microagg.evaluate.loss import loss_of_release
 from microagg.grouping import (
     Labels,
+    check_kinds,
     check_strata,
     cut_into_pieces,
     form_groups,
@@ -26,15 +27,21 @@ from microagg.grouping import (
     settle_selection,
 )
 from microagg.io import frames
+from microagg.io.coding import Coder, open_table, written_table
 from microagg.io.sources import Source
+from microagg.kinds import Rule
 from microagg.partition import METHODS, groups_each_column
-from microagg.prepare.scaling import scale_columns
+from microagg.prepare.embedding import embed
+from microagg.prepare.patterns import Patterns, find_patterns
 from microagg.prepare.selection import Selection
 from microagg.progress import Progress
 from microagg.recipe import OF_PROTECT, Recipe, Roles, Select
 from microagg.recipe._signature import recipe_of, takes
-from microagg.release import Release
+from microagg.recipe.wishes import asked_of, settled_kinds
+from microagg.release import MissingFacts, Release
+from microagg.rounding import Rounded, round_means
 from microagg.schema import Role, Schema
+from microagg.table import Table
 
 
 @overload
@@ -93,12 +100,17 @@ def protect(
     with asked.blamed():
         if not isinstance(frame, Source):
             return _protected(frame, asked, check_jobs(n_jobs), progress)
-        numbers = frame.typed(asked.masked(frame.table.column_names))
-        return replace(_protected(numbers, asked, check_jobs(n_jobs), progress), source=frame)
+        names = frame.table.column_names
+        typed = frame.typed_for(asked.kinds.kinds, [name for name in asked.masked(names) if name in names])
+        labelled = frame.labels.values if frame.labels else {}
+        release = _protected(typed, asked, check_jobs(n_jobs), progress, labelled)
+        return replace(release, source=frame)
 
 
-def _protected(frame: Any, asked: Recipe, n_jobs: int, progress: Progress | None) -> Release[Any]:
-    """Mask a frame by a recipe."""
+def _protected(
+    frame: Any, asked: Recipe, n_jobs: int, progress: Progress | None, labelled: Mapping[Any, Any] | None = None
+) -> Release[Any]:
+    """Mask a frame by a recipe; `labelled` has the columns whose numbers the file says more of."""
     recipe, k = asked.spelt_out(), asked.k
     masking = recipe.masking
     opened = frames.open_frame(frame)
@@ -107,28 +119,35 @@ def _protected(frame: Any, asked: Recipe, n_jobs: int, progress: Progress | None
     method = resolve_method(recipe.method, k, names)
     select = settle_selection(recipe.select, len(names))
     _check_possible(method.name, method.options, select.said, masking.per_column, recipe.refine.effort, len(names))
-    frames.check_numeric(opened, names)
-    complete = _without_missing(opened, [*names, *schema.names(Role.STRATUM, Role.UNIT)], masking.missing)
-    check_enough_records(complete.shape[0], k)
+    wishes = asked_of(recipe, names, labelled or {})
+    original, coders = open_table(opened, wishes)
+    check_kinds(original, method, recipe)
+    complete, original = _without_missing(opened, schema, original, coders, masking.missing)
+    check_enough_records(original.n_records, k)
 
-    original = frames.to_columns(complete, names)
     strata = frames.category_codes(complete, schema.names(Role.STRATUM))
     check_strata(strata, k, schema.names(Role.STRATUM))
     selection = select_forming(select, complete, names, original) if select.said else None
     chosen = names if selection is None else selection.columns
-    forming = [j for j, name in enumerate(names) if name in chosen]  # in file order, whatever the choice's
-    scaled = scale_columns(original if len(forming) == len(original) else original[forming], masking.scale, n_jobs)
-    blocks = settle_blocks(recipe.blocks, k, int(np.bincount(strata).max()), whole=groups_each_column(method.name))
-    pieces = cut_into_pieces(scaled, [names[j] for j in forming], strata, blocks, k, n_jobs)
-    method = method.searching(max(rows.size for rows in pieces), len(forming))
-    groups = form_groups(method.partition, scaled, pieces, k, masking.per_column, n_jobs, progress)
+    forming = original.named([name for name in names if name in chosen])  # in file order, whatever the choice's
+    points = embed(forming, masking.scale, masking.spike, n_jobs)
+    patterns = find_patterns(original, strata, k) if masking.missing == "pattern" else Patterns(strata, 0, 0)
+    largest = int(np.bincount(patterns.pieces).max())
+    blocks = settle_blocks(recipe.blocks, k, largest, whole=groups_each_column(method.name))
+    pieces = cut_into_pieces(points, forming.names, patterns.pieces, blocks, k, n_jobs)
+    method = method.searching(max(rows.size for rows in pieces), points.coordinates.shape[0])
+    partition = method.on(points, forming.names)
+    groups = form_groups(partition, points.coordinates, pieces, k, masking.per_column, n_jobs, progress)
     moves = 0
     if recipe.refine.effort is not None:
-        groups, moves = refine_groups(scaled, strata, groups, k, recipe.refine, n_jobs, progress)
+        groups, moves = refine_groups(points.coordinates, patterns.pieces, groups, k, recipe.refine, n_jobs, progress)
     _check_units(complete, schema.names(Role.UNIT), groups, k)
 
-    data = _released_frame(complete, schema, original, groups, recipe, n_jobs)
-    written = frames.to_columns(frames.open_frame(data), names)
+    rule = Rule(k, masking.aggregate, masking.nominal, masking.spike_totals, masking.nominal_seed)
+    of_groups, _ = represent(original, groups, rule, n_jobs)
+    released, rounded = round_means(original, of_groups, groups, masking.rounding)
+    data = _released_frame(complete, schema, released, coders, rounded)
+    written = written_table(frames.open_frame(data), list(coders.values()))
     k_achieved = fewest_sharing(written, strata, per_column=groups.ndim == 2, n_jobs=n_jobs)
     if k_achieved < k:
         raise PromiseBroken(
@@ -137,11 +156,12 @@ def _protected(frame: Any, asked: Recipe, n_jobs: int, progress: Progress | None
     return Release(
         data=data,
         groups=groups,
-        information=loss_of_release(original, written, names, n_jobs),
+        information=loss_of_release(original, written, n_jobs),
         k_achieved=k_achieved,
         recipe=replace(
             recipe,
             roles=Roles.of_schema(schema),
+            kinds=settled_kinds(recipe, coders),
             method=method.settled,
             select=_settled(select, selection, names),
             blocks=blocks.settled,
@@ -152,6 +172,8 @@ def _protected(frame: Any, asked: Recipe, n_jobs: int, progress: Progress | None
         version=__version__,
         n_dropped=opened.shape[0] - complete.shape[0],
         index_dropped=frames.has_own_index(frame),
+        missing=MissingFacts.between(original, written, patterns),
+        rounded=rounded,
         _original=original,
         _written=written,
     )
@@ -165,17 +187,14 @@ def _settled(select: Select, selection: Selection | None, names: list[Any]) -> S
 
 
 def _released_frame(
-    frame: Any, schema: Schema, original: NDArray[np.float64], groups: Labels, recipe: Recipe, n_jobs: int
+    frame: Any, schema: Schema, released: Table, coders: Mapping[Any, Coder], rounded: Mapping[Any, Rounded]
 ) -> Any:
     """Give the frame with what each group releases in the place of its members' values."""
-    names = schema.names(Role.QUASI)
-    replaced: dict[Any, NDArray[Any]] = {}
-    for name, values in zip(names, released_values(original, groups, recipe.masking.aggregate, n_jobs), strict=True):
-        if recipe.masking.integers == "round" and frames.is_integer(frame, name):
-            np.rint(values, out=values)
-            replaced[name] = values.astype(np.int64)
-        else:
-            replaced[name] = values
+    replaced = {}
+    for column in released:
+        whole = column.name in rounded and rounded[column.name].power >= 0
+        like = frame.get_column(column.name)
+        replaced[column.name] = coders[column.name].series(column.cells, like, whole=whole)
     return frames.with_columns(frame, schema.released, replaced)
 
 
@@ -204,23 +223,36 @@ def _check_possible(method: str, options: Any, select: Any, per_column: bool, re
         )
 
 
-def _without_missing(frame: Any, names: list[Any], missing: str) -> Any:
-    """Refuse or leave out the records that lack a value in one of these columns."""
+def _without_missing(
+    frame: Any, schema: Schema, table: Table, coders: Mapping[Any, Coder], missing: str
+) -> tuple[Any, Table]:
+    """Refuse or leave out records that lack a value, where that is asked for; units must be complete anyway."""
+    frames.check_complete(
+        frame, schema.names(Role.UNIT), remedy="Complete them: nobody else knows whom such a record belongs to."
+    )
+    if missing in ("pattern", "state"):
+        return frame, table
+    names = [*table.names, *schema.names(Role.STRATUM)]
+    lacking = {column.name: ~column.cells.present for column in table if column.cells.states is not None}
+    lacking |= frames.missing_rows(frame, schema.names(Role.STRATUM))
+    if not lacking:
+        return frame, table
     if missing == "error":
-        frames.check_complete(
-            frame, names, remedy=f"Impute them, or leave those records out: {setting('missing', 'drop')}."
+        listed = ", ".join(f"{name!r} ({np.count_nonzero(lacking[name])})" for name in names if name in lacking)
+        raise InvalidData(
+            f"missing values in {len(lacking)} column(s): {listed}. Keep them ({setting('missing', 'pattern')}), or "
+            f"leave those records out ({setting('missing', 'drop')}).",
+            parameter="missing",
+            columns=tuple(lacking),
         )
-        return frame
-    masks = frames.missing_rows(frame, names)
-    if not masks:
-        return frame
-    complete = ~np.logical_or.reduce(list(masks.values()))
+    complete = ~np.logical_or.reduce(list(lacking.values()))
     if not complete.any():
         raise InvalidData(
             "every record lacks a value, so missing='drop' leaves none. Impute or drop columns instead.",
             parameter="missing",
         )
-    return frames.keep_rows(frame, complete)
+    kept = frames.keep_rows(frame, complete)
+    return kept, written_table(kept, list(coders.values()))
 
 
 def _check_units(frame: Any, names: list[Any], groups: Labels, k: int) -> None:

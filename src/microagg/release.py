@@ -1,7 +1,7 @@
 """Release: what protect() gives back."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,16 +21,55 @@ from microagg.evaluate.utility import LossMeasures, measure_loss
 from microagg.io import frames
 from microagg.io.promise import Promise
 from microagg.io.sources import Source
+from microagg.prepare.patterns import Patterns
 from microagg.prepare.selection import Selection
 from microagg.progress import Progress
+from microagg.readonly import ReadOnly
 from microagg.recipe import Recipe
+from microagg.rounding import Rounded
 from microagg.schema import Role
+from microagg.table import Table
 
 if TYPE_CHECKING:
     from microagg.report.parts import ReportModel, SourceFacts, WrittenFacts
     from microagg.study.comparison import Comparison
 
-_NOT_STORED = ("source", "_original", "_written", "_judged", "loss", "risk")
+_NOT_STORED = ("source", "missing", "rounded", "_original", "_written", "_judged", "loss", "risk")
+
+
+@dataclass(frozen=True)
+class MissingFacts(ReadOnly):
+    """What became of missing values; not for publication.
+
+    Attributes
+    ----------
+    patterns : int
+        Different sets of missing columns; 0 where records were not grouped by them.
+    moved : int
+        Records of a pattern rarer than k, which joined another.
+    filled, blanked : mapping
+        For each column with any: cells that were missing and are released with a value, and the other way.
+    """
+
+    patterns: int = 0
+    moved: int = 0
+    filled: Mapping[Any, int] = field(default_factory=dict)
+    blanked: Mapping[Any, int] = field(default_factory=dict)
+
+    @classmethod
+    def between(cls, original: Table, written: Table, patterns: Patterns) -> "MissingFacts":
+        """Count the cells of two tables that differ in being missing."""
+        filled, blanked = {}, {}
+        for before, after in zip(original, written, strict=True):
+            was, now = ~before.cells.present, ~after.cells.present
+            filled[before.name] = int(np.count_nonzero(was & ~now))
+            blanked[before.name] = int(np.count_nonzero(now & ~was))
+        return cls(
+            patterns.n_patterns,
+            patterns.n_moved,
+            {name: cells for name, cells in filled.items() if cells},
+            {name: cells for name, cells in blanked.items() if cells},
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +112,10 @@ class Release(Generic[IntoDataFrameT]):
         Records left out because values were missing.
     index_dropped : bool
         Whether the frame had row labels of its own, which count as an identifier.
+    missing : MissingFacts
+        What became of missing values; not stored.
+    rounded : mapping
+        For each quantity that was rounded, to which step, and by how much its total moved; not stored.
     source : Source or None
         What it was made from, if that was read by `read`; not stored.
 
@@ -98,9 +141,11 @@ class Release(Generic[IntoDataFrameT]):
     version: str = ""
     n_dropped: int = 0
     index_dropped: bool = False
+    missing: MissingFacts = field(default_factory=MissingFacts, repr=False)
+    rounded: Mapping[Any, Rounded] = field(default_factory=dict, repr=False)
     source: Source | None = field(default=None, repr=False)
-    _original: NDArray[np.float64] | None = field(default=None, repr=False)
-    _written: NDArray[np.float64] | None = field(default=None, repr=False)
+    _original: Table | None = field(default=None, repr=False)
+    _written: Table | None = field(default=None, repr=False)
     _judged: DisclosureRisk | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -109,7 +154,7 @@ class Release(Generic[IntoDataFrameT]):
     @cached_property
     def loss(self) -> LossMeasures:
         """What masking did to the statistics of the file."""
-        return measure_loss(*self._both(), self.recipe.roles.of(Role.QUASI.value), self.information)
+        return measure_loss(*self._both(), self.information)
 
     @cached_property
     def risk(self) -> DisclosureRisk:
@@ -150,14 +195,14 @@ class Release(Generic[IntoDataFrameT]):
         """
         names = list(self.recipe.roles.of(Role.QUASI.value))
         original, written = self._both()
-        n = original.shape[1]
+        n = original.n_records
         known = names if keys is None else known_names(keys, names, "masked columns")
         strata = self.recipe.roles.strata
         return measure_risk(
             original,
             written,
-            names,
             known,
+            spike=self.recipe.masking.spike,
             strata=frames.category_codes(frames.open_frame(self.data), strata) if strata else None,
             sample=check_sample(usual_sample(n) if sample is None else sample, n, seed),
             seed=seed,
@@ -234,7 +279,7 @@ class Release(Generic[IntoDataFrameT]):
 
         return build(self, public=public, source=source, written=written, comparison=comparison)
 
-    def _both(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _both(self) -> tuple[Table, Table]:
         """Give the original and the released values as they were when the release was made."""
         if self._original is None or self._written is None:
             raise InvalidData(
@@ -247,6 +292,8 @@ class Release(Generic[IntoDataFrameT]):
         # Loss and risk go too: with the masked file, differences of quantiles give cells of the original away.
         return {name: value for name, value in self.__dict__.items() if name not in _NOT_STORED} | {
             "source": None,
+            "missing": MissingFacts(),
+            "rounded": {},
             "_original": None,
             "_written": None,
             "_judged": None,

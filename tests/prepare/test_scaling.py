@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from microagg.moments import standard_scores, standard_scores_of_both
-from microagg.prepare.scaling import scale_columns
+from microagg.prepare.embedding import embed
+from microagg.table import Table
+
+
+def scale_columns(columns, scale):
+    return embed(Table.of_numbers(range(len(columns)), columns), scale).coordinates
 
 
 def naive_scores(values):

@@ -15,6 +15,7 @@ from microagg.aggregate import released_values
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.grouping import Grouping, checked_groups
 from microagg.io import frames
+from microagg.io._native import numbers_like
 from microagg.io.promise import Promise
 from microagg.partition.refine import refine
 from microagg.recipe import Recipe
@@ -71,10 +72,12 @@ class Plan:
 
     def released(self, table: pa.Table, masked: NDArray[np.float64]) -> pa.Table:
         """Give what is released of a table, the masked columns (d, rows) in their places."""
-        replaced: dict[Any, NDArray[Any]] = {}
+        frame = nw.from_native(table, eager_only=True)
+        replaced = {}
         for j, name in enumerate(self.names):
-            replaced[name] = masked[j].astype(np.int64) if j in self.rounded else masked[j]
-        return frames.with_columns(nw.from_native(table, eager_only=True), self.schema.released, replaced)
+            values = masked[j].astype(np.int64) if j in self.rounded else masked[j]
+            replaced[name] = numbers_like(frame.get_column(name), values)
+        return frames.with_columns(frame, self.schema.released, replaced)
 
     def released_schema(self, source: pa.Schema) -> pa.Schema:
         """Give the columns of what is released and their types."""

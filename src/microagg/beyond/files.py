@@ -10,8 +10,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from microagg import __version__
 from microagg._kernels.sums import round_digits
 from microagg.beyond import _local
@@ -188,7 +186,7 @@ def protect_file(
 
 _OBEYED = {
     *(role.value for role in Role if role is not Role.UNIT),
-    *("rest", "method", "aggregate", "integers", "blocks", "max_block", "refine", "seed"),
+    *("rest", "method", "aggregate", "rounding", "blocks", "max_block", "refine", "seed"),
 }
 """The choices of masking and writing that files beyond memory have; whatever else is chosen is refused."""
 
@@ -241,11 +239,10 @@ def _planned(file: Batches, asked: Recipe) -> tuple[Plan, bool]:
             f"method {grouping.name!r} groups each column on its own. Mask in memory for that.", parameter="method"
         )
     file.read_as_numbers(names)
-    whole = [j for j, name in enumerate(names) if pa.types.is_integer(file.schema.field(name).type)]
     settled = recipe.replace(
         roles=Roles.of_schema(schema), blocks=Blocks("median", recipe.blocks.max_block or DEFAULT_BLOCK)
     )
-    return Plan(settled, schema, grouping, whole if recipe.masking.integers == "round" else []), bool(index)
+    return Plan(settled, schema, grouping, []), bool(index)
 
 
 def _check_engine(engine: str, scheduler: str | None, partitions: int | None) -> int | None:

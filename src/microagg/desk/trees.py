@@ -6,8 +6,10 @@ from microagg.checks import check_option, check_whole
 from microagg.desk.opening import Opened
 from microagg.errors import InvalidData
 from microagg.io import frames
+from microagg.io.coding import open_table
 from microagg.prepare.dependence import MEASURES, Dependence, dependence
 from microagg.prepare.selection import Selection, select_columns
+from microagg.recipe.wishes import asked_of
 
 _USUAL = 3  # columns that are chosen where nobody says how many
 
@@ -33,11 +35,11 @@ def column_tree(opened: Opened, measure: str, count: int | None = None) -> Colum
     check_option("measure", measure, MEASURES)
     names = opened.recipe.masked(opened.source.table.column_names)
     if len(names) < 2:
-        raise InvalidData(f"a tree needs two columns of numbers; {len(names)} is to be masked. Name more in a recipe.")
+        raise InvalidData(f"a tree needs two columns; {len(names)} is to be masked. Name more in a recipe.")
     most = "There are no more columns to mask."
     wanted = min(_USUAL, len(names)) if count is None else check_whole("count", count, 1, len(names), most)
-    frame = frames.open_frame(opened.source.typed(names).select(names))
-    frames.check_numeric(frame, names)
-    frames.check_complete(frame, names, remedy="Impute them or leave those records out first.")
-    spanned = dependence(frames.to_columns(frame, names), measure=measure)
+    source = opened.source
+    frame = frames.open_frame(source.typed_for(opened.recipe.kinds.kinds, names).select(names))
+    labelled = source.labels.values if source.labels else {}
+    spanned = dependence(open_table(frame, asked_of(opened.recipe, names, labelled))[0], measure=measure)
     return ColumnTree(names, spanned, select_columns(names, spanned, count=wanted))

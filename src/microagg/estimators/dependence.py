@@ -16,6 +16,7 @@ from microagg.io import frames
 from microagg.plots import draw_tree, draw_weights
 from microagg.prepare.dependence import Dependence, Edge, dependence
 from microagg.prepare.selection import Selection
+from microagg.table import Table
 
 _LABELS = {
     "emim": "mutual information (nats)",
@@ -113,7 +114,7 @@ class DependenceTree(BaseEstimator):  # type: ignore[misc]
         else:
             columns = np.ascontiguousarray(as_matrix(self, X).T)
             self._names = list(range(columns.shape[0]))
-        tree = dependence(columns, self.measure, self.width, self.bins)
+        tree = dependence(Table.of_numbers(range(len(columns)), columns), self.measure, self.width, self.bins)
         self.dependence_ = tree
         self.edges_ = tree.edges
         self.degrees_ = tree.degrees

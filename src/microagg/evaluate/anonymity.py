@@ -1,7 +1,7 @@
 """How many records an intruder cannot tell apart, and what they give away together."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from microagg._kernels.sums import group_sizes
 from microagg.evaluate.measure import Measure, as_html, as_text
 from microagg.parallel import in_parallel
 from microagg.readonly import ReadOnly
+from microagg.table import Table
 
 _PART = 1 << 18  # records whose digests are made together
 
@@ -151,17 +152,15 @@ def _diversity(
     )
 
 
-def fewest_sharing(
-    columns: NDArray[np.float64], strata: NDArray[np.int64], *, per_column: bool = False, n_jobs: int = 1
-) -> int:
+def fewest_sharing(table: Table, strata: NDArray[np.int64], *, per_column: bool = False, n_jobs: int = 1) -> int:
     """Give the fewest records that share one combination of released values and stratum.
 
-    Zeros of both signs are equal, and a missing value (NaN) is equal to a missing one only: it is what
+    Zeros of both signs are equal, and a missing value is equal to one that is missing in the same way only: it is what
     `io.promise.check_written` counts on what was written.
 
     Parameters
     ----------
-    columns : array of shape (d, n)
+    table : Table
         The released values themselves.
     strata : array of shape (n,)
     per_column : bool
@@ -170,16 +169,17 @@ def fewest_sharing(
     """
     key = os.urandom(16)
     numbers = np.asarray(strata, dtype=np.int64).view(np.uint64)
+    columns = in_parallel(lambda column, _: column.cells.classes, table.columns, n_jobs)
 
-    def digests(rows: slice, own: NDArray[np.float64]) -> Digests:
+    def digests(rows: slice, own: Sequence[NDArray[np.float64]]) -> Digests:
         return in_order(digests_of([*(float_bits(values[rows]) for values in own), numbers[rows]], key))
 
     def of_part(start: int, _: Callable[[], None]) -> Digests:
         return digests(slice(start, start + _PART), columns)
 
     def of_column(values: NDArray[np.float64], _: Callable[[], None]) -> int:
-        return fewest_alike([digests(slice(None), values[None])])
+        return fewest_alike([digests(slice(None), [values])])
 
     if per_column:
-        return min(in_parallel(of_column, list(columns), n_jobs))
+        return min(in_parallel(of_column, columns, n_jobs))
     return fewest_alike(in_parallel(of_part, range(0, numbers.size, _PART), n_jobs))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from microagg._kernels.intervals import count_rank_misses
 from microagg.moments import moments, standardise
 from microagg.parallel import in_parallel
+from microagg.table import Coded, Table
 
 PERCENTS = range(1, 11)
 
@@ -26,22 +27,27 @@ class Intervals:
         return sum(self.by_percent) / len(self.by_percent)
 
 
-def rank_intervals(
-    original: NDArray[np.float64], masked: NDArray[np.float64], n_jobs: int = 1
-) -> tuple[Intervals, Intervals]:
+def rank_intervals(original: Table, masked: Table, n_jobs: int = 1) -> tuple[Intervals, Intervals]:
     """Count the records whose every value lies between the masked values p percent of ranks below and above.
 
     Equal masked values are ranked by row in the first figures; in the second they share the mean of their ranks.
+    Categories without an order must be equal, and so must missing values.
     """
-    d, n = original.shape
+    d, n = len(original), original.n_records
     widths = np.array([percent * n // 100 for percent in PERCENTS])
 
     def misses(column: int, check: Callable[[], None]) -> NDArray[np.int8]:
         check()
-        order = np.argsort(masked[column], kind="stable")
-        by_row, tied = np.empty((2, n), dtype=np.int8)
-        count_rank_misses(masked[column][order], original[column][order], widths, by_row, tied)
-        counts = np.empty((2, n), dtype=np.int8)
+        before, after = original.columns[column].cells, masked.columns[column].cells
+        rows = comparable(original.columns[column], masked.columns[column])
+        counts = np.where(before.classes == after.classes, 0, len(PERCENTS)) * np.ones((2, 1), dtype=np.int8)
+        counts = counts.astype(np.int8)
+        if rows.size == 0:
+            return counts
+        order = rows[np.argsort(after.values[rows], kind="stable")]
+        by_row, tied = np.empty((2, rows.size), dtype=np.int8)
+        own = widths if rows.size == n else np.array([percent * rows.size // 100 for percent in PERCENTS])
+        count_rank_misses(after.values[order], before.values[order], own, by_row, tied)
         counts[0, order], counts[1, order] = by_row, tied
         return counts
 
@@ -52,17 +58,24 @@ def rank_intervals(
     return _shares(most[0]), _shares(most[1])
 
 
-def deviation_intervals(original: NDArray[np.float64], masked: NDArray[np.float64]) -> Intervals:
+def comparable(before: Coded, after: Coded) -> NDArray[np.int64]:
+    """Give the rows in which two versions of a column with an order both have a value."""
+    if not before.kind.is_ordered:
+        return np.empty(0, dtype=np.int64)
+    return np.flatnonzero(before.cells.present & after.cells.present)
+
+
+def deviation_intervals(original: Table, masked: Table) -> Intervals:
     """Count the records whose every value is within p percent of a standard deviation of the masked one."""
-    missed = np.zeros(original.shape[1], dtype=np.int8)
-    for values, released in zip(original, masked, strict=True):
-        own = moments(values)
+    missed = np.zeros(original.n_records, dtype=np.int8)
+    for before, after in zip(original, masked, strict=True):
+        gap = np.where(before.cells.classes == after.cells.classes, 0.0, np.inf)
+        rows = comparable(before, after)
+        own = moments(before.cells.known) if rows.size else (0, 0.0, 0.0)
         # A constant column becomes zeros in both files; where it was changed all the same, that must show.
-        gap = (
-            np.abs(standardise(values, *own) - standardise(released, *own))
-            if own[2] > 0
-            else np.where(values == released, 0.0, np.inf)
-        )
+        if own[2] > 0:
+            values, released = before.values[rows], after.values[rows]
+            gap[rows] = np.abs(standardise(values, *own) - standardise(released, *own))
         outside = np.zeros(gap.size, dtype=np.int8)
         for percent in PERCENTS:
             outside += gap > percent / 100

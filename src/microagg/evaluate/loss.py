@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg._kernels.sums import exact_sum, rounded_group_means
 from microagg.checks import check_labels, check_matrix, common_power
-from microagg.moments import moments, standardise
+from microagg.moments import sum_of_squares
 from microagg.parallel import in_parallel
 from microagg.readonly import ReadOnly
+from microagg.table import Table
 
 
 @dataclass(frozen=True)
@@ -90,26 +91,39 @@ def loss_between(
     return loss_of_sums(errors, totals, names, power)
 
 
-def loss_of_release(
-    original: NDArray[np.float64], released: NDArray[np.float64], names: Sequence[object], n_jobs: int = 1
-) -> InformationLoss:
-    """Measure the loss between two sets of columns (d, n), standardised by the moments of the original."""
+def loss_of_release(original: Table, released: Table, n_jobs: int = 1) -> InformationLoss:
+    """Measure the loss between two tables, each column in its own terms, as a share of what one value for all loses.
+
+    Numbers that are complete count by the squares of their standard scores; every other column counts as one of them,
+    so that the columns' shares are averaged, by their importance.
+    """
+    n = original.n_records
     errors, totals = [0.0] * len(original), [0.0] * len(original)
 
     def one(j: int, _: Callable[[], None]) -> None:
-        own = moments(original[j])
-        before, after = standardise(original[j], *own), standardise(released[j], *own)
-        errors[j], totals[j] = _error_and_total(before, after)
+        before, after = original.columns[j], released.columns[j]
+        lost, base = before.kind.loss(before.cells, after.cells)
+        if not (before.kind.is_squared and before.cells.states is None and after.cells.states is None) and base > 0:
+            lost, base = lost / base * n, float(n)
+        errors[j], totals[j] = lost, base
 
     in_parallel(one, range(len(original)), n_jobs)
-    return loss_of_sums(errors, totals, names)
+    return loss_of_sums(errors, totals, original.names, weights=[column.importance for column in original])
 
 
 def loss_of_sums(
-    errors: Sequence[float], totals: Sequence[float], names: Sequence[object], power: int = 0
+    errors: Sequence[float],
+    totals: Sequence[float],
+    names: Sequence[object],
+    power: int = 0,
+    weights: Sequence[float] | None = None,
 ) -> InformationLoss:
     """Give the loss from each column's squared error and its sum of squares about the mean."""
-    sse, sst = sum(errors), sum(totals)
+    if weights is None:
+        sse, sst = sum(errors), sum(totals)
+    else:
+        sse = sum(weight * error for weight, error in zip(weights, errors, strict=True))
+        sst = sum(weight * total for weight, total in zip(weights, totals, strict=True))
     return InformationLoss(
         sse=_times_power(sse, 2 * power),
         sst=_times_power(sst, 2 * power),
@@ -120,13 +134,7 @@ def loss_of_sums(
 
 def _error_and_total(before: NDArray[np.float64], after: NDArray[np.float64]) -> tuple[float, float]:
     """Give the squared error between two columns, and the first one's sum of squares about its mean."""
-    return _sum_of_squares(before - after), exact_sum((before - exact_sum(before) / before.size) ** 2)
-
-
-def _sum_of_squares(values: NDArray[np.float64]) -> float:
-    with np.errstate(over="ignore"):  # files that anybody masked may differ by any amount
-        squares = values**2
-    return exact_sum(squares) if np.isfinite(squares).all() else float("inf")
+    return sum_of_squares(before - after), exact_sum((before - exact_sum(before) / before.size) ** 2)
 
 
 def _times_power(value: float, power: int) -> float:

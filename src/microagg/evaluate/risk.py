@@ -18,10 +18,12 @@ from microagg.equivalence import codes_of, first_of_each, split_classes
 from microagg.evaluate.definitions import computed, measures_of
 from microagg.evaluate.intervals import Intervals, deviation_intervals, rank_intervals
 from microagg.evaluate.measure import Measure, as_html, as_text
-from microagg.moments import standard_scores_of_both
+from microagg.evaluate.utility import numbers_of_both
 from microagg.parallel import in_parallel
+from microagg.prepare.embedding import embed_both
 from microagg.progress import Progress
 from microagg.readonly import ReadOnly
+from microagg.table import Table
 
 MOST_KEYS = 7
 """Up to here every subset of the keys is tried; of more, as many subsets as seven have are drawn."""
@@ -148,28 +150,27 @@ class DisclosureRisk(ReadOnly):
 
 
 def measure_risk(
-    original: NDArray[np.float64],
-    masked: NDArray[np.float64],
-    names: Sequence[Any],
+    original: Table,
+    masked: Table,
     keys: Sequence[Any],
     *,
+    spike: float = 1.0,
     strata: NDArray[np.int64] | None = None,
     sample: NDArray[np.int64] | None = None,
     seed: int = 0,
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> DisclosureRisk:
-    """Judge masked columns (d, n) by the originals, record against record.
+    """Judge a masked table by the original, record against record.
 
-    `keys` are some of the names. With `strata` (n,), which the intruder knows, records are linked within
+    `keys` are some of the columns; `spike` is the weight of spikes in distances. With `strata` (n,), which the intruder knows, records are linked within
     them; with `sample`, which were drawn with `seed`, linkage is estimated on those rows alone.
     """
-    n = original.shape[1]
+    n, names = original.n_records, original.names
     keys = sorted(keys, key=str)  # so that the sets drawn of many do not depend on the file's order
-    of_keys = [list(names).index(key) for key in keys]
     rows = np.arange(n) if sample is None else sample
     sets = key_sets(len(keys))
-    linkage = _Linkage(original, masked, of_keys, strata, rows)
+    linkage = _Linkage(original, masked, keys, spike, strata, rows)
     everything = tuple(range(len(keys)))
     chances, in_group, full = np.zeros(rows.size), 0.0, 0.0  # of the rows in the order of the linkage
     per_set: dict[tuple[Any, ...], float] = {}
@@ -210,7 +211,7 @@ def measure_risk(
         rank_intervals=by_row,
         rank_intervals_tied=tied,
         deviation_intervals=deviation_intervals(original, masked),
-        others=computed("risk", original, masked, names),
+        others=computed("risk", *numbers_of_both(original, masked)),
     )
 
 
@@ -257,17 +258,20 @@ class _Linkage:
 
     def __init__(
         self,
-        original: NDArray[np.float64],
-        masked: NDArray[np.float64],
-        of_keys: list[int],
+        original: Table,
+        masked: Table,
+        keys: Sequence[Any],
+        spike: float,
         strata: NDArray[np.int64] | None,
         rows: NDArray[np.int64],
     ) -> None:
-        apart = np.zeros(masked.shape[1], dtype=np.int64) if strata is None else strata
+        apart = np.zeros(masked.n_records, dtype=np.int64) if strata is None else strata
         groups = apart
         for column in masked:  # what is released, whether or not it is a key
-            groups = split_classes(groups, column)
-        z, z_masked = standard_scores_of_both(original[of_keys], masked[of_keys])
+            groups = split_classes(groups, column.cells.classes)
+        placed, placed_masked = embed_both(original.named(keys), masked.named(keys), spike=spike)
+        z, z_masked = placed.coordinates, placed_masked.coordinates
+        self.owners = placed.owners
         first = first_of_each(groups)
         order = rows_by_leaf(tree_of(z_masked[:, first]))
         number = np.empty_like(order)
@@ -285,10 +289,10 @@ class _Linkage:
     def link(self, tell: _Told, of_set: tuple[int, ...], check: Callable[[], None]) -> NDArray[np.float64]:
         """Give each row's chance of being linked to itself by one set of keys."""
         place = self.group_apart
-        for j in of_set:
+        chosen = np.flatnonzero(np.isin(self.owners, of_set))
+        for j in chosen:
             place = split_classes(place, self.points[j], self.codes[j])
             check()
-        chosen = list(of_set)
         points, queries = self.points[chosen], self.queries[chosen]
         apart, weights, own = self.group_apart, self.sizes, self.own
         first = first_of_each(place)

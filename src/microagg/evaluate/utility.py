@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from microagg._kernels.sums import exact_sum
 from microagg.checks import check_jobs
 from microagg.evaluate.definitions import computed, measures_of
-from microagg.evaluate.loss import InformationLoss, loss_between
+from microagg.evaluate.loss import InformationLoss, loss_between, loss_of_release
 from microagg.evaluate.measure import Measure, as_html, as_text
 from microagg.moments import standard_scores_of_both
 from microagg.parallel import in_parallel
 from microagg.readonly import ReadOnly
+from microagg.table import Table
 
 QUANTILES = (0.01, 0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.99)
 
@@ -41,6 +42,8 @@ class LossMeasures(ReadOnly):
         Mean difference of a cell in units of √2 standard deviations.
     columns : tuple
         The columns that were compared.
+    numbers : tuple
+        Those of them that are quantities, which all figures but information loss are about.
     means, deviations : mapping
         For each column, masked minus original, in units of its original standard deviation.
     quantiles : mapping
@@ -67,6 +70,7 @@ class LossMeasures(ReadOnly):
 
     information: InformationLoss
     columns: tuple[Any, ...]
+    numbers: tuple[Any, ...]
     m1: float
     m2: float
     m3: float
@@ -116,13 +120,57 @@ class LossMeasures(ReadOnly):
         return as_html(f"Loss over {len(self.columns)} masked columns (lower is better)", self.measures)
 
 
-def measure_loss(
+def numbers_of_both(original: Table, masked: Table) -> tuple[NDArray[np.float64], NDArray[np.float64], list[Any]]:
+    """Give the quantities of both tables (d, n), and their names: of the records that have all of them in both."""
+    names = [before.name for before in original if before.kind.is_quantity]
+    before, after = original.named(names).matrix(), masked.named(names).matrix()
+    if original.is_complete and masked.is_complete:
+        return before, after, names
+    whole = ~(np.isnan(before) | np.isnan(after)).any(axis=0)
+    return before[:, whole], after[:, whole], names
+
+
+def measure_loss(original: Table, masked: Table, information: InformationLoss | None = None) -> LossMeasures:
+    """Compare two tables; their information loss is taken as it is where it is known already.
+
+    Information loss is over all columns; M1 to M5 and the statistics are those of numbers, over the records that have
+    all of them in both tables; NaN where there are none.
+    """
+    before, after, names = numbers_of_both(original, masked)
+    if information is None:
+        information = loss_of_release(original, masked)
+    if before.size == 0:
+        return _without_numbers(original.names, information)
+    return _measured(before, after, original.names, names, information)
+
+
+def _without_numbers(columns: Sequence[Any], information: InformationLoss) -> LossMeasures:
+    """Give what is known of columns none of which is a quantity that records have in both tables."""
+    nothing = float("nan")
+    return LossMeasures(
+        information=information,
+        columns=tuple(columns),
+        numbers=(),
+        m1=nothing,
+        m2=nothing,
+        m3=nothing,
+        m4=nothing,
+        m5=nothing,
+        il1s=nothing,
+        means={},
+        deviations={},
+        quantiles={},
+        correlations=np.empty((0, 0)),
+    )
+
+
+def _measured(
     original: NDArray[np.float64],
     masked: NDArray[np.float64],
+    columns: Sequence[Any],
     names: Sequence[Any],
-    information: InformationLoss | None = None,
+    information: InformationLoss,
 ) -> LossMeasures:
-    """Compare two sets of columns (d, n); their information loss is taken as it is where it is known already."""
     d, n = original.shape
     z, z_masked = standard_scores_of_both(original, masked)
     a, b = _near_one(original, masked)
@@ -150,11 +198,12 @@ def measure_loss(
     quantiles = in_parallel(moved, range(d), check_jobs(None))
     # A constant column has no deviation to measure a change by: any change is beyond measure, not none.
     changed = _changed_constants(a, b)
-    if information is None or changed.any():
+    if changed.any():
         information = loss_between(z, np.where(changed[:, None], np.inf, z_masked), names)
     return LossMeasures(
         information=information,
-        columns=tuple(names),
+        columns=tuple(columns),
+        numbers=tuple(names),
         m1=sum(exact_sum(_variations(x, y)) for x, y in zip(a, b, strict=True)) / (n * d),
         m2=float(_variations(mean_a, mean_b).mean()),
         m3=float(_variations(np.diagonal(cov_a), np.diagonal(cov_b)).mean()),

@@ -214,10 +214,9 @@ def keep_rows(frame: nw.DataFrame[Any], mask: NDArray[np.bool_]) -> nw.DataFrame
     return nw.maybe_reset_index(frame.filter(mask.tolist()))
 
 
-def with_columns(frame: nw.DataFrame[Any], names: Sequence[Any], replaced: Mapping[Any, NDArray[Any]]) -> Any:
-    """Build a native frame of these columns in this order, some of them with new values."""
-    series = [_like(frame.get_column(name), replaced[name]) for name in replaced]
-    native = nw.to_native(frame.select(*(nw.col(name) for name in names)).with_columns(*series))
+def with_columns(frame: nw.DataFrame[Any], names: Sequence[Any], replaced: Mapping[Any, nw.Series[Any]]) -> Any:
+    """Build a native frame of these columns in this order, some of them replaced by others."""
+    native = nw.to_native(frame.select(*(nw.col(name) for name in names)).with_columns(*replaced.values()))
     if hasattr(native, "replace_schema_metadata"):
         return _arrow_without_traces(native)
     if hasattr(native, "attrs"):
@@ -273,13 +272,3 @@ def _pandas_without_traces(frame: Any) -> Any:
         elif hasattr(dtype, "categories"):
             frame.isetitem(position, frame.iloc[:, position].cat.remove_unused_categories())
     return frame
-
-
-def _like(series: nw.Series[Any], values: NDArray[Any]) -> nw.Series[Any]:
-    """Make a series of new values with the name, library and family of dtypes of an old one."""
-    fresh = nw.new_series(series.name, values, backend=nw.get_native_namespace(series))
-    target = series.dtype if values.dtype.kind in "iu" or series.dtype == nw.Float32 else nw.Float64()
-    native_type = getattr(nw.to_native(series.cast(target)), "dtype", None)
-    if hasattr(nw.to_native(fresh), "astype"):  # pandas has several kinds of each number: keep the caller's
-        return nw.from_native(nw.to_native(fresh).astype(native_type), series_only=True)
-    return fresh.cast(target)

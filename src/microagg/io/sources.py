@@ -133,6 +133,21 @@ class Source:
                 table = table.set_column(table.column_names.index(name), name, column)
         return table
 
+    def typed_for(self, kinds: Mapping[str, Any], names: Sequence[str]) -> pa.Table:
+        """Give the table with those of the columns `names` turned into numbers that are such, or are said to be.
+
+        `kinds` says of which kind columns are, as recipes do. One of another kind than a number stays as it is
+        stored; what nothing is said of is turned where all of it is numbers, and none of them looks like a code.
+        """
+        numbers = [name for name in names if kinds.get(name) in ("number", "semi") or isinstance(kinds.get(name), dict)]
+        either = [name for name in names if kinds.get(name) in (None, "ordinal")]
+        table = self.typed(numbers)
+        for name in either:
+            column = self._numbers(name, named=False)
+            if column is not None:
+                table = table.set_column(table.column_names.index(name), name, column)
+        return table
+
     def _numbers(self, name: str, *, named: bool) -> pa.ChunkedArray | None:
         if name not in self._parsed:  # what is a number without being named is the same number where it is
             numbers = self._parse(name, named=named)

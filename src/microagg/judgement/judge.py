@@ -124,7 +124,7 @@ def judge(release: "Release[Any]", *, comparison: "Comparison | None" = None, pu
         loss, change = public_loss_of(release, told), public_change_of_correlations(release, told)
         correlations = None
     else:
-        loss, correlations = loss_of(release), correlations_of(release, run)
+        loss, correlations = loss_of(release), correlations_of(release)
         change = None if correlations is None else moved(correlations.mean)
     return Judgement(
         public=public,

@@ -14,7 +14,6 @@ from microagg.judgement.names import shown
 from microagg.judgement.parts import ColumnLoss, Correlations, Distribution, Loss, Moved, finite
 from microagg.judgement.run import Run
 from microagg.parallel import in_parallel
-from microagg.schema import Role
 
 if TYPE_CHECKING:
     from microagg.release import Release
@@ -34,7 +33,10 @@ def loss_of(release: "Release[Any]") -> Loss:
     found = release.loss
     columns = []
     for name, lost in found.per_column.items():
-        moves = found.quantiles[name]
+        moves = found.quantiles.get(name)
+        if moves is None:  # a column that is no quantity
+            columns.append(ColumnLoss(shown(name), loss_word(lost), finite(lost)))
+            continue
         at = int(np.argmax(np.abs(moves)))
         columns.append(
             ColumnLoss(
@@ -55,10 +57,11 @@ def distributions_of(
     release: "Release[Any]", run: Run, public: bool
 ) -> tuple[tuple[Distribution, ...], tuple[str, ...]]:
     """Bin the masked columns, at most 30; give the names of the others."""
-    original, masked = release._both()
-    names = run.names(Role.QUASI)
+    both = [(one, other) for one, other in zip(*release._both(), strict=True) if one.kind.is_quantity]
+    names = [shown(one.name) for one, _ in both]
+    original, masked = [one.cells.known for one, _ in both], [other.cells.known for _, other in both]
     # Where there are too many, those that lost most are worth seeing.
-    lost = list(release.information.per_column.values())
+    lost = [release.information.per_column[one.name] for one, _ in both]
     order = sorted(range(len(names)), key=lambda j: -lost[j])[:MOST_DRAWN] if len(names) > MOST_DRAWN else None
     drawn = range(len(names)) if order is None or public else order
 
@@ -72,10 +75,10 @@ def distributions_of(
     return tuple(found), tuple(name for j, name in enumerate(names) if j not in places)
 
 
-def correlations_of(release: "Release[Any]", run: Run) -> Correlations | None:
+def correlations_of(release: "Release[Any]") -> Correlations | None:
     """Give the change of each correlation; the matrix where it can be drawn."""
     change = release.loss.correlations
-    names = run.names(Role.QUASI)
+    names = [shown(name) for name in release.loss.numbers]
     if len(names) < 2:
         return None
     rows, columns = np.triu_indices(len(names), 1)

@@ -34,8 +34,13 @@ def told_columns(release: "Release[Any]", run: Run) -> NDArray[np.bool_]:
     _, masked = release._both()
     if run.aggregate == "median":  # behind which a member may be as far away as he likes
         return np.zeros(len(masked), dtype=bool)
-    labels = release.groups if release.groups.ndim == 2 else np.broadcast_to(release.groups[:, None], masked.T.shape)
-    return np.array([_most_alone(column, own) < _SMALL for column, own in zip(masked, labels.T, strict=True)])
+    labels = release.groups
+    found = np.zeros(len(masked), dtype=bool)  # of what is no complete number nothing is told
+    for j, column in enumerate(masked):
+        if column.kind.is_quantity and column.cells.states is None:
+            own = labels if labels.ndim == 1 else np.ascontiguousarray(labels[:, j])
+            found[j] = _most_alone(column.values, own) < _SMALL
+    return found
 
 
 def _most_alone(masked: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
@@ -69,7 +74,8 @@ def public_loss_of(release: "Release[Any]", told: NDArray[np.bool_]) -> Loss:
 
 def public_change_of_correlations(release: "Release[Any]", told: NDArray[np.bool_]) -> Moved | None:
     """Give the mean change of a correlation between columns whose loss is told, in coarse steps; None without two."""
-    places = np.flatnonzero(told)
+    names = [name for name, may in zip(release.information.per_column, told, strict=True) if may]
+    places = np.array([place for place, name in enumerate(release.loss.numbers) if name in names], dtype=np.int64)
     if places.size < 2:
         return None
     change = np.abs(release.loss.correlations[np.ix_(places, places)])

@@ -1,7 +1,6 @@
 """What an intruder could still do: overall, by record and by column."""
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from microagg.evaluate.dominance import measure_dominance
 from microagg.judgement.names import shown
 from microagg.judgement.parts import ColumnRisk, Linkage, RecordRisk, Risk, finite
 from microagg.judgement.run import Run
+from microagg.table import Table
 
 if TYPE_CHECKING:
     from microagg.release import Release
@@ -22,7 +22,7 @@ _SHARES = (50.0, 90.0, 99.0)  # of the records, in percent: up to which chance e
 def risk_of(release: "Release[Any]", run: Run) -> Risk:
     """Give what an intruder could do, for the house; the figures are among the judgement's measures."""
     found = release.risk
-    dominated = _dominated(release, run, found.columns)
+    dominated = _dominated(release, run)
     columns = [
         ColumnRisk(shown(name), finite(found.drivers.get(name, math.nan)), dominated.get(name))
         for name in found.columns
@@ -42,15 +42,18 @@ def risk_of(release: "Release[Any]", run: Run) -> Risk:
     )
 
 
-def _dominated(release: "Release[Any]", run: Run, names: Sequence[Any]) -> dict[Any, int]:
+def _dominated(release: "Release[Any]", run: Run) -> dict[Any, int]:
     """Count, for each column without negative values, the groups that fail the p percent rule.
 
     The rule is about totals: those of whole groups, which their means tell and their medians do not.
     """
     if release.groups.ndim == 2 or run.aggregate != "mean":
         return {}
-    original, _ = release._both()
-    return dict(measure_dominance(original, release.groups, names, _DOMINANCE).failing)
+    quantities = [column for column in release._both()[0] if column.kind.is_quantity]
+    if not quantities:
+        return {}
+    amounts = np.nan_to_num(Table(tuple(quantities)).matrix(), copy=False)  # what is missing adds nothing
+    return dict(measure_dominance(amounts, release.groups, [column.name for column in quantities], _DOMINANCE).failing)
 
 
 def _record_risk(per_record: NDArray[np.float64], bound: float | None) -> RecordRisk:

@@ -53,7 +53,7 @@ class Run(ReadOnly):
     refined: Refined | None
     scale: str
     aggregate: str
-    integers: str
+    rounding: str
     roles: Mapping[Role, tuple[str, ...]]  # in public of released columns alone
     has_identifiers: bool
     index_dropped: bool  # False in public
@@ -89,7 +89,7 @@ def run_of(release: "Release[Any]", public: bool) -> Run:
         refined=None if refine.effort is None else Refined(effort, release.moves, refine.seed),
         scale=recipe.masking.scale,
         aggregate=recipe.masking.aggregate,
-        integers=recipe.masking.integers,
+        rounding=recipe.masking.rounding if isinstance(recipe.masking.rounding, str) else "by column",
         roles={role: tuple(map(shown, columns_of(release, role))) for role in Role if role in _RELEASED or not public},
         has_identifiers=bool(columns_of(release, Role.IDENTIFIER)),
         index_dropped=release.index_dropped and not public,

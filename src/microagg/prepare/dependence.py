@@ -12,6 +12,7 @@ from microagg._kernels.sums import exact_sum
 from microagg.checks import EXACT_INTEGERS, check_option, check_whole
 from microagg.errors import InvalidParameter
 from microagg.moments import standard_scores
+from microagg.table import Table
 
 MEASURES = ("emim", "chi2", "normal", "vi")
 """Mutual information, chi-squared, that of a normal pair, and the variation of information (a distance)."""
@@ -46,40 +47,45 @@ class Dependence:
         return float(sum(edge.weight for edge in self.edges))
 
 
-def dependence(
-    columns: NDArray[np.float64], measure: str = "emim", width: Any = None, bins: int | None = None
-) -> Dependence:
-    """Weigh every pair of `columns` (d, n) and span the tree of the strongest."""
+def dependence(table: Table, measure: str = "emim", width: Any = None, bins: int | None = None) -> Dependence:
+    """Weigh every pair of a table's columns and span the tree of the strongest."""
     check_option("measure", measure, MEASURES)
-    d = columns.shape[0]
+    d = len(table)
     if measure == "normal":
         if width is not None or bins is not None:
             raise InvalidParameter(
                 "measure='normal' uses no categories. Leave out width and bins.", parameter="measure"
             )
+        other = next((one for one in table if not one.kind.is_squared or one.cells.states is not None), None)
+        if other is not None:
+            raise InvalidParameter(
+                f"measure='normal' is for complete numbers, which column {other.name!r} is not. Choose emim, chi2 or "
+                f"vi.",
+                parameter="measure",
+                columns=(other.name,),
+            )
         sizes = np.zeros(d, dtype=np.int64)
-        weights = _normal_weights(columns)
+        weights = _normal_weights(table.matrix())
     else:
-        codes, sizes = categorise(columns, width, bins)
+        codes, sizes = categorise(table, width, bins)
         weights = _weights_of_categories(codes, sizes, measure)
     weights = weights.round(_DECIMALS) + 0.0
     # By a distance of entropies one category is enough to be everybody's nearest, and the hub of the tree.
-    silent = sizes == 1 if measure == "vi" else columns.min(axis=1) == columns.max(axis=1)
+    silent = sizes == 1 if measure == "vi" else np.array([column.is_constant for column in table])
     edges = _spanning_tree(weights, ~silent, nearest_first=measure == "vi")
     degrees = np.bincount(np.array([edge[:2] for edge in edges], dtype=np.int64).ravel(), minlength=d)
     return Dependence(measure, weights, edges, degrees, sizes, silent)
 
 
-def categorise(
-    columns: NDArray[np.float64], width: Any = None, bins: int | None = None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number each record's category in each of `columns` (d, n); give the codes and how many there are.
+def categorise(table: Table, width: Any = None, bins: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number each record's category in each column; give the codes (d, n) and how many there are.
 
-    With `width` (one, or one a column) a category is that wide, from the column's minimum on; with `bins`
-    a column's range is cut into so many; with neither, as `automatic_bins` says. Empty categories count for
-    nothing and get no number.
+    Numbers and dates are cut: with `width` (one, or one a column) a category is that wide, from the column's minimum
+    on; with `bins` a column's range is cut into so many; with neither, as `automatic_bins` says. Ordinal and nominal
+    columns have categories already. Each way of being missing is one more. Empty categories count for nothing and get
+    no number.
     """
-    d, n = columns.shape
+    d, n = len(table), table.n_records
     widths = _check_widths(width, d)
     if bins is not None:
         bins = check_whole("bins", bins, 2, EXACT_INTEGERS, "Leave it out for a number by rule.")
@@ -87,13 +93,20 @@ def categorise(
         raise InvalidParameter("both width and bins were given. Pass one of them.", parameter="bins")
     codes = np.empty((d, n), dtype=np.int64)
     sizes = np.empty(d, dtype=np.int64)
-    for j, column in enumerate(columns):
-        if widths is None:
-            wanted = automatic_bins(column) if bins is None else bins
-            found = _numbered(column) if wanted is None else _numbered(_cut(column, wanted))
+    for j, column in enumerate(table):
+        known = column.cells.known
+        if not column.kind.is_squared or known.size == 0:
+            own = known
+        elif widths is None:
+            wanted = automatic_bins(known) if bins is None else bins
+            own = known if wanted is None else _cut(known, wanted)
         else:
-            found = _numbered(_cut_by_width(column, widths[j], j))
-        codes[j], sizes[j] = found
+            own = _cut_by_width(known, widths[j], j)
+        if column.cells.states is not None:
+            cut = -column.cells.states.astype(np.float64)  # whole intervals are numbered from 0: never below
+            cut[column.cells.present] = own - (own.min() if own.size else 0.0)
+            own = cut
+        codes[j], sizes[j] = _numbered(own)
     return codes, sizes
 
 

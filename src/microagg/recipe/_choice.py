@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from microagg.checks import check_names, check_option, check_whole
+from microagg.checks import check_names, check_option, check_whole, shown_name
 from microagg.errors import InvalidParameter
 from microagg.readonly import ReadOnly
 
@@ -15,6 +15,7 @@ NAME, NAMES = "a name", "a list of names"
 WORD, TEXT, FLAG = "a word", "a text", "true or false"
 WHOLE, NUMBER, NUMBERS = "a whole number", "a number", "a number or a list of them"
 WORD_OR_WHOLE, WORDS, WHOLES = "a word or a whole number", "a list of words", "a list of whole numbers"
+BY_COLUMN, WORD_OR_BY_COLUMN = "a table of columns", "a word or a table of columns"
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class Choice:
         The limits of a number.
     or_object : str
         What else Python may pass, such as "an object with fit_predict"; a recipe file cannot hold it.
+    element : callable or None
+        Of a table of columns: gives a column's value as it is kept, or raises ValueError that says what it must be.
     more : str
         What the documentation adds.
     """
@@ -49,6 +52,7 @@ class Choice:
     least: int | None = None
     most: int | None = None
     or_object: str = ""
+    element: Callable[[Any], Any] | None = None
     more: str = ""
     default: Any = None
 
@@ -75,6 +79,8 @@ class Choice:
             NUMBER: number,
             NUMBERS: number or (listed is not None and all(isinstance(one, (int, float)) for one in listed)),
             WORD_OR_WHOLE: whole or isinstance(value, str),
+            BY_COLUMN: isinstance(value, dict),
+            WORD_OR_BY_COLUMN: isinstance(value, (str, dict)),
             FLAG: isinstance(value, bool),
         }.get(self.kind, isinstance(value, str))
 
@@ -88,12 +94,23 @@ class Choice:
             return tuple(check_names(value))
         if self.kind == NAME:
             return value
+        if self.kind in (BY_COLUMN, WORD_OR_BY_COLUMN) and isinstance(value, Mapping):
+            return {name: self.of_column(name, one) for name, one in value.items()}
         if self.kind in (WORDS, WHOLES):
             return tuple(self._one(one) for one in ([value] if isinstance(value, str | Integral) else value))
         return self._one(value)
 
+    def of_column(self, name: Any, value: Any) -> Any:
+        """Return what is chosen for one column as it is kept, or say what it must be."""
+        try:
+            return value if self.element is None else self.element(value)
+        except ValueError as error:
+            raise InvalidParameter(
+                f"{self.keyword} of column {shown_name(name)}: {error}", parameter=self.keyword, columns=(name,)
+            ) from None
+
     def _one(self, value: Any) -> Any:
-        if isinstance(value, str) and self.kind in (WORD, WORDS, WORD_OR_WHOLE):
+        if isinstance(value, str) and self.kind in (WORD, WORDS, WORD_OR_WHOLE, WORD_OR_BY_COLUMN):
             if self.words and not (self.or_object and "." in value):  # the name of somebody's own class
                 check_option(self.keyword, value, self.words)
             return value
@@ -129,11 +146,19 @@ def choose(default: Any, kind: str, said: str, *, words: Any = (), keyword: str 
     """Declare a field of a part of a recipe; `words` may be a callable that gives them."""
     listed = words if callable(words) else lambda: tuple(words)
     declared = {"kind": kind, "said": said, "keyword": keyword, "listed": listed, "default": default, **more}
+    if isinstance(default, dict):
+        return field(default_factory=dict, metadata=declared)
     return field(default=default, metadata=declared)
 
 
 class Part(ReadOnly):
-    """A part of a recipe: some choices that belong together, each checked when it is made."""
+    """A part of a recipe: some choices that belong together, each checked when it is made.
+
+    Where `by_column` is set, the part is one choice of that name, a table of columns, and the keys of its table in a
+    file are names of columns.
+    """
+
+    by_column: ClassVar[str | None] = None
 
     def __post_init__(self) -> None:
         for name, choice in choices_of(type(self)).items():
@@ -157,5 +182,5 @@ def choices_of(part: type[Any]) -> dict[str, Choice]:
 
 def _declared(one: Field[Any]) -> Choice:
     content: Mapping[str, Any] = one.metadata
-    default = None if one.default is MISSING else one.default
+    default = content["default"] if one.default is MISSING else one.default
     return Choice(name=one.name, **{**content, "keyword": content["keyword"] or one.name, "default": default})

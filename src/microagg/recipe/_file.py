@@ -1,7 +1,9 @@
 """Recipes in files: read, with the line of what is wrong, and written, with what each choice means beside it."""
 
 import json
+import re
 import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ _TITLE = (
     "Beside each column of a guessed role stands why.",
 )
 _MADE_FOR = "Made for "
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
 _LEFT_OUT = {
     ("select",): "No [select]: all masked columns form the groups.",
     ("refine",): "No [refine]: the groups are as the method formed them.",
@@ -28,6 +31,12 @@ _LEFT_OUT = {
 
 _FORMER = ("No sample: linkage is measured on all records.",)
 """Remarks of ours that recipes hold which were written before; they are not a person's."""
+
+_RENAMED = {
+    ("masking", "integers"): "in [masking], integers is now called rounding. For means as they are: rounding = "
+    '"none". For whole numbers that stay whole: rounding = "auto".'
+}
+"""Choices of recipes that were written before."""
 
 _ALWAYS = ("method", "masking", "blocks", "risk", "output")
 """The tables that are written even where all is as usual: a reader then sees what was chosen."""
@@ -77,18 +86,17 @@ def _together(origin: Origin, recipe: Recipe, parts: dict[str, Part]) -> Recipe:
     except InputError as error:
         if error.placed:
             raise
-        place = _place_in(origin, error.parameter)
+        place = _place_in(origin, error.parameter, error.columns)
         raise (error if place is None else error.at(f"{origin.head(place)}in [{place[0]}], ")) from None
 
 
-def _place_in(origin: Origin, parameter: str | None) -> Place | None:
+def _place_in(origin: Origin, parameter: str | None, columns: Sequence[Any] = ()) -> Place | None:
     """Find where a file sets a choice, by its keyword."""
     for table, (_, kind) in PARTS.items():
-        written = origin.tables.get(table, {})
         for name, choice in choices_of(kind).items():
-            if choice.keyword == parameter and name in written:
-                return table, name
-        if table == "method" and parameter in written:
+            if choice.keyword == parameter and origin.sets(table, name):
+                return origin.place(table, name, columns)
+        if table == "method" and parameter in origin.tables.get(table, {}):
             return table, str(parameter)
     return None
 
@@ -97,6 +105,11 @@ def _part(origin: Origin, table: str, keys: dict[str, Any]) -> Part:
     """Make a part of what a table says."""
     kind = PARTS[table][1]
     known = choices_of(kind)
+    if kind.by_column is not None:
+        for column, value in keys.items():
+            _blamed(origin, (table, column), lambda one=value, name=column: known[kind.by_column].of_column(name, one))
+        whole: Part = kind(**{kind.by_column: keys})
+        return whole
     values: dict[str, Any] = dict(keys)
     if table == "method":
         name = keys.get("name", "mdav")
@@ -110,7 +123,8 @@ def _part(origin: Origin, table: str, keys: dict[str, Any]) -> Part:
         values.setdefault("by", "ama" if isinstance(method, dict) and method.get("name") == "ama" else "emad")
     for key, value in keys.items():
         if key not in known:
-            raise origin.fault((table, key), f"{key!r} is unknown in [{table}].{_hint(key, list(known))}")
+            renamed = _RENAMED.get((table, key))
+            raise origin.fault((table, key), renamed or f"{key!r} is unknown in [{table}].{_hint(key, list(known))}")
         _check_value(origin, (table, key), value, known[key])
     part: Part = _blamed(origin, (table,), lambda: kind(**values))
     return part
@@ -139,7 +153,7 @@ def _blamed(origin: Origin, place: Place, make: Any) -> Any:
     except InputError as error:
         if error.placed:
             raise
-        found = place if place[1:] else _place_in(origin, error.parameter) or place
+        found = place if place[1:] else _place_in(origin, error.parameter, error.columns) or place
         where = f"in [{found[0]}], " if found[1:] else ""
         raise error.at(f"{origin.head(found)}{where}") from None
 
@@ -181,12 +195,13 @@ def text_of(recipe: Recipe, made_for: str | None) -> str:
         if not keys:
             lines += ["", f"# {_LEFT_OUT[table,]}"] if (table,) in _LEFT_OUT else []
             continue
-        lines += ["", *over((table,)), f"[{table}]{beside((table,))}"]
+        about = "" if kind.by_column is None else choices_of(kind)[kind.by_column].said
+        lines += ["", *over((table,)), f"[{table}]{beside((table,), about)}"]
         lines += [f"# {said}" for place, said in _LEFT_OUT.items() if place[0] == table and not {*place[1:]} <= {*keys}]
         known = choices_of(kind) | (options_of(recipe.method.name) if table == "method" else {})
         for key, value in keys.items():
             place = (table, key)
-            remark = known[key].remark if key in known else ""
+            remark = known[key].remark if key in known and not kind.by_column else ""
             lines += ([f"# {remark}"] if table == "roles" else []) + over(place)
             if key in known and known[key].kind == NAMES and value:
                 width = max(len(toml(one)) for one in value) + 1
@@ -198,7 +213,8 @@ def text_of(recipe: Recipe, made_for: str | None) -> str:
                     lines.append(f"    {written:{width}}{said}" if said else f"    {written}")
                 lines.append("]")
             else:
-                lines.append(f"{key} = {toml(value)}{beside(place, '' if table == 'roles' else remark)}")
+                name = toml_key(key)
+                lines.append(f"{name} = {toml(value)}{beside(place, '' if table == 'roles' else remark)}")
     end = kept(comments.end)
     return "\n".join([*lines, *([""] if end else []), *end]) + "\n"
 
@@ -208,10 +224,13 @@ def _said(recipe: Recipe, table: str, part: Any) -> dict[str, Any]:
     if table not in _ALWAYS and part == PARTS[table][1]():
         return {}
     said = {**part.said, **(recipe.method.options if table == "method" else {})}
+    if type(part).by_column is not None:
+        said = dict(said[type(part).by_column])
+    said = {key: value for key, value in said.items() if not isinstance(value, Mapping) or value}
     if table == "roles":
         said = {role: named for role, named in said.items() if named != () or role == "quasi"}
     for key, value in said.items():
-        for one in value if isinstance(value, tuple) else (value,):
+        for one in _plain_parts(value):
             if not isinstance(one, (str, bool, int, float)) or (
                 isinstance(one, (int, float)) and key in part_names(part)
             ):
@@ -221,6 +240,17 @@ def _said(recipe: Recipe, table: str, part: Any) -> dict[str, Any]:
                     parameter=choices_of(type(part))[key].keyword if key in choices_of(type(part)) else key,
                 )
     return said
+
+
+def _plain_parts(value: Any) -> Iterator[Any]:
+    """Give the single values in lists and tables of a choice."""
+    if isinstance(value, Mapping):
+        yield from value
+        yield from (one for own in value.values() for one in _plain_parts(own))
+    elif isinstance(value, tuple):
+        yield from value
+    else:
+        yield value
 
 
 def part_names(part: Any) -> set[str]:
@@ -234,7 +264,14 @@ def toml(value: Any) -> str:
         return repr(value)
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(toml, value))}]"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{toml_key(key)} = {toml(one)}" for key, one in value.items()) + "}"
     return json.dumps(value, ensure_ascii=False, default=str).replace("\x7f", "\\u007f")
+
+
+def toml_key(key: Any) -> str:
+    """Write a key as TOML: bare where it can be."""
+    return key if isinstance(key, str) and _BARE.fullmatch(key) else toml(str(key))
 
 
 __all__ = ["Comments", "parse", "read", "text_of", "toml", "write"]

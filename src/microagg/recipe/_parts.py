@@ -1,18 +1,25 @@
 """The parts of a recipe: every choice of a run, declared once."""
 
+import math
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from microagg.aggregate import AGGREGATES
 from microagg.blocking import BLOCKINGS
+from microagg.checks import nearest
 from microagg.errors import InvalidParameter
+from microagg.kinds import KINDS, NOMINAL_RULES, SPIKE_TOTALS
 from microagg.partition import METHODS
 from microagg.partition.refine import EFFORTS
 from microagg.prepare.dependence import MEASURES
-from microagg.prepare.scaling import SCALES
+from microagg.prepare.embedding import SCALES
 from microagg.prepare.selection import Selection
 from microagg.recipe._choice import (
+    BY_COLUMN,
     FLAG,
     NAME,
     NAMES,
@@ -22,6 +29,7 @@ from microagg.recipe._choice import (
     WHOLE,
     WHOLES,
     WORD,
+    WORD_OR_BY_COLUMN,
     WORD_OR_WHOLE,
     WORDS,
     Part,
@@ -29,6 +37,11 @@ from microagg.recipe._choice import (
     choose,
 )
 from microagg.schema import Role, Schema
+
+SPIKE = 4.0
+"""How much being the spike weighs unless something else is said: 1.0 in the definition of the embedding."""
+
+_MOST_CODES = 30
 
 
 def full_name(thing: Any) -> str:
@@ -40,6 +53,60 @@ def plain_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Keep plain settings alone: a parameter may hold data of the file (initial centres, say)."""
     plain = (str, int, float, bool, type(None))
     return {name: value if isinstance(value, plain) else type(value).__name__ for name, value in parameters.items()}
+
+
+def as_kind(value: Any) -> Any:
+    """Give a column's kind as it is kept: a word, levels, or a spike."""
+    if isinstance(value, str) and value in KINDS:
+        return value
+    if isinstance(value, Mapping) and set(value) == {"spike"} and _is_number(value["spike"]):
+        return {"spike": value["spike"]}
+    if isinstance(value, (list, tuple)) and all(isinstance(one, (str, int, float)) for one in value):
+        if len(value) < 2 or len(set(value)) < len(value):
+            raise ValueError("levels must be two or more different values, in their order.")
+        return tuple(value)
+    near = nearest(value, list(KINDS)) if isinstance(value, str) else ""
+    raise ValueError(f"must be {', '.join(KINDS)}, a list of levels, or {{spike = 0}}.{near}")
+
+
+def as_weight(value: Any) -> float:
+    """Give an importance as it is kept."""
+    if not _is_number(value) or not 0 <= value < math.inf:
+        raise ValueError("must be a number, 0 or more.")
+    return float(value)
+
+
+def as_codes(value: Any) -> tuple[Any, ...]:
+    """Give codes for missing values as they are kept."""
+    listed = tuple(value) if isinstance(value, (list, tuple)) else (value,)
+    if not listed or len(set(listed)) < len(listed) or not all(isinstance(one, (str, int, float)) for one in listed):
+        raise ValueError("must be a list of different values.")
+    if len(listed) > _MOST_CODES:
+        raise ValueError(f"names {len(listed)} codes for missing values; at most {_MOST_CODES} are told apart.")
+    return listed
+
+
+def as_power_of_ten(value: Any) -> float:
+    """Give a step of rounding as it is kept."""
+    if not _is_number(value) or not 0 < value < math.inf or value != float(f"1e{round(math.log10(value))}"):
+        raise ValueError("must be a power of ten, such as 0.01, 1 or 100.")
+    return float(value)
+
+
+def as_taxonomy(value: Any) -> Any:
+    """Give a taxonomy as it is kept: a path, or each value's ancestors."""
+    if isinstance(value, (str, os.PathLike)):
+        return os.fspath(value)
+    if isinstance(value, Mapping) and value:
+        found = {str(leaf): tuple(up) if isinstance(up, (list, tuple)) else (up,) for leaf, up in value.items()}
+        if len({len(up) for up in found.values()}) == 1:
+            return found
+        raise ValueError("must give every value as many ancestors.")
+    raise ValueError("must be the path of a CSV file, or a table from each value to its ancestors.")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and bool(np.isfinite(value))
 
 
 def method_names() -> tuple[str, ...]:
@@ -116,13 +183,110 @@ class Masking(Part):
 
     scale: str = choose("standard", WORD, "how columns are made comparable", words=SCALES)
     aggregate: str = choose("mean", WORD, "what a group releases", words=AGGREGATES)
-    integers: str = choose("float", WORD, "how whole numbers are released", words=("float", "round"))
-    missing: str = choose("error", WORD, "what becomes of records that lack a value", words=("error", "drop"))
+    rounding: Any = choose(
+        "auto",
+        WORD_OR_BY_COLUMN,
+        "to which step released means are rounded",
+        words=("auto", "none"),
+        element=as_power_of_ten,
+        more='"auto" takes the largest power of ten that divides every value of a column, so that whole numbers stay '
+        "whole; else six significant digits of the standard deviation. A table names powers of ten for some columns: "
+        '``{"income": 100}``.',
+    )
+    nominal: str = choose(
+        "mode",
+        WORD,
+        "which category a group releases",
+        words=NOMINAL_RULES,
+        more='"mode" is the commonest; "balanced" keeps the shares of the categories over the whole file, at more '
+        'mismatches; "draw" takes that of a member, drawn with `nominal_seed`.',
+    )
+    nominal_seed: int = choose(0, WHOLE, "the seed of nominal = draw", least=0, most=2**62)
+    spike: float = choose(
+        SPIKE,
+        NUMBER,
+        "how much being the spike of a semi-continuous column weighs, beside its value",
+        more="1 gives both the same weight.",
+    )
+    spike_totals: str = choose(
+        "safe",
+        WORD,
+        "when a group releases the spike",
+        words=SPIKE_TOTALS,
+        more='"safe": where fewer than three members (or k) are off it, so that no single amount shows; "exact": only '
+        "where all members have it, which keeps totals.",
+    )
+    missing: str = choose(
+        "pattern",
+        WORD,
+        "what becomes of missing values",
+        words=("pattern", "state", "error", "drop"),
+        more='"pattern": records that lack the same columns are grouped among themselves, so that nothing is filled '
+        'in; "state": a missing value is one more value; "error": they are refused; "drop": records that lack a value '
+        "are left out.",
+    )
     per_column: bool = choose(
         False,
         FLAG,
         "whether k holds for each column only, as with univariate and ranking",
         more="It must be true to use such a method on several columns: whole records may then be unique.",
+    )
+
+
+@dataclass(frozen=True)
+class Kinds(Part):
+    """Of which kind columns are, where their type does not say it."""
+
+    by_column = "kinds"
+    kinds: Mapping[Any, Any] = choose(
+        {},
+        BY_COLUMN,
+        "the kind of each column, where its type does not say it",
+        element=as_kind,
+        more='"number", "date", "ordinal", "nominal" or "semi"; a list of levels in their order is an ordinal column; '
+        '``{"spike": 0}`` a semi-continuous one whose spike is 0.',
+    )
+
+
+@dataclass(frozen=True)
+class Importance(Part):
+    """How much columns count."""
+
+    by_column = "importance"
+    importance: Mapping[Any, Any] = choose(
+        {},
+        BY_COLUMN,
+        "how much a column counts in distances and in the loss; 1 where this is left out",
+        element=as_weight,
+        more="0: the column does not form groups, and is masked all the same.",
+    )
+
+
+@dataclass(frozen=True)
+class Missing(Part):
+    """Values that stand for a kind of missing value."""
+
+    codes: Mapping[Any, Any] = choose(
+        {},
+        BY_COLUMN,
+        "values of a column that stand for a kind of missing value, such as a refusal",
+        keyword="missing_codes",
+        element=as_codes,
+        more='``{"income": [-8, -9]}``: each is a state of its own, and is released as it is.',
+    )
+
+
+@dataclass(frozen=True)
+class Taxonomy(Part):
+    """Trees of the categories of nominal columns."""
+
+    by_column = "taxonomy"
+    taxonomy: Mapping[Any, Any] = choose(
+        {},
+        BY_COLUMN,
+        "the ancestors of each category: a CSV file, or a table from a value to its ancestors",
+        element=as_taxonomy,
+        more="Each line of the file holds a value, its ancestor, that one's ancestor, and so on to the root.",
     )
 
 

@@ -13,14 +13,44 @@ from typing import Any, Self
 from microagg.checks import check_k, nearest
 from microagg.errors import InputError, InvalidParameter, MicroaggError, RoleError, as_keyword
 from microagg.partition import METHODS, method_named
-from microagg.recipe._choice import FLAG, NUMBER, WHOLE, WORD_OR_WHOLE, Choice, Part, choices_of, shown
+from microagg.recipe._choice import (
+    BY_COLUMN,
+    FLAG,
+    NUMBER,
+    WHOLE,
+    WORD_OR_BY_COLUMN,
+    WORD_OR_WHOLE,
+    Choice,
+    Part,
+    choices_of,
+    shown,
+)
 from microagg.recipe._lines import Comments, Place, line_of
-from microagg.recipe._parts import Blocks, Compare, Masking, Method, Output, Reading, Refine, Risk, Roles, Select
+from microagg.recipe._parts import (
+    Blocks,
+    Compare,
+    Importance,
+    Kinds,
+    Masking,
+    Method,
+    Missing,
+    Output,
+    Reading,
+    Refine,
+    Risk,
+    Roles,
+    Select,
+    Taxonomy,
+)
 
 K = Choice("k", WHOLE, "at least so many records share each combination of released values", "k", least=2)
 
 PARTS: dict[str, tuple[str, type[Part]]] = {
     "roles": ("roles", Roles),
+    "kinds": ("kinds", Kinds),
+    "missing": ("missing_codes", Missing),
+    "importance": ("importance", Importance),
+    "taxonomy": ("taxonomy", Taxonomy),
     "method": ("method", Method),
     "masking": ("masking", Masking),
     "select": ("select", Select),
@@ -33,7 +63,7 @@ PARTS: dict[str, tuple[str, type[Part]]] = {
 }
 """Each table of a recipe file: the part of a recipe that it is, by name and class."""
 
-OF_PROTECT = ("roles", "method", "masking", "select", "blocks", "refine")
+OF_PROTECT = ("roles", "kinds", "missing", "importance", "taxonomy", "method", "masking", "select", "blocks", "refine")
 """The tables whose choices are keywords of `protect`."""
 
 
@@ -86,6 +116,18 @@ class Origin:
     text: str
     tables: Mapping[str, Any]
 
+    def sets(self, table: str, name: str) -> bool:
+        """Tell whether the file sets a choice of a table."""
+        written = self.tables.get(table)
+        return isinstance(written, dict) and (name in written or PARTS[table][1].by_column == name)
+
+    def place(self, table: str, name: str, columns: Sequence[Any] = ()) -> Place:
+        """Give where the file sets a choice, of a table of columns that of a column."""
+        choice = choices_of(PARTS[table][1]).get(name)
+        named = choice is not None and choice.kind in (BY_COLUMN, WORD_OR_BY_COLUMN)
+        column = tuple(map(str, columns[:1])) if named else ()
+        return (table, *column) if PARTS[table][1].by_column == name else (table, name, *column)
+
     def head(self, place: Place, word: str | None = None) -> str:
         """Name the file and the line in which something is set, and its table."""
         line = line_of(self.text, place, word)
@@ -108,7 +150,7 @@ class Recipe:
     Attributes
     ----------
     k : int
-    roles, method, masking, select, blocks, refine, reading, risk, output, compare
+    roles, kinds, ..., compare
         The choices, a part for each concern; `microagg.recipe` has their classes.
     comments : Comments
         What a person has written beside the choices in a file; kept when the recipe is written.
@@ -125,6 +167,10 @@ class Recipe:
 
     k: int
     roles: Roles = field(default_factory=Roles)
+    kinds: Kinds = field(default_factory=Kinds)
+    missing_codes: Missing = field(default_factory=Missing)
+    importance: Importance = field(default_factory=Importance)
+    taxonomy: Taxonomy = field(default_factory=Taxonomy)
     method: Method = field(default_factory=Method)
     masking: Masking = field(default_factory=Masking)
     select: Select = field(default_factory=Select)
@@ -237,8 +283,9 @@ class Recipe:
         for table, (part, kind) in PARTS.items():
             own, usual = getattr(self, part), kind()
             for name, choice in choices_of(kind).items():
-                if getattr(own, name) != getattr(usual, name) and (table, name) != ("select", "columns"):
-                    changed.append(f"{choice.keyword}={getattr(own, name)!r}")
+                value = getattr(own, name)
+                if value != getattr(usual, name) and (table, name) != ("select", "columns"):
+                    changed.append(f"{choice.keyword}={dict(value) if isinstance(value, Mapping) else value!r}")
         if self.select.columns is not None:
             changed.append(f"select={self.select.columns!r}")
         changed += [f"{name}={value!r}" for name, value in self.method.options.items()]
@@ -283,6 +330,17 @@ class Recipe:
             raise self._fault(
                 ("roles",), f"{len(left)} column(s) of the file have no role: {listed}. Name them, under drop perhaps."
             )
+        for table, (part, kind) in PARTS.items():
+            for key, choice in choices_of(kind).items():
+                named = getattr(getattr(self, part), key)
+                if choice.kind not in (BY_COLUMN, WORD_OR_BY_COLUMN) or isinstance(named, str):
+                    continue
+                for name in named:
+                    if name not in names:
+                        place = (table, name) if kind.by_column else (table, key, name)
+                        raise self._fault(
+                            place, f"column {name!r} in [{table}] is not in the file.{nearest(name, names)}", name
+                        )
         for table, key, named in (("select", "columns", self.select.columns), ("risk", "keys", self.risk.keys)):
             for name in named or ():
                 if name not in masked:
@@ -300,12 +358,12 @@ class Recipe:
         try:
             yield
         except MicroaggError as error:
-            place = None if error.placed or self.origin is None else self._place_of(error.parameter)
+            place = None if error.placed or self.origin is None else self._place_of(error.parameter, error.columns)
             if place is None or self.origin is None:
                 raise
             raise error.at(f"{self.origin.head(place)}in [{place[0]}], ") from None
 
-    def _place_of(self, parameter: str | None) -> Place | None:
+    def _place_of(self, parameter: str | None, columns: Sequence[Any] = ()) -> Place | None:
         """Find where the file says what is in force; the command line may have had another word."""
         if parameter is None or self.origin is None:
             return None
@@ -314,12 +372,10 @@ class Recipe:
         for table, (part, kind) in PARTS.items():
             written, own = self.origin.tables.get(table, {}), getattr(self, part)
             for name, choice in choices_of(kind).items():
-                if (
-                    choice.keyword == parameter
-                    and name in written
-                    and choice.checked(written[name]) == getattr(own, name)
-                ):
-                    return table, name
+                if choice.keyword != parameter or not self.origin.sets(table, name):
+                    continue
+                if choice.checked(written if kind.by_column else written[name]) == getattr(own, name):
+                    return self.origin.place(table, name, columns)
         written = self.origin.tables.get("method", {})
         if parameter in self.method.options and written.get(parameter) == self.method.options[parameter]:
             return "method", parameter

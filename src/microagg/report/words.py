@@ -39,7 +39,7 @@ def what_was_done(run: Run, public: bool) -> tuple[Fact, ...]:
     facts.append(_selected(run))
     facts.append(Fact("scaling", run.scale, _SCALES.get(run.scale, "")))
     facts.append(Fact("released", run.aggregate, f"each record has its group's {run.aggregate} in every masked column"))
-    if run.integers == "round":
+    if run.rounding != "none":
         facts.append(Fact("whole numbers", "rounded", "which moves means a little"))
     if run.refined is not None:
         facts.append(_refined(run.refined, public))
@@ -143,7 +143,7 @@ def checklist(judgement: Judgement, written: WrittenFacts) -> tuple[Finding, ...
         )  # fmt: skip
     if run.aggregate == "median":
         found.append(Finding("look", "medians", "The median of an odd group is somebody's own value. Means are not."))
-    if run.integers == "float":
+    if run.rounding == "none":
         found.append(Finding("note", "whole numbers", "Released with decimals, as means are."))
     if written.reordered:
         found.append(Finding("note", "row order", "Rows are sorted by their released values, which tells nothing."))

@@ -1,0 +1,47 @@
+"""Series of the caller's own library and type, from arrays."""
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+
+def numbers_like(series: nw.Series[Any], values: NDArray[Any]) -> nw.Series[Any]:
+    """Make a series of new numbers with the name, library and family of dtypes of an old one."""
+    fresh = nw.new_series(series.name, values, backend=nw.get_native_namespace(series))
+    target = series.dtype if values.dtype.kind in "iu" or series.dtype == nw.Float32 else nw.Float64()
+    native_type = getattr(nw.to_native(series.cast(target)), "dtype", None)
+    if hasattr(nw.to_native(fresh), "astype"):  # pandas has several kinds of each number: keep the caller's
+        return nw.from_native(nw.to_native(fresh).astype(native_type), series_only=True)
+    return fresh.cast(target)
+
+
+def taken(series: nw.Series[Any], rows: NDArray[np.int64]) -> nw.Series[Any]:
+    """Give the cells of a series at some rows: of the same type, whatever that is."""
+    return nw.maybe_reset_index(series[rows.tolist()])
+
+
+def as_native(array: pa.Array, like: nw.Series[Any], target: Any = None) -> nw.Series[Any]:
+    """Make a series of an Arrow array, of the library and the type of another, or of another type."""
+    native = nw.to_native(like if target is None else like.cast(target))
+    if hasattr(native, "combine_chunks"):  # PyArrow
+        whole: nw.Series[Any] = nw.from_native(pa.chunked_array([array.cast(native.type)]), series_only=True)
+        return whole.alias(like.name)
+    if hasattr(native, "to_frame") and hasattr(native, "iloc"):  # pandas
+        return nw.from_native(_as_pandas(array, native), series_only=True)
+    namespace = nw.get_native_namespace(like)
+    return nw.from_native(namespace.from_arrow(array).cast(native.dtype).alias(like.name), series_only=True)
+
+
+def _as_pandas(array: pa.Array, native: Any) -> Any:
+    pandas = nw.get_native_namespace(native)
+    dtype = native.dtype
+    if hasattr(dtype, "pyarrow_dtype"):
+        values: Any = pandas.arrays.ArrowExtensionArray(array.cast(dtype.pyarrow_dtype))
+    elif dtype == object:
+        values = np.array([*array.to_pylist(), None], dtype=object)[:-1]
+    else:
+        values = array.to_pandas().astype(dtype)
+    return pandas.Series(values, name=native.name, dtype=dtype)

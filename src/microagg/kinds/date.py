@@ -1,0 +1,23 @@
+"""Dates, times and durations: numbers of whole units, whose mean is rounded to the unit."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from microagg.kinds._kind import Cells, Labels, Rule
+from microagg.kinds.number import Number
+
+
+@dataclass(frozen=True)
+class Date(Number):
+    """A day or an instant, in whole units since 1970; or a length of time."""
+
+    name: ClassVar[str] = "date"
+    said: ClassVar[str] = "the mean, rounded to the day or the column's unit"
+    is_quantity: ClassVar[bool] = False
+
+    def representatives(self, cells: Cells, labels: Labels, n_groups: int, rule: Rule) -> Cells:
+        """Give each group's mean, rounded half to even."""
+        found = super().representatives(cells, labels, n_groups, rule)
+        return Cells(np.rint(found.values), found.states)

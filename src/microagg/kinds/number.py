@@ -1,0 +1,133 @@
+"""Numbers: standard scores, means (or medians), squared errors."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg._kernels.sums import exact_sum, group_sizes, rounded_group_means
+from microagg.kinds._kind import (
+    Block,
+    Cells,
+    Kind,
+    Labels,
+    Rule,
+    Values,
+    enough_present,
+    lost_with_missing,
+    with_missing,
+)
+from microagg.moments import moments, standardise, sum_of_squares
+
+
+class NumberBlock(Block):
+    """One coordinate for the value, and one for each way in which it can be missing.
+
+    A missing value lies at the mean, one unit off the line of the others: its squared distance to them is 2 on average,
+    as that of two present ones.
+    """
+
+    def __init__(self, cells: Cells, scale: str, weight: float) -> None:
+        self._scale, self._factor = scale, float(np.sqrt(weight))
+        known = cells.known
+        self._moments = moments(known) if known.size else (0, 0.0, 0.0)
+        self._range = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
+        self._states = [] if cells.states is None else [int(s) for s in np.unique(cells.states) if s > 0]
+        self.width = 1 + len(self._states)
+
+    def place(self, cells: Cells, placed: Values) -> None:
+        """Write the coordinates of some cells into `placed` (width, n), which is zero."""
+        values = cells.values if cells.states is None else np.where(cells.present, cells.values, self._middle)
+        placed[0] = self._scaled(values)
+        for place, state in enumerate(self._states, 1):
+            if cells.states is not None:
+                placed[place] = cells.states == state
+        if self._factor != 1.0:
+            placed *= self._factor
+
+    @property
+    def _middle(self) -> float:
+        power, mean, _ = self._moments
+        return float(np.ldexp(mean, power))
+
+    def _scaled(self, values: Values) -> Values:
+        if self._scale == "none":
+            return values
+        if self._scale == "standard":
+            return standardise(values, *self._moments)
+        return to_unit_interval(values, *self._range)
+
+
+def to_unit_interval(values: Values, lowest: float, highest: float) -> Values:
+    """Bring values of a range to [0, 1]; those of one value to 0."""
+    if lowest == highest:
+        return np.zeros(values.shape[0])
+    # Brought near 1 first, so that neither the width of ±1e308 overflows nor that of ±1e-308 loses digits.
+    power = int(np.frexp(max(abs(lowest), abs(highest)))[1])
+    low, high = np.ldexp(lowest, -power), np.ldexp(highest, -power)
+    return np.asarray((np.ldexp(values, -power) - low) / (high - low))
+
+
+@dataclass(frozen=True)
+class Number(Kind):
+    """A quantity."""
+
+    name: ClassVar[str] = "number"
+    said: ClassVar[str] = "the mean"
+    is_quantity: ClassVar[bool] = True
+    is_squared: ClassVar[bool] = True
+
+    def block(self, cells: Cells, scale: str, importance: float, spike: float) -> Block:  # noqa: ARG002
+        """Place a column in space."""
+        return NumberBlock(cells, scale, importance)
+
+    def representatives(self, cells: Cells, labels: Labels, n_groups: int, rule: Rule) -> Cells:
+        """Give each group's mean or median of the values that are present."""
+        if cells.states is None:
+            return Cells(_averages(cells.values, labels, n_groups, rule.aggregate))
+        released = enough_present(cells, labels, n_groups, rule)
+        return with_missing(cells, labels, averages_of_present(cells, labels, n_groups, rule.aggregate), released)
+
+    def loss(self, before: Cells, after: Cells) -> tuple[float, float]:
+        """Give the squared error, and that of one mean for all, both of standard scores."""
+        known = before.known
+        if known.size == 0:
+            return lost_with_missing(before, after, 0.0, 0.0)
+        own = moments(known)
+        both = before.present & after.present
+        whole = before.states is None and after.states is None
+        was, now = (before.values, after.values) if whole else (before.values[both], after.values[both])
+        lost = sum_of_squares(standardise(was, *own) - standardise(now, *own))
+        scores = standardise(known, *own)
+        base = exact_sum((scores - exact_sum(scores) / scores.size) ** 2)
+        return lost_with_missing(before, after, lost, base)
+
+
+def averages_of_present(cells: Cells, labels: Labels, n_groups: int, aggregate: str) -> Values:
+    """Give the mean or median of what is present in each group; NaN where nothing is."""
+    found = np.full(n_groups, np.nan)
+    groups, own = np.unique(labels[cells.present], return_inverse=True)
+    if groups.size:
+        found[groups] = _averages(cells.known, np.asarray(own, dtype=np.int64), groups.size, aggregate)
+    return found
+
+
+def _averages(values: Values, labels: Labels, n_groups: int, aggregate: str) -> Values:
+    return _medians(values, labels, n_groups) if aggregate == "median" else group_averages(values, labels, n_groups)
+
+
+def group_averages(values: Values, labels: Labels, n_groups: int) -> Values:
+    """Give the mean of each group, rounded once."""
+    # Sums of values near the largest float overflow; those of a fraction of them do not.
+    power = 100 if np.abs(values).max() > 2.0**900 else 0
+    means = rounded_group_means(np.ldexp(values, -power) if power else values, labels, n_groups)
+    return np.asarray(np.ldexp(means, power) if power else means)
+
+
+def _medians(values: Values, labels: Labels, n_groups: int) -> NDArray[np.float64]:
+    ordered = values[np.lexsort((values, labels))]
+    sizes = group_sizes(labels, n_groups)
+    starts = np.cumsum(sizes) - sizes
+    lower, upper = ordered[starts + (sizes - 1) // 2], ordered[starts + sizes // 2]
+    return np.asarray(np.where(lower == upper, lower, lower / 2 + upper / 2))

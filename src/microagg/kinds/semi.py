@@ -1,0 +1,56 @@
+"""Semi-continuous columns: one value, mostly zero, that many records have, and a quantity otherwise."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from microagg.kinds._kind import Block, Cells, Labels, Rule, Values, enough_present, with_missing
+from microagg.kinds.number import Number, NumberBlock, averages_of_present
+
+
+class SemiBlock(Block):
+    """Half of the column for the value, and half for being the spike; then the ways in which it can be missing."""
+
+    def __init__(self, cells: Cells, at: float, scale: str, importance: float, spike: float) -> None:
+        self._at = at
+        self._value = NumberBlock(Cells(cells.known), scale, importance / 2.0)
+        self._spike = NumberBlock(Cells(self._flag(cells.known)), scale, importance * spike / 2.0)
+        self._missing = NumberBlock(cells, scale, importance)
+        self.width = 1 + self._missing.width
+
+    def _flag(self, values: Values) -> Values:
+        return np.asarray(values == self._at, dtype=np.float64)
+
+    def place(self, cells: Cells, placed: Values) -> None:
+        """Write the coordinates of some cells into `placed` (width, n), which is zero."""
+        present = cells.present
+        known = np.zeros((2, np.count_nonzero(present)))
+        self._value.place(Cells(cells.known), known[:1])
+        self._spike.place(Cells(self._flag(cells.known)), known[1:])
+        # The value's own coordinate of this block is written over.
+        self._missing.place(cells, placed[1:])
+        placed[:2] = 0.0
+        placed[:2, present] = known
+
+
+@dataclass(frozen=True)
+class Semi(Number):
+    """A quantity of which many records have one value, the spike."""
+
+    spike: float = 0.0
+
+    name: ClassVar[str] = "semi"
+    said: ClassVar[str] = "the spike, or the mean of all"
+
+    def block(self, cells: Cells, scale: str, importance: float, spike: float) -> Block:
+        """Place a column in space."""
+        return SemiBlock(cells, self.spike, scale, importance, spike)
+
+    def representatives(self, cells: Cells, labels: Labels, n_groups: int, rule: Rule) -> Cells:
+        """Give the spike where too few members are off it, and else the mean of all members, spikes included."""
+        means = averages_of_present(cells, labels, n_groups, rule.aggregate)
+        off = np.bincount(labels[cells.present & (cells.values != self.spike)], minlength=n_groups)
+        some = off < rule.fewest if rule.spike_totals == "safe" else off == 0
+        of_groups = np.where(some, self.spike, means)
+        return with_missing(cells, labels, of_groups, enough_present(cells, labels, n_groups, rule))
