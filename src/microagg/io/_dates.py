@@ -75,7 +75,7 @@ def read_dates(array: pa.Array, name: Any) -> DateForm:
             if pc.all(pc.equal(pc.strftime(parsed.cast(stored), format=text), distinct.cast(pa.string()))).as_py():
                 return DateForm(stored, text)
     raise InvalidData(
-        f"column {name!r} is text, and not all of it is dates in one form. Write them as 2026-01-31, or choose nominal.",
+        f"column {name!r} is text, and not all of it is dates in one form. Write them as 2026-01-31.",
         parameter="kinds",
         columns=(name,),
     )

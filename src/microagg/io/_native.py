@@ -40,7 +40,7 @@ def _as_pandas(array: pa.Array, native: Any) -> Any:
     dtype = native.dtype
     if hasattr(dtype, "pyarrow_dtype"):
         values: Any = pandas.arrays.ArrowExtensionArray(array.cast(dtype.pyarrow_dtype))
-    elif dtype == object:
+    elif dtype.kind == "O":
         values = np.array([*array.to_pylist(), None], dtype=object)[:-1]
     else:
         values = array.to_pandas().astype(dtype)

@@ -13,6 +13,7 @@ from microagg.checks import EXACT_INTEGERS
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.io._dates import DateForm, read_dates
 from microagg.io._native import as_native, numbers_like, taken
+from microagg.io.taxonomies import kin_of
 from microagg.kinds import Cells, Date, Kind, Nominal, Number, Ordinal, Semi, Taxonomy
 from microagg.table import Coded, Table
 
@@ -149,12 +150,11 @@ class NumberCoder(Coder):
         """Give the numbers, refusing what float64 cannot hold."""
         dtype, name = series.dtype, self.name
         missing = series.is_null().to_numpy().astype(bool)
-        if dtype.is_integer() and not missing.all():
-            if max(abs(int(series.min())), abs(int(series.max()))) > EXACT_INTEGERS:
-                raise InvalidData(
-                    f"column {name!r} has integers beyond 2**53, which float64 cannot tell apart. Subtract an offset, "
-                    f"or make it an identifier."
-                )
+        if dtype.is_integer() and not missing.all() and _largest(series) > EXACT_INTEGERS:
+            raise InvalidData(
+                f"column {name!r} has integers beyond 2**53, which float64 cannot tell apart. Subtract an offset, or "
+                f"make it an identifier."
+            )
         values = np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)  # a copy that may be written to
         missing |= np.isnan(values)
         if dtype.is_decimal() and not missing.all() and np.abs(values[~missing]).max() > EXACT_INTEGERS:
@@ -186,6 +186,10 @@ class NumberCoder(Coder):
         target = nw.Int64() if whole else nw.Float64()
         array = pa.array(numbers.astype(np.int64) if whole else numbers, mask=missing)
         return as_native(array, like, None if whole or like.dtype.is_float() else target)
+
+
+def _largest(series: nw.Series[Any]) -> int:
+    return max(abs(int(series.min())), abs(int(series.max())))
 
 
 def _number(series: nw.Series[Any], name: Any, asked: Asked, word: str) -> Coder:
@@ -333,7 +337,7 @@ def _arrow(series: nw.Series[Any], name: Any) -> pa.Array:
 
 
 def _categories(series: nw.Series[Any], name: Any, codes: tuple[Any, ...]) -> tuple[pa.Array, tuple[Any, ...]]:
-    """Give the different values of a column in order, without codes for missing ones, and these as the column's type."""
+    """Give the different values of a column in order, without codes for missing ones; and these, of its type."""
     array = plain_values(_arrow(series, name))
     try:
         own = tuple(pa.array([_like_type(code, array.type) for code in codes], array.type).to_pylist())
@@ -364,29 +368,10 @@ def _nominal(series: nw.Series[Any], name: Any, asked: Asked) -> Coder:
             f"them. Join them by recoding, or give it another role.",
             columns=(name,),
         )
-    kind: Kind = Nominal() if asked.kin is None else Taxonomy(_kin(values, asked.kin, name))
+    kind: Kind = Nominal() if asked.kin is None else Taxonomy(kin_of(values, asked.kin, name))
     coder = CategoryCoder(name, kind, asked.importance, codes, values)
     coder.check_any(coder.cells(series))
     return coder
-
-
-def _kin(values: pa.Array, kin: Mapping[str, tuple[Any, ...]], name: Any) -> tuple[tuple[int, ...], ...]:
-    """Number the ancestors of each category, level by level; the category itself is the first level."""
-    shown = [str(value) for value in values.to_pylist()]
-    lacking = sum(value not in kin for value in shown)
-    if lacking:
-        raise InvalidData(
-            f"the taxonomy of column {name!r} lacks {lacking} of its {len(shown)} categories. Add them.",
-            parameter="taxonomy",
-            columns=(name,),
-        )
-    levels = [tuple(range(len(shown)))]
-    for depth in range(len(kin[shown[0]])):
-        ancestors = [str(kin[value][depth]) for value in shown]
-        numbers = {ancestor: number for number, ancestor in enumerate(sorted(set(ancestors)))}
-        if len(numbers) > 1:  # the root tells nobody apart
-            levels.append(tuple(numbers[ancestor] for ancestor in ancestors))
-    return tuple(levels)
 
 
 def _ordinal(series: nw.Series[Any], name: Any, asked: Asked) -> Coder:
@@ -420,31 +405,6 @@ def _levels_in_order(series: nw.Series[Any], name: Any, values: pa.Array) -> pa.
             columns=(name,),
         )
     return values
-
-
-def read_taxonomy(path: Any, name: Any) -> dict[str, tuple[str, ...]]:
-    """Read a taxonomy: each line a value, its ancestor, that one's ancestor, and so on."""
-    import csv
-
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            sample = file.readline()
-            file.seek(0)
-            rows = [row for row in csv.reader(file, delimiter=";" if ";" in sample else ",") if row]
-    except (OSError, UnicodeDecodeError):
-        raise InvalidParameter(
-            f"the taxonomy of column {name!r} cannot be read. Check the path; it must be text in UTF-8.",
-            parameter="taxonomy",
-            columns=(name,),
-        ) from None
-    widths: set[int] = {len(row) for row in rows}
-    if len(widths) != 1 or widths <= {0, 1}:
-        raise InvalidParameter(
-            f"the taxonomy of column {name!r} must have as many ancestors in every line, at least one.",
-            parameter="taxonomy",
-            columns=(name,),
-        )
-    return {row[0]: tuple(row[1:]) for row in rows}
 
 
 def open_both(before: nw.DataFrame[Any], after: nw.DataFrame[Any], asked: Mapping[Any, Asked]) -> tuple[Table, Table]:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from microagg.io.coding import Asked, Coder, read_taxonomy
+from microagg.io.coding import Asked, Coder
+from microagg.io.taxonomies import read_taxonomy
 from microagg.kinds import Semi
 from microagg.recipe._parts import Kinds
 from microagg.recipe._recipe import Recipe
