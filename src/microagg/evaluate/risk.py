@@ -164,7 +164,8 @@ def measure_risk(
     """Judge a masked table by the original, record against record.
 
     `keys` are some of the columns; `spike` is the weight of spikes in distances. With `strata` (n,), which the
-    intruder knows, records are linked within them; with `sample`, which were drawn with `seed`, linkage is estimated on those rows alone.
+    intruder knows, records are linked within them; with `sample`, which were drawn with `seed`, linkage is estimated
+    on those rows alone.
     """
     n, names = original.n_records, original.names
     keys = sorted(keys, key=str)  # so that the sets drawn of many do not depend on the file's order
