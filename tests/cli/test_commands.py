@@ -110,9 +110,13 @@ def test_json_is_all_that_standard_output_holds():
     assert len(tree["chosen"]) == 3
     made = json.loads(call("datasets", "make", "normal", "-n", 9, "-d", 2, "-o", "n.csv", "--json").stdout)
     assert made == {"name": "normal", "written": "n.csv", "records": 9, "columns": ["v1", "v2"]}
+    people = json.loads(call("datasets", "make", "households", "-n", 50, "-o", "h.parquet", "--json").stdout)
+    assert (people["records"], len(people["columns"])) == (50, 19)
+    assert pq.read_table("h.parquet").to_pydict() == ma.datasets.households(50, seed=0).to_pydict()
     listed = json.loads(call("datasets", "list", "--json").stdout)
     assert "census" in listed["fetch"]
-    assert names_in(".") == ["map.svg", "n.csv", "out", "recipe.toml", "survey.csv", "tree.png"]
+    assert listed["make"] == ["survey", "households", "uniform", "normal"]
+    assert names_in(".") == ["h.parquet", "map.svg", "n.csv", "out", "recipe.toml", "survey.csv", "tree.png"]
 
 
 @pytest.mark.usefixtures("survey")

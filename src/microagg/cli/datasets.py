@@ -12,8 +12,8 @@ def list_(terminal: Terminal) -> None:
     table = table_of("name", "columns", "what", left=3)
     for name, reference in REFERENCES.items():
         table.add_row(name, str(len(reference.columns)), f"a CASC reference file: microagg datasets fetch {name}")
-    for name, what in MADE.items():
-        table.add_row(name, "13" if name == "survey" else "any", f"{what}: microagg datasets make {name}")
+    for name, made in MADE.items():
+        table.add_row(name, str(made.columns or "any"), f"{made.what}: microagg datasets make {name}")
     terminal.show(table)
     terminal.result({"fetch": list(REFERENCES), "make": list(MADE)})
 

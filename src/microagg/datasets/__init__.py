@@ -1,7 +1,8 @@
 """Data to try things on: made data, and the reference files of the CASC project."""
 
 from microagg.datasets.casc import load
+from microagg.datasets.households import households
 from microagg.datasets.made import normal, survey, uniform
 from microagg.datasets.trees import TREES, binary_tree, dependence_tree
 
-__all__ = ["TREES", "binary_tree", "dependence_tree", "load", "normal", "survey", "uniform"]
+__all__ = ["TREES", "binary_tree", "dependence_tree", "households", "load", "normal", "survey", "uniform"]

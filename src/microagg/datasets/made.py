@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from microagg.datasets._frame import as_frame
 from microagg.errors import InvalidParameter
 
-_REGIONS = np.array(["Coast", "Delta", "Hills", "Lakes", "North", "Plains", "South", "Valley"])
-_REGION_SHARES = np.array([0.22, 0.05, 0.10, 0.12, 0.08, 0.15, 0.18, 0.10])
+REGIONS = np.array(["Coast", "Delta", "Hills", "Lakes", "North", "Plains", "South", "Valley"])
+REGION_SHARES = np.array([0.22, 0.05, 0.10, 0.12, 0.08, 0.15, 0.18, 0.10])
 _RICH_REGIONS = {"Coast": 1.15, "Lakes": 1.05, "Hills": 0.9, "Delta": 0.85}
 
 
@@ -88,8 +88,8 @@ def survey(n: int = 2000, *, seed: int = 0, frame: str = "pyarrow") -> Any:
     """
     _check_size(n, 1)
     rng = np.random.default_rng(seed)
-    region = rng.choice(_REGIONS, size=n, p=_REGION_SHARES)
-    wealth = np.array([_RICH_REGIONS.get(name, 1.0) for name in _REGIONS])[np.searchsorted(_REGIONS, region)]
+    region = rng.choice(REGIONS, size=n, p=REGION_SHARES)
+    wealth = np.array([_RICH_REGIONS.get(name, 1.0) for name in REGIONS])[np.searchsorted(REGIONS, region)]
 
     age = np.clip(np.rint(16 + 74 * rng.beta(1.6, 2.1, n)), 16, 90).astype(np.int64)
     age = np.where(rng.random(n) < 0.08, 5 * np.rint(age / 5).astype(np.int64), age)  # "about fifty"
@@ -106,14 +106,14 @@ def survey(n: int = 2000, *, seed: int = 0, frame: str = "pyarrow") -> Any:
     experience = np.clip(age - education - 6, 0, 45)
     rate = np.exp(1.9 + 0.085 * education + 0.035 * experience - 0.0006 * experience**2 + rng.normal(0, 0.38, n))
     earned = hours * 50 * rate * wealth
-    wage = _heap(np.where(works & ~self_employed, earned, 0), rng)
+    wage = heap(np.where(works & ~self_employed, earned, 0), rng)
     side_job = works & ~self_employed & (rng.random(n) < 0.04)
     business = np.where(self_employed, earned * np.exp(rng.normal(0, 0.7, n)), 0)
     business = np.rint(np.where(side_job, rng.lognormal(7.6, 0.9, n), business))
     saver = rng.random(n) < np.clip(0.12 + 0.006 * (age - 20) + 0.02 * (education - 9), 0.05, 0.75)
     capital = np.rint(np.where(saver, rng.lognormal(4.2 + 0.03 * age + 0.06 * (education - 9), 1.5, n), 0))
     retired = (age >= 60) & ~works
-    pension = _heap(np.where(retired, 9000 + 0.45 * 1900 * rate * wealth, 0), rng)
+    pension = heap(np.where(retired, 9000 + 0.45 * 1900 * rate * wealth, 0), rng)
     income = wage + business + capital + pension
 
     taxable = np.maximum(income - 9000, 0)
@@ -142,7 +142,7 @@ def survey(n: int = 2000, *, seed: int = 0, frame: str = "pyarrow") -> Any:
     return as_frame(columns, frame)
 
 
-def _heap(amount: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+def heap(amount: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
     """Round some answers the way people do: a third to thousands, a quarter to hundreds."""
     habit = rng.random(amount.shape[0])
     unit = np.where(habit < 0.33, 1000.0, np.where(habit < 0.58, 100.0, 1.0))

@@ -21,15 +21,57 @@ from microagg.recipe import Recipe
 from microagg.release import Release
 from microagg.study.comparison import Comparison, compare_each, comparison_of, recipes_to_compare
 
+
+@dataclass(frozen=True)
+class Made:
+    """A synthetic file: what it is, how many columns it has (None: as many as you ask for), and how it is made."""
+
+    what: str
+    columns: int | None
+    make: Callable[[int, int, int], pa.Table]
+
+
+def _matrix(draw: Callable[..., Any], records: int, columns: int, seed: int) -> pa.Table:
+    return pa.table({f"v{j + 1}": column for j, column in enumerate(draw(records, columns, seed=seed).T)})
+
+
 MADE = {
-    "survey": "a believable household survey, with identifiers, weights and regions",
-    "uniform": "independent columns, each value as likely as any other",
-    "normal": "independent columns, normally distributed",
+    "survey": Made(
+        "a believable household survey, with identifiers, weights and regions",
+        13,
+        lambda records, _, seed: datasets.survey(records, seed=seed),
+    ),
+    "households": Made(
+        "persons in households, with categories, dates, zeros and missing values",
+        19,
+        lambda records, _, seed: datasets.households(records, seed=seed),
+    ),
+    "uniform": Made(
+        "independent columns, each value as likely as any other",
+        None,
+        lambda records, columns, seed: _matrix(datasets.uniform, records, columns, seed),
+    ),
+    "normal": Made(
+        "independent columns, normally distributed",
+        None,
+        lambda records, columns, seed: _matrix(datasets.normal, records, columns, seed),
+    ),
 }
-"""The files that can be made, and what they are."""
+"""The files that can be made, by name."""
+
+DEMO_FILE = "survey"
+"""The file of the demonstration: one of those that can be made, with a fixed number of columns."""
 
 DEMO = Recipe.of(5, identifiers=["person"], weight="weight", keep=["region"], methods=["mdav", "iamat"], ks=[3, 5, 10])
-"""What the demonstration does to a survey."""
+"""What the demonstration does to it."""
+
+
+def demo_columns() -> int:
+    """Count the columns that the demonstration masks."""
+    if DEMO.roles.quasi is not None:
+        return len(DEMO.roles.quasi)
+    other = sum(len(names) for role, names in DEMO.roles.lists.items() if role not in ("quasi", "rest"))
+    return (MADE[DEMO_FILE].columns or 0) - other
 
 
 def check_sample(name: str, known: Any, address: str, *, overwrite: bool) -> None:
@@ -40,10 +82,7 @@ def check_sample(name: str, known: Any, address: str, *, overwrite: bool) -> Non
 
 def made_table(name: str, records: int, columns: int, seed: int) -> pa.Table:
     """Make a file of this name."""
-    if name == "survey":
-        return datasets.survey(records, seed=seed)
-    matrix = (datasets.uniform if name == "uniform" else datasets.normal)(records, columns, seed=seed)
-    return pa.table({f"v{j + 1}": column for j, column in enumerate(matrix.T)})
+    return MADE[name].make(records, columns, seed)
 
 
 def reference_table(name: str) -> pa.Table:
@@ -74,7 +113,7 @@ def check_demonstration(folder: Path, *, overwrite: bool) -> tuple[Path, Path]:
             f"{made.name!r} is a file, and the output is to be a folder. Name one: {setting('output')}.",
             parameter="output",
         )
-    masked, report = folder / "survey_masked.csv", folder / "report.html"
+    masked, report = folder / f"{DEMO_FILE}_masked.csv", folder / "report.html"
     for path in (masked, report):
         check_absent(path, "the output", overwrite=overwrite)
     return masked, report
@@ -89,19 +128,19 @@ def demonstrate(
     waiting: Callable[[str], AbstractContextManager[Any]] = nullcontext,
     barred: Callable[[str], AbstractContextManager[Any]] = nullcontext,
 ) -> Demonstrated:
-    """Mask a synthetic survey by each method at each k; write one masked file and its report.
+    """Mask a synthetic file by each method at each k; write one masked file and its report.
 
     `waiting` and `barred` show a person that something goes on.
     """
     masked, report = check_demonstration(folder, overwrite=overwrite)
-    survey = datasets.survey(records, seed=seed)
+    table = made_table(DEMO_FILE, records, 0, seed)
     recipes = recipes_to_compare(None, None, DEMO, {})
     if is_cold():
         with waiting("compiling"):
             for _, recipe in recipes:
-                protect(survey.slice(0, 20), recipe=recipe.replace(k=3))
+                protect(table.slice(0, 20), recipe=recipe.replace(k=3))
     with barred("masking and judging") as tell:
-        judged = list(compare_each(survey, recipes, progress=tell if callable(tell) else None))
+        judged = list(compare_each(table, recipes, progress=tell if callable(tell) else None))
     comparison = comparison_of([candidate for candidate, _ in judged], recipes)
     release = next(one for _, one in judged if (one.recipe.method.name, one.recipe.k) == ("mdav", DEMO.k))
     with waiting("writing"):
