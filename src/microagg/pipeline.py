@@ -33,9 +33,10 @@ from microagg.kinds import Rule
 from microagg.partition import METHODS, groups_each_column
 from microagg.prepare.embedding import embed
 from microagg.prepare.patterns import Patterns, find_patterns
+from microagg.prepare.recoding import Recoding
 from microagg.prepare.selection import Selection
 from microagg.progress import Progress
-from microagg.recipe import OF_PROTECT, Recipe, Roles, Select
+from microagg.recipe import OF_PROTECT, Kinds, Recipe, Roles, Select
 from microagg.recipe._signature import recipe_of, takes
 from microagg.recipe.wishes import asked_of, settled_kinds
 from microagg.release import MissingFacts, Release
@@ -101,7 +102,9 @@ def protect(
         if not isinstance(frame, Source):
             return _protected(frame, asked, check_jobs(n_jobs), progress)
         names = frame.table.column_names
-        typed = frame.typed_for(asked.kinds.kinds, [name for name in asked.masked(names) if name in names])
+        kinds = dict.fromkeys(Recoding.of(asked.recode.recode).numbers, "number") | dict(asked.kinds.kinds)
+        wanted = {*asked.masked(names), *asked.recode.recode}
+        typed = frame.typed_for(kinds, [name for name in names if name in wanted])
         labelled = frame.labels.values if frame.labels else {}
         release = _protected(typed, asked, check_jobs(n_jobs), progress, labelled)
         return replace(release, source=frame)
@@ -115,6 +118,7 @@ def _protected(
     masking = recipe.masking
     opened = frames.open_frame(frame)
     schema = Schema.assign(opened.columns, **recipe.roles.lists)
+    opened, recipe, recoded = _recoded(opened, recipe)
     names = schema.names(Role.QUASI)
     method = resolve_method(recipe.method, k, names)
     select = settle_selection(recipe.select, len(names))
@@ -174,9 +178,21 @@ def _protected(
         index_dropped=frames.has_own_index(frame),
         missing=MissingFacts.between(original, written, patterns),
         rounded=rounded,
+        recoded=recoded,
         _original=original,
         _written=written,
     )
+
+
+def _recoded(frame: Any, recipe: Recipe) -> tuple[Any, Recipe, Mapping[Any, int]]:
+    """Give a frame recoded, the recipe with the levels that classes have, and how many cells of each column changed."""
+    recoding = Recoding.of(recipe.recode.recode)
+    if not recoding:
+        return frame, recipe, {}
+    recoded, tally = recoding.apply_to_part(frame)
+    recoding.check_joined(tally)
+    levels = {name: own for name, own in recoding.levels(tally).items() if name not in recipe.kinds.kinds and own[1:]}
+    return recoded, replace(recipe, kinds=Kinds({**recipe.kinds.kinds, **levels})), tally.changed
 
 
 def _settled(select: Select, selection: Selection | None, names: list[Any]) -> Select:

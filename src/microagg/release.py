@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from microagg.report.parts import ReportModel, SourceFacts, WrittenFacts
     from microagg.study.comparison import Comparison
 
-_NOT_STORED = ("source", "missing", "rounded", "_original", "_written", "_judged", "loss", "risk")
+_NOT_STORED = ("source", "missing", "rounded", "recoded", "_original", "_written", "_judged", "loss", "risk")
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,9 @@ class Release(Generic[IntoDataFrameT]):
         What became of missing values; not stored.
     rounded : mapping
         For each quantity that was rounded, to which step, and by how much its total moved; not stored.
+    recoded : mapping
+        For each column that was recoded, how many cells changed; not stored. Loss and risk are those of masking what
+        was recoded.
     source : Source or None
         What it was made from, if that was read by `read`; not stored.
 
@@ -143,6 +146,7 @@ class Release(Generic[IntoDataFrameT]):
     index_dropped: bool = False
     missing: MissingFacts = field(default_factory=MissingFacts, repr=False)
     rounded: Mapping[Any, Rounded] = field(default_factory=dict, repr=False)
+    recoded: Mapping[Any, int] = field(default_factory=dict, repr=False)
     source: Source | None = field(default=None, repr=False)
     _original: Table | None = field(default=None, repr=False)
     _written: Table | None = field(default=None, repr=False)
@@ -294,6 +298,7 @@ class Release(Generic[IntoDataFrameT]):
             "source": None,
             "missing": MissingFacts(),
             "rounded": {},
+            "recoded": {},
             "_original": None,
             "_written": None,
             "_judged": None,

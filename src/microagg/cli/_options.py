@@ -16,6 +16,7 @@ from microagg.recipe.typed import LISTS, TABLES
 _TYPES: dict[str, Any] = {FLAG: bool, WHOLE: int, NUMBER: float}
 _PANELS = {
     "roles": "Which column is what",
+    "recode": "Which column is what",
     "kinds": "Which column is what",
     "missing": "Which column is what",
     "importance": "How groups are formed",

@@ -28,7 +28,7 @@ Picture = Annotated[Path | None, typer.Option("--output", "-o", help="Where to d
 NewFile = Annotated[str, typer.Option("--output", "-o", help="The file to write, of any kind.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Another seed, another file.")]
 RecipeFile = Annotated[Path | None, typer.Option(help="A recipe, as `microagg inspect` writes it.")]
-COLUMNS = ("roles", "kinds", "missing", "importance", "taxonomy")
+COLUMNS = ("roles", "recode", "kinds", "missing", "importance", "taxonomy")
 K = Annotated[int | None, typer.Option("-k", help="Records that share each combination of released values; 5.")]
 
 

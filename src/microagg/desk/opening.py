@@ -73,7 +73,7 @@ def open_source(
     inspection = inspect_table(
         source.typed(), asked.k, labels.values if labels else None, labels.measures if labels else None
     )
-    found = guessed(inspection, asked, keep_missing="missing" in chosen)
+    found = guessed(inspection, asked)
     found.check_columns(source.table.column_names)
     return Opened(address, source, found, inspection)
 
@@ -83,7 +83,7 @@ def _changed(recipe: Recipe, chosen: Mapping[str, Any], *tables: str) -> Recipe:
     return recipe.replace(**{name: value for name, value in chosen.items() if name in known})
 
 
-def guessed(inspection: Inspection, asked: Recipe, *, keep_missing: bool = False) -> Recipe:
+def guessed(inspection: Inspection, asked: Recipe) -> Recipe:
     """Give a recipe with guessed roles, the reason of each beside it; what was asked for stays."""
     said = {name for _, name in asked.roles.named}
     roles: dict[str, Any] = {}
@@ -101,9 +101,10 @@ def guessed(inspection: Inspection, asked: Recipe, *, keep_missing: bool = False
             "no column is left to mask: each is an identifier, empty or left out. Check how the file was read, or name "
             "columns in quasi."
         )
-    if not keep_missing:
-        roles["missing"] = "drop" if inspection.incomplete else "error"
-    return asked.replace(**roles).commented(Comments(beside=reasons))
+    values = guessed_values(inspection, asked)
+    for name in values.get("kinds", {}):
+        reasons["kinds", name] = inspection.reasons[name]
+    return asked.replace(**roles, **values).commented(Comments(beside=reasons))
 
 
 def guessed_values(inspection: Inspection, asked: Recipe) -> dict[str, Any]:
@@ -112,9 +113,10 @@ def guessed_values(inspection: Inspection, asked: Recipe) -> dict[str, Any]:
     `kinds` maps columns to a kind, or to ``{"spike": value}``; `missing_codes` maps them to lists of values.
     """
     said = {name for _, name in asked.roles.named}
+    chosen = {"kinds": asked.kinds.kinds, "missing_codes": asked.missing_codes.codes}
     found: dict[str, Any] = {}
-    for choice in ("kinds", "missing_codes"):
-        of_columns = {name: value for name, value in getattr(inspection, choice).items() if name not in said}
-        if of_columns:
-            found[choice] = of_columns
+    for choice, own in chosen.items():
+        guesses = {name: value for name, value in getattr(inspection, choice).items() if name not in said}
+        if guesses:
+            found[choice] = {**guesses, **own}
     return found

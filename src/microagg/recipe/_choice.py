@@ -11,7 +11,7 @@ from microagg.checks import check_names, check_option, check_whole, shown_name
 from microagg.errors import InvalidParameter
 from microagg.readonly import ReadOnly
 
-NAME, NAMES = "a name", "a list of names"
+NAME, NAMES, NAME_OR_NAMES = "a name", "a list of names", "a name or a list of names"
 WORD, TEXT, FLAG = "a word", "a text", "true or false"
 WHOLE, NUMBER, NUMBERS = "a whole number", "a number", "a number or a list of them"
 WORD_OR_WHOLE, WORDS, WHOLES = "a word or a whole number", "a list of words", "a list of whole numbers"
@@ -73,6 +73,7 @@ class Choice:
         listed = value if isinstance(value, list) else None
         return {
             NAMES: listed is not None and all(isinstance(one, str) for one in listed),
+            NAME_OR_NAMES: isinstance(value, str) or all(isinstance(one, str) for one in listed or [0]),
             WORDS: listed is not None and all(isinstance(one, str) for one in listed),
             WHOLES: listed is not None and all(isinstance(one, int) and not isinstance(one, bool) for one in listed),
             WHOLE: whole,
@@ -94,6 +95,9 @@ class Choice:
             return tuple(check_names(value))
         if self.kind == NAME:
             return value
+        if self.kind == NAME_OR_NAMES:
+            listed = tuple(check_names(value)) if isinstance(value, (list, tuple)) else (value,)
+            return (listed[0] if listed else None) if len(listed) < 2 else listed
         if self.kind in (BY_COLUMN, WORD_OR_BY_COLUMN) and isinstance(value, Mapping):
             return {name: self.of_column(name, one) for name, one in value.items()}
         if self.kind in (WORDS, WHOLES):

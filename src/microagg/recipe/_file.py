@@ -11,7 +11,7 @@ from typing import Any
 from microagg.checks import check_absent, nearest
 from microagg.errors import InputError, InvalidParameter
 from microagg.io.files import whole_file
-from microagg.recipe._choice import NAMES, Choice, Part, choices_of
+from microagg.recipe._choice import NAME, NAME_OR_NAMES, NAMES, Choice, Part, choices_of
 from microagg.recipe._lines import Comments, Place, comments_of
 from microagg.recipe._recipe import PARTS, K, Origin, Recipe, options_of
 
@@ -266,7 +266,7 @@ def _plain_parts(value: Any) -> Iterator[Any]:
 
 def part_names(part: Any) -> set[str]:
     """Give the choices of a part that are names of columns: in a file they are text."""
-    return {name for name, choice in choices_of(type(part)).items() if choice.kind in (NAMES, "a name")}
+    return {name for name, choice in choices_of(type(part)).items() if choice.kind in (NAME, NAMES, NAME_OR_NAMES)}
 
 
 def toml(value: Any) -> str:

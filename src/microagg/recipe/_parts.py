@@ -17,11 +17,13 @@ from microagg.partition import METHODS
 from microagg.partition.refine import EFFORTS
 from microagg.prepare.dependence import MEASURES
 from microagg.prepare.embedding import SCALES
+from microagg.prepare.recoding import Recoding
 from microagg.prepare.selection import Selection
 from microagg.recipe._choice import (
     BY_COLUMN,
     FLAG,
     NAME,
+    NAME_OR_NAMES,
     NAMES,
     NUMBER,
     NUMBERS,
@@ -67,6 +69,16 @@ def as_kind(value: Any) -> Any:
         return tuple(value)
     near = nearest(value, list(KINDS)) if isinstance(value, str) else ""
     raise ValueError(f"must be {', '.join(KINDS)}, a list of levels, or {{spike = 0}}.{near}")
+
+
+def as_rule(value: Any) -> dict[str, Any]:
+    """Give how a column is recoded as it is kept; `Recoding` checks what it says."""
+    if not isinstance(value, Mapping) or not value:
+        raise ValueError("must be a table, such as {width = 5}.")
+    return {
+        word: {new: tuple(old) for new, old in own.items()} if isinstance(own, Mapping) else own
+        for word, own in ((word, tuple(own) if isinstance(own, list) else own) for word, own in value.items())
+    }
 
 
 def as_weight(value: Any) -> float:
@@ -124,7 +136,9 @@ class Roles(Part):
     strata: tuple[Any, ...] = choose((), NAMES, "released as they are; groups stay within their values")
     keep: tuple[Any, ...] = choose((), NAMES, "released as they are: harmless")
     drop: tuple[Any, ...] = choose((), NAMES, "left out")
-    weight: Any = choose(None, NAME, "released as it is: a sampling weight, never used to form groups")
+    weight: Any = choose(
+        None, NAME_OR_NAMES, "released as it is: a sampling weight, or several, never used to form groups"
+    )
     unit: Any = choose(None, NAME, "dropped: the person or firm of a row; every group holds k different ones")
     rest: str | None = choose(None, WORD, "what becomes of columns that no role names", words=("keep", "drop"))
 
@@ -150,8 +164,7 @@ class Roles(Part):
     def of_schema(cls, schema: Schema) -> "Roles":
         """Give the roles of a file's columns, every one of them named."""
         named: dict[str, Any] = {role.value: tuple(schema.names(role)) for role in Role}
-        for alone in (Role.WEIGHT, Role.UNIT):
-            named[alone.value] = next(iter(named[alone.value]), None)
+        named[Role.UNIT.value] = next(iter(named[Role.UNIT.value]), None)
         return cls(**named)
 
     @property
@@ -246,6 +259,24 @@ class Kinds(Part):
         more='"number", "date", "ordinal", "nominal" or "semi"; a list of levels in their order is an ordinal column; '
         '``{"spike": 0}`` a semi-continuous one whose spike is 0.',
     )
+
+
+@dataclass(frozen=True)
+class Recode(Part):
+    """How columns are recoded before anything else."""
+
+    by_column = "recode"
+    recode: Mapping[Any, Any] = choose(
+        {},
+        BY_COLUMN,
+        "how a column is recoded before it is masked: classes, limits, joined categories",
+        element=as_rule,
+        more='``{"age": {"width": 5}, "income": {"top": 200000}, "job": {"join": {"other": ["x", "y"]}}}``; see the '
+        "guide to recoding.",
+    )
+
+    def _check(self) -> None:
+        Recoding.of(self.recode)
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ from microagg.recipe._parts import (
     Missing,
     Output,
     Reading,
+    Recode,
     Refine,
     Risk,
     Roles,
@@ -47,6 +48,7 @@ K = Choice("k", WHOLE, "at least so many records share each combination of relea
 
 PARTS: dict[str, tuple[str, type[Part]]] = {
     "roles": ("roles", Roles),
+    "recode": ("recode", Recode),
     "kinds": ("kinds", Kinds),
     "missing": ("missing_codes", Missing),
     "importance": ("importance", Importance),
@@ -63,7 +65,19 @@ PARTS: dict[str, tuple[str, type[Part]]] = {
 }
 """Each table of a recipe file: the part of a recipe that it is, by name and class."""
 
-OF_PROTECT = ("roles", "kinds", "missing", "importance", "taxonomy", "method", "masking", "select", "blocks", "refine")
+OF_PROTECT = (
+    "roles",
+    "recode",
+    "kinds",
+    "missing",
+    "importance",
+    "taxonomy",
+    "method",
+    "masking",
+    "select",
+    "blocks",
+    "refine",
+)
 """The tables whose choices are keywords of `protect`."""
 
 
@@ -167,6 +181,7 @@ class Recipe:
 
     k: int
     roles: Roles = field(default_factory=Roles)
+    recode: Recode = field(default_factory=Recode)
     kinds: Kinds = field(default_factory=Kinds)
     missing_codes: Missing = field(default_factory=Missing)
     importance: Importance = field(default_factory=Importance)

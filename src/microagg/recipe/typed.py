@@ -6,6 +6,7 @@ from typing import Any
 from microagg.errors import InvalidParameter
 from microagg.recipe._choice import (
     BY_COLUMN,
+    NAME_OR_NAMES,
     NAMES,
     NUMBERS,
     WHOLES,
@@ -15,7 +16,7 @@ from microagg.recipe._choice import (
     Choice,
 )
 
-LISTS = (NAMES, NUMBERS, WHOLES, WORDS)
+LISTS = (NAMES, NAME_OR_NAMES, NUMBERS, WHOLES, WORDS)
 TABLES = (BY_COLUMN, WORD_OR_BY_COLUMN)
 
 
@@ -50,6 +51,9 @@ def _of_column(part: str, choice: Choice) -> tuple[str, Any]:
         raise InvalidParameter(
             f"{choice.keyword}: {part!r} must be a column and a value, such as wage=1.", parameter=choice.keyword
         )
+    if choice.keyword in ("recode", "taxonomy", "kinds") and ":" in said:  # age=width:5|top:80
+        pairs = (one.partition(":") for one in said.split("|"))
+        return name.strip(), {word.strip(): _number_or_word(own.strip()) for word, _, own in pairs}
     values = [_number_or_word(one.strip()) for one in said.split("|")]
     return name.strip(), values if len(values) > 1 else values[0]
 
