@@ -27,6 +27,7 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Accept the guessed roles
 Picture = Annotated[Path | None, typer.Option("--output", "-o", help="Where to draw it: .svg, .png or .pdf.")]
 NewFile = Annotated[str, typer.Option("--output", "-o", help="The file to write, of any kind.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Another seed, another file.")]
+Strata = Annotated[str | None, typer.Option(help="Columns that divide the file and are known, with commas.")]
 RecipeFile = Annotated[Path | None, typer.Option(help="A recipe, as `microagg inspect` writes it.")]
 COLUMNS = ("roles", "recode", "kinds", "missing", "importance", "taxonomy")
 K = Annotated[int | None, typer.Option("-k", help="Records that share each combination of released values; 5.")]
@@ -75,20 +76,17 @@ def _command(app: typer.Typer, *tables: str, words: Sequence[str] | None = None,
                 given["chosen"] = {key: value_of(of, value) for key, (of, value) in used.items() if value is not None}
             getattr(work, "run" if module == name else name)(Terminal(quiet=quiet, as_json=as_json), **given)
 
-        speaking = [_by_name(key, annotation) for key, annotation in _SPEAKING.items()]
+        by_name = signatures.Parameter.KEYWORD_ONLY
+        speaking = [signatures.Parameter(key, by_name, default=False, annotation=of) for key, of in _SPEAKING.items()]
         parameters = [*own, *(parameter for parameter, _ in made.values()), *speaking]
         called.__name__, called.__doc__ = name, declared.__doc__
-        signature = signatures.Signature([one.replace(kind=one.KEYWORD_ONLY) for one in parameters])
+        signature = signatures.Signature([one.replace(kind=by_name) for one in parameters])
         called.__signature__ = signature  # type: ignore[attr-defined]
         called.__annotations__ = {one.name: one.annotation for one in parameters}
         app.command(name.removesuffix("_"))(called)
         return called
 
     return added
-
-
-def _by_name(name: str, annotation: Any) -> signatures.Parameter:
-    return signatures.Parameter(name, signatures.Parameter.KEYWORD_ONLY, default=False, annotation=annotation)
 
 
 def _about(
@@ -119,9 +117,11 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
     def inspect(
         source: Address,
         k: K = None,
-        output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the recipe.")] = Path(
-            "recipe.toml"
-        ),
+        output: Annotated[Path, typer.Option("--output", "-o", help="Where the recipe goes.")] = Path("recipe.toml"),
+        strata: Strata = None,
+        small_strata: Annotated[
+            Path | None, typer.Option(help="A private CSV file to list the strata with fewer than k records in.")
+        ] = None,
         force: Force = False,
     ) -> None:
         """Look at a file: its columns, what each probably is, how exposed its records are; write a recipe to edit.
@@ -170,7 +170,7 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
             str | None,
             typer.Option(help="Columns to judge, with commas; else the recipe's, or all numbers that differ."),
         ] = None,
-        strata: Annotated[str | None, typer.Option(help="Columns that are known too, with commas.")] = None,
+        strata: Strata = None,
     ) -> None:
         """Judge any masked file, whoever made it: what was lost, and what an intruder could do.
 

@@ -3,28 +3,27 @@
 from pathlib import Path
 from typing import Any
 
-from microagg.checks import check_absent, check_k
 from microagg.cli._opening import opened, show
+from microagg.cli._options import listed
 from microagg.cli._terminal import Terminal
 from microagg.desk.again import command
-from microagg.desk.facts import inspection_facts
-from microagg.errors import InvalidParameter
-from microagg.io.sources import check_apart_from
+from microagg.desk.facts import inspection_facts, small_strata_facts
+from microagg.desk.inspecting import check_inspection, write_small_strata
 
 
-def run(terminal: Terminal, source: str, k: int | None, output: Path, force: bool, chosen: dict[str, Any]) -> None:
-    """Look at a file and write a recipe with guessed roles."""
-    if k is not None:
-        check_k(k)
-    if not output.resolve().parent.is_dir() or output.is_dir():
-        raise InvalidParameter(
-            f"no recipe can be written to {output.name!r}. Name a file in a folder that is there.", parameter="output"
-        )
-    check_apart_from(output, source)
-    check_absent(output, "the recipe", overwrite=force)
-    file = opened(terminal, source, None, k, chosen)
+def run(terminal: Terminal, source: str, output: Path, chosen: dict[str, Any], **wished: Any) -> None:
+    """Look at a file and write a recipe with guessed roles, and the list of small strata where it is asked for."""
+    private, force = wished["small_strata"], wished["force"]
+    check_inspection(output, source, wished["k"], private, overwrite=force)
+    named = {} if wished["strata"] is None else {"strata": listed(wished["strata"])}
+    file = opened(terminal, source, None, wished["k"], {**chosen, **named})
     assert file.inspection is not None
     show(terminal, file.inspection)
+    facts = {**inspection_facts(file.source, file.inspection), "recipe": str(output)}
+    if private is not None:
+        found = write_small_strata(file, private, overwrite=force)
+        terminal.say(f"\n{found}")
+        facts |= small_strata_facts(found)
     file.recipe.write(output, made_for=file.source.name, overwrite=force)
     terminal.say(f"\nThe guesses are in {output}. Check and edit them, then: {command(source, output, 'out')}")
-    terminal.result({**inspection_facts(file.source, file.inspection), "recipe": str(output)})
+    terminal.result(facts)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from microagg.desk.assessing import assess as assess
     from microagg.desk.assessing import read_pair as read_pair
     from microagg.desk.candidates import each_candidate as each_candidate
+    from microagg.desk.inspecting import SmallStrata as SmallStrata
+    from microagg.desk.inspecting import write_small_strata as write_small_strata
     from microagg.desk.masking import judge as judge
     from microagg.desk.masking import mask as mask
     from microagg.desk.masking import mask_beyond_memory as mask_beyond_memory
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Assessed": "assessing",
     "Opened": "opening",
+    "SmallStrata": "inspecting",
     "Told": "words",
     "Written": "writing",
     "assess": "assessing",
@@ -41,11 +44,13 @@ _HOME = {
     "script": "again",
     "told": "words",
     "write": "writing",
+    "write_small_strata": "inspecting",
 }
 
 __all__ = [
     "Assessed",
     "Opened",
+    "SmallStrata",
     "Told",
     "Written",
     "assess",
@@ -59,6 +64,7 @@ __all__ = [
     "script",
     "told",
     "write",
+    "write_small_strata",
 ]
 
 

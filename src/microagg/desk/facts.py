@@ -4,6 +4,7 @@ from typing import Any
 
 from microagg.beyond import FileRelease
 from microagg.desk.assessing import Assessed
+from microagg.desk.inspecting import SmallStrata
 from microagg.desk.trees import ColumnTree
 from microagg.evaluate.risk import DisclosureRisk
 from microagg.io.sources import Source
@@ -66,6 +67,11 @@ def inspection_facts(source: Source, inspection: Inspection) -> dict[str, Any]:
         "repeats": inspection.repeats,
         "columns": columns,
     }
+
+
+def small_strata_facts(found: SmallStrata) -> dict[str, Any]:
+    """Give how many strata are small and where they are listed, and none of them."""
+    return {"k": found.k, "strata": list(found.strata), "small_strata": found.count, "small_strata_file": found.place}
 
 
 def file_release_facts(release: FileRelease) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Opening a file: by a recipe, or with a guess of what each column is."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from microagg.errors import InvalidData
@@ -73,9 +73,20 @@ def open_source(
     inspection = inspect_table(
         source.typed(), asked.k, labels.values if labels else None, labels.measures if labels else None
     )
+    inspection = _with_asked(inspection, asked)
     found = guessed(inspection, asked)
     found.check_columns(source.table.column_names)
     return Opened(address, source, found, inspection)
+
+
+def _with_asked(inspection: Inspection, asked: Recipe) -> Inspection:
+    """Give what was asked for in the place of guesses, so that what is shown is what the recipe says."""
+    said = {name: role for role, name in asked.roles.named}
+    columns = (
+        replace(one, role=Role(said[one.name]), reason="as asked for") if one.name in said else one
+        for one in inspection.columns
+    )
+    return replace(inspection, columns=tuple(columns))
 
 
 def _changed(recipe: Recipe, chosen: Mapping[str, Any], *tables: str) -> Recipe:

@@ -65,7 +65,7 @@ def check_output(folder: Path, address: str, to: str | None, *, overwrite: bool)
             f"there is no folder to make the output {folder.name!r} in. Make it first.", parameter="output"
         )
     inside = {path.name for path in folder.iterdir()} if folder.exists() else set()
-    if inside - {masked_name(address), REPORT, PUBLIC, RECIPE}:
+    if inside - _left_by_a_run(address):
         raise InvalidParameter(
             f"the output {folder.name!r} holds other files than a former output of this file. Name a folder of its "
             f"own: {setting('output')}.",
@@ -83,6 +83,27 @@ def check_output(folder: Path, address: str, to: str | None, *, overwrite: bool)
         raise InvalidParameter(
             f"the output is the source, or holds it. Name another folder: {setting('output')}.", parameter="output"
         )
+
+
+def _left_by_a_run(address: str) -> set[str]:
+    return {masked_name(address), REPORT, PUBLIC, RECIPE}
+
+
+def lies_in_output(path: Path, address: str) -> bool:
+    """Tell whether a file would lie in what may be an output: a folder with a report or masked data, or below one."""
+    folder = path.resolve().parent
+    beside, above = _names_in(folder) - {path.name}, _names_in(folder.parent) - {folder.name}
+    if beside & {REPORT, PUBLIC} or any(name.partition(".")[0].endswith("masked") for name in (*beside, folder.name)):
+        return True
+    # The report and the masked data may be elsewhere. But an output has nothing else in it, which tells it too.
+    return any(names and names <= _left_by_a_run(address) for names in (beside, above))
+
+
+def _names_in(folder: Path) -> set[str]:
+    try:
+        return {path.name for path in folder.iterdir()}
+    except OSError:  # it may be entered and not listed
+        return set()
 
 
 def _lies_in(address: str, folder: Path) -> bool:

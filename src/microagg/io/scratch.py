@@ -1,4 +1,4 @@
-"""Folders that nobody else can look into and that do not outlive their owner.
+"""Folders that nobody else can look into and that do not outlive their owner, and files that nobody else can read.
 
 They may lie in a folder that is shared, such as /tmp. There others can put anything under any name and, without the
 sticky bit, rename what is ours. So a folder is removed or recovered through a handle, never through a link, and
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from microagg import ownership
 from microagg.errors import InvalidParameter
@@ -62,6 +62,23 @@ def private_folder(parent: Path, what: str = "scratch") -> Iterator[Path]:
             while is_empty and not folder.remove():
                 is_empty = folder.empty()
             folder.close()
+
+
+@contextmanager
+def private_file(target: Path, what: str) -> Iterator[IO[str]]:
+    """Give a text file to write that only its owner can read; it becomes the target when all is well.
+
+    A link in the target's place is replaced, not followed.
+    """
+    place = target.parent.resolve() / target.name
+    with private_folder(place.parent, what) as folder:
+        fresh = folder / "whole"
+        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            yield file
+            file.flush()
+            os.fsync(handle)
+        fresh.replace(place)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,132 @@
+"""What looking at a file leaves: a recipe, and where it is asked for a private list of the strata with too few records.
+
+What such strata are called are cells of the data: no terminal, report or error shows them.
+"""
+
+import csv
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from microagg.checks import check_absent, check_k
+from microagg.desk.opening import Opened
+from microagg.desk.writing import lies_in_output
+from microagg.errors import InvalidParameter, setting
+from microagg.io import frames
+from microagg.io.scratch import private_file
+from microagg.io.sources import check_apart_from
+from microagg.schema import Role
+
+_WHAT = "the list of small strata"
+
+
+def check_inspection(
+    recipe: Path, address: str, k: int | None, small_strata: Path | None = None, *, overwrite: bool = False
+) -> None:
+    """Refuse a k, or a place for the recipe or the list of small strata, that cannot be, before any work is done."""
+    if k is not None:
+        check_k(k)
+    if not recipe.resolve().parent.is_dir() or recipe.is_dir():
+        raise InvalidParameter(
+            f"no recipe can be written to {recipe.name!r}. Name a file in a folder that is there.", parameter="output"
+        )
+    check_apart_from(recipe, address)
+    check_absent(recipe, "the recipe", overwrite=overwrite)
+    if small_strata is None:
+        return
+    check_small_strata(small_strata, address, overwrite=overwrite)
+    both_are_there = small_strata.exists() and recipe.exists()
+    if small_strata.resolve() == recipe.resolve() or (both_are_there and small_strata.samefile(recipe)):
+        raise InvalidParameter(f"{_WHAT} and the recipe have one name. Name two files.", parameter="small_strata")
+
+
+@dataclass(frozen=True)
+class SmallStrata:
+    """What a list of small strata holds, in figures that can be shown.
+
+    Attributes
+    ----------
+    count : int
+        Strata with fewer than k records.
+    strata : tuple
+        The columns that make the strata.
+    k : int
+    place : str
+        The file that lists them.
+    """
+
+    count: int
+    strata: tuple[Any, ...]
+    k: int
+    place: str
+
+    def __str__(self) -> str:
+        strata = "stratum" if self.count == 1 else "strata"
+        return f"{self.count} {strata} with fewer than {self.k} records: written to {self.place} (private)"
+
+
+def check_small_strata(path: Path, address: str, *, overwrite: bool) -> None:
+    """Refuse a place for the list where others might read it; `address` is the source."""
+    if str(path) == "-" or (os.path.lexists(path) and not stat.S_ISREG(path.lstat().st_mode)):
+        raise InvalidParameter(
+            f"{_WHAT} is private: it is not printed, and written to no link, folder or device. Name a file for it.",
+            parameter="small_strata",
+        )
+    if not path.resolve().parent.is_dir():
+        raise InvalidParameter(f"there is no folder for {_WHAT}, {path.name!r}. Make it.", parameter="small_strata")
+    if lies_in_output(path, address):
+        raise InvalidParameter(
+            f"{_WHAT}, {path.name!r}, would lie in an output, which others may get. Name a file in another folder.",
+            parameter="small_strata",
+        )
+    check_apart_from(path, address)
+    check_absent(path, _WHAT, overwrite=overwrite)
+
+
+def write_small_strata(opened: Opened, path: Path, *, overwrite: bool = False) -> SmallStrata:
+    """Write the strata that have fewer than k records to a file that only its owner can read.
+
+    Parameters
+    ----------
+    opened : Opened
+        Its recipe names the strata and k, and says what becomes of records that lack a value.
+    path : Path
+        A CSV file: the values of each stratum and how many records it has, the smallest first. It must not lie in an
+        output, nor be a link.
+    overwrite : bool
+
+    Returns
+    -------
+    SmallStrata
+        Figures without a cell of the data.
+    """
+    check_small_strata(path, opened.address, overwrite=overwrite)
+    names = opened.recipe.roles.of(Role.STRATUM.value)
+    if not names:
+        raise InvalidParameter(
+            f"no column is a stratum, so there are no small ones to list. Name some: {setting('strata')}.",
+            parameter="strata",
+        )
+    rows = _small_strata(opened, list(names))
+    with private_file(path, _WHAT) as file:
+        csv.writer(file, lineterminator="\n").writerows([(*names, "records"), *rows])
+    return SmallStrata(len(rows), tuple(names), opened.recipe.k, str(path))
+
+
+def _small_strata(opened: Opened, names: list[Any]) -> list[tuple[Any, ...]]:
+    """Give the values of each stratum with fewer than k records, and how many it has, counted as masking does."""
+    recipe, source = opened.recipe, opened.source
+    masked = recipe.masked(source.table.column_names)
+    frame = frames.open_frame(source.typed(masked))
+    if recipe.masking.missing == "drop":
+        masks = frames.missing_rows(frame, [*masked, *names, *recipe.roles.of(Role.UNIT.value)])
+        if masks:
+            frame = frames.keep_rows(frame, ~np.logical_or.reduce(list(masks.values())))
+    _, firsts, sizes = np.unique(frames.category_codes(frame, names), return_index=True, return_counts=True)
+    small = [place for place in np.argsort(sizes, kind="stable") if sizes[place] < recipe.k]
+    values = frame.select(names)[firsts[small].tolist(), :].rows() if small else []
+    return [(*row, int(sizes[place])) for row, place in zip(values, small, strict=True)]
