@@ -8,6 +8,7 @@ from microagg.evaluate.score import scoring_index
 
 if TYPE_CHECKING:
     from microagg.evaluate.risk import DisclosureRisk
+    from microagg.evaluate.utility import LossMeasures
 
 _SHARE = (0.0, 100.0)
 
@@ -32,11 +33,14 @@ def _known(risk: "DisclosureRisk") -> str:
     return "keys" if risk.restricted else "columns"
 
 
+def _lost(loss: "LossMeasures") -> str:
+    if len(loss.numbers) == len(loss.columns):
+        return "Squared change, as a share of the variation."
+    return "What columns lost in their own terms, as a share of what one value for all would lose."
+
+
 _LOSS = (
-    Definition(
-        "IL", "loss", "information loss", "Squared change, as a share of the variation.", lambda loss: loss.percent,
-        unit="%",
-    ),
+    Definition("IL", "loss", "information loss", _lost, lambda loss: loss.percent, unit="%"),
     Definition(
         "IL1s", "loss", "change of a cell", "Mean change of a cell, in √2 standard deviations.", lambda loss: loss.il1s,
         compared=False,

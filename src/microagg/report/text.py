@@ -22,6 +22,12 @@ def listed(names: Sequence[Any], most: int = 12) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
+def first_of(words: Sequence[str], most: int = 4) -> str:
+    """Give the first of many words, and how many more there are."""
+    more = f" and {len(words) - most} more" if len(words) > most else ""
+    return ", ".join(words[:most]) + more
+
+
 def count(number: int) -> str:
     """Give a whole number, its thousands apart."""
     return f"{number:,}".replace(",", THIN)
