@@ -128,6 +128,11 @@ def measures_of(of: Literal["loss", "risk", "both"], *results: Any) -> tuple[Mea
     return tuple(measure for measure in found if measure is not None)
 
 
+def measures_of_both(loss: "LossMeasures", risk: "DisclosureRisk") -> tuple[Measure, ...]:
+    """Give every figure of a release: of loss, of risk, and of both together."""
+    return (*loss.measures, *risk.measures, *measures_of("both", loss, risk))
+
+
 def computed(of: Literal["loss", "risk"], original: Columns, masked: Columns, names: Sequence[Any]) -> dict[str, float]:
     """Compute the measures that are not had from the results; mostly there are none."""
     return {

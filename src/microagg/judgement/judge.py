@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from microagg.evaluate.definitions import measures_of
+from microagg.evaluate.definitions import measures_of_both
 from microagg.evaluate.measure import Measure
 from microagg.judgement.drawn import distributions_of
 from microagg.judgement.groups import diversity_of, groups_of, left_out_of, missing_of, standing_alone, strata_of
@@ -135,7 +135,7 @@ def judge(release: "Release[Any]", *, comparison: "Comparison | None" = None, pu
     return Judgement(
         public=public,
         run=run,
-        measures={} if public else {one.name: one for one in _measures(release)},
+        measures={} if public else {one.name: one for one in measures_of_both(release.loss, release.risk)},
         groups=groups_of(release, run, public),
         left_out=left_out_of(release, run, public),
         missing=missing_of(release, run, public),
@@ -151,11 +151,6 @@ def judge(release: "Release[Any]", *, comparison: "Comparison | None" = None, pu
         tree=None if public else tree_of(release),
         alternatives=None if public or comparison is None else alternatives_of(comparison),
     )
-
-
-def _measures(release: "Release[Any]") -> tuple[Measure, ...]:
-    loss, risk = release.loss, release.risk
-    return (*loss.measures, *risk.measures, *measures_of("both", loss, risk))
 
 
 def tree_of(release: "Release[Any]") -> Tree | None:

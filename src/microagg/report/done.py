@@ -3,9 +3,10 @@
 from microagg.judgement import Judgement
 from microagg.judgement.run import KindFacts, Run
 from microagg.report.parts import Fact
-from microagg.report.text import count, counted, percent, sentence
+from microagg.report.text import at_most, count, counted, sentence
 
 _KINDS = {"number": "number", "date": "date", "ordinal": "ordinal", "nominal": "nominal", "semi": "semi-continuous"}
+_MANY = {"number": "numbers", "date": "dates"}
 _NOMINAL = {
     "mode": "the commonest category, and of several that which the file as a whole still lacks most",
     "balanced": "that of its categories which the file as a whole still lacks most, so that shares are kept",
@@ -26,9 +27,9 @@ _WHOLE = "Where half of a group or more, and enough members, have a value, all g
 def kinds(run: Run) -> Fact:
     """Tell of which kind the masked columns are."""
     by_kind = _by_kind(run)
-    value = ", ".join(f"{len(names)} {_KINDS[kind]}" for kind, names in by_kind.items())
+    value = ", ".join(f"{len(names)} {_MANY.get(kind, _KINDS[kind])}" for kind, names in by_kind.items())
     if len(by_kind) == 1:
-        return Fact("kinds", f"all {_KINDS[next(iter(by_kind))]}")
+        return Fact("kinds", f"all {_MANY.get(next(iter(by_kind)), _KINDS[next(iter(by_kind))])}")
     return Fact("kinds", value, "; ".join(f"{_KINDS[kind]}: {', '.join(names)}" for kind, names in by_kind.items()))
 
 
@@ -41,7 +42,8 @@ def _by_kind(run: Run) -> dict[str, list[str]]:
 
 def released(run: Run) -> list[Fact]:
     """Tell what a group releases of each kind, and when it releases a spike."""
-    said = {kind.name: _said(kind, run) for kind in run.kinds.values() if not kind.with_taxonomy}
+    own = {kind.name: _said(kind, run) for kind in run.kinds.values() if not kind.with_taxonomy}
+    said = {kind: own[kind] for kind in _KINDS if kind in own}
     if set(said) == {"number"} and len({kind.said for kind in run.kinds.values()}) == 1:
         return [Fact("released", run.aggregate, f"each record has its group's {run.aggregate} in every masked column")]
     said |= {f"{kind.name} with a taxonomy": kind.said for kind in run.kinds.values() if kind.with_taxonomy}
@@ -103,6 +105,4 @@ def rounding(judgement: Judgement) -> Fact:
         return Fact("rounding", how, "" if judgement.public else "No column is a quantity.")
     steps = ", ".join(f"{one.column} to {one.step:g}" for one in rounded)
     most = max(abs(one.rounding_moved or 0.0) for one in rounded)
-    return Fact(
-        "rounding", how, f"{steps}. {f'Totals moved by at most {percent(most)}.' if most else 'No total moved.'}"
-    )
+    return Fact("rounding", how, f"{steps}. {f'Totals moved by {at_most(most)}.' if most else 'No total moved.'}")

@@ -45,6 +45,11 @@ def percent(value: float | None) -> str:
     return f"{_digits(value)}{FIXED}%"
 
 
+def at_most(value: float) -> str:
+    """Give a percentage that others do not exceed."""
+    return f"less than 0.01{FIXED}%" if 0 < value < 0.01 else f"at most {percent(value)}"
+
+
 def points(value: float | None) -> str:
     """Give a signed change."""
     if value is None or not math.isfinite(value):

@@ -3,7 +3,7 @@
 from microagg.judgement import Judgement
 from microagg.judgement.parts import ColumnChange, ColumnLoss
 from microagg.report.parts import Finding
-from microagg.report.text import FIXED, count, counted, first_of, listed, percent, points, quoted
+from microagg.report.text import FIXED, at_most, count, counted, first_of, listed, percent, points, quoted
 from microagg.report.worded import before_after, common_name
 
 _FEW_POINTS = 2.0  # by which the share of a column's commonest value may change without a warning
@@ -151,7 +151,7 @@ def totals(judgement: Judgement) -> list[Finding]:
         return []
     columns = first_of([f"{quoted(name)} {points(total)}{FIXED}%" for name, total in moved])
     rounding = max((abs(one.rounding_moved or 0.0) for one in judgement.loss.columns), default=0.0)
-    by_rounding = f"By rounding alone, at most {percent(rounding)}." if rounding else "Rounding moved none."
+    by_rounding = f"By rounding alone, {at_most(rounding)}." if rounding else "Rounding moved none."
     return [
         Finding(
             "look" if abs(moved[0][1]) >= _MOVED_TOTAL else "note", "totals",

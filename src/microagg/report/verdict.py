@@ -6,7 +6,7 @@ from microagg.judgement.run import AS_IT_IS, Run
 from microagg.report import values
 from microagg.report.findings import CLOSE, alone_words, by_column, findings, guessed_closely, strata_words
 from microagg.report.parts import Fact, State, Verdict, WrittenFacts
-from microagg.report.text import count, counted, listed, percent, quoted, sentence
+from microagg.report.text import at_most, count, counted, listed, percent, quoted, sentence
 from microagg.report.worded import before_after, common_name, loss_meaning, moved_words, sample_words
 from microagg.schema import Role
 
@@ -111,7 +111,7 @@ def _values(judgement: Judgement) -> list[Fact]:
         found.append("No missing cell was filled, and none was blanked.")
     moved = values.moved_totals(judgement)
     if moved:
-        found.append(f"Totals moved by at most {percent(abs(moved[0][1]))} ({quoted(moved[0][0])}).")
+        found.append(f"Totals moved by {at_most(abs(moved[0][1]))} ({quoted(moved[0][0])}).")
     return [Fact("Values", sentence(found))] if found else []
 
 
