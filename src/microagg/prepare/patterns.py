@@ -43,7 +43,7 @@ def find_patterns(table: Table, strata: NDArray[np.int64], k: int) -> Patterns:
     states = np.array(lacking)  # (columns that lack something, n)
     patterns = np.zeros(strata.size, dtype=np.int64)
     for own in states:
-        patterns = split_classes(patterns, own.astype(np.int64), own.astype(np.int64))
+        patterns = split_classes(patterns, own.astype(np.int64))
     both = split_classes(strata, patterns, patterns)
     first = first_of_each(both)
     sizes = np.bincount(both)

@@ -1,0 +1,43 @@
+"""Pieces by what records lack, against the definition."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from microagg.prepare.patterns import find_patterns
+from microagg.table import Table
+from tests.kinds.columns import coded, columns
+from tests.reference import mixed
+
+
+@given(st.data(), st.integers(2, 6))
+def test_pieces_are_those_of_the_definition(data, k):
+    n = data.draw(st.integers(1, 40))
+    drawn = data.draw(st.lists(columns(n, kinds=("number",)), min_size=1, max_size=4))
+    strata = data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    numbered = np.unique(strata, return_inverse=True)[1].astype(np.int64)
+    found = find_patterns(Table(tuple(coded(j, *one) for j, one in enumerate(drawn))), numbered, k)
+    expected = mixed.pieces([cells for _, cells in drawn], strata, k)
+    names = {}
+    assert [names.setdefault(piece, own) for piece, own in zip(expected, found.pieces, strict=True)] == list(
+        found.pieces
+    )
+    assert len(names) == found.pieces.max() + 1
+
+
+def test_rare_patterns_join_the_nearest_with_records_enough():
+    gone = ("missing", 1)
+    a = [1.0] * 6 + [gone] * 5 + [gone]
+    b = [1.0] * 6 + [1.0] * 5 + [gone]
+    table = Table((coded("a", "number", a), coded("b", "number", b)))
+    found = find_patterns(table, np.zeros(12, dtype=np.int64), 3)
+    assert (found.n_patterns, found.n_moved) == (3, 1)
+    assert found.pieces.tolist() == [0] * 6 + [1] * 6
+
+
+def test_where_no_pattern_has_k_records_the_stratum_is_one_piece():
+    gone = ("missing", 1)
+    table = Table((coded("a", "number", [1.0, gone, 1.0]), coded("b", "number", [1.0, 1.0, gone])))
+    found = find_patterns(table, np.zeros(3, dtype=np.int64), 2)
+    assert found.pieces.tolist() == [0, 0, 0]
+    assert found.n_patterns == 3

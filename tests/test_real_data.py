@@ -1,0 +1,205 @@
+"""Real surveys: figures that a slow, literal program has found, reached by `protect`."""
+
+import os
+from pathlib import Path
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import pytest
+
+import microagg as ma
+from microagg.io import frames
+from microagg.io.coding import open_table
+from microagg.prepare.embedding import embed
+from microagg.prepare.patterns import find_patterns
+from microagg.recipe.wishes import asked_of
+from tests.reference import mixed
+
+pytestmark = pytest.mark.casc
+
+EXACT = {"rounding": "none", "spike": 1, "spike_totals": "exact"}
+NINE = {
+    "age": "number",
+    "eqIncome": "number",
+    "hsize": "ordinal",
+    "rb090": "nominal",
+    "db040": "nominal",
+    "pl030": "nominal",
+    "pb220a": "nominal",
+    "py010n": "semi",
+    "hy090n": "semi",
+}
+
+
+def read(name, **how):
+    return pd.read_csv(Path(os.environ["MICROAGG_DATA"]) / f"{name}.csv", **how)
+
+
+@pytest.fixture(scope="module")
+def eusilc():
+    return read("eusilc", dtype={"pl030": "str"})
+
+
+@pytest.fixture(scope="module")
+def nine(eusilc):
+    return eusilc[list(NINE)]
+
+
+@pytest.fixture(scope="module")
+def yrbss():
+    frame = read("yrbss")
+    for name in ("grade", "text_while_driving_30d", "hours_tv_per_school_day", "school_night_hours_sleep"):
+        frame[name] = frame[name].astype("string")
+    return frame
+
+
+@pytest.fixture(scope="module")
+def psid():
+    return read("psid").drop(columns=["id", "year"])
+
+
+def coded(frame, **choices):
+    recipe = ma.Recipe.of(3, **choices)
+    return open_table(frames.open_frame(frame), asked_of(recipe, list(frame.columns), {}))[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "losses"), [("census", (5.6922, 9.0884, 14.1559)), ("tarragona", (16.9326, 22.4619, 33.1929))]
+)
+def test_files_of_numbers_lose_what_they_did(name, losses):
+    frame = ma.datasets.load(name)
+    for k, expected in zip((3, 5, 10), losses, strict=True):
+        assert ma.protect(frame, k, rounding="none").information.percent == pytest.approx(expected, abs=5e-5)
+
+
+def test_the_embedding_of_a_survey_adds_up(nine):
+    table = coded(nine, kinds=NINE)
+    points = embed(table, spike=1.0)
+    assert points.coordinates.shape[0] == 30
+    variances = [points.of_columns([j]).var(axis=1).sum() for j in range(9)]
+    for column, variance in zip(table, variances, strict=True):
+        whole = 0.966346 if column.name == "py010n" else 1.0
+        assert variance == pytest.approx(whole, abs=1e-12 if column.cells.states is None else 1e-6)
+    rng = np.random.default_rng(0)
+    one, other = rng.integers(0, len(nine), (2, 10_000))
+    found = ((points.coordinates[:, one] - points.coordinates[:, other]) ** 2).sum(axis=0)
+    expected = np.zeros(10_000)
+    for column in table:
+        cells = column.cells
+        states = np.zeros(len(nine), dtype=np.uint8) if cells.states is None else cells.states
+        if column.kind.name == "nominal":
+            codes = np.where(states > 0, -1.0, cells.values)
+            shares = np.unique(codes, return_counts=True)[1] / codes.size
+            expected += np.where(codes[one] == codes[other], 0.0, 2 / (1 - (shares**2).sum()))
+            continue
+        known = cells.known
+        parts = [((cells.values - known.mean()) / known.std(), 1.0)]
+        if column.kind.name == "semi":
+            flags = (cells.values == 0).astype(float)
+            parts = [(parts[0][0], 0.5), ((flags - flags[states == 0].mean()) / flags[states == 0].std(), 0.5)]
+        for scores, weight in parts:
+            scores = np.where(states > 0, 0.0, scores)
+            expected += weight * (scores[one] - scores[other]) ** 2
+        expected += (states[one] != states[other]).astype(float)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("missing", "losses"), [("pattern", (4.8938, 8.0234, 13.1839)), ("state", (4.8031, 7.8843, 12.7074))]
+)
+def test_nine_keys_of_a_survey_lose_what_the_reference_does(nine, missing, losses):
+    for k, expected in zip((3, 5, 10), losses, strict=True):
+        release = ma.protect(nine, k, kinds=NINE, missing=missing, **EXACT)
+        assert release.information.percent == pytest.approx(expected, rel=0.003)
+        assert len(release.data) == len(nine)
+        if missing == "pattern":
+            assert (release.missing.filled, release.missing.blanked) == ({}, {})
+
+
+def test_a_scale_by_ranges_loses_more(nine):
+    for k, least in ((3, 9.3), (5, 14.4), (10, 20.7)):
+        release = ma.protect(nine, k, kinds=NINE, missing="state", scale="range", **EXACT)
+        assert release.information.percent > least
+
+
+def released_k(frame, names):
+    """Count, as anybody would, the fewest rows that share their values, missing ones being a value."""
+    return int(frame[names].astype("string").fillna("<missing>").groupby(names).size().min())
+
+
+@pytest.mark.parametrize("method", ["mdav", "vmdav", "cbfs", "iamat", "maximum-distance", "projection", "ama"])
+def test_k_holds_on_what_is_released_by_every_method(method, nine, yrbss, psid):
+    for frame, kinds in ((nine, NINE), (yrbss, {}), (psid, {})):
+        frame = frame.iloc[:4000] if method == "iamat" else frame
+        release = ma.protect(frame, 5, kinds=kinds, method=method)
+        assert released_k(release.data, list(frame.columns)) >= 5
+        assert release.k_achieved >= 5
+
+
+def test_patterns_of_missing_values_stay_whole(yrbss):
+    table = coded(yrbss)
+    found = find_patterns(table, np.zeros(len(yrbss), dtype=np.int64), 3)
+    assert (found.n_patterns, found.n_moved, int(found.pieces.max()) + 1) == (160, 119, 66)
+    release = ma.protect(yrbss, 3, **EXACT)
+    assert sum(release.missing.filled.values()) == pytest.approx(93, abs=20)
+    assert sum(release.missing.blanked.values()) == pytest.approx(58, abs=20)
+    assert release.information.percent == pytest.approx(18.07, rel=0.02)
+    release = ma.protect(yrbss, 3, missing="state", **EXACT)
+    assert sum(release.missing.filled.values()) == pytest.approx(966, rel=0.1)
+    assert sum(release.missing.blanked.values()) == pytest.approx(2710, rel=0.1)
+
+
+def test_putting_missing_cells_back_would_break_the_promise(yrbss):
+    with pytest.raises(ma.errors.InvalidParameter, match="keep"):
+        ma.protect(yrbss, 3, missing="keep")
+    release = ma.protect(yrbss, 3, missing="state")
+    kept = release.data.mask(yrbss.isna().to_numpy()).astype("string").fillna("<missing>")
+    sizes = kept.groupby(list(kept.columns))[kept.columns[0]].transform("size")
+    assert (sizes < 3).mean() > 0.15
+
+
+def test_zeros_stay_where_a_spike_is_declared(eusilc):
+    adults = eusilc[eusilc["py010n"].notna()][["age", "py010n", "hy090n", "eqIncome"]]
+    kinds = {"py010n": "semi", "hy090n": "semi"}
+    release = ma.protect(adults, 5, kinds=kinds, **EXACT)
+    before, after = (adults["hy090n"] == 0).mean(), (release.data["hy090n"] == 0).mean()
+    assert before == pytest.approx(0.2436, abs=5e-5)
+    assert after >= 0.242
+    assert release.data["hy090n"].sum() == pytest.approx(adults["hy090n"].sum(), rel=1e-12)
+
+
+def test_tied_modes_keep_the_margins(nine):
+    release = ma.protect(nine, 3, kinds=NINE, missing="state", **EXACT)
+    before, after = (frame["db040"].value_counts(normalize=True) for frame in (nine, release.data))
+    assert (before - after.reindex(before.index)).abs().sum() / 2 <= 0.001
+    assert release.information.per_column["db040"] == pytest.approx(5.731, rel=0.02)
+    counts = pd.crosstab(release.groups, nine["db040"]).to_numpy()
+    assert (release.data["db040"].to_numpy() != nine["db040"].to_numpy()).sum() == len(nine) - counts.max(axis=1).sum()
+    alone = ma.protect(nine, 3, kinds=NINE, missing="state", n_jobs=1, **EXACT)
+    assert alone.data.equals(release.data)
+
+
+def test_the_oracle_gives_the_released_modes(nine):
+    release = ma.protect(nine.iloc[:1500], 3, kinds=NINE, **EXACT)
+    codes = {value: float(number) for number, value in enumerate(sorted(nine["db040"].unique()))}
+    cells = [codes[value] for value in nine["db040"].iloc[:1500]]
+    expected = mixed.modes(cells, release.groups.tolist())
+    assert [codes[value] for value in release.data["db040"]] == [expected[group] for group in release.groups]
+
+
+def test_dates_come_back_as_dates():
+    days = pd.to_datetime(["2020-01-01", "2020-01-02"]).tz_localize("Europe/Vienna")
+    for frame in (pd.DataFrame({"day": days}), nw.from_native(pd.DataFrame({"day": days})).to_polars()):
+        assert ma.protect(frame, 2).data["day"].dtype == frame["day"].dtype
+    plain = pd.DataFrame({"day": pd.to_datetime(["2020-01-01", "2020-01-02"])}).astype({"day": "date32[pyarrow]"})
+    assert [str(day) for day in ma.protect(plain, 2).data["day"]] == ["2020-01-01"] * 2
+
+
+def test_linkage_on_all_keys_is_that_of_the_reference(nine):
+    for k, linked, in_group in ((3, 26.32, 78.96), (5, 14.22, 71.13), (10, 5.97, 59.74)):
+        release = ma.protect(nine, k, kinds=NINE, missing="state", **EXACT)
+        risk = release.risk_for()
+        assert risk.full_keys == pytest.approx(linked, rel=0.02)
+        assert risk.full_keys * k == pytest.approx(in_group, rel=0.02)
+        assert risk.full_keys <= 100 / k
