@@ -82,6 +82,7 @@ def test_totals_and_the_commonest_value_of_a_number():
         ([0, 10, 20, 30], False),  # amounts in tens
         ([110, 121, 253, 310, 741], True),
         ([1, 2, 3, 4, 5, 6, 7, 9], False),  # one that nobody has
+        ([5, 10, *range(20, 46), 50, 60], False),  # hours: rare ones leave gaps, but fewer than half
         ([1, 2, 99], True),
         ([1, 9], False),  # two values have no gap
     ],

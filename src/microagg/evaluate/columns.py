@@ -15,7 +15,10 @@ from microagg.parallel import in_parallel
 from microagg.table import Coded, Table
 
 _MOST_CODES = 50  # different values: above, whole numbers are taken for quantities
-_GAPS = 0.2  # of the steps between the lowest and the highest value: with fewer unused, they are taken for quantities
+_CANCELLED = 0.05  # of the sum of absolute values: a total that is less is not compared
+_GAPS = (
+    0.5  # of the steps between the lowest and the highest value: codes leave out so many, few hours or children do not
+)
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class ColumnChange:
     span : float
         How wide the groups are, on average over the records (NCP): range by range, or categories by categories.
     total : float or None
-        Of a quantity: how far its total moved.
+        Of a quantity: how far its total moved; None where positive and negative values nearly cancel.
     filled, blanked : int
         Cells that were missing and have a value now, and the other way.
     coded : bool
@@ -129,8 +132,9 @@ def _total_moved(known: NDArray[np.float64], released: NDArray[np.float64]) -> f
         return None
     power = -int(np.frexp(largest)[1])  # no sum overflows
     before, after = exact_sum(np.ldexp(known, power)), exact_sum(np.ldexp(released, power))
-    # Where positive and negative values cancel, what is left is no measure of them.
-    return 100.0 * (after - before) / abs(before) if abs(before) > 1e-6 * known.size else None
+    # Where positive and negative values nearly cancel, what is left is no measure of them.
+    whole = exact_sum(np.abs(np.ldexp(known, power)))
+    return 100.0 * (after - before) / abs(before) if abs(before) > _CANCELLED * whole else None
 
 
 def _uncertainty(before: Cells, after: Cells) -> float:

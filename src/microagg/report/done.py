@@ -3,10 +3,9 @@
 from microagg.judgement import Judgement
 from microagg.judgement.run import KindFacts, Run
 from microagg.report.parts import Fact
-from microagg.report.text import at_most, count, counted, sentence
+from microagg.report.text import at_most, count, counted, first_of, sentence
 
 _KINDS = {"number": "number", "date": "date", "ordinal": "ordinal", "nominal": "nominal", "semi": "semi-continuous"}
-_MANY = {"number": "numbers", "date": "dates"}
 _NOMINAL = {
     "mode": "the commonest category, and of several that which the file as a whole still lacks most",
     "balanced": "that of its categories which the file as a whole still lacks most, so that shares are kept",
@@ -27,10 +26,14 @@ _WHOLE = "Where half of a group or more, and enough members, have a value, all g
 def kinds(run: Run) -> Fact:
     """Tell of which kind the masked columns are."""
     by_kind = _by_kind(run)
-    value = ", ".join(f"{len(names)} {_MANY.get(kind, _KINDS[kind])}" for kind, names in by_kind.items())
     if len(by_kind) == 1:
-        return Fact("kinds", f"all {_MANY.get(next(iter(by_kind)), _KINDS[next(iter(by_kind))])}")
+        return Fact("kinds", f"all {_called(next(iter(by_kind)))}")
+    value = ", ".join(f"{len(names)} {_called(kind, len(names))}" for kind, names in by_kind.items())
     return Fact("kinds", value, "; ".join(f"{_KINDS[kind]}: {', '.join(names)}" for kind, names in by_kind.items()))
+
+
+def _called(kind: str, number: int = 2) -> str:
+    return _KINDS[kind] + ("s" if number > 1 and kind in ("number", "date") else "")
 
 
 def _by_kind(run: Run) -> dict[str, list[str]]:
@@ -100,9 +103,19 @@ def rounding(judgement: Judgement) -> Fact:
     if run.rounding == "none":
         return Fact("rounding", "none", "Means have the digits that they come with.")
     how = "to the step of each column's values" if run.rounding == "auto" else "to steps that were chosen by column"
-    rounded = [one for one in judgement.loss.columns if one.step is not None]
+    rounded = {one.column: one for one in judgement.loss.columns if one.step is not None}
     if not rounded:
         return Fact("rounding", how, "" if judgement.public else "No column is a quantity.")
-    steps = ", ".join(f"{one.column} to {one.step:g}" for one in rounded)
-    most = max(abs(one.rounding_moved or 0.0) for one in rounded)
+    names: dict[float | None, list[str]] = {}
+    for name in run.kinds:  # in the order of the file
+        if name in rounded:
+            names.setdefault(rounded[name].step, []).append(name)
+    steps = "; ".join(f"{step:g}: {first_of(columns)}" for step, columns in names.items())
+    most = rounding_moved(judgement)
     return Fact("rounding", how, f"{steps}. {f'Totals moved by {at_most(most)}.' if most else 'No total moved.'}")
+
+
+def rounding_moved(judgement: Judgement) -> float:
+    """Give how far a total moved by rounding at most, in percent, among those that can be compared."""
+    columns = [one for one in judgement.loss.columns if one.change is not None and one.change.total is not None]
+    return max((abs(one.rounding_moved or 0.0) for one in columns), default=0.0)

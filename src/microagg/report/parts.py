@@ -162,6 +162,7 @@ class LossSection(Loss):
     columns: tuple[LossRow, ...]
     meaning: str  # of what the loss is a share
     scale: str  # what the words mean
+    mixed: bool  # whether there are columns that are no quantities
     in_own_terms: bool  # whether there is more to say of columns than the loss of numbers
     figures: tuple[Figure, ...]
 

@@ -2,9 +2,10 @@
 
 from microagg.judgement import Judgement
 from microagg.judgement.parts import ColumnChange, ColumnLoss
+from microagg.report.done import rounding_moved
 from microagg.report.parts import Finding
 from microagg.report.text import FIXED, at_most, count, counted, first_of, listed, percent, points, quoted
-from microagg.report.worded import before_after, common_name
+from microagg.report.worded import before_after, has_spike
 
 _FEW_POINTS = 2.0  # by which the share of a column's commonest value may change without a warning
 _LEFT_OUT = 1.0  # percent of the records: fewer are noted only
@@ -27,26 +28,30 @@ def columns_of_codes(judgement: Judgement) -> list[Changed]:
 
 def codes(judgement: Judgement) -> list[Finding]:
     """Tell which columns look like codes and were masked as numbers."""
-    found = []
-    for one, change in columns_of_codes(judgement):
-        nobody = ""
-        if change.unknown:
-            nobody = f" {percent(change.unknown)} of the records are released with a number that no record had."
-        found.append(
-            Finding(
-                "look", "codes",
-                f"{quoted(one.column)} looks like codes (few whole numbers, with gaps) and was masked as a number: the "
-                f"{judgement.run.aggregate} of codes means nothing.{nobody} If they are codes, declare the column "
-                f"nominal, or ordinal where they have an order.",
-                f"{quoted(one.column)} looks like codes and was masked as a number.{nobody}",
-            )
-        )  # fmt: skip
-    return found
+    columns = columns_of_codes(judgement)
+    if not columns:
+        return []
+    names = listed([one.column for one, _ in columns], 4)
+    look, masked = ("looks", "was masked as a number") if len(columns) == 1 else ("look", "were masked as numbers")
+    unknown = max(change.unknown or 0.0 for _, change in columns)
+    upto = "" if len(columns) == 1 else "up to "
+    nobody = (
+        f" In {upto}{percent(unknown)} of the records the released number is one that nobody had." if unknown else ""
+    )
+    return [
+        Finding(
+            "look", "codes",
+            f"{names} {look} like codes (few whole numbers, with gaps) and {masked}: the "
+            f"{judgement.run.aggregate} of codes means nothing.{nobody} If they are codes, declare the column nominal, "
+            f"or ordinal where they have an order.",
+            f"{names} {look} like codes and {masked}.{nobody}",
+        )
+    ]  # fmt: skip
 
 
 def lost_spikes(judgement: Judgement) -> list[Changed]:
     """Give the columns in which the share of the commonest value fell by more than a few points."""
-    return [(one, change) for one, change in _columns(judgement) if _risen(change) < -_FEW_POINTS]
+    return [(one, change) for one, change in _columns(judgement) if has_spike(one) and _risen(change) < -_FEW_POINTS]
 
 
 def _risen(change: ColumnChange) -> float:
@@ -56,28 +61,33 @@ def _risen(change: ColumnChange) -> float:
 
 def spikes(judgement: Judgement) -> list[Finding]:
     """Tell in which columns zeros were averaged away, or values became zeros."""
-    found = []
-    for one, change in _columns(judgement):
-        risen = _risen(change)
-        if abs(risen) <= _FEW_POINTS:
-            continue
-        if risen > 0:
-            remedy = "Release the spike only where all members have it, or form groups on fewer columns."
-        elif one.kind == "semi":
-            remedy = "Give being at the spike more weight, or form groups on fewer columns."
-        else:
-            remedy = "Declare the column semi-continuous, so that groups keep to its spike."
-        what, shares = common_name(change.common), before_after(change)
-        verb, done = "are" if what == "zeros" else "is", "added" if risen > 0 else "lost"
-        found.append(
-            Finding(
-                "look", "zeros" if what == "zeros" else "commonest value",
-                f"{what[0].upper()}{what[1:]} {verb} {done} in {quoted(one.column)}: {shares} masking, of all records. "
-                f"Shares, and regressions on logarithms, follow. {remedy}",
-                f"{what} {done} in {quoted(one.column)}: {shares}.",
-            )
-        )  # fmt: skip
-    return found
+    gained = [(one, change) for one, change in _columns(judgement) if has_spike(one) and _risen(change) > _FEW_POINTS]
+    zeros = [(one, change) for one, change in lost_spikes(judgement) if change.common == 0]
+    others = [(one, change) for one, change in lost_spikes(judgement) if change.common != 0]
+    lost = _moved_spikes("zeros", "lost", zeros) + _moved_spikes("the commonest value", "lost", others)
+    return lost + _moved_spikes("spikes", "added", gained)
+
+
+def _moved_spikes(what: str, done: str, columns: list[Changed]) -> list[Finding]:
+    """Say of all columns at once that values at their spike were lost or added."""
+    if not columns:
+        return []
+    names = first_of([f"{quoted(one.column)} ({before_after(change)})" for one, change in columns])
+    verb = "is" if what == "the commonest value" else "are"
+    if done == "added":
+        remedy = "Release the spike only where all members have it, or form groups on fewer columns."
+    elif all(one.kind == "semi" for one, _ in columns):
+        remedy = "Give being at the spike more weight, or form groups on fewer columns."
+    else:
+        remedy = "Declare such columns semi-continuous, so that groups keep to the spike."
+    return [
+        Finding(
+            "look", what,
+            f"{what[0].upper()}{what[1:]} {verb} {done} by masking, in shares of all records: {names}. Shares, and "
+            f"regressions on logarithms, follow. {remedy}",
+            f"{what} {done}: {names}.",
+        )
+    ]  # fmt: skip
 
 
 def left_out_share(judgement: Judgement) -> float:
@@ -150,7 +160,7 @@ def totals(judgement: Judgement) -> list[Finding]:
     if not moved:
         return []
     columns = first_of([f"{quoted(name)} {points(total)}{FIXED}%" for name, total in moved])
-    rounding = max((abs(one.rounding_moved or 0.0) for one in judgement.loss.columns), default=0.0)
+    rounding = rounding_moved(judgement)
     by_rounding = f"By rounding alone, {at_most(rounding)}." if rounding else "Rounding moved none."
     return [
         Finding(

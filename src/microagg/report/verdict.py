@@ -73,14 +73,17 @@ def _not_covered(judgement: Judgement) -> list[str]:
     if values.left_out_share(judgement):
         records, percentage = judgement.left_out.records or 0, percent(judgement.left_out.percent)
         found.append(f"{counted(records, 'record is', 'records are')} left out ({percentage}).")
-    lost = [(one.column, common_name(change.common)) for one, change in values.lost_spikes(judgement)]
-    zeros = [name for name, what in lost if what == "zeros"]
-    others = [name for name, what in lost if what != "zeros"]
+    lost = [(one.column, change.common) for one, change in values.lost_spikes(judgement)]
+    zeros = [name for name, common in lost if common == 0]
+    others = [name for name, common in lost if common != 0]
     found.append(f"Zeros are lost in {listed(zeros, 3)}." if zeros else "")
     found.append(f"The commonest value is lost in {listed(others, 3)}." if others else "")
     codes = [one.column for one, _ in values.columns_of_codes(judgement)]
     if codes:
-        found.append(f"{listed(codes, 3)} {'looks' if len(codes) == 1 else 'look'} like codes, masked as numbers.")
+        looks = "looks like codes and was masked as a number"
+        found.append(
+            f"{listed(codes, 3)} {looks if len(codes) == 1 else 'look like codes and were masked as numbers'}."
+        )
     return found
 
 

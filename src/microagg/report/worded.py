@@ -33,7 +33,7 @@ from microagg.report.parts import (
 from microagg.report.text import FIXED, count, counted, listed, percent, points, sentence
 
 LOSS_SCALE = "Small: below 5 %; moderate: 5 to 20 %; large: above. A convention of this report."
-_COMMON = 5.0  # percent of the records: a value that so many have is worth a word where it is no spike
+_COMMON = 10.0  # percent of the records: a value that so many have is a spike, declared or not
 _UNDRAWN = {
     "": "",
     "constant": "one value throughout",
@@ -87,7 +87,8 @@ def loss(judgement: Judgement) -> LossSection:
         meaning=loss_meaning(judgement),
         scale=LOSS_SCALE,
         figures=tuple(_figure(one) for one in judgement.measures.values() if one.of == "loss"),
-        in_own_terms=any(one.own for one in columns) or not only_numbers(judgement),
+        mixed=not only_numbers(judgement),
+        in_own_terms=not judgement.public and any(one.kind != "number" or has_spike(one) for one in columns),
     )
 
 
@@ -113,11 +114,16 @@ def _own_words(one: ColumnLoss) -> str:
         words.append(f"{percent(change.mismatches)} of the records have another category")
     if change.levels is not None:
         words.append(f"a level moved by {percent(change.levels)} of the scale on average")
-    if one.kind == "semi" or (change.common_before or 0.0) >= _COMMON:
+    if has_spike(one):
         words.append(f"{common_name(change.common)} {before_after(change)}")
     if change.total is not None and abs(change.total) >= 0.005:
         words.append(f"total {points(change.total)}{FIXED}%")
     return "; ".join(words)
+
+
+def has_spike(one: ColumnLoss) -> bool:
+    """Tell whether a column has a value that many records have, and others."""
+    return one.change is not None and (one.kind == "semi" or _COMMON <= (one.change.common_before or 0.0) < 100.0)
 
 
 def common_name(value: float | None) -> str:

@@ -17,7 +17,7 @@ _SLOT, _BAR, _GAP = 58.0, 30.0, 10.0  # of a bar that stands beside bins
 def bars(one: Distribution) -> Markup:
     """Draw the share of each category, one below the other: before as an area, after as an outline."""
     names = [cut_short(_name(bar), _MOST_NAME, FONT) for bar in one.bars]
-    left = 6.0 + max(text_width(name, FONT) for name in names)
+    left = 8.0 + max(text_width(name, FONT) for name in names)
     longest = max(max(bar.before or 0.0, bar.after) for bar in one.bars)
     across = Scale(0.0, max(longest, 1e-9), 0.0, _WIDTH - left - _FIGURES)
     rows = [
