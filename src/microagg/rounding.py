@@ -110,6 +110,9 @@ def _rounded(column: Coded, power: int) -> Cells:
 def _moved(before: Cells, after: Cells, sizes: NDArray[np.int64]) -> float:
     """Give how far the total moved, as a share of itself."""
     present = before.present
-    total = exact_sum(before.values[present] * sizes[present])
-    change = exact_sum((after.values[present] - before.values[present]) * sizes[present])
+    known = before.values[present]
+    power = -int(np.frexp(np.abs(known).max(initial=0.0))[1])  # no sum overflows
+    was, now = np.ldexp(known, power), np.ldexp(after.values[present], power)
+    total = exact_sum(was * sizes[present])
+    change = exact_sum((now - was) * sizes[present])
     return change / total if total else 0.0

@@ -120,7 +120,7 @@ def test_a_new_measure_and_a_new_method_are_reported_by_their_own_words():
     model = build(release, comparison=compared)
     figure = next(one for one in model.loss.figures if one.symbol == "worst cell")
     assert (figure.name, figure.meaning) == ("the cell that moved most", "The largest change of a cell, as it is.")
-    original, masked = release._both()
+    original, masked = (both.matrix() for both in release._both())
     assert figure.value == np.abs(original - masked).max()
     method = next(one for one in model.done if one.name == "method")
     assert (method.value, method.why) == ("in-order", "groups of k as the records stand")

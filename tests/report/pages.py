@@ -66,11 +66,23 @@ def _odd_names():
     return {}, release.with_risk(release.risk_for(["c0", "c1"]))
 
 
+def _mixed():
+    """Categories, levels, dates, spikes, missing values, rare patterns; a weight that tells many apart."""
+    table = ma.datasets.households(1200, seed=0)
+    masked = ["region", "sex", "birth", "education", "status", "occupation", "hours", "wage", "income"]
+    release = ma.protect(
+        table, 3, quasi=masked, kinds={"wage": "semi"}, identifiers=["household", "person"], keep=["size"],
+        confidential=["diagnosis"], weight="weight", rest="drop",
+    )  # fmt: skip
+    return {}, release.with_risk(release.risk_for(["sex", "birth", "region"]))
+
+
 KINDS = {
     "everything": _everything,
     "single_columns": _single_columns,
     "few_keys": _few_keys,
     "odd_names": _odd_names,
+    "mixed": _mixed,
 }
 
 

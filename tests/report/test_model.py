@@ -86,7 +86,9 @@ def test_how_the_file_was_written_is_told_by_who_wrote_it():
 
 
 def test_what_the_intruder_is_taken_to_know_is_said_wherever_risk_is():
-    release = ma.protect(SURVEY.select(["age", "income", "tax"]), k=30)  # lower, values lie close to the released ones
+    values = np.random.default_rng(0).normal(size=(3, 600))
+    table = pa.table(values.tolist(), ["age", "income", "tax"])
+    release = ma.protect(table, k=30)  # lower, values lie close to the released ones
     plain = build(release)
     assert plain.verdict.state == "good"
     assert not plain.risk.restricted
@@ -131,14 +133,15 @@ def test_columns_released_as_they_are_are_told_where_they_single_people_out():
     release = ma.protect(table, 5, **roles)
     found = build(release)
     assert found.verdict.state == "look"
-    assert "It does not cover “income”, by which half of the records or more could be told apart." in (
-        found.verdict.headline
-    )
-    assert "shoe" not in found.verdict.headline  # 10 % are not most
-    shoe, income = found.verdict.look_first[:2]
+    assert found.verdict.headline.endswith(
+        "But 200 of 200 records (100\u00a0%) are alone by all that is released; “income” would do for half of all or "
+        "more."
+    )  # and “shoe” is not named: 10 % are not most
+    everything, shoe, income = found.verdict.look_first[:3]
+    assert everything.startswith("200 of 200 records (100\u00a0%) are alone by all that is released: nobody else")
     assert shoe.startswith("“shoe” is released as it is, and in 10\u00a0% of the records its value is nobody else's")
     assert income.startswith("“income” is confidential and released as it is, and in 100\u00a0% of the records")
-    assert not any("“sick”" in text and "nobody else" in text for text in found.verdict.look_first)
+    assert not any("“sick”" in text and "nobody else" in text for text in found.verdict.look_first[1:])
     public = build(release, public=True)
     assert public.verdict.headline.endswith("It does not cover “shoe”, “income” and “sick”, released unchanged.")
     assert public.verdict.look_first == ()
@@ -146,10 +149,10 @@ def test_columns_released_as_they_are_are_told_where_they_single_people_out():
     more = build(
         ma.protect(table.append_column("tag", pa.array(map(str, range(n)))), 5, **roles | {"keep": ["shoe", "tag"]})
     )
-    together = more.verdict.look_first[0]
+    together = more.verdict.look_first[1]
     assert together.startswith("3 columns are released as they are")
     assert "“tag” (100\u00a0%), “income” (100\u00a0%, confidential), “shoe” (10\u00a0%)" in together
-    assert "It does not cover “tag” and “income”" in more.verdict.headline
+    assert "; “tag” and “income” each would do for half of all or more." in more.verdict.headline
 
 
 def test_columns_that_single_people_out_only_together_are_told():
@@ -164,24 +167,32 @@ def test_columns_that_single_people_out_only_together_are_told():
     share = f"{100 * np.count_nonzero(counts == 1) / n:.1f}\u00a0% of the records"
     found = build(release)
     assert found.verdict.state == "look"
-    assert found.verdict.headline.endswith(
-        f"It does not cover “birth”, “town” and “sick”, by which, with the stratum “sex”, {share} could be told apart."
-    )
-    assert found.verdict.look_first[0].startswith("“birth”, “town” and “sick” and the stratum “sex” are released")
-    assert f"nobody else's in {share}" in found.verdict.look_first[0]
+    everything = [*columns, *masked, "sex"]
+    released = np.array([np.asarray(release.data[name], dtype=float) for name in everything])
+    _, numbers = np.unique(released, axis=1, return_counts=True)
+    alone = np.count_nonzero(numbers == 1)
+    of_all = f"{alone} of 400 records ({100 * alone / n:.1f}".removesuffix(".0") + "\u00a0%)"
+    assert found.verdict.headline.endswith(f"But {of_all} are alone by all that is released.")
+    assert found.verdict.alone_percent == 100 * alone / n
+    assert found.verdict.look_first[1].startswith("“birth”, “town” and “sick” and the stratum “sex” are released")
+    assert f"nobody else's in {share}" in found.verdict.look_first[1]
     public = build(release, public=True).verdict
     assert public.headline.endswith("It does not cover “birth”, “town” and “sick”, released unchanged.")
-    # Below half it is no headline, and still worth a look.
+    # Fewer are in the headline too.
     few = ma.protect(table.drop_columns(["town"]), 5, keep=["birth"], confidential=["sick"], strata=["sex"])
     codes = np.array([columns["birth"], columns["sick"], table["sex"]])
     _, counts = np.unique(codes, axis=1, return_counts=True)
     assert 0 < np.count_nonzero(counts == 1) < n / 2
     found = build(few).verdict
-    assert (found.state, found.headline.count(".")) == ("look", 1)
-    assert "“birth” and “sick”" in found.look_first[0]
+    assert found.state == "look"
+    assert "are alone by all that is released." in found.headline
+    assert any("“birth” and “sick” and the stratum" in text for text in found.look_first)
     # Where nobody stands alone there is nothing to say.
-    calm = build(ma.protect(table.select([*masked, "birth"]), 5, keep=["birth"])).verdict
+    same = table.select([*masked]).append_column("same", pa.array(["x"] * n))
+    calm = build(ma.protect(same, 5, keep=["same"])).verdict
     assert calm.state == "good"
+    assert calm.headline.count(".") == 1
+    assert calm.alone_percent == 0
 
 
 def test_a_group_with_one_confidential_value_is_no_reason_to_be_at_ease():

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
-from microagg.judgement.parts import Correlations, Distribution, Tree
+from microagg.judgement.parts import Bar, Correlations, Distribution, Tree
 from microagg.report import build, pictures
 from microagg.report.html import render_section
 from microagg.report.parts import MapRow, MapSection, RecordsPicture
@@ -210,3 +210,71 @@ def test_a_report_needs_no_matplotlib(tmp_path):
     )
     assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "False\n"
     assert "<svg" in (tmp_path / "a.html").read_text()
+
+
+CATEGORIES = Distribution(
+    "sex & more", (), (), (), None,
+    bars=(Bar("category", BAD, 51.0, 50.5), Bar("others", "3", 30.0, 30.0), Bar("missing", "", 19.0, 19.5)),
+)  # fmt: skip
+APART = Distribution(
+    "wage", (0.0, 10.0, 20.0, 30.0), (10.0, 20.0, 10.0), (8.0, 24.0, 8.0), 0.0,
+    bars=(Bar("spike", "0", 38.1, 36.0), Bar("missing", "", 21.9, 21.9)),
+)  # fmt: skip
+DATES = Distribution(
+    "born", (0.0, 365.0, 730.0, 1096.0), (20.0, 50.0, 30.0), (10.0, 60.0, 30.0), 0.0,
+    marks=("1970", "1971", "1972", "1973"),
+)  # fmt: skip
+
+
+def test_categories_are_bars_as_long_as_their_shares():
+    root = ET.fromstring(pictures.distribution(CATEGORIES))
+    assert root.attrib["aria-label"].endswith(
+        "3 others: 30\u00a0% before, 30\u00a0% after. missing: 19\u00a0% before, 19.5\u00a0% after."
+    )
+    lengths = {
+        kind: [float(bar.attrib["width"]) for bar in root.iter("rect") if bar.attrib.get("class") == kind]
+        for kind in ("before", "after")
+    }
+    assert np.array(lengths["before"]) / lengths["before"][0] == pytest.approx([1, 30 / 51, 19 / 51], abs=0.01)
+    assert np.array(lengths["after"]) / lengths["before"][0] == pytest.approx([50.5 / 51, 30 / 51, 19.5 / 51], abs=0.01)
+    assert "<script" not in pictures.distribution(CATEGORIES)
+    masked = Distribution(
+        "sex", (), (), (), None, bars=(Bar("category", "f", None, 51.0), Bar("others", "", None, 49.0))
+    )
+    drawn = pictures.distribution(masked)
+    assert 'class="before"' not in drawn
+    assert "others: 49\u00a0%" in drawn
+
+
+def test_what_stands_apart_is_as_high_as_its_share_of_all_records():
+    root = ET.fromstring(pictures.distribution(APART))
+    frame = next(bar for bar in root.iter("rect") if bar.attrib.get("class") == "frame")
+    whole = float(frame.attrib["height"])
+    heights = [float(bar.attrib["height"]) for bar in root.iter("rect") if bar.attrib.get("class") == "before"]
+    assert np.array(heights) / whole == pytest.approx([0.381, 0.219], abs=0.001)
+    texts = [text.text for text in root.iter("text")]
+    assert {"zero", "missing"} <= set(texts)
+    assert any(text.startswith("38.1") and text.endswith("36.0") for text in texts)
+    first = float(re.match(r"M([\d.]+)", root.find("path").attrib["d"])[1])
+    assert first > 2 * 58  # the bins begin beside them
+    assert "zero: 38.1\u00a0% before, 36\u00a0% after." in root.attrib["aria-label"]
+
+
+def test_dates_are_written_as_dates():
+    root = ET.fromstring(pictures.distribution(DATES))
+    assert [text.text for text in root.iter("text")] == ["1970", "1971", "1972", "1973"]
+    titles = [title.text.split(":")[0] for title in root.iter("title")]
+    assert titles == ["before 1971", "1971 to 1972", "1972 or later"]
+    public = Distribution("born", DATES.edges, (), (20.0, 50.0, 30.0), None, marks=("", "1971", "1972", ""))
+    drawn = ET.fromstring(pictures.distribution(public))
+    assert [text.text for text in drawn.iter("text")] == ["1971", "1972"]
+
+
+def test_long_names_of_dates_have_room():
+    marks = tuple(f"2024-02-{day:02} 12:00" for day in range(1, 21))
+    shares = (5.0,) * 19
+    one = Distribution("seen", tuple(map(float, range(20))), shares, shares, 0.0, marks=marks)
+    texts = list(ET.fromstring(pictures.distribution(one)).iter("text"))
+    places = [float(text.attrib["x"]) for text in texts]
+    assert 1 < len(texts) <= 3
+    assert min(np.diff(places)) > text_width(marks[0], 11.0)

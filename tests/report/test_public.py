@@ -47,7 +47,7 @@ def test_what_is_told_is_true_and_one_group_could_not_have_made_it():
     assert not told[3]  # a few hold nearly all capital
     for (name, lost), may in zip(release.information.per_column.items(), told, strict=True):
         assert words_of(release)[name] == (loss_word(lost) if may else NOT_TOLD)
-    _, masked = release._both()
+    masked = release._both()[1].matrix()
     for j, may in enumerate(told):
         values, mean = masked[j], masked[j].mean()
         worst = 0.0
@@ -62,16 +62,28 @@ def test_what_is_told_is_true_and_one_group_could_not_have_made_it():
         assert (loss_word(worst) == "small") == may
 
 
-def test_the_loss_overall_is_that_of_the_columns_told():
+def test_the_loss_overall_is_told_only_where_that_of_every_column_is():
     release = ma.protect(file_with_award([0.0, 0.0, 500.0, 0.0, 0.0]), K, select=["wealth"])
     assert loss_word(release.information.percent) == "large"  # by the award
     found = build(release, public=True)
-    assert found.loss.word == "small"
+    assert found.loss.word == NOT_TOLD  # "small", of two columns, would contradict the page inside
     lost = next(line.value for line in found.verdict.lines if line.name == "Lost")
-    assert lost.startswith("The loss of information is small in the 2 columns of which it can be told.")
-    page = render(found)
-    assert "where told" in page
-    assert "whose outlier it might then give away" in page
+    assert lost.startswith("The loss of information as a whole is not told: in some of the columns one group")
+    assert "It is told of 2 columns." in lost
+    assert "whose outlier it might then give away" in render(found)
+
+
+def test_inside_and_outside_the_loss_overall_is_the_same_or_not_told():
+    table = ma.datasets.survey(6000, seed=0)
+    for names in (["age", "hours"], ["age", "hours", "wage", "capital"], ["age", "region"]):
+        release = ma.protect(table.select(names), K)
+        inside, outside = build(release), build(release, public=True)
+        assert outside.loss.word in (inside.loss.word, NOT_TOLD)
+        assert (outside.loss.word == NOT_TOLD) == any(one.word == NOT_TOLD for one in outside.loss.columns)
+        assert all(
+            one.word in (NOT_TOLD, next(other.word for other in inside.loss.columns if other.column == one.column))
+            for one in outside.loss.columns
+        )
 
 
 def test_correlations_are_told_in_coarse_steps_and_of_told_columns_alone():

@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 from microagg.cli._opening import opened, show
-from microagg.cli._options import listed
 from microagg.cli._terminal import Terminal
 from microagg.desk.again import command
 from microagg.desk.facts import inspection_facts, small_strata_facts
 from microagg.desk.inspecting import check_inspection, write_small_strata
+from microagg.recipe.typed import listed
 
 
 def run(terminal: Terminal, source: str, output: Path, chosen: dict[str, Any], **wished: Any) -> None:

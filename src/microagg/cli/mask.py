@@ -9,7 +9,7 @@ from microagg.cli._opening import opened, understood
 from microagg.cli._terminal import Terminal
 from microagg.desk import masking, writing
 from microagg.desk.again import command, script
-from microagg.desk.facts import file_release_facts, release_facts
+from microagg.desk.facts import file_release_facts, written_facts
 from microagg.desk.opening import DEFAULT_K
 from microagg.desk.remarks import listen_closely
 from microagg.errors import InvalidParameter
@@ -61,6 +61,8 @@ def _in_memory(terminal: Terminal, address: str, wishes: Wishes, chosen: dict[st
     with terminal.wait("writing and counting"):
         written = writing.write(release, file, wishes.output, to=wishes.to, overwrite=wishes.force)
     terminal.say(f"\n{release!r}")
+    for warning in written.warnings:
+        terminal.say(f"Warning: {warning}")
     for what, place in written.places.items():
         terminal.say(f"{what.replace('_', ' ').capitalize()}: {place}")
     again = command(address, written.places["recipe"], wishes.output, to=wishes.to, overwrite=True)
@@ -68,14 +70,13 @@ def _in_memory(terminal: Terminal, address: str, wishes: Wishes, chosen: dict[st
     terminal.say(f"Again: {again}")
     if wishes.script:
         terminal.say(f"\n{program}")
-    facts = {"public_report": None, **written.places, **release_facts(release), "sha256": written.sha256}
-    terminal.result({**facts, "command": again, "script": program})
+    terminal.result({**written_facts(release, written), "command": again, "script": program})
 
 
 def _beyond_memory(terminal: Terminal, address: str, wishes: Wishes, recipe: Recipe) -> None:
     """Mask a file on disk or on a cluster."""
     masking.check_beyond_memory(address, wishes.to, recipe, wishes.engine)
-    if recipe.risk != Recipe(recipe.k).risk or "risk" in (recipe.origin.tables if recipe.origin else {}):
+    if masking.asks_for_risk(recipe):
         terminal.remark(f"Not used of the recipe: [risk]; --engine {wishes.engine} measures none. Use: microagg assess")
     listen_closely()
     with terminal.bar("masking") as tell:

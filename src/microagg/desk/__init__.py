@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from microagg.desk.assessing import assess as assess
     from microagg.desk.assessing import read_pair as read_pair
     from microagg.desk.candidates import each_candidate as each_candidate
+    from microagg.desk.findings import findings_of as findings_of
     from microagg.desk.inspecting import SmallStrata as SmallStrata
     from microagg.desk.inspecting import write_small_strata as write_small_strata
     from microagg.desk.masking import judge as judge
@@ -36,6 +37,7 @@ _HOME = {
     "assess": "assessing",
     "command": "again",
     "each_candidate": "candidates",
+    "findings_of": "findings",
     "judge": "masking",
     "mask": "masking",
     "mask_beyond_memory": "masking",
@@ -56,6 +58,7 @@ __all__ = [
     "assess",
     "command",
     "each_candidate",
+    "findings_of",
     "judge",
     "mask",
     "mask_beyond_memory",

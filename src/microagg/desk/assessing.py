@@ -10,7 +10,7 @@ import pyarrow as pa
 from microagg.assess import disclosure_risk, loss_measures, usual_sample
 from microagg.desk._rows import Pair
 from microagg.errors import InvalidData, RoleError, setting
-from microagg.evaluate.definitions import measures_of
+from microagg.evaluate.definitions import measures_of_both
 from microagg.evaluate.measure import Measure
 from microagg.evaluate.risk import DisclosureRisk
 from microagg.evaluate.score import scoring_index
@@ -71,7 +71,7 @@ class Assessed:
     @property
     def measures(self) -> tuple[Measure, ...]:
         """Every figure of loss and of risk, with its words."""
-        return (*self.loss.measures, *self.risk.measures, *measures_of("both", self.loss, self.risk))
+        return measures_of_both(self.loss, self.risk)
 
 
 def read_pair(original: str, masked: str, recipe: Recipe | None, reading: Mapping[str, Any]) -> Pairing:

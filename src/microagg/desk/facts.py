@@ -6,6 +6,8 @@ from microagg.beyond import FileRelease
 from microagg.desk.assessing import Assessed
 from microagg.desk.inspecting import SmallStrata
 from microagg.desk.trees import ColumnTree
+from microagg.desk.writing import Written
+from microagg.evaluate.definitions import measures_of_both
 from microagg.evaluate.risk import DisclosureRisk
 from microagg.io.sources import Source
 from microagg.release import Release
@@ -38,6 +40,19 @@ def release_facts(release: Release[Any]) -> dict[str, Any]:
         "information_loss_percent": release.information.percent,
         "g_il": release.loss.g_il,
         **risk_facts(release.risk),
+        "figures": {one.name: one.value for one in measures_of_both(release.loss, release.risk)},
+    }
+
+
+def written_facts(release: Release[Any], written: Written) -> dict[str, Any]:
+    """Give what a run has left, the figures of its release and what the report finds of it."""
+    return {
+        "public_report": None,
+        **written.places,
+        **release_facts(release),
+        "sha256": written.sha256,
+        "warnings": written.warnings,
+        "findings": written.findings,
     }
 
 

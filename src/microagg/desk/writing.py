@@ -4,11 +4,12 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from microagg.checks import check_absent
+from microagg.desk.findings import findings_of, warnings_among
 from microagg.desk.masking import mask_beyond_memory
 from microagg.desk.opening import Opened
 from microagg.desk.tables import write_release
@@ -20,6 +21,7 @@ from microagg.progress import Progress
 from microagg.recipe import Recipe
 from microagg.release import Release
 from microagg.report import SourceFacts, WrittenFacts
+from microagg.report import write as write_report
 from microagg.study.comparison import Comparison
 
 REPORT, PUBLIC, RECIPE = "report.html", "report_public.html", "recipe.toml"
@@ -37,11 +39,19 @@ class Written:
         As it was written: every choice settled.
     sha256 : str or None
         Of the source; None of a database.
+    findings : list of dict
+        What the report finds, the gravest first (`microagg.desk.findings`).
     """
 
     places: dict[str, str]
     recipe: Recipe
     sha256: str | None
+    findings: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def warnings(self) -> list[str]:
+        """A line for each finding that somebody should look at."""
+        return warnings_among(self.findings)
 
 
 def masked_name(address: str) -> str:
@@ -157,9 +167,12 @@ def write(
         "comparison": comparison,
     }
     name = masked_name(opened.address)
+    findings: list[dict[str, Any]] = []
     with whole_output(folder, to, overwrite) as made:
         for what, report in reports.items():
-            release.report(made.folder / report, public=what == "public_report", **facts)
+            model = release.report_model(public=what == "public_report", **facts)
+            write_report(model, made.folder / report)
+            findings = findings or findings_of(model)
         whole.write(made.folder / RECIPE, made_for=source.name)
         if to is None:
             write_release(release, made.folder / name, source, overwrite=False)
@@ -168,7 +181,7 @@ def write(
             made.data_is_written = True
     places = {"masked": str(folder / name) if to is None else without_credentials(to)}
     places |= {what: str(folder / report) for what, report in reports.items()} | {"recipe": str(folder / RECIPE)}
-    return Written(places, whole, digest)
+    return Written(places, whole, digest, findings)
 
 
 def recipe_to_write(release: Any, opened: Opened) -> Recipe:

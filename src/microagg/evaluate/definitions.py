@@ -8,6 +8,7 @@ from microagg.evaluate.score import scoring_index
 
 if TYPE_CHECKING:
     from microagg.evaluate.risk import DisclosureRisk
+    from microagg.evaluate.utility import LossMeasures
 
 _SHARE = (0.0, 100.0)
 
@@ -32,11 +33,14 @@ def _known(risk: "DisclosureRisk") -> str:
     return "keys" if risk.restricted else "columns"
 
 
+def _lost(loss: "LossMeasures") -> str:
+    if len(loss.numbers) == len(loss.columns):
+        return "Squared change, as a share of the variation."
+    return "What columns lost in their own terms, as a share of what one value for all would lose."
+
+
 _LOSS = (
-    Definition(
-        "IL", "loss", "information loss", "Squared change, as a share of the variation.", lambda loss: loss.percent,
-        unit="%",
-    ),
+    Definition("IL", "loss", "information loss", _lost, lambda loss: loss.percent, unit="%"),
     Definition(
         "IL1s", "loss", "change of a cell", "Mean change of a cell, in √2 standard deviations.", lambda loss: loss.il1s,
         compared=False,
@@ -122,6 +126,11 @@ def measures_of(of: Literal["loss", "risk", "both"], *results: Any) -> tuple[Mea
     """Give the figures of a result, or of the two that those of both are of."""
     found = (one.measured(*results) for one in defined(of))
     return tuple(measure for measure in found if measure is not None)
+
+
+def measures_of_both(loss: "LossMeasures", risk: "DisclosureRisk") -> tuple[Measure, ...]:
+    """Give every figure of a release: of loss, of risk, and of both together."""
+    return (*loss.measures, *risk.measures, *measures_of("both", loss, risk))
 
 
 def computed(of: Literal["loss", "risk"], original: Columns, masked: Columns, names: Sequence[Any]) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,40 +23,65 @@ groups no single one, still less a record, can be told.
 """
 
 
-def before_and_after(name: str, original: Values, masked: Values) -> Distribution:
-    """Bin a column before and after masking, for the house."""
+class Cut(Protocol):
+    """Cuts a range into about so many bins: gives the borders, and what they are called where they are no numbers."""
+
+    def __call__(self, low: float, high: float, bins: int, *, whole: bool) -> tuple[Values, tuple[str, ...]]:
+        """Give the borders of the bins; `whole`: all values are whole numbers."""
+
+
+def cut_of_numbers(low: float, high: float, bins: int, *, whole: bool) -> tuple[Values, tuple[str, ...]]:
+    """Cut at round numbers."""
+    return nice_edges(low, high, bins, whole=whole), ()
+
+
+def before_and_after(
+    name: str, original: Values, masked: Values, cut: Cut = cut_of_numbers, n_records: int | None = None
+) -> Distribution:
+    """Bin a column before and after masking, for the house; shares are of `n_records`, or of all values."""
+    n = original.size if n_records is None else n_records
+    if not original.size:
+        return _undrawn(name, "constant")
     low, high = np.quantile(original, _INSIDE)
     if high <= low:
         low, high = original.min(), original.max()
     if high <= low:
         return _undrawn(name, "constant")
-    edges = _nice_edges(float(low), float(high), _BINS, whole=_is_whole(original))
+    edges, marks = cut(float(low), float(high), _BINS, whole=_is_whole(original))
     outside = np.count_nonzero((original < edges[0]) | (original > edges[-1]))
     return Distribution(
         column=name,
         edges=tuple(edges.tolist()),
-        before=_shares(original, edges),
-        after=_shares(masked, edges),
-        beyond=round(100.0 * outside / original.size, 2),
+        before=_shares(original, edges, n),
+        after=_shares(masked, edges, n),
+        beyond=round(100.0 * outside / n, 2),
+        marks=marks,
     )
 
 
-def masked_only(name: str, masked: Values, k: int) -> Distribution:
+def masked_only(
+    name: str, masked: Values, k: int, cut: Cut = cut_of_numbers, n_records: int | None = None
+) -> Distribution:
     """Bin a masked column, for the public: no bin of few records, open ends, shares in whole percent."""
+    n = masked.size if n_records is None else n_records
+    if not masked.size:
+        return _undrawn(name, "few")
     low, high = np.quantile(masked, _INSIDE_PUBLIC)
     if high <= low:
         return _undrawn(name, "nearly constant")
-    inner = _nice_edges(float(low), float(high), _PUBLIC_BINS, whole=False)[1:-1]
+    edges, marks = cut(float(low), float(high), _PUBLIC_BINS, whole=False)
+    inner = edges[1:-1]
     counts = np.bincount(np.searchsorted(inner, masked, side="right"), minlength=inner.size + 1)
     kept = merge_small(counts.tolist(), SMALL_CELL * k)
     if len(kept) < 3:
         return _undrawn(name, "few")
     # Bin i ends where the next begins; the outer two are open, and drawn as wide as their neighbours.
     bounds = [float(inner[first - 1]) for first in kept[1:]]
-    edges = (2 * bounds[0] - bounds[1], *bounds, 2 * bounds[-1] - bounds[-2])
+    drawn = (2 * bounds[0] - bounds[1], *bounds, 2 * bounds[-1] - bounds[-2])
     totals = np.add.reduceat(counts, kept)
-    shares = tuple(float(round(100.0 * total / masked.size)) for total in totals)
-    return Distribution(name, edges, (), shares, None)
+    shares = tuple(float(round(100.0 * total / n)) for total in totals)
+    called = ("", *(marks[first] for first in kept[1:]), "") if marks else ()
+    return Distribution(name, drawn, (), shares, None, marks=called)
 
 
 def merge_small(counts: Sequence[int], least: int) -> list[int]:
@@ -83,7 +109,7 @@ def _is_whole(values: Values) -> bool:
     return bool((values == np.rint(values)).all())
 
 
-def _nice_edges(low: float, high: float, bins: int, *, whole: bool) -> Values:
+def nice_edges(low: float, high: float, bins: int, *, whole: bool) -> Values:
     """Cut a range at round numbers into about so many bins."""
     rough = (high - low) / bins
     power = 10.0 ** math.floor(math.log10(rough)) if rough > 0 and math.isfinite(rough) else 0.0
@@ -100,8 +126,8 @@ def _nice_edges(low: float, high: float, bins: int, *, whole: bool) -> Values:
     )  # multiples of the step: round numbers
 
 
-def _shares(values: Values, edges: Values) -> tuple[float, ...]:
-    """Give the percentage in each bin, the outer two open."""
+def _shares(values: Values, edges: Values, n: int) -> tuple[float, ...]:
+    """Give the percentage of n records in each bin, the outer two open."""
     places = np.searchsorted(edges[1:-1], values, side="right")
     counts = np.bincount(places, minlength=edges.size - 1)
-    return tuple((100.0 * counts / values.size).round(3).tolist())
+    return tuple((100.0 * counts / n).round(3).tolist())

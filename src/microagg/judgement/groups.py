@@ -10,7 +10,7 @@ from microagg.errors import InvalidData
 from microagg.io import frames
 from microagg.judgement.bins import SMALL_CELL
 from microagg.judgement.names import shown
-from microagg.judgement.parts import Alone, DiversityFacts, Groups, LeftOut, SizeCount, Strata, finite
+from microagg.judgement.parts import Alone, DiversityFacts, Groups, LeftOut, MissingValues, SizeCount, Strata, finite
 from microagg.judgement.run import AS_IT_IS, Run, columns_of
 from microagg.schema import Role
 
@@ -77,7 +77,7 @@ def strata_of(release: "Release[Any]", run: Run, public: bool) -> Strata | None:
 
 
 def standing_alone(release: "Release[Any]") -> Alone:
-    """Count the records whose values nobody else has, in what is released as it is."""
+    """Count the records whose values nobody else has: in what is released as it is, and in all that is released."""
     frame = frames.open_frame(release.data)
     together = frames.category_codes(frame, columns_of(release, Role.STRATUM))
     by_column = {}
@@ -88,11 +88,29 @@ def standing_alone(release: "Release[Any]") -> Alone:
             continue
         by_column[shown(name)] = _lone(codes)
         together = split_classes(together, codes, codes)
-    return Alone(by_column, _lone(together) if by_column else 0)
+    masked = frames.category_codes(frame, columns_of(release, Role.QUASI))
+    return Alone(by_column, _lone(together) if by_column else 0, _lone(split_classes(masked, together, together)))
 
 
 def _lone(codes: NDArray[np.int64]) -> int:
     return int(np.count_nonzero(np.bincount(codes) == 1))
+
+
+def missing_of(release: "Release[Any]", run: Run, public: bool) -> MissingValues:
+    """Count the missing cells of the masked columns, and what became of them; in public only whether there are any."""
+    cells = sum(column.n_missing for column in release._both()[1])
+    if public:
+        return MissingValues(any_released=cells > 0)
+    found = release.missing
+    by_pattern = run.missing == "pattern" and found.patterns > 0
+    return MissingValues(
+        cells=cells,
+        any_released=cells > 0,
+        patterns=found.patterns if by_pattern else None,
+        moved=found.moved if by_pattern else None,
+        filled=sum(found.filled.values()),
+        blanked=sum(found.blanked.values()),
+    )
 
 
 def diversity_of(release: "Release[Any]") -> tuple[DiversityFacts, ...]:

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from microagg.evaluate.definitions import measures_of
+from microagg.evaluate.definitions import measures_of_both
 from microagg.evaluate.measure import Measure
-from microagg.judgement.groups import diversity_of, groups_of, left_out_of, standing_alone, strata_of
-from microagg.judgement.loss import correlations_of, distributions_of, loss_of, moved
+from microagg.judgement.drawn import distributions_of
+from microagg.judgement.groups import diversity_of, groups_of, left_out_of, missing_of, standing_alone, strata_of
+from microagg.judgement.loss import correlations_of, loss_of, moved
 from microagg.judgement.names import shown
 from microagg.judgement.parts import (
     Alone,
@@ -19,6 +20,7 @@ from microagg.judgement.parts import (
     Groups,
     LeftOut,
     Loss,
+    MissingValues,
     Moved,
     Risk,
     Strata,
@@ -53,15 +55,18 @@ class Judgement(ReadOnly):
         k promised and reached, and the groups behind it.
     left_out : LeftOut
         Records that are not in the release.
+    missing : MissingValues
+        What became of missing values in the masked columns.
     strata : Strata or None
     alone : Alone
-        Records with values that nobody else has, in the columns that are released as they are.
+        Records with values that nobody else has: in the columns that are released as they are, and in all that is
+        released.
     loss : Loss
         What masking cost, overall and by column.
     moved : Moved or None
         How far a correlation moved on average, in steps.
     distributions : tuple of Distribution
-        The masked columns in bins.
+        The masked columns in bins, or their categories.
     not_drawn : tuple of str
         Masked columns that are not among those, since there are too many.
     correlations : Correlations or None
@@ -80,6 +85,7 @@ class Judgement(ReadOnly):
     measures: Mapping[str, Measure]
     groups: Groups
     left_out: LeftOut
+    missing: MissingValues
     strata: Strata | None
     alone: Alone
     loss: Loss
@@ -129,9 +135,10 @@ def judge(release: "Release[Any]", *, comparison: "Comparison | None" = None, pu
     return Judgement(
         public=public,
         run=run,
-        measures={} if public else {one.name: one for one in _measures(release)},
+        measures={} if public else {one.name: one for one in measures_of_both(release.loss, release.risk)},
         groups=groups_of(release, run, public),
         left_out=left_out_of(release, run, public),
+        missing=missing_of(release, run, public),
         strata=strata_of(release, run, public),
         alone=Alone() if public else standing_alone(release),
         loss=loss,
@@ -144,11 +151,6 @@ def judge(release: "Release[Any]", *, comparison: "Comparison | None" = None, pu
         tree=None if public else tree_of(release),
         alternatives=None if public or comparison is None else alternatives_of(comparison),
     )
-
-
-def _measures(release: "Release[Any]") -> tuple[Measure, ...]:
-    loss, risk = release.loss, release.risk
-    return (*loss.measures, *risk.measures, *measures_of("both", loss, risk))
 
 
 def tree_of(release: "Release[Any]") -> Tree | None:

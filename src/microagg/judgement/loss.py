@@ -1,24 +1,21 @@
 """What masking cost: overall, column by column, in distributions and in correlations."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from microagg.checks import check_jobs
+from microagg.evaluate.columns import changes_of
 from microagg.evaluate.utility import QUANTILES
-from microagg.judgement.bins import before_and_after, masked_only
+from microagg.judgement.drawn import MOST_DRAWN
 from microagg.judgement.names import shown
-from microagg.judgement.parts import ColumnLoss, Correlations, Distribution, Loss, Moved, finite
-from microagg.judgement.run import Run
-from microagg.parallel import in_parallel
+from microagg.judgement.parts import ColumnLoss, Correlations, Loss, Moved, finite
 
 if TYPE_CHECKING:
     from microagg.release import Release
 
-MOST_DRAWN = 30
 LOSS_WORDS = ((5.0, "small"), (20.0, "moderate"), (math.inf, "large"))
 _CORRELATION_STEPS = (0.01, 0.05, 0.1, 0.2)
 
@@ -31,48 +28,27 @@ def loss_word(value: float) -> str:
 def loss_of(release: "Release[Any]") -> Loss:
     """Give the loss overall and of each column, the largest first, for the house."""
     found = release.loss
+    original, written = release._both()
+    changes = changes_of(original, written, release.groups)
     columns = []
-    for name, lost in found.per_column.items():
-        moves = found.quantiles.get(name)
-        if moves is None:  # a column that is no quantity
-            columns.append(ColumnLoss(shown(name), loss_word(lost), finite(lost)))
-            continue
-        at = int(np.argmax(np.abs(moves)))
-        columns.append(
-            ColumnLoss(
-                column=shown(name),
-                word=loss_word(lost),
-                percent=finite(lost),
+    for column in original:
+        name, lost = column.name, found.per_column[column.name]
+        one = ColumnLoss(shown(name), loss_word(lost), column.kind.name, finite(lost), change=changes[name])
+        moves, rounded = found.quantiles.get(name), release.rounded.get(name)
+        if moves is not None:  # a quantity
+            at = int(np.argmax(np.abs(moves)))
+            one = replace(
+                one,
                 mean=finite(found.means[name]),
                 deviation=finite(found.deviations[name]),
                 quantile=finite(moves[at]),
                 quantile_at=100.0 * QUANTILES[at] if moves[at] else None,
             )
-        )
+        if rounded is not None:
+            one = replace(one, step=rounded.step, rounding_moved=finite(100.0 * rounded.moved))
+        columns.append(one)
     columns.sort(key=lambda one: -(math.inf if one.percent is None else one.percent))
     return Loss(loss_word(found.percent), finite(found.percent), tuple(columns), len(columns))
-
-
-def distributions_of(
-    release: "Release[Any]", run: Run, public: bool
-) -> tuple[tuple[Distribution, ...], tuple[str, ...]]:
-    """Bin the masked columns, at most 30; give the names of the others."""
-    both = [(one, other) for one, other in zip(*release._both(), strict=True) if one.kind.is_quantity]
-    names = [shown(one.name) for one, _ in both]
-    original, masked = [one.cells.known for one, _ in both], [other.cells.known for _, other in both]
-    # Where there are too many, those that lost most are worth seeing.
-    lost = [release.information.per_column[one.name] for one, _ in both]
-    order = sorted(range(len(names)), key=lambda j: -lost[j])[:MOST_DRAWN] if len(names) > MOST_DRAWN else None
-    drawn = range(len(names)) if order is None or public else order
-
-    def one(j: int, _: Callable[[], None]) -> Distribution:
-        if public:
-            return masked_only(names[j], masked[j], run.k)
-        return replace(before_and_after(names[j], original[j], masked[j]), lost_percent=finite(lost[j]))
-
-    places = list(drawn)[:MOST_DRAWN]
-    found = in_parallel(one, places, check_jobs(None))
-    return tuple(found), tuple(name for j, name in enumerate(names) if j not in places)
 
 
 def correlations_of(release: "Release[Any]") -> Correlations | None:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from microagg.evaluate.columns import ColumnChange as ColumnChange
 from microagg.readonly import ReadOnly
 
 
@@ -64,6 +65,19 @@ class Alone(ReadOnly):
 
     by_column: Mapping[str, int] = field(default_factory=dict)  # without those that hold lists or mixed types
     together: int = 0  # by all of those columns and the strata at once
+    by_all: int = 0  # by everything that is released: masked columns, strata, and those columns
+
+
+@dataclass(frozen=True)
+class MissingValues:
+    """What became of missing values in the masked columns. In public only whether any are released."""
+
+    cells: int | None = None  # missing in the release; None in public
+    any_released: bool = False
+    patterns: int | None = None  # different sets of missing columns; None in public, and where they did not matter
+    moved: int | None = None  # records of a pattern rarer than k, which joined another; None in public
+    filled: int | None = None  # None in public
+    blanked: int | None = None  # None in public
 
 
 @dataclass(frozen=True)
@@ -72,11 +86,15 @@ class ColumnLoss:
 
     column: str
     word: str
+    kind: str = "number"
     percent: float | None = None
     mean: float | None = None  # change, in original standard deviations
     deviation: float | None = None
     quantile: float | None = None  # the largest change of one, in the same units
     quantile_at: float | None = None  # and of which, in percent
+    change: ColumnChange | None = None  # in the column's own terms; None in public
+    step: float | None = None  # to multiples of which it was rounded; None in public, and where it was not
+    rounding_moved: float | None = None  # how far its total moved by that, in percent; None in public
 
 
 @dataclass(frozen=True)
@@ -87,6 +105,16 @@ class Loss:
     percent: float | None  # None in public
     columns: tuple[ColumnLoss, ...]
     told: int  # of how many columns the loss is told; in public maybe not of all
+
+
+@dataclass(frozen=True)
+class Bar:
+    """How many records, in percent, have one value, or one of some."""
+
+    of: str  # "category", "spike", "missing" or "others"
+    label: str  # a category as it may be displayed, or the spike; how many others there are
+    before: float | None  # None in public
+    after: float
 
 
 @dataclass(frozen=True)
@@ -103,6 +131,9 @@ class Distribution:
     beyond: float | None  # percent of the original records outside the edges; None in public
     undrawn: str = ""  # why there are no bins: "constant", "nearly constant", "few"
     lost_percent: float | None = None  # None in public
+    marks: tuple[str, ...] = ()  # what the borders are called, where they are dates; empty where nobody may know
+    bars: tuple[Bar, ...] = ()  # categories, or what stands apart from the bins: the spike, and what is missing
+    kind: str = "number"
 
 
 @dataclass(frozen=True)

@@ -63,13 +63,13 @@ def public_loss_of(release: "Release[Any]", told: NDArray[np.bool_]) -> Loss:
     """Give the loss in words, overall and of each column, where it may be told."""
     lost = release.information.per_column
     columns = tuple(
-        ColumnLoss(shown(name), loss_word(percent) if may else NOT_TOLD)
-        for (name, percent), may in zip(lost.items(), told, strict=True)
+        ColumnLoss(shown(column.name), loss_word(lost[column.name]) if may else NOT_TOLD, column.kind.name)
+        for column, may in zip(release._both()[1], told, strict=True)
     )
-    # Every column that varies counts alike in the loss overall; a column that is not told must not show in it.
-    known = [percent for percent, may in zip(lost.values(), told, strict=True) if may]
-    word = loss_word(sum(known) / len(known)) if known else NOT_TOLD
-    return Loss(word, None, columns, len(known))
+    # A column that is not told must not show in the loss overall, and a word for some columns alone would contradict
+    # the word for all that the house reads.
+    word = loss_word(release.information.percent) if told.all() else NOT_TOLD
+    return Loss(word, None, columns, int(np.count_nonzero(told)))
 
 
 def public_change_of_correlations(release: "Release[Any]", told: NDArray[np.bool_]) -> Moved | None:

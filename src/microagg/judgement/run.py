@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from microagg.judgement.names import shown
+from microagg.kinds import Kind, Semi, Taxonomy
 from microagg.partition import METHODS
 from microagg.readonly import ReadOnly
 from microagg.schema import Role
@@ -40,6 +41,16 @@ class Refined:
 
 
 @dataclass(frozen=True)
+class KindFacts:
+    """Of which kind a masked column is."""
+
+    name: str
+    said: str  # what a group releases
+    spike: float | None = None  # of a semi-continuous column
+    with_taxonomy: bool = False
+
+
+@dataclass(frozen=True)
 class Run(ReadOnly):
     """What was asked of a run, with every default; names as they may be displayed."""
 
@@ -54,6 +65,12 @@ class Run(ReadOnly):
     scale: str
     aggregate: str
     rounding: str
+    kinds: Mapping[str, KindFacts]  # of each masked column
+    missing: str  # what becomes of missing values
+    nominal: str  # which category a group releases
+    nominal_seed: int  # where it is drawn
+    spike_totals: str  # when a group releases the spike
+    spike_weight: float  # how much being the spike weighs in distances
     roles: Mapping[Role, tuple[str, ...]]  # in public of released columns alone
     has_identifiers: bool
     index_dropped: bool  # False in public
@@ -70,6 +87,11 @@ class Run(ReadOnly):
 def columns_of(release: "Release[Any]", *roles: Role) -> list[Any]:
     """List the columns of some roles as the file calls them."""
     return [name for role in roles for name in release.recipe.roles.of(role.value)]
+
+
+def _kind_of(kind: Kind) -> KindFacts:
+    spike = kind.spike if isinstance(kind, Semi) else None
+    return KindFacts(kind.name, kind.said, spike, isinstance(kind, Taxonomy))
 
 
 def run_of(release: "Release[Any]", public: bool) -> Run:
@@ -90,6 +112,12 @@ def run_of(release: "Release[Any]", public: bool) -> Run:
         scale=recipe.masking.scale,
         aggregate=recipe.masking.aggregate,
         rounding=recipe.masking.rounding if isinstance(recipe.masking.rounding, str) else "by column",
+        kinds={shown(column.name): _kind_of(column.kind) for column in release._both()[0]},
+        missing=recipe.masking.missing,
+        nominal=recipe.masking.nominal,
+        nominal_seed=recipe.masking.nominal_seed,
+        spike_totals=recipe.masking.spike_totals,
+        spike_weight=recipe.masking.spike,
         roles={role: tuple(map(shown, columns_of(release, role))) for role in Role if role in _RELEASED or not public},
         has_identifiers=bool(columns_of(release, Role.IDENTIFIER)),
         index_dropped=release.index_dropped and not public,

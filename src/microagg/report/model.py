@@ -65,7 +65,7 @@ def put_into_words(
         title=words.title(source),
         verdict=verdict(judgement, written),
         source=None if judgement.public else words.source_facts(source),
-        done=words.what_was_done(judgement.run, judgement.public),
+        done=words.what_was_done(judgement),
         versions=words.versions(judgement.run),
         groups=worded.groups(judgement),
         left_out=worded.left_out(judgement),

@@ -89,11 +89,12 @@ class Fact:
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence with its weight."""
+    """Something that was found, with its weight."""
 
     state: State
     topic: str
-    text: str
+    text: str  # what it means and what can be done
+    short: str = ""  # the same in one line, for a terminal
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,8 @@ class Verdict:
     headline: str
     lines: tuple[Fact, ...]
     look_first: tuple[str, ...]
+    findings: tuple[Finding, ...] = ()  # those and all others; empty in public
+    alone_percent: float | None = None  # of the records, by all that is released; None in public
 
 
 @dataclass(frozen=True)
@@ -149,6 +152,7 @@ class LossRow(ColumnLoss):
     """What one masked column lost."""
 
     at: str = ""  # which quantile moved most
+    own: str = ""  # what became of it in its own terms
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,7 +160,10 @@ class LossSection(Loss):
     """What masking cost."""
 
     columns: tuple[LossRow, ...]
+    meaning: str  # of what the loss is a share
     scale: str  # what the words mean
+    mixed: bool  # whether there are columns that are no quantities
+    in_own_terms: bool  # whether there is more to say of columns than the loss of numbers
     figures: tuple[Figure, ...]
 
 

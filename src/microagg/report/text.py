@@ -22,6 +22,12 @@ def listed(names: Sequence[Any], most: int = 12) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
+def first_of(words: Sequence[str], most: int = 4) -> str:
+    """Give the first of many words, and how many more there are."""
+    more = f" and {len(words) - most} more" if len(words) > most else ""
+    return ", ".join(words[:most]) + more
+
+
 def count(number: int) -> str:
     """Give a whole number, its thousands apart."""
     return f"{number:,}".replace(",", THIN)
@@ -37,6 +43,11 @@ def percent(value: float | None) -> str:
     if value is None or not math.isfinite(value):
         return "–"
     return f"{_digits(value)}{FIXED}%"
+
+
+def at_most(value: float) -> str:
+    """Give a percentage that others do not exceed."""
+    return f"less than 0.01{FIXED}%" if 0 < value < 0.01 else f"at most {percent(value)}"
 
 
 def points(value: float | None) -> str:

@@ -5,6 +5,8 @@ from microagg.judgement import Judgement
 from microagg.judgement.parts import (
     Alternative,
     Alternatives,
+    ColumnChange,
+    ColumnLoss,
     Distribution,
     DiversityFacts,
     Moved,
@@ -28,9 +30,10 @@ from microagg.report.parts import (
     SizeRow,
     worded,
 )
-from microagg.report.text import FIXED, count, counted, listed, percent, sentence
+from microagg.report.text import FIXED, count, counted, listed, percent, points, sentence
 
-LOSS_SCALE = "Small: below 5 % of the variation; moderate: 5 to 20 %; large: above. A convention of this report."
+LOSS_SCALE = "Small: below 5 %; moderate: 5 to 20 %; large: above. A convention of this report."
+_COMMON = 10.0  # percent of the records: a value that so many have is a spike, declared or not
 _UNDRAWN = {
     "": "",
     "constant": "one value throughout",
@@ -66,7 +69,7 @@ def left_out(judgement: Judgement) -> LeftOutSection:
         LeftOutSection,
         found,
         text=f"{counted(found.records, 'record')} of {count(found.read)} ({percent(found.percent)}) had no value in a "
-        f"masked, stratum or unit column and {'is' if found.records == 1 else 'are'} not in the release. If such "
+        f"masked or stratum column and {'is' if found.records == 1 else 'are'} not in the release. If such "
         f"records differ from the others, so does the file.",
     )
 
@@ -74,11 +77,63 @@ def left_out(judgement: Judgement) -> LeftOutSection:
 def loss(judgement: Judgement) -> LossSection:
     """Explain the figures of loss."""
     columns = tuple(
-        worded(LossRow, one, at="" if one.quantile_at is None else f"{one.quantile_at:g}{FIXED}%")
+        worded(LossRow, one, at="" if one.quantile_at is None else f"{one.quantile_at:g}{FIXED}%", own=_own_words(one))
         for one in judgement.loss.columns
     )
-    figures = tuple(_figure(one) for one in judgement.measures.values() if one.of == "loss")
-    return worded(LossSection, judgement.loss, columns=columns, scale=LOSS_SCALE, figures=figures)
+    return worded(
+        LossSection,
+        judgement.loss,
+        columns=columns,
+        meaning=loss_meaning(judgement),
+        scale=LOSS_SCALE,
+        figures=tuple(_figure(one) for one in judgement.measures.values() if one.of == "loss"),
+        mixed=not only_numbers(judgement),
+        in_own_terms=not judgement.public and any(one.kind != "number" or has_spike(one) for one in columns),
+    )
+
+
+def only_numbers(judgement: Judgement) -> bool:
+    """Tell whether all masked columns are quantities."""
+    return all(one.kind in ("number", "semi") for one in judgement.loss.columns)
+
+
+def loss_meaning(judgement: Judgement) -> str:
+    """Say of what the loss is a share."""
+    return (
+        "of the variation of the masked columns" if only_numbers(judgement) else "of what one value for all would lose"
+    )
+
+
+def _own_words(one: ColumnLoss) -> str:
+    """Say what became of a column in its own terms."""
+    change = one.change
+    if change is None:
+        return ""
+    words = []
+    if change.mismatches is not None:
+        words.append(f"{percent(change.mismatches)} of the records have another category")
+    if change.levels is not None:
+        words.append(f"a level moved by {percent(change.levels)} of the scale on average")
+    if has_spike(one):
+        words.append(f"{common_name(change.common)} {before_after(change)}")
+    if change.total is not None and abs(change.total) >= 0.005:
+        words.append(f"total {points(change.total)}{FIXED}%")
+    return "; ".join(words)
+
+
+def has_spike(one: ColumnLoss) -> bool:
+    """Tell whether a column has a value that many records have, and others."""
+    return one.change is not None and (one.kind == "semi" or _COMMON <= (one.change.common_before or 0.0) < 100.0)
+
+
+def common_name(value: float | None) -> str:
+    """Name the value that most records have."""
+    return "zeros" if value == 0 else "the commonest value"
+
+
+def before_after(change: ColumnChange) -> str:
+    """Say how many records have a column's commonest value, before and after masking."""
+    return f"{percent(change.common_before)} before, {percent(change.common_after)} after"
 
 
 def _figure(measure: Measure, more: str = "") -> Figure:

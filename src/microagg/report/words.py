@@ -7,6 +7,7 @@ from microagg.io.databases import is_database, table_name
 from microagg.judgement import Judgement
 from microagg.judgement.bins import SMALL_CELL
 from microagg.judgement.run import AS_IT_IS, Blocks, Refined, Run
+from microagg.report.done import kinds, missing_values, released, rounding
 from microagg.report.parts import Fact, Finding, Source, SourceFacts, WrittenFacts
 from microagg.report.text import count, counted, listed, quoted, sentence, shown
 from microagg.schema import Role
@@ -22,11 +23,13 @@ _SCALES = {
 }
 
 
-def what_was_done(run: Run, public: bool) -> tuple[Fact, ...]:
+def what_was_done(judgement: Judgement) -> tuple[Fact, ...]:
     """Tell the recipe, with what was chosen and why."""
+    run, public = judgement.run, judgement.public
     masked = run.names(Role.QUASI)
     facts = [
         Fact("masked columns", counted(len(masked), "column"), ", ".join(masked)),
+        kinds(run),
         Fact("k", str(run.k), "for each column on its own" if run.per_column else "for whole records"),
         Fact("method", run.method, "a method of the caller's own" if run.said is None else run.said),
     ]
@@ -38,9 +41,9 @@ def what_was_done(run: Run, public: bool) -> tuple[Fact, ...]:
     facts.append(_blocks(run.blocks))
     facts.append(_selected(run))
     facts.append(Fact("scaling", run.scale, _SCALES.get(run.scale, "")))
-    facts.append(Fact("released", run.aggregate, f"each record has its group's {run.aggregate} in every masked column"))
-    if run.rounding != "none":
-        facts.append(Fact("whole numbers", "rounded", "which moves means a little"))
+    facts.append(missing_values(judgement))
+    facts += released(run)
+    facts.append(rounding(judgement))
     if run.refined is not None:
         facts.append(_refined(run.refined, public))
     facts.append(_seed(run))
@@ -91,6 +94,8 @@ def _seed(run: Run) -> Fact:
         )
     if own:
         return Fact("seed", _settings(own), "the method's own")
+    if run.nominal == "draw" and any(kind.name == "nominal" for kind in run.kinds.values()):
+        return Fact("seed", str(run.nominal_seed), "of the members whose category is released.")
     return Fact("seed", "none", "Masking draws nothing at random: the same file and recipe give the same groups.")
 
 
@@ -155,10 +160,27 @@ def checklist(judgement: Judgement, written: WrittenFacts) -> tuple[Finding, ...
                 "sort the rows by what is released, unless users need it.",
             )
         )  # fmt: skip
-    found.append(
-        Finding("note", "empty cells", "Masked columns have none. Columns released as they are may, where they had.")
-    )
+    found.append(_empty_cells(judgement))
     return tuple(found)
+
+
+def _empty_cells(judgement: Judgement) -> Finding:
+    """Tell whether masked columns have empty cells in the release, and whether they had them before."""
+    missing = judgement.missing
+    others = "Columns released as they are have those that they had."
+    if not missing.any_released:
+        return Finding("note", "empty cells", f"Masked columns have none in the release. {others}")
+    counts = "k counts them as a value of their own: records alike lack the same cells."
+    if missing.cells is None:
+        return Finding("note", "empty cells", f"Masked columns have some. {counts} {others}")
+    changed = bool(missing.filled or missing.blanked)
+    which = f"{count(missing.filled or 0)} more were filled, and {count(missing.blanked or 0)} are new."
+    return Finding(
+        "look" if changed else "good",
+        "empty cells",
+        f"Masked columns have {count(missing.cells)} in the release"
+        f"{'; ' + which if changed else ', all where they were before.'} {counts} {others}",
+    )
 
 
 def _identifiers(run: Run, public: bool) -> Finding:
@@ -220,7 +242,8 @@ def limits(run: Run, public: bool) -> tuple[str, ...]:
         "set against each other.",
         "It gives no differential privacy.",
         "Analyses of the masked file find too little variation, the less the larger the loss; means of whole columns "
-        "are kept where means are released unrounded.",
+        "are kept where means are released unrounded, for all members of a group. Medians and commonest categories "
+        "keep no total.",
     ]
     if run.aggregate == "mean":
         found.append(
@@ -231,7 +254,7 @@ def limits(run: Run, public: bool) -> tuple[str, ...]:
         found.insert(0, "k holds for each column only. Whole records may be unique, and be found.")
     if public:
         found.append(
-            "This page is the public version. It shows the masked file only, in bins of at least "
+            "This page is the public version. It shows the masked file only, in bins and categories of at least "
             f"{SMALL_CELL} k = {SMALL_CELL * run.k} records, and losses in words, where no one group could "
             "have made them: exact figures of loss and risk, set against the masked file, would give original values "
             "away. They were measured and stay inside."

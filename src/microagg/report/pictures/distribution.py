@@ -1,11 +1,12 @@
-"""A column's bins, before and after masking."""
+"""A column before and after masking: its bins, with what stands apart from them, or its categories."""
 
 from collections.abc import Sequence
 
 from markupsafe import Markup
 
 from microagg.judgement.parts import Distribution
-from microagg.report.pictures.scales import Scale, Tick, exact, steps, ticks
+from microagg.report.pictures.bars import apart, bar_words, bars
+from microagg.report.pictures.scales import FONT, Scale, Tick, exact, steps, text_width, ticks
 from microagg.report.templates import drawn, px
 from microagg.report.text import percent
 
@@ -14,7 +15,13 @@ _MOST_TICKS = 5
 
 
 def distribution(one: Distribution) -> Markup:
-    """Draw a column's bins: before as an area, after as a line; in public the masked file as an area."""
+    """Draw a column: before as an area, after as a line; in public the masked file as an area."""
+    return bins(one) if one.edges else bars(one)
+
+
+def bins(one: Distribution) -> Markup:
+    """Draw a column's bins, and beside them what is no part of them."""
+    aside, start = apart(one, _TOP, _FLOOR)
     halves = [right / 2 - left / 2 for left, right in zip(one.edges, one.edges[1:], strict=False)]
     narrowest = min(halves)
     # A bar's area is its share: of bins of unequal width the wider is lower.
@@ -24,16 +31,19 @@ def distribution(one: Distribution) -> Markup:
     )
     tops = [max(pair) for pair in zip(before, after, strict=True)] if before else after
     ceiling = _ceiling(tops)
-    across, up = Scale(one.edges[0], one.edges[-1], 0.0, _WIDTH), Scale(0.0, ceiling, _FLOOR, _TOP)
+    across, up = Scale(one.edges[0], one.edges[-1], start, _WIDTH), Scale(0.0, ceiling, _FLOOR, _TOP)
     places = [across(edge) for edge in one.edges]
     levels = {name: [max(0.0, up(height)) for height in heights] for name, heights in (("b", before), ("a", after))}
     cut = max(tops) > ceiling
     return drawn(
         "distribution",
         label=_label(one),
+        start=start,
         width=_WIDTH,
-        height=_HEIGHT,
+        height=_HEIGHT + (11.0 if aside else 0.0),
+        top=_TOP,
         floor=_FLOOR,
+        aside=aside,
         before=steps(places, levels["b"], _FLOOR) if before else "",
         after=_line(places, levels["a"]) if before else "",
         masked="" if before else steps(places[1:-1], levels["a"][1:-1], _FLOOR),
@@ -69,10 +79,22 @@ def _cut_off(before: Sequence[float], after: Sequence[float], places: Sequence[f
 
 def _ticks(one: Distribution, across: Scale) -> list[tuple[Tick, str]]:
     """Give the ticks, and on which side of its place each label stands: the outermost stay inside."""
-    # Where an open bin is drawn in public there is no scale.
-    low, high = (one.edges[0], one.edges[-1]) if one.before else (one.edges[1], one.edges[-2])
-    found = ticks(across, low, high, _MOST_TICKS, least=1.0 if _is_whole(one) else 0.0)
-    return [(tick, "start" if tick.place < 8 else "end" if tick.place > _WIDTH - 8 else "middle") for tick in found]
+    if one.marks:
+        found = _marked(one, across)
+    else:
+        # Where an open bin is drawn in public there is no scale.
+        low, high = (one.edges[0], one.edges[-1]) if one.before else (one.edges[1], one.edges[-2])
+        found = ticks(across, low, high, _MOST_TICKS, least=1.0 if _is_whole(one) else 0.0)
+    left, right = across.start + 8, _WIDTH - 8
+    return [(tick, "start" if tick.place < left else "end" if tick.place > right else "middle") for tick in found]
+
+
+def _marked(one: Distribution, across: Scale) -> list[Tick]:
+    """Mark borders that have a name, as many as have room for it."""
+    named = [Tick(across(edge), mark) for edge, mark in zip(one.edges, one.marks, strict=True) if mark]
+    widest = max(text_width(tick.label, FONT) for tick in named) + FONT
+    room = max(1, min(_MOST_TICKS, int((across.end - across.start) / widest)))
+    return named[:: -(-len(named) // room)]
 
 
 def _words(one: Distribution, at: int) -> str:
@@ -85,6 +107,10 @@ def _words(one: Distribution, at: int) -> str:
 
 def _where(one: Distribution, at: int) -> str:
     low, high = one.edges[at], one.edges[at + 1]
+    if one.marks:
+        low_mark, high_mark = one.marks[at], one.marks[at + 1]
+        last = at == len(one.after) - 1
+        return f"before {high_mark}" if at == 0 else f"{low_mark} or later" if last else f"{low_mark} to {high_mark}"
     whole = _is_whole(one)
     if at == 0:
         return f"up to {exact(low + 0.5)}" if whole else f"below {exact(high)}"
@@ -95,11 +121,12 @@ def _where(one: Distribution, at: int) -> str:
 
 def _is_whole(one: Distribution) -> bool:
     """Tell whether each bin has a whole number in its middle; in public none are cut so."""
-    return bool(one.before) and one.edges[1] - one.edges[0] == 1 and one.edges[0] % 1 == 0.5
+    return bool(one.before) and not one.marks and one.edges[1] - one.edges[0] == 1 and one.edges[0] % 1 == 0.5
 
 
 def _label(one: Distribution) -> str:
     """Say what is drawn to who cannot see it."""
     most = max(range(len(one.after)), key=lambda at: one.before[at] if one.before else one.after[at])
     what = "before and after masking" if one.before else "masked"
-    return f"{one.column}, {what}, in {len(one.after)} bins. Most records: {_words(one, most)}."
+    told = "".join(f" {words}." for words in map(bar_words, one.bars))
+    return f"{one.column}, {what}, in {len(one.after)} bins. Most records: {_words(one, most)}.{told}"

@@ -1,0 +1,29 @@
+"""What the report finds of a release, as plain values: for a terminal, a program or another page."""
+
+from typing import Any
+
+from microagg.report.parts import Finding, ReportModel
+from microagg.report.text import FIXED, THIN
+
+_LEVELS = {"bad": "broken", "look": "warning", "note": "note", "good": "note"}
+"""How grave a finding is: the promise does not hold, somebody should look at it, or it is merely stated."""
+
+
+def findings_of(model: ReportModel) -> list[dict[str, Any]]:
+    """Give what a report finds, the gravest first: its level, its topic, a line and the whole text."""
+    return [_plain(one) for one in model.verdict.findings]
+
+
+def _plain(one: Finding) -> dict[str, Any]:
+    texts = {"line": one.short or one.text, "text": one.text}
+    return {"level": _LEVELS[one.state], "topic": one.topic, **{key: _spaced(text) for key, text in texts.items()}}
+
+
+def _spaced(text: str) -> str:
+    """Give a text with plain spaces, which every terminal has."""
+    return text.replace(THIN, " ").replace(FIXED, " ")
+
+
+def warnings_among(findings: list[dict[str, Any]]) -> list[str]:
+    """Give a line for each finding that somebody should look at."""
+    return [one["line"] for one in findings if one["level"] != "note"]

@@ -1,0 +1,200 @@
+"""What became of each masked column, in its own terms: mismatches, levels, spikes, entropy, spans, totals."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg._kernels.sums import exact_sum
+from microagg.checks import check_jobs
+from microagg.equivalence import codes_of
+from microagg.kinds import Cells, Nominal, Number, Ordinal, Semi, Taxonomy
+from microagg.kinds.nominal import codes_with_missing
+from microagg.parallel import in_parallel
+from microagg.table import Coded, Table
+
+_MOST_CODES = 50  # different values: above, whole numbers are taken for quantities
+_CANCELLED = 0.05  # of the sum of absolute values: a total that is less is not compared
+_GAPS = (
+    0.5  # of the steps between the lowest and the highest value: codes leave out so many, few hours or children do not
+)
+
+
+@dataclass(frozen=True)
+class ColumnChange:
+    """What became of one column; shares are percentages, and None where they mean nothing for its kind.
+
+    Not for publication: with the masked file it gives statistics of the original away.
+
+    Attributes
+    ----------
+    mismatches : float or None
+        Of a nominal column: records with another category than they had, a missing one being one more.
+    levels : float or None
+        Of an ordinal column: the mean distance between the level before and after, where lowest and highest are 100.
+    common : float or None
+        Of a quantity: the value that most records have; of a semi-continuous column its spike.
+    common_before, common_after : float or None
+        Of all records, those that have it.
+    uncertainty : float or None
+        Of a nominal or ordinal column: how much of its entropy is left to guess by who knows the released value,
+        H(X|X′) / H(X).
+    span : float
+        How wide the groups are, on average over the records (NCP): range by range, or categories by categories.
+    total : float or None
+        Of a quantity: how far its total moved; None where positive and negative values nearly cancel.
+    filled, blanked : int
+        Cells that were missing and have a value now, and the other way.
+    coded : bool
+        Whether a column masked as a number looks like codes: whole numbers, few of them, with gaps.
+    unknown : float or None
+        Of a column of few whole numbers: records released with a value that no record had.
+    """
+
+    mismatches: float | None = None
+    levels: float | None = None
+    common: float | None = None
+    common_before: float | None = None
+    common_after: float | None = None
+    uncertainty: float | None = None
+    span: float = 0.0
+    total: float | None = None
+    filled: int = 0
+    blanked: int = 0
+    coded: bool = False
+    unknown: float | None = None
+
+
+def changes_of(original: Table, masked: Table, groups: NDArray[np.int64]) -> dict[Any, ColumnChange]:
+    """Give what became of each column; `groups` are of shape (n,), or (n, d) where each column has its own."""
+
+    def one(j: int, _: Any) -> ColumnChange:
+        labels = groups if groups.ndim == 1 else np.ascontiguousarray(groups[:, j])
+        return change_of(original.columns[j], masked.columns[j], labels)
+
+    return dict(zip(original.names, in_parallel(one, range(len(original)), check_jobs(None)), strict=True))
+
+
+def change_of(before: Coded, after: Coded, labels: NDArray[np.int64]) -> ColumnChange:
+    """Give what became of one column."""
+    kind = before.kind
+    was, now = before.cells.present, after.cells.present
+    found: dict[str, Any] = {
+        "span": 100.0 * _mean_span(before, labels),
+        "filled": int(np.count_nonzero(now & ~was)),
+        "blanked": int(np.count_nonzero(was & ~now)),
+    }
+    if isinstance(kind, Nominal):
+        found["mismatches"] = 100.0 * float(np.mean(before.cells.classes != after.cells.classes))
+    if isinstance(kind, Ordinal):
+        moves = np.abs(before.values - after.values)[was & now]
+        found["levels"] = 100.0 * float(moves.mean()) / max(1, kind.n_levels - 1) if moves.size else 0.0
+    if isinstance(kind, (Nominal, Ordinal)):
+        found["uncertainty"] = _uncertainty(before.cells, after.cells)
+    if kind.is_quantity:
+        found |= _of_quantity(before, after)
+    return ColumnChange(**found)
+
+
+def _of_quantity(before: Coded, after: Coded) -> dict[str, Any]:
+    """Give what became of the commonest value and of the total, and whether the column looks like codes."""
+    n, known, released = before.values.size, before.cells.known, after.cells.known
+    values, counts = np.unique(known, return_counts=True)
+    if not values.size:
+        return {}
+    common = before.kind.spike if isinstance(before.kind, Semi) else float(values[counts.argmax()])
+    few = values.size <= _MOST_CODES and bool((values == np.rint(values)).all())
+    unknown = 100.0 * float(np.mean(~np.isin(released, values))) if few and released.size else None
+    return {
+        "common": common,
+        "common_before": 100.0 * np.count_nonzero(known == common) / n,
+        "common_after": 100.0 * np.count_nonzero(released == common) / n,
+        "total": _total_moved(known, released),
+        "coded": few and type(before.kind) is Number and has_gaps(values),
+        "unknown": unknown,
+    }
+
+
+def has_gaps(values: NDArray[np.float64]) -> bool:
+    """Tell whether different whole numbers, in order, leave out many of the steps between them, as codes do."""
+    if values.size < 3 or values[-1] - values[0] > 2.0**53:
+        return False
+    steps = np.diff(values).astype(np.int64)
+    places = int(steps.sum()) // int(np.gcd.reduce(steps)) + 1  # amounts in tens leave nothing out by tens
+    return bool(values.size < (1.0 - _GAPS) * places)
+
+
+def _total_moved(known: NDArray[np.float64], released: NDArray[np.float64]) -> float | None:
+    """Give how far a total moved, in percent of itself; None where there is none to speak of."""
+    largest = float(np.abs(known).max(initial=0.0))
+    if largest == 0.0:
+        return None
+    power = -int(np.frexp(largest)[1])  # no sum overflows
+    before, after = exact_sum(np.ldexp(known, power)), exact_sum(np.ldexp(released, power))
+    # Where positive and negative values nearly cancel, what is left is no measure of them.
+    whole = exact_sum(np.abs(np.ldexp(known, power)))
+    return 100.0 * (after - before) / abs(before) if abs(before) > _CANCELLED * whole else None
+
+
+def _uncertainty(before: Cells, after: Cells) -> float:
+    """Give H(X|X′) / H(X) in percent, missing ones being values of their own; 0 where nothing varies."""
+    codes, released = codes_of(before.classes), codes_of(after.classes)
+    whole = _entropy(codes)
+    pairs = codes_of(codes * (int(released.max()) + 1) + released)
+    return 100.0 * max(0.0, _entropy(pairs) - _entropy(released)) / whole if whole > 0 else 0.0
+
+
+def _entropy(codes: NDArray[np.int64]) -> float:
+    shares = np.bincount(codes) / codes.size
+    shares = shares[shares > 0]
+    return float(-(shares * np.log(shares)).sum())
+
+
+def _mean_span(column: Coded, labels: NDArray[np.int64]) -> float:
+    """Give the mean over the records of how wide their group is, from 0 to 1."""
+    sizes = np.bincount(labels)
+    spans = (
+        _spans_of_categories(column, labels) if isinstance(column.kind, Nominal) else _spans_by_order(column, labels)
+    )
+    return float((sizes * spans).sum() / labels.size)
+
+
+def _spans_by_order(column: Coded, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Give each group's range as a share of the column's; of what is present."""
+    lowest, highest = _extremes(column.cells.known, labels[column.cells.present], int(labels.max()) + 1)
+    known = column.cells.known
+    top, bottom = float(known.max(initial=-np.inf)), float(known.min(initial=np.inf))
+    if not top > bottom:
+        return np.zeros(lowest.size)
+    # Halved, since the width of ±1e308 is beyond float64.
+    spans = (highest / 2 - lowest / 2) / (top / 2 - bottom / 2)
+    return np.asarray(np.where(highest >= lowest, spans, 0.0))
+
+
+def _spans_of_categories(column: Coded, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Give the share of all categories that a group holds, 0 where it holds one: by a taxonomy, those under it."""
+    codes, meaning = codes_with_missing(column.cells)
+    n_groups, n_categories = int(labels.max()) + 1, meaning.size
+    distinct = np.bincount(np.unique(labels * n_categories + codes) // n_categories, minlength=n_groups)
+    if not isinstance(column.kind, Taxonomy):
+        return np.where(distinct > 1, distinct / n_categories, 0.0)
+    spans = np.ones(n_groups)
+    # From the root down: the lowest ancestor that all members share counts.
+    for ancestors in reversed([np.array(level) for level in column.kind.kin]):
+        leaves = np.bincount(ancestors) / ancestors.size
+        own = np.where(meaning[codes] < 0, -1, ancestors[np.maximum(meaning[codes], 0)]).astype(np.float64)
+        lowest, highest = _extremes(own, labels, n_groups)
+        shared = (lowest == highest) & (lowest >= 0)
+        spans[shared] = leaves[lowest[shared].astype(np.int64)]
+    return np.where(distinct > 1, spans, 0.0)
+
+
+def _extremes(
+    values: NDArray[np.float64], labels: NDArray[np.int64], n_groups: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Give the lowest and the highest value of each group; of one without any, infinite ones the wrong way round."""
+    lowest, highest = np.full(n_groups, np.inf), np.full(n_groups, -np.inf)
+    np.minimum.at(lowest, labels, values)
+    np.maximum.at(highest, labels, values)
+    return lowest, highest

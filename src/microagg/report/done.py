@@ -1,0 +1,121 @@
+"""What was done with the values of each kind, with what is missing and with the digits of means, in words."""
+
+from microagg.judgement import Judgement
+from microagg.judgement.run import KindFacts, Run
+from microagg.report.parts import Fact
+from microagg.report.text import at_most, count, counted, first_of, sentence
+
+_KINDS = {"number": "number", "date": "date", "ordinal": "ordinal", "nominal": "nominal", "semi": "semi-continuous"}
+_NOMINAL = {
+    "mode": "the commonest category, and of several that which the file as a whole still lacks most",
+    "balanced": "that of its categories which the file as a whole still lacks most, so that shares are kept",
+    "draw": "the category of a member that was drawn",
+}
+_MISSING = {
+    "pattern": (
+        "by pattern",
+        "Records that lack the same columns are grouped among themselves, so that as little as possible is filled in.",
+    ),
+    "state": ("a value of their own", "Records may share a group with others that have a value where they lack one."),
+    "error": ("refused", "The masked columns and the strata have none."),
+    "drop": ("left out", "Records that lack a value are not in the release."),
+}
+_WHOLE = "Where half of a group or more, and enough members, have a value, all get one; otherwise none has."
+
+
+def kinds(run: Run) -> Fact:
+    """Tell of which kind the masked columns are."""
+    by_kind = _by_kind(run)
+    if len(by_kind) == 1:
+        return Fact("kinds", f"all {_called(next(iter(by_kind)))}")
+    value = ", ".join(f"{len(names)} {_called(kind, len(names))}" for kind, names in by_kind.items())
+    return Fact("kinds", value, "; ".join(f"{_KINDS[kind]}: {', '.join(names)}" for kind, names in by_kind.items()))
+
+
+def _called(kind: str, number: int = 2) -> str:
+    return _KINDS[kind] + ("s" if number > 1 and kind in ("number", "date") else "")
+
+
+def _by_kind(run: Run) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {kind: [] for kind in _KINDS}
+    for name, kind in run.kinds.items():
+        found[kind.name].append(name)
+    return {kind: names for kind, names in found.items() if names}
+
+
+def released(run: Run) -> list[Fact]:
+    """Tell what a group releases of each kind, and when it releases a spike."""
+    own = {kind.name: _said(kind, run) for kind in run.kinds.values() if not kind.with_taxonomy}
+    said = {kind: own[kind] for kind in _KINDS if kind in own}
+    if set(said) == {"number"} and len({kind.said for kind in run.kinds.values()}) == 1:
+        return [Fact("released", run.aggregate, f"each record has its group's {run.aggregate} in every masked column")]
+    said |= {f"{kind.name} with a taxonomy": kind.said for kind in run.kinds.values() if kind.with_taxonomy}
+    words = "; ".join(f"{_KINDS.get(kind, kind)}: {what}" for kind, what in said.items())
+    facts = [Fact("released", "by kind", f"Each record has what its group releases. {words[0].upper()}{words[1:]}.")]
+    spikes = {name: kind.spike for name, kind in run.kinds.items() if kind.spike is not None}
+    if spikes:
+        facts.append(_spikes(run, spikes))
+    return facts
+
+
+def _said(kind: KindFacts, run: Run) -> str:
+    if kind.name == "nominal":
+        return _NOMINAL[run.nominal]
+    return kind.said.replace("mean", run.aggregate)
+
+
+def _spikes(run: Run, spikes: dict[str, float]) -> Fact:
+    columns = ", ".join(f"{name} ({value:g})" for name, value in spikes.items())
+    when = "all members have it"
+    if run.spike_totals == "safe":
+        when = f"fewer than {min(run.k, 3)} members are off it, so that no single amount shows"
+    weight = f"Being at it weighs {run.spike_weight:g} times as much as the amount when groups are formed."
+    return Fact("spikes", columns, f"A group releases the spike where {when}. {weight}")
+
+
+def missing_values(judgement: Judgement) -> Fact:
+    """Tell what became of missing values; in public nothing that was counted."""
+    run, missing = judgement.run, judgement.missing
+    word, why = _MISSING[run.missing]
+    if judgement.public or run.missing in ("error", "drop"):
+        return Fact("missing values", word, why)
+    if not (missing.cells or missing.filled):
+        return Fact("missing values", "none", "No masked column lacks a value.")
+    counts = []
+    if missing.patterns is not None:
+        moved = (
+            "no record had to join another"
+            if not missing.moved
+            else (f"{counted(missing.moved, 'record')} of patterns rarer than k joined another")
+        )
+        counts.append(f"{counted(missing.patterns, 'pattern')}; {moved}.")
+    filled, blanked = missing.filled or 0, missing.blanked or 0
+    if filled or blanked:
+        counts.append(f"{_WHOLE} {counted(filled, 'cell')} filled so, {count(blanked)} blanked.")
+    else:
+        counts.append("No cell was filled or blanked.")
+    return Fact("missing values", word, sentence([why, *counts]))
+
+
+def rounding(judgement: Judgement) -> Fact:
+    """Tell how released means were rounded, and inside the house how far that moved totals."""
+    run = judgement.run
+    if run.rounding == "none":
+        return Fact("rounding", "none", "Means have the digits that they come with.")
+    how = "to the step of each column's values" if run.rounding == "auto" else "to steps that were chosen by column"
+    rounded = {one.column: one for one in judgement.loss.columns if one.step is not None}
+    if not rounded:
+        return Fact("rounding", how, "" if judgement.public else "No column is a quantity.")
+    names: dict[float | None, list[str]] = {}
+    for name in run.kinds:  # in the order of the file
+        if name in rounded:
+            names.setdefault(rounded[name].step, []).append(name)
+    steps = "; ".join(f"{step:g}: {first_of(columns)}" for step, columns in names.items())
+    most = rounding_moved(judgement)
+    return Fact("rounding", how, f"{steps}. {f'Totals moved by {at_most(most)}.' if most else 'No total moved.'}")
+
+
+def rounding_moved(judgement: Judgement) -> float:
+    """Give how far a total moved by rounding at most, in percent, among those that can be compared."""
+    columns = [one for one in judgement.loss.columns if one.change is not None and one.change.total is not None]
+    return max((abs(one.rounding_moved or 0.0) for one in columns), default=0.0)

@@ -1,0 +1,227 @@
+"""What was found of a release that deserves attention, the gravest first: for the page, a terminal or a program."""
+
+from collections.abc import Sequence
+
+from microagg.judgement import Judgement
+from microagg.judgement.parts import Alone, DiversityFacts, Groups, Risk
+from microagg.judgement.run import AS_IT_IS, Run
+from microagg.report import values
+from microagg.report.parts import Finding, WrittenFacts
+from microagg.report.text import count, counted, first_of, listed, percent, quoted
+from microagg.schema import Role
+
+CLOSE = 20.0
+"""Percent of the records: above, that all their values lie close to the released ones is told first."""
+
+_MOST_APART = 2  # columns with values of their own that are told one by one; more are told together
+
+
+def findings(judgement: Judgement, written: WrittenFacts, holds: bool) -> tuple[Finding, ...]:
+    """List what deserves attention; not for the public."""
+    found = [] if holds else [_broken()]
+    found += _alone(judgement)
+    found += values.codes(judgement) + values.spikes(judgement) + values.left_out(judgement)
+    if judgement.risk is not None:
+        found += _restricted(judgement.risk)
+    found += _uniform(judgement.diversity)
+    if judgement.risk is not None:
+        found += _close(judgement) + _dominated(judgement.risk)
+    found += values.large_losses(judgement) + values.missing(judgement) + values.totals(judgement)
+    if not written.reordered:
+        found.append(
+            Finding(
+                "look", "row order",
+                "The rows are in the original order. Sort the rows by what is released if anybody else may hold a list "
+                "in that order.",
+                "the rows are in the original order, which helps who holds a list in that order.",
+            )
+        )  # fmt: skip
+    return tuple(sorted(found, key=lambda one: ("bad", "look", "note").index(one.state)))
+
+
+def _broken() -> Finding:
+    return Finding(
+        "bad", "promise",
+        "The promise: the released file does not keep it. It may have been changed after masking.",
+        "the released file does not keep the promise.",
+    )  # fmt: skip
+
+
+def _alone(judgement: Judgement) -> list[Finding]:
+    """Tell how many records can be told apart by everything that is released, and by which columns alone."""
+    run, groups, alone = judgement.run, judgement.groups, judgement.alone
+    found = []
+    if groups.per_column and groups.unique:
+        share = percent(100.0 * groups.unique / groups.records)
+        found.append(
+            Finding(
+                "look", "whole records",
+                f"{share} of the records are unique in their masked columns taken together. Consider a method that "
+                f"groups whole records.",
+                f"{share} of the records are unique in their masked columns taken together.",
+            )
+        )  # fmt: skip
+    if alone.by_all and run.names(Role.QUASI) and alone.by_column:
+        found.append(_alone_by_all(run, groups, alone))
+    if _more_together(alone):
+        names, share = list(alone.by_column), percent(100.0 * alone.together / groups.records)
+        strata = run.names(Role.STRATUM)
+        within = f" and {strata_words(strata)}" if strata else ""
+        found.append(
+            Finding(
+                "look", "released as they are",
+                f"{listed(names)}{within} are released as they are, and together they are nobody else's in {share} of "
+                f"the records: who knows them needs nothing more. Round columns, put them into classes, or release "
+                f"fewer.",
+                f"{share} of the records are alone by what is released as it is: {listed(names, 3)}{within}.",
+            )
+        )  # fmt: skip
+    return found + _alone_by_column(by_column(run, groups, alone))
+
+
+def alone_words(groups: Groups, alone: Alone) -> str:
+    """Say how many records everything that is released tells apart."""
+    share = percent(100.0 * alone.by_all / groups.records)
+    are = "is" if alone.by_all == 1 else "are"
+    return f"{count(alone.by_all)} of {count(groups.records)} records ({share}) {are} alone by all that is released"
+
+
+def _alone_by_all(run: Run, groups: Groups, alone: Alone) -> Finding:
+    words = alone_words(groups, alone)
+    others = [name for role in AS_IT_IS for name in run.names(role)]
+    return Finding(
+        "look", "alone",
+        f"{words}: nobody else has the same masked values together with {listed(others, 6)}. k does not cover those "
+        f"columns. Whoever can know them of a person finds the record: mask them, put them into classes, or release "
+        f"fewer.",
+        f"{words}.",
+    )  # fmt: skip
+
+
+def _more_together(alone: Alone) -> bool:
+    """Tell whether the columns released as they are single out more records together than any does by itself."""
+    return alone.together > max(alone.by_column.values(), default=0)
+
+
+def by_column(run: Run, groups: Groups, alone: Alone) -> list[tuple[str, Role, float]]:
+    """Give each column released as it is in which records have a value of their own, and of how many, in percent."""
+    return [
+        (name, role, 100.0 * alone.by_column[name] / groups.records)
+        for role in AS_IT_IS
+        for name in run.names(role)
+        if alone.by_column.get(name)
+    ]
+
+
+def strata_words(strata: list[str]) -> str:
+    """Name the strata in a sentence."""
+    return f"the {'stratum' if len(strata) == 1 else 'strata'} {listed(strata)}"
+
+
+def _alone_by_column(alone: list[tuple[str, Role, float]]) -> list[Finding]:
+    """Tell which single columns tell records apart, whatever is masked."""
+    if len(alone) > _MOST_APART:
+        ordered = sorted(alone, key=lambda one: -one[2])
+        columns = [
+            f"{quoted(name)} ({percent(share)}{', confidential' if role is Role.CONFIDENTIAL else ''})"
+            for name, role, share in ordered
+        ]
+        return [
+            Finding(
+                "look", "released as they are",
+                f"{len(alone)} columns are released as they are and hold values that are nobody else's, in so many of "
+                f"the records: {', '.join(columns)}. Who knows one of those values needs nothing more. Round them, or "
+                f"put them into classes.",
+                f"values that nobody else has, released as they are: {first_of(columns)}.",
+            )
+        ]  # fmt: skip
+    found = []
+    for name, role, share in alone:
+        secret = role is Role.CONFIDENTIAL
+        knows = (
+            "an intruder is taken not to know it, but who does needs nothing more"
+            if secret
+            else "who knows it needs nothing more"
+        )
+        found.append(
+            Finding(
+                "look", "released as they are",
+                f"{quoted(name)} is {'confidential and ' if secret else ''}released as it is, and in {percent(share)} "
+                f"of the records its value is nobody else's: {knows}. Round it, or put it into classes.",
+                f"{percent(share)} of the records have a value of {quoted(name)} that nobody else has; it is released "
+                f"as it is.",
+            )
+        )  # fmt: skip
+    return found
+
+
+def _restricted(risk: Risk) -> list[Finding]:
+    if not risk.restricted:
+        return []
+    only = f"an intruder who knows only {listed(risk.keys)}"
+    return [
+        Finding(
+            "look", "risk",
+            f"The risk is that of {only}. Whoever can know another masked column can link more: measure for all of "
+            f"them, unless nobody can know them.",
+            f"the risk is that of {only}.",
+        )
+    ]  # fmt: skip
+
+
+def _uniform(diversity: Sequence[DiversityFacts]) -> list[Finding]:
+    """Tell which confidential columns are given away outright to who knows only a person's group."""
+    columns = [
+        f"{quoted(one.column)} in {counted(one.uniform_groups, 'group')} ({counted(one.uniform_records, 'record')})"
+        for one in diversity
+        if one.distinct == 1
+    ]
+    if not columns:
+        return []
+    return [
+        Finding(
+            "look", "confidential columns",
+            f"One value throughout a group: {', '.join(columns)}. Who is known to be in such a group has that value, "
+            f"whichever record is his. Take a larger k, or do not release the column.",
+            f"one value throughout a group: {', '.join(columns)}.",
+        )
+    ]  # fmt: skip
+
+
+def guessed_closely(judgement: Judgement) -> float:
+    """Give the share of the records, in percent, all of whose values lie close to the released ones."""
+    return judgement.measures["ID"].value
+
+
+def _close(judgement: Judgement) -> list[Finding]:
+    """Tell that released values are nearly the original ones; nothing where that is so of few records."""
+    share = guessed_closely(judgement)
+    if not share > CLOSE:
+        return []
+    short = f"in {percent(share)} of the records all masked values lie close to the released ones"
+    return [
+        Finding(
+            "look", "values guessed closely",
+            f"{short[0].upper()}{short[1:]}, within 1 to 10 % of the ranks: who finds the group knows them about as "
+            f"well. Take a larger k if that is too close.",
+            f"{short}.",
+        )
+    ]  # fmt: skip
+
+
+def _dominated(risk: Risk) -> list[Finding]:
+    """Tell in which column the means most often give the largest member to the second; nothing where they seldom do."""
+    worst = max(risk.columns, key=lambda one: one.dominated or 0)
+    if not worst.dominated or worst.dominated < 0.05 * risk.n_groups:
+        return []
+    share = percent(100.0 * worst.dominated / risk.n_groups)
+    within = percent(risk.dominance_percent)
+    return [
+        Finding(
+            "look", "dominance",
+            f"In {share} of the groups the second largest member in {quoted(worst.column)}, who knows its own value, "
+            f"can work out the largest to within {within} from the mean. See risk by column.",
+            f"in {share} of the groups the second largest in {quoted(worst.column)} can work out the largest to within "
+            f"{within}.",
+        )
+    ]  # fmt: skip

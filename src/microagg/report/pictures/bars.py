@@ -1,0 +1,83 @@
+"""Shares as bars: the categories of a column, or the spike and the missing cells beside its bins."""
+
+from typing import Any
+
+from markupsafe import Markup
+
+from microagg.judgement.parts import Bar, Distribution
+from microagg.report.pictures.scales import FONT, Scale, cut_short, text_width
+from microagg.report.templates import drawn
+from microagg.report.text import THIN, percent
+
+_WIDTH, _ROW, _THICK = 300.0, 18.0, 11.0
+_MOST_NAME, _FIGURES = 104.0, 66.0  # room for a category, and for its shares
+_SLOT, _BAR, _GAP = 58.0, 30.0, 10.0  # of a bar that stands beside bins
+
+
+def bars(one: Distribution) -> Markup:
+    """Draw the share of each category, one below the other: before as an area, after as an outline."""
+    names = [cut_short(_name(bar), _MOST_NAME, FONT) for bar in one.bars]
+    left = 8.0 + max(text_width(name, FONT) for name in names)
+    longest = max(max(bar.before or 0.0, bar.after) for bar in one.bars)
+    across = Scale(0.0, max(longest, 1e-9), 0.0, _WIDTH - left - _FIGURES)
+    rows = [
+        {
+            "name": name,
+            "y": _ROW * number + (_ROW - _THICK) / 2,
+            "before": None if bar.before is None else across(bar.before),
+            "after": across(bar.after),
+            "figures": _figures(bar),
+            "words": bar_words(bar),
+        }
+        for number, (bar, name) in enumerate(zip(one.bars, names, strict=True))
+    ]
+    what = "masked" if one.bars[0].before is None else "before and after masking"
+    label = f"{one.column}, {what}. {'. '.join(map(bar_words, one.bars))}."
+    height = _ROW * len(rows)
+    return drawn("bars", label=label, width=_WIDTH, height=height, left=left, thick=_THICK, rows=rows)
+
+
+def apart(one: Distribution, top: float, floor: float) -> tuple[list[dict[str, Any]], float]:
+    """Give the bars that stand beside a column's bins, as high as all records together, and where the bins begin."""
+    up = Scale(0.0, 100.0, floor, top)
+    found = [
+        {
+            "x": _SLOT * number + (_SLOT - _BAR) / 2,
+            "wide": _BAR,
+            "middle": _SLOT * (number + 0.5),
+            "before": None if bar.before is None else up(bar.before),
+            "after": up(bar.after),
+            "name": cut_short(_name(bar), _SLOT, FONT),
+            "figures": _figures(bar),
+            "words": bar_words(bar),
+        }
+        for number, bar in enumerate(one.bars)
+    ]
+    return found, _SLOT * len(found) + _GAP if found else 0.0
+
+
+def _name(bar: Bar) -> str:
+    if bar.of == "missing":
+        return "missing"
+    if bar.of == "others":
+        return f"{bar.label} others" if bar.label else "others"
+    return "zero" if bar.of == "spike" and bar.label == "0" else bar.label
+
+
+def _figures(bar: Bar) -> str:
+    """Write the shares as short as can be: before and after, or what is released."""
+    if bar.before is None:
+        return percent(bar.after)
+    return f"{_share(bar.before)}{THIN}→{THIN}{_share(bar.after)}"
+
+
+def _share(value: float) -> str:
+    return f"{value:.1f}" if 0.05 <= value < 99.95 or value in (0.0, 100.0) else f"{value:.2f}"
+
+
+def bar_words(bar: Bar) -> str:
+    """Say in words what a bar shows."""
+    shares = percent(bar.after)
+    if bar.before is not None:
+        shares = f"{percent(bar.before)} before, {percent(bar.after)} after"
+    return f"{_name(bar)}: {shares}"

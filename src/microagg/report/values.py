@@ -1,0 +1,171 @@
+"""What was found of the released values: codes averaged, zeros lost, records left out, cells filled, totals moved."""
+
+from microagg.judgement import Judgement
+from microagg.judgement.parts import ColumnChange, ColumnLoss
+from microagg.report.done import rounding_moved
+from microagg.report.parts import Finding
+from microagg.report.text import FIXED, at_most, count, counted, first_of, listed, percent, points, quoted
+from microagg.report.worded import before_after, has_spike
+
+_FEW_POINTS = 2.0  # by which the share of a column's commonest value may change without a warning
+_LEFT_OUT = 1.0  # percent of the records: fewer are noted only
+_CHANGED_CELLS = 1.0  # percent of a column's cells: fewer that were filled or blanked are noted only
+_MOVED_TOTAL = 0.5  # percent of a total: a smaller change is noted only
+_NO_CHANGE = 0.005  # percent of a total: a smaller change is not told
+
+Changed = tuple[ColumnLoss, ColumnChange]
+
+
+def _columns(judgement: Judgement) -> list[Changed]:
+    """Give the columns with what became of them; none in public."""
+    return [(one, one.change) for one in judgement.loss.columns if one.change is not None]
+
+
+def columns_of_codes(judgement: Judgement) -> list[Changed]:
+    """Give the columns that look like codes and were masked as numbers."""
+    return [(one, change) for one, change in _columns(judgement) if change.coded]
+
+
+def codes(judgement: Judgement) -> list[Finding]:
+    """Tell which columns look like codes and were masked as numbers."""
+    columns = columns_of_codes(judgement)
+    if not columns:
+        return []
+    names = listed([one.column for one, _ in columns], 4)
+    look, masked = ("looks", "was masked as a number") if len(columns) == 1 else ("look", "were masked as numbers")
+    unknown = max(change.unknown or 0.0 for _, change in columns)
+    upto = "" if len(columns) == 1 else "up to "
+    nobody = (
+        f" In {upto}{percent(unknown)} of the records the released number is one that nobody had." if unknown else ""
+    )
+    return [
+        Finding(
+            "look", "codes",
+            f"{names} {look} like codes (few whole numbers, with gaps) and {masked}: the "
+            f"{judgement.run.aggregate} of codes means nothing.{nobody} If they are codes, declare the column nominal, "
+            f"or ordinal where they have an order.",
+            f"{names} {look} like codes and {masked}.{nobody}",
+        )
+    ]  # fmt: skip
+
+
+def lost_spikes(judgement: Judgement) -> list[Changed]:
+    """Give the columns in which the share of the commonest value fell by more than a few points."""
+    return [(one, change) for one, change in _columns(judgement) if has_spike(one) and _risen(change) < -_FEW_POINTS]
+
+
+def _risen(change: ColumnChange) -> float:
+    """Give by how many points the share of a column's commonest value rose; 0 where there is none."""
+    return (change.common_after or 0.0) - (change.common_before or 0.0)
+
+
+def spikes(judgement: Judgement) -> list[Finding]:
+    """Tell in which columns zeros were averaged away, or values became zeros."""
+    gained = [(one, change) for one, change in _columns(judgement) if has_spike(one) and _risen(change) > _FEW_POINTS]
+    zeros = [(one, change) for one, change in lost_spikes(judgement) if change.common == 0]
+    others = [(one, change) for one, change in lost_spikes(judgement) if change.common != 0]
+    lost = _moved_spikes("zeros", "lost", zeros) + _moved_spikes("the commonest value", "lost", others)
+    return lost + _moved_spikes("spikes", "added", gained)
+
+
+def _moved_spikes(what: str, done: str, columns: list[Changed]) -> list[Finding]:
+    """Say of all columns at once that values at their spike were lost or added."""
+    if not columns:
+        return []
+    names = first_of([f"{quoted(one.column)} ({before_after(change)})" for one, change in columns])
+    verb = "is" if what == "the commonest value" else "are"
+    if done == "added":
+        remedy = "Release the spike only where all members have it, or form groups on fewer columns."
+    elif all(one.kind == "semi" for one, _ in columns):
+        remedy = "Give being at the spike more weight, or form groups on fewer columns."
+    else:
+        remedy = "Declare such columns semi-continuous, so that groups keep to the spike."
+    return [
+        Finding(
+            "look", what,
+            f"{what[0].upper()}{what[1:]} {verb} {done} by masking, in shares of all records: {names}. Shares, and "
+            f"regressions on logarithms, follow. {remedy}",
+            f"{what} {done}: {names}.",
+        )
+    ]  # fmt: skip
+
+
+def left_out_share(judgement: Judgement) -> float:
+    """Give the share of records left out, in percent, where it is no trifle; 0 otherwise, and in public."""
+    share = judgement.left_out.percent or 0.0
+    return share if share >= _LEFT_OUT and not judgement.public else 0.0
+
+
+def left_out(judgement: Judgement) -> list[Finding]:
+    """Tell how many records were left out."""
+    found = judgement.left_out
+    if not found.records:
+        return []
+    share = percent(found.percent)
+    return [
+        Finding(
+            "look" if left_out_share(judgement) else "note", "records left out",
+            f"{share} of the records were left out for want of a value. If they differ from the others, so does the "
+            f"file. They can be kept, grouped by what they lack.",
+            f"{counted(found.records, 'record')} of {count(found.read or 0)} ({share}) left out for want of a value.",
+        )
+    ]  # fmt: skip
+
+
+def large_losses(judgement: Judgement) -> list[Finding]:
+    """Tell which columns lost much."""
+    large = [one for one in judgement.loss.columns if one.word == "large"]
+    if not large:
+        return []
+    return [
+        Finding(
+            "look", "large losses",
+            f"{listed([one.column for one in large], 4)}: more than 20 % of the information lost. See whether users "
+            f"can do with that.",
+            f"large losses: {first_of([f'{quoted(one.column)} {percent(one.percent)}' for one in large])}.",
+        )
+    ]  # fmt: skip
+
+
+def missing(judgement: Judgement) -> list[Finding]:
+    """Tell which columns have values where they had none, or none where they had some."""
+    changed = [(one, change.filled, change.blanked) for one, change in _columns(judgement)]
+    changed = sorted((one for one in changed if one[1] or one[2]), key=lambda one: -(one[1] + one[2]))
+    if not changed:
+        return []
+    most = 100.0 * (changed[0][1] + changed[0][2]) / judgement.groups.records
+    columns = first_of(
+        [f"{quoted(one.column)} ({count(filled)}, {count(blanked)})" for one, filled, blanked in changed]
+    )
+    filled, blanked = judgement.missing.filled or 0, judgement.missing.blanked or 0
+    short = f"{counted(filled, 'missing cell')} filled, {count(blanked)} blanked"
+    return [
+        Finding(
+            "look" if most >= _CHANGED_CELLS else "note", "missing values",
+            f"{short}: {columns}. A group releases one value for all of its members, or none.",
+            f"{short}.",
+        )
+    ]  # fmt: skip
+
+
+def moved_totals(judgement: Judgement) -> list[tuple[str, float]]:
+    """Give the columns whose totals moved to speak of, and how far in percent, the farthest first."""
+    moved = [(one.column, change.total or 0.0) for one, change in _columns(judgement)]
+    return sorted((one for one in moved if abs(one[1]) >= _NO_CHANGE), key=lambda one: -abs(one[1]))
+
+
+def totals(judgement: Judgement) -> list[Finding]:
+    """Tell how far totals moved, and how far by rounding."""
+    moved = moved_totals(judgement)
+    if not moved:
+        return []
+    columns = first_of([f"{quoted(name)} {points(total)}{FIXED}%" for name, total in moved])
+    rounding = rounding_moved(judgement)
+    by_rounding = f"By rounding alone, {at_most(rounding)}." if rounding else "Rounding moved none."
+    return [
+        Finding(
+            "look" if abs(moved[0][1]) >= _MOVED_TOTAL else "note", "totals",
+            f"Totals moved: {columns}. {by_rounding} Medians, spikes and missing values move them too.",
+            f"totals moved: {columns}.",
+        )
+    ]  # fmt: skip

@@ -1,0 +1,59 @@
+"""What the report warns of stands in the terminal and in JSON too, and every figure by its name."""
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+import microagg as ma
+from microagg.desk import findings_of
+from microagg.evaluate.definitions import DEFINITIONS
+from tests.cli import call
+
+ROLES = ("--quasi", "region,sex,birth,education,wage,hours", "--weight", "weight", "--rest", "drop")
+
+
+@pytest.fixture
+def _file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(ma.datasets.households(300, seed=0), "persons.parquet")
+
+
+@pytest.mark.usefixtures("_file")
+def test_the_terminal_the_page_and_json_warn_alike():
+    shown = call("mask", "persons.parquet", "-k", 3, *ROLES).stdout
+    warned = [line.removeprefix("Warning: ") for line in shown.splitlines() if line.startswith("Warning: ")]
+    assert any(line.endswith("are alone by all that is released.") for line in warned)
+    assert any(line.startswith("zeros lost: “wage”") for line in warned)
+    assert all(len(line) < 200 and "\u202f" not in line and "\u00a0" not in line for line in warned)
+    found = json.loads(call("mask", "persons.parquet", "-k", 3, *ROLES, "--json", "--force").stdout)
+    assert found["warnings"] == warned
+    assert [one["line"] for one in found["findings"] if one["level"] == "warning"] == warned
+    assert {one["level"] for one in found["findings"]} == {"warning", "note"}
+    page = Path("out/report.html").read_text(encoding="utf-8").replace("\u202f", " ").replace("\u00a0", " ")
+    for one in found["findings"]:
+        if one["level"] == "warning":
+            assert one["text"].replace("'", "&#39;") in page
+    assert set(found["figures"]) == set(DEFINITIONS)
+    assert found["figures"]["IL"] == found["information_loss_percent"]
+    assert found["figures"]["G_DR"] == found["g_dr"]
+
+
+@pytest.mark.usefixtures("_file")
+def test_quiet_says_no_warning_and_json_has_them():
+    assert call("mask", "persons.parquet", "-k", 3, *ROLES, "--quiet").output == ""
+    found = call("mask", "persons.parquet", "-k", 3, *ROLES, "--quiet", "--force", "--json")
+    assert json.loads(found.stdout)["warnings"]
+
+
+def test_findings_are_plain_values_with_a_level():
+    frame = ma.datasets.survey(100, seed=0, frame="pandas")[["age", "income"]]
+    release = ma.protect(frame, k=5)
+    assert {one["level"] for one in findings_of(release.report_model())} == {"warning", "note"}
+    release = ma.protect(frame, k=5)
+    release.data.loc[0, "income"] += 1
+    first = findings_of(release.report_model())[0]
+    assert (first["level"], first["topic"]) == ("broken", "promise")
+    assert first["line"] == "the released file does not keep the promise."
+    assert findings_of(release.report_model(public=True)) == []

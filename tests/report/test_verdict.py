@@ -1,0 +1,220 @@
+"""The verdict tells the whole truth: who is alone, what was lost on the way, and which columns were misread."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import microagg as ma
+from microagg.report import build, render, to_json
+
+RNG = np.random.default_rng(0)
+N = 600
+
+
+def findings(release, **written):
+    return {one.topic: one for one in build(release, **written).verdict.findings}
+
+
+def lines(release):
+    return {one.name: one.value for one in build(release).verdict.lines}
+
+
+def test_all_that_is_released_counts_together():
+    """Masked values alone, and kept ones alone, single nobody out; both together do."""
+    table = pa.table({"a": RNG.normal(size=N), "b": RNG.normal(size=N), "sex": ["f", "m"] * (N // 2)})
+    release = ma.protect(table, 5, keep=["sex"])
+    rows = [tuple(row) for row in zip(*(release.data[name].to_pylist() for name in ("a", "b", "sex")), strict=True)]
+    alone = sum(rows.count(row) == 1 for row in rows)
+    assert 0 < alone < N
+    verdict = build(release).verdict
+    share = f"{alone} of 600 records ({100 * alone / N:.1f}".removesuffix(".0") + "\u00a0%)"
+    assert verdict.headline.endswith(f"But {share} are alone by all that is released.")
+    assert (verdict.state, verdict.alone_percent) == ("look", 100 * alone / N)
+    found = findings(release)["alone"]
+    assert (found.state, found.short) == ("look", f"{share} are alone by all that is released.")
+    assert found.text in verdict.look_first
+    public = build(release, public=True)
+    assert (public.verdict.findings, public.verdict.alone_percent) == ((), None)
+    assert str(alone) not in public.verdict.headline
+
+
+@pytest.mark.parametrize("role", ["strata", "confidential", "weight"])
+def test_strata_confidential_columns_and_weights_count_too(role):
+    table = pa.table({"a": RNG.normal(size=N), "x": np.arange(N) % 2, "y": np.arange(N) // 2 % 20})
+    others = {"keep": ["y"], role: "x" if role == "weight" else ["x"]}
+    release = ma.protect(table, 5, **others)
+    rows = [tuple(row) for row in zip(*(release.data[name].to_pylist() for name in "axy"), strict=True)]
+    found = build(release).verdict.alone_percent
+    assert found == pytest.approx(100 * sum(rows.count(row) == 1 for row in rows) / N)
+    assert found > 0
+
+
+def test_a_column_of_lists_cannot_be_counted_and_the_others_are():
+    table = pa.table({"a": np.arange(60.0), "l": [[1]] * 60, "tag": np.arange(60)})
+    assert build(ma.protect(table, 5, quasi=["a"], keep=["l", "tag"])).verdict.alone_percent == 100
+
+
+def with_zeros(share=0.5):
+    amounts = np.where(RNG.random(N) < share, 0.0, RNG.lognormal(8, 1, N).round())
+    return pa.table({"a": RNG.normal(size=N), "b": RNG.normal(size=N), "amount": amounts})
+
+
+def test_zeros_that_are_averaged_away_are_in_the_headline():
+    table = with_zeros()
+    release = ma.protect(table, 5)
+    before, after = (100 * np.mean(np.asarray(one["amount"]) == 0) for one in (table, release.data))
+    assert after < before - 10
+    model = build(release)
+    assert "Zeros are lost in “amount”." in model.verdict.headline
+    assert model.verdict.state == "look"
+    found = findings(release)["zeros"]
+    assert "Declare such columns semi-continuous" in found.text
+    for share in (before, after):
+        assert f"{share:.1f}".removesuffix(".0") in found.short
+    semi = ma.protect(table, 5, kinds={"amount": "semi"}, select=["amount"])
+    assert "zeros" not in findings(semi)
+    assert lines(semi)["Values"].startswith("Of all records: zeros of “amount”")
+    assert "zeros" not in to_json(build(release, public=True)).lower()
+
+
+def test_zeros_that_were_added_are_told():
+    table = with_zeros(0.85)
+    release = ma.protect(table, 6, kinds={"amount": "semi"}, select=["a"])  # one or two of six are off the spike
+    before, after = (100 * np.mean(np.asarray(one["amount"]) == 0) for one in (table, release.data))
+    assert after > before + 2
+    found = findings(release)
+    assert found["spikes"].short.startswith("spikes added: “amount”")
+    assert found["totals"].state == "look"
+    moved = 100 * (np.sum(release.data["amount"]) / np.sum(table["amount"]) - 1)
+    assert f"“amount” −{abs(moved):.2f}\u00a0%" in found["totals"].short
+
+
+def test_codes_masked_as_numbers_are_in_the_headline():
+    codes = RNG.choice([110, 121, 253, 310, 741], N)
+    table = pa.table({"a": RNG.normal(size=N), "b": RNG.normal(size=N), "job": codes})
+    release = ma.protect(table, 5)
+    assert "“job” looks like codes and was masked as a number." in build(release).verdict.headline
+    found = findings(release)["codes"]
+    nobody = 100 * np.mean(~np.isin(np.asarray(release.data["job"]), codes))
+    assert f"In {nobody:.1f}".removesuffix(".0") in found.short
+    assert "declare the column nominal" in found.text
+    right = ma.protect(table, 5, kinds={"job": "nominal"})
+    assert "codes" not in findings(right)
+    assert "codes" not in build(right).verdict.headline
+
+
+@pytest.mark.parametrize(("lacking", "state"), [(3, "note"), (60, "look")])
+def test_records_left_out_are_told(lacking, state):
+    table = pa.table({"a": [None] * lacking + list(RNG.normal(size=N - lacking)), "b": RNG.normal(size=N)})
+    release = ma.protect(table, 5, missing="drop")
+    found = findings(release)["records left out"]
+    assert found.state == state
+    assert found.short.startswith(f"{lacking} records of 600 (")
+    headline = build(release).verdict.headline
+    assert (f"{lacking} records are left out (10\u00a0%)." in headline) == (state == "look")
+
+
+def test_cells_that_were_filled_or_blanked_are_told_inside_alone():
+    wage = RNG.normal(size=N).tolist()
+    for row in range(0, N, 7):
+        wage[row] = None
+    table = pa.table({"a": RNG.normal(size=N), "wage": pa.array(wage)})
+    release = ma.protect(table, 5, missing="state", select=["a"])
+    filled, blanked = release.missing.filled.get("wage", 0), release.missing.blanked.get("wage", 0)
+    assert filled + blanked > 6
+    found = findings(release)["missing values"]
+    assert found.state == "look"
+    assert found.short == f"{filled} missing cells filled, {blanked} blanked."
+    facts = {one.name: one for one in build(release).done}
+    assert facts["missing values"].value == "a value of their own"
+    assert f"{filled} cells filled so, {blanked} blanked." in facts["missing values"].why
+    empty = next(one for one in build(release).checklist if one.topic == "empty cells")
+    assert f"{filled} more were filled, and {blanked} are new." in empty.text
+    public = build(release, public=True)
+    told = {one.name: one for one in public.done}["missing values"].why + " ".join(one.text for one in public.checklist)
+    assert not any(character.isdigit() for character in told)
+    assert "filled" not in told
+    assert "Masked columns have some." in told
+
+
+def test_patterns_and_records_that_had_to_move_are_told():
+    first, second = RNG.normal(size=N).tolist(), RNG.normal(size=N).tolist()
+    first[:50], second[10:12] = [None] * 50, [None] * 2
+    table = pa.table({"first": pa.array(first), "second": pa.array(second), "c": RNG.normal(size=N)})
+    release = ma.protect(table, 5)
+    assert (release.missing.patterns, release.missing.moved) == (3, 2)
+    why = {one.name: one for one in build(release).done}["missing values"].why
+    assert "3 patterns; 2 records of patterns rarer than k joined another." in why
+    whole = ma.protect(table.drop_columns(["second"]), 5)
+    why = {one.name: one for one in build(whole).done}["missing values"].why
+    assert why.endswith("2 patterns; no record had to join another. No cell was filled or blanked.")
+    assert "No missing cell was filled, and none was blanked." in lines(whole)["Values"]
+    assert "pattern" not in {one.name: one for one in build(whole, public=True).done}["missing values"].why
+
+
+def test_how_far_rounding_moved_totals_is_told():
+    rng = np.random.default_rng(3)
+    table = pa.table({"age": rng.integers(1, 90, N), "b": rng.normal(size=N)})
+    release = ma.protect(table, 5)
+    moved = 100 * abs(release.rounded["age"].moved)
+    assert moved > 0.01
+    found = findings(release)["totals"]
+    assert f"By rounding alone, at most {moved:.2f}\u00a0%." in found.text
+    fact = {one.name: one for one in build(release).done}["rounding"]
+    assert fact.why.startswith("1: age; ")
+    assert f"Totals moved by at most {moved:.2f}\u00a0%." in fact.why
+    assert "moved" not in {one.name: one for one in build(release, public=True).done}["rounding"].why
+    plain = {one.name: one for one in build(ma.protect(table, 5, rounding="none")).done}["rounding"]
+    assert plain.value == "none"
+
+
+def test_kinds_spikes_and_the_rule_for_categories_are_told():
+    table = ma.datasets.households(300, seed=0).select(["sex", "education", "birth", "wage", "income"])
+    options = {"kinds": {"wage": "semi"}, "spike": 2.0}
+    facts = {one.name: one for one in build(ma.protect(table, 3, **options)).done}
+    assert facts["kinds"].value == "1 number, 1 date, 1 ordinal, 1 nominal, 1 semi-continuous"
+    assert "ordinal: education" in facts["kinds"].why
+    for words in ("ordinal: the median level", "nominal: the commonest category", "date: the mean, rounded"):
+        assert words in facts["released"].why.lower()
+    assert facts["spikes"].value == "wage (0)"
+    assert "fewer than 3 members are off it" in facts["spikes"].why
+    assert "weighs 2 times as much" in facts["spikes"].why
+    exact = build(ma.protect(table, 3, spike_totals="exact", nominal="draw", nominal_seed=9, **options))
+    facts = {one.name: one for one in exact.done}
+    assert "where all members have it" in facts["spikes"].why
+    assert "a member that was drawn" in facts["released"].why
+    assert (facts["seed"].value, "drawn" in facts["released"].why) == ("9", True)
+
+
+def test_what_became_of_each_column_is_told_in_its_own_terms():
+    table = ma.datasets.households(300, seed=0).select(["sex", "education", "birth", "wage", "income"])
+    release = ma.protect(table, 3, kinds={"wage": "semi"})
+    model = build(release)
+    rows = {one.column: one for one in model.loss.columns}
+    assert {name: row.percent for name, row in rows.items()} == dict(release.information.per_column)
+    assert "of the records have another category" in rows["sex"].own
+    assert "of the scale on average" in rows["education"].own
+    assert rows["wage"].own.startswith("zeros ")
+    before, after = (np.array(one["sex"].to_pylist()) for one in (table, release.data))
+    assert rows["sex"].change.mismatches == pytest.approx(100 * np.mean(before != after))
+    page = render(model)
+    assert "The same columns in their own terms." in page
+    assert model.loss.meaning == "of what one value for all would lose"
+    plain = build(ma.protect(pa.table({"a": RNG.normal(size=60)}), 3))
+    assert "in their own terms" not in render(plain)
+    public = build(release, public=True)
+    assert all(one.change is None and one.own == "" and one.step is None for one in public.loss.columns)
+    assert {one.column: one.kind for one in public.loss.columns} == {name: row.kind for name, row in rows.items()}
+
+
+def test_the_gravest_comes_first():
+    frame = with_zeros().to_pandas()
+    release = ma.protect(frame, 5)
+    release.data.loc[0, "a"] += 1.0
+    found = build(release).verdict
+    assert [one.state for one in found.findings] == sorted(
+        (one.state for one in found.findings), key=("bad", "look", "note").index
+    )
+    assert found.findings[0].state == found.state == "bad"
+    assert len(found.look_first) <= 10
+    assert all(one.text and one.short for one in found.findings)
