@@ -16,7 +16,7 @@ from microagg.evaluate.utility import LossMeasures, measure_loss
 from microagg.io import frames
 from microagg.io.coding import Asked, open_both
 from microagg.progress import Progress
-from microagg.recipe import Kinds
+from microagg.recipe import Kinds, Missing
 from microagg.table import Table
 
 File = IntoDataFrame | ArrayLike
@@ -33,6 +33,7 @@ def loss_measures(
     columns: Iterable[Any] | None = None,
     truth: Any = None,
     kinds: Mapping[Any, Any] | None = None,
+    missing_codes: Mapping[Any, Any] | None = None,
 ) -> LossMeasures:
     """Measure what masking did to a file: the loss of information, M1 to M5, and differences of statistics.
 
@@ -46,6 +47,8 @@ def loss_measures(
         The row of `masked` that belongs to each row of `original`, where they are not in the same order.
     kinds : mapping, optional
         Of which kind columns are, where their type does not say it, as `protect` takes them.
+    missing_codes : mapping, optional
+        Values that stand for a kind of missing value, as `protect` takes them.
 
     Returns
     -------
@@ -58,7 +61,7 @@ def loss_measures(
     >>> round(ma.loss_measures(survey, ma.protect(survey, k=3).data).percent, 2)
     1.31
     """
-    return measure_loss(*_matched(original, masked, columns, truth, kinds))
+    return measure_loss(*_matched(original, masked, columns, truth, kinds, missing_codes))
 
 
 def disclosure_risk(
@@ -70,6 +73,7 @@ def disclosure_risk(
     strata: Iterable[Any] | None = None,
     truth: Any = None,
     kinds: Mapping[Any, Any] | None = None,
+    missing_codes: Mapping[Any, Any] | None = None,
     sample: int | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
@@ -93,6 +97,8 @@ def disclosure_risk(
         The row of `masked` that belongs to each row of `original`, where they are not in the same order.
     kinds : mapping, optional
         Of which kind columns are, where their type does not say it, as `protect` takes them.
+    missing_codes : mapping, optional
+        Values that stand for a kind of missing value, as `protect` takes them.
     sample : int, optional
         How many records, drawn with `seed`, to estimate linkage on; all, if left out or if there are no more.
     seed : int
@@ -115,7 +121,7 @@ def disclosure_risk(
     3
     """
     apart = [] if strata is None else check_names(strata)
-    before, after = _matched(original, masked, columns, truth, kinds, leave_out=apart)
+    before, after = _matched(original, masked, columns, truth, kinds, missing_codes, leave_out=apart)
     names = before.names
     known = names if keys is None else known_names(keys, names, "masked columns")
     return measure_risk(
@@ -216,6 +222,7 @@ def _matched(
     columns: Iterable[Any] | None,
     truth: Any,
     kinds: Mapping[Any, Any] | None,
+    missing_codes: Mapping[Any, Any] | None,
     leave_out: Sequence[Any] = (),
 ) -> tuple[Table, Table]:
     """Give the columns to compare of both files, coded alike, record against record."""
@@ -251,8 +258,8 @@ def _matched(
             f"the original file has {sizes[0]} records and the masked one {sizes[1]}. Compare files record by record."
         )
     if frames.is_frame(original):
-        said = Kinds(kinds or {}).kinds
-        a, b = open_both(before, after, {name: Asked(kind=said.get(name)) for name in names})
+        said, codes = Kinds(kinds or {}).kinds, Missing(missing_codes or {}).codes
+        a, b = open_both(before, after, {name: Asked(said.get(name), codes.get(name, ())) for name in names})
     else:
         a, b = (Table.of_numbers(names, np.ascontiguousarray(file.T[names])) for file in (left, right))
     if truth is not None:

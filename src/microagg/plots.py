@@ -93,9 +93,15 @@ def draw_weights(names: Sequence[str], weights: NDArray[np.float64], label: str,
 
 
 def draw_map(
-    lines: Mapping[str, Sequence[tuple[int, float, float]]], frontier: Sequence[tuple[float, float]], ax: Any = None
+    lines: Mapping[str, Sequence[tuple[int, float, float]]],
+    frontier: Sequence[tuple[float, float]],
+    ax: Any = None,
+    by: str = "G_IL",
 ) -> Any:
-    """Draw risk against loss: a line for each method through its (k, loss, risk), the efficient ones marked."""
+    """Draw risk against loss: a line for each method through its (k, loss, risk), the efficient ones marked.
+
+    `by` names the measure of loss.
+    """
     if ax is None:
         ax = _new_axes(7.2, 5.0)
     if len(frontier) > 1:
@@ -116,7 +122,7 @@ def draw_map(
             ax.annotate(
                 str(k), (loss, risk), xytext=offset, textcoords="offset points", fontsize=7, color=colour, ha=side
             )
-    ax.set(xlabel="information loss, G_IL (%)", ylabel="disclosure risk, G_DR (%)")
+    ax.set(xlabel=f"information loss, {by} (%)", ylabel="disclosure risk, G_DR (%)")
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(alpha=0.25)
     ax.legend(fontsize=8, frameon=False)

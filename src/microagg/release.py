@@ -206,7 +206,6 @@ class Release(Generic[IntoDataFrameT]):
             original,
             written,
             known,
-            spike=self.recipe.masking.spike,
             strata=frames.category_codes(frames.open_frame(self.data), strata) if strata else None,
             sample=check_sample(usual_sample(n) if sample is None else sample, n, seed),
             seed=seed,

@@ -168,13 +168,16 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
         recipe: RecipeFile = None,
         columns: Annotated[
             str | None,
-            typer.Option(help="Columns to judge, with commas; else the recipe's, or all numbers that differ."),
+            typer.Option(help="Columns to judge, with commas; else the recipe's, or all that differ."),
         ] = None,
         strata: Strata = None,
+        key: Annotated[
+            str | None, typer.Option(help="A column that tells records apart in both files, if rows were moved.")
+        ] = None,
     ) -> None:
         """Judge any masked file, whoever made it: what was lost, and what an intruder could do.
 
-        The rows of both files must stand for the same records, in the same order.
+        The rows of both files must stand for the same records, in the same order, unless a key tells which is which.
 
         Example: [bold]microagg assess survey.csv out/survey_masked.csv --recipe out/recipe.toml[/bold]
         """

@@ -24,6 +24,7 @@ def run(
     recipe: Path | None,
     columns: str | None,
     strata: str | None,
+    key: str | None,
     chosen: dict[str, Any],
 ) -> None:
     """Compare two files record by record."""
@@ -44,6 +45,7 @@ def run(
             keys=chosen.get("keys"),
             sample=chosen.get("sample"),
             seed=chosen.get("sample_seed"),
+            key=key,
             progress=tell,
         )
     _show(terminal, found)

@@ -7,6 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from microagg.errors import InvalidData, RoleError, setting
+from microagg.io.coding import MOST_CATEGORIES
 
 Codes = NDArray[np.int64]
 
@@ -35,6 +36,13 @@ class Pair:
     def is_numeric(self, name: str) -> bool:
         """Tell whether a column is numbers in both files."""
         return _is_numeric(self._before[name].type) and _is_numeric(self._after[name].type)
+
+    def can_be_judged(self, name: str) -> bool:
+        """Tell whether a column is numbers in both files, or categories that repeat in both."""
+        if self.is_numeric(name):
+            return True
+        before, after = self._codes(name)
+        return max(np.unique(before).size, np.unique(after).size) <= min(MOST_CATEGORIES, before.size // 2)
 
     def is_same(self, name: str) -> bool:
         """Tell whether a column is the same in both files, row by row."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from microagg.assess import disclosure_risk, loss_measures, usual_sample
 from microagg.desk._rows import Pair
@@ -16,10 +17,13 @@ from microagg.evaluate.risk import DisclosureRisk
 from microagg.evaluate.score import scoring_index
 from microagg.evaluate.utility import LossMeasures
 from microagg.io import frames
+from microagg.io.coding import open_table
 from microagg.io.sources import Source, is_text_file, read_source
 from microagg.judgement.run import AS_IT_IS
+from microagg.prepare.recoding import Recoding
 from microagg.progress import Progress
 from microagg.recipe import Recipe
+from microagg.recipe.wishes import asked_of
 from microagg.report.text import shown
 from microagg.schema import Role
 
@@ -101,9 +105,38 @@ def read_pair(original: str, masked: str, recipe: Recipe | None, reading: Mappin
 def _lacking(source: Source, recipe: Recipe) -> Any:
     """Tell which records masking by this recipe leaves out."""
     masked = recipe.masked(source.table.column_names)
-    names = [*masked, *recipe.roles.strata, *recipe.roles.of(Role.UNIT.value)]
-    masks = frames.missing_rows(frames.open_frame(source.typed(masked)), names)
-    return np.logical_or.reduce(list(masks.values())) if masks else np.zeros(source.table.num_rows, dtype=bool)
+    frame = frames.open_frame(source.typed_for(recipe.kinds.kinds, masked))
+    table, _ = open_table(frame, asked_of(recipe, masked, {}))
+    lacking = np.logical_or.reduce([~column.cells.present for column in table])
+    for mask in frames.missing_rows(frame, [*recipe.roles.strata, *recipe.roles.of(Role.UNIT.value)]).values():
+        lacking = lacking | mask
+    return lacking
+
+
+def in_the_order_of(before: Source, after: Source, key: str) -> Source:
+    """Give a masked file with its rows in the order of the original, by a column that tells records apart in both."""
+    for source, which in ((before, "original"), (after, "masked")):
+        if key not in source.table.column_names:
+            raise RoleError(f"column {key!r} is not in the {which} file. Name one that both have.", parameter="key")
+    columns = [source.table[key].cast(pa.string()).combine_chunks() for source in (before, after)]
+    for column, which in zip(columns, ("original", "masked"), strict=True):
+        if len(column.unique()) < len(column) or column.null_count:
+            raise InvalidData(
+                f"column {key!r} of the {which} file does not tell every record apart, so rows cannot be matched by "
+                f"it. Name another.",
+                parameter="key",
+                columns=(key,),
+            )
+    places = pc.index_in(columns[0], value_set=columns[1])
+    absent = places.null_count
+    if absent or len(columns[0]) != len(columns[1]):
+        raise InvalidData(
+            f"{absent} of {len(columns[0])} records of the original file are not in the masked one by column {key!r}, "
+            f"which has {len(columns[1])}. Compare files of the same records.",
+            parameter="key",
+            columns=(key,),
+        )
+    return replace(after, table=after.table.take(places))
 
 
 def assess(
@@ -115,10 +148,18 @@ def assess(
     strata: list[str] | None = None,
     sample: int | None = None,
     seed: int | None = None,
+    key: str | None = None,
     progress: Progress | None = None,
 ) -> Assessed:
-    """Judge a masked file; what is not said here the recipe says, or the files show."""
+    """Judge a masked file; what is not said here the recipe says, or the files show.
+
+    `key` is a column that tells records apart in both files, where their rows are not in the same order.
+    """
     before, after = files.before, files.after
+    if recipe is not None and recipe.recode.recode:
+        before = _recoded(before, recipe)
+    if key is not None:
+        after = in_the_order_of(before, after, key)
     pair = Pair(before.typed(), after.typed())
     within = _strata(pair, recipe, strata)
     names = _compared(pair, before, recipe, columns, within)
@@ -126,11 +167,14 @@ def assess(
     wanted = Recipe(2).risk if recipe is None else recipe.risk
     keys = keys if keys is not None else None if wanted.keys is None else list(wanted.keys)
     sample = sample if sample is not None else wanted.sample or usual_sample(before.table.num_rows)
-    left, right = (one.typed(names).select([*names, *within]) for one in (before, after))
-    loss = loss_measures(left, right, columns=names)
+    said: dict[str, Any] = {} if recipe is None else {"kinds": recipe.kinds.kinds}
+    said |= {} if recipe is None else {"missing_codes": recipe.missing_codes.codes}
+    left, right = (one.typed_for(said.get("kinds", {}), names).select([*names, *within]) for one in (before, after))
+    loss = loss_measures(left, right, columns=names, **said)
     risk = disclosure_risk(
         left,
         right,
+        **said,
         keys=keys,
         columns=names,
         strata=within,
@@ -138,8 +182,15 @@ def assess(
         seed=wanted.seed if seed is None else seed,
         progress=progress,
     )
-    score = scoring_index(loss.g_il, risk.g_dr)
+    score = scoring_index(loss.overall[1], risk.g_dr)
     return Assessed(names, within, loss, risk, score, _warnings(pair, recipe, names, within))
+
+
+def _recoded(source: Source, recipe: Recipe) -> Source:
+    """Give the original as it was recoded before it was masked."""
+    recoding = Recoding.of(recipe.recode.recode)
+    table = source.typed_for(dict.fromkeys(recoding.numbers, "number"), recoding.numbers)
+    return replace(source, table=recoding.apply(table), kind="parquet")
 
 
 def _strata(pair: Pair, recipe: Recipe | None, given: list[str] | None) -> list[str]:
@@ -156,7 +207,7 @@ def _strata(pair: Pair, recipe: Recipe | None, given: list[str] | None) -> list[
 def _compared(
     pair: Pair, before: Source, recipe: Recipe | None, given: list[str] | None, strata: list[str]
 ) -> list[str]:
-    """Give the columns to judge: those named, those the recipe masks, or the numbers in both files that differ."""
+    """Give the columns to judge: those named, those the recipe masks, or those in both files that differ."""
     if given is not None or recipe is not None:
         names = given if given is not None else recipe.masked(before.table.column_names) if recipe else []
         pair.check_known(names)
@@ -164,10 +215,11 @@ def _compared(
         if both is not None:
             raise RoleError(f"column {both!r} is a stratum and among the columns to compare. Leave one out.")
         return names
-    common = [name for name in pair.common if name not in strata and pair.is_numeric(name)]
+    common = [name for name in pair.common if name not in strata and pair.can_be_judged(name)]
     if not common:
         raise InvalidData(
-            f"the files have no column of numbers in common. Name them: {setting('columns')}.", parameter="columns"
+            f"the files have no column of numbers or categories in common. Name them: {setting('columns')}.",
+            parameter="columns",
         )
     return [name for name in common if not pair.is_same(name)] or common
 

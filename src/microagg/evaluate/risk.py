@@ -154,7 +154,6 @@ def measure_risk(
     masked: Table,
     keys: Sequence[Any],
     *,
-    spike: float = 1.0,
     strata: NDArray[np.int64] | None = None,
     sample: NDArray[np.int64] | None = None,
     seed: int = 0,
@@ -163,15 +162,14 @@ def measure_risk(
 ) -> DisclosureRisk:
     """Judge a masked table by the original, record against record.
 
-    `keys` are some of the columns; `spike` is the weight of spikes in distances. With `strata` (n,), which the
-    intruder knows, records are linked within them; with `sample`, which were drawn with `seed`, linkage is estimated
-    on those rows alone.
+    `keys` are some of the columns. With `strata` (n,), which the intruder knows, records are linked within them; with
+    `sample`, which were drawn with `seed`, linkage is estimated on those rows alone.
     """
     n, names = original.n_records, original.names
     keys = sorted(keys, key=str)  # so that the sets drawn of many do not depend on the file's order
     rows = np.arange(n) if sample is None else sample
     sets = key_sets(len(keys))
-    linkage = _Linkage(original, masked, keys, spike, strata, rows)
+    linkage = _Linkage(original, masked, keys, strata, rows)
     everything = tuple(range(len(keys)))
     chances, in_group, full = np.zeros(rows.size), 0.0, 0.0  # of the rows in the order of the linkage
     per_set: dict[tuple[Any, ...], float] = {}
@@ -262,7 +260,6 @@ class _Linkage:
         original: Table,
         masked: Table,
         keys: Sequence[Any],
-        spike: float,
         strata: NDArray[np.int64] | None,
         rows: NDArray[np.int64],
     ) -> None:
@@ -270,7 +267,7 @@ class _Linkage:
         groups = apart
         for column in masked:  # what is released, whether or not it is a key
             groups = split_classes(groups, column.cells.classes)
-        placed, placed_masked = embed_both(original.named(keys), masked.named(keys), spike=spike)
+        placed, placed_masked = embed_both(original.named(keys), masked.named(keys))
         z, z_masked = placed.coordinates, placed_masked.coordinates
         self.owners = placed.owners
         first = first_of_each(groups)

@@ -109,6 +109,11 @@ class LossMeasures(ReadOnly):
         return 100.0 * (self.m1 + self.m2 + self.m3 + self.m4 + self.m5) / 5.0
 
     @property
+    def overall(self) -> tuple[str, float]:
+        """The one figure that stands for the loss, and its name: G_IL of numbers, IL where other columns count too."""
+        return ("G_IL", self.g_il) if len(self.numbers) == len(self.columns) else ("IL", self.percent)
+
+    @property
     def measures(self) -> tuple[Measure, ...]:
         """The figures as objects that know how to be read."""
         return measures_of("loss", self)

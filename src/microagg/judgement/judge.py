@@ -181,7 +181,7 @@ def alternatives_of(comparison: "Comparison") -> Alternatives:
         )
         for one in comparison.candidates
     )
-    places = [(finite(one.g_il), finite(one.g_dr)) for one in efficient]
+    places = [(finite(one.loss), finite(one.g_dr)) for one in efficient]
     return Alternatives(
         candidates=candidates,
         frontier=tuple((loss, risk) for loss, risk in places if loss is not None and risk is not None),
@@ -189,4 +189,5 @@ def alternatives_of(comparison: "Comparison") -> Alternatives:
         x=comparison.x,
         sampled=comparison.sampled,
         standard_error=comparison.standard_error,
+        by=comparison.by,
     )

@@ -244,3 +244,4 @@ class Alternatives:
     x: float  # the weight of the loss in the score
     sampled: int | None
     standard_error: float
+    by: str = "G_IL"  # the measure of loss that the score and the map use

@@ -232,6 +232,7 @@ class MapSection:
     frontier: tuple[tuple[float, float], ...]
     text: str
     compared: tuple[tuple[str, str], ...]  # the figures that the table has: name and unit
+    by: str = "G_IL"  # the figure of loss that is drawn
 
 
 @dataclass(frozen=True)

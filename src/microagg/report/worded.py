@@ -241,13 +241,13 @@ def _diversity_words(own: DiversityFacts) -> str:
 
 def risk_map(found: Alternatives) -> MapSection:
     """Mark the best of the releases that were compared, and say what the score is."""
-    words = f"Score = {found.x:g} · G_IL + {1 - found.x:g} · G_DR; lower is better."
+    words = f"Score = {found.x:g} · {found.by} + {1 - found.x:g} · G_DR; lower is better."
     if found.sampled is not None:
         words += (
             f" Linkage estimated on {count(found.sampled)} records; standard error up to "
             f"{percent(found.standard_error)}."
         )
-    return MapSection(tuple(map(_map_row, found.candidates)), found.frontier, words, found.compared)
+    return MapSection(tuple(map(_map_row, found.candidates)), found.frontier, words, found.compared, found.by)
 
 
 def _map_row(one: Alternative) -> MapRow:

@@ -67,6 +67,8 @@ class Candidate(ReadOnly):
         Of `rld`; 0 where all records were linked.
     figures : mapping
         Every measure of loss and of risk by its name (see `LossMeasures.measures`), those above among them.
+    by : str
+        The measure of loss that the score and the map use: G_IL, or IL where not all masked columns are numbers.
 
     Examples
     --------
@@ -92,6 +94,12 @@ class Candidate(ReadOnly):
     sampled: int | None = None
     standard_error: float = 0.0
     figures: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
+    by: str = "G_IL"
+
+    @property
+    def loss(self) -> float:
+        """The figure of loss that the score and the map use."""
+        return self.g_il if self.by == "G_IL" else self.il
 
     def as_dict(self) -> dict[str, Any]:
         """Give everything that is known of the candidate as plain values."""
@@ -128,6 +136,11 @@ class Comparison:
     standard_error: float
 
     @property
+    def by(self) -> str:
+        """The measure of loss that the score and the map use."""
+        return self.candidates[0].by
+
+    @property
     def best(self) -> Candidate:
         """The candidate with the lowest score; the first of those that tie."""
         return min(self.candidates, key=lambda candidate: candidate.score)
@@ -139,11 +152,11 @@ class Comparison:
             one
             for one in self.candidates
             if not any(
-                other.g_il <= one.g_il and other.g_dr <= one.g_dr and (other.g_il < one.g_il or other.g_dr < one.g_dr)
+                other.loss <= one.loss and other.g_dr <= one.g_dr and (other.loss < one.loss or other.g_dr < one.g_dr)
                 for other in self.candidates
             )
         ]
-        return tuple(sorted(efficient, key=lambda candidate: (candidate.g_il, candidate.g_dr)))
+        return tuple(sorted(efficient, key=lambda candidate: (candidate.loss, candidate.g_dr)))
 
     def as_dict(self) -> dict[str, list[Any]]:
         """Give the figures column by column, as any dataframe library takes them."""
@@ -175,8 +188,8 @@ class Comparison:
         """
         lines: dict[str, list[tuple[int, float, float]]] = {}
         for one in self.candidates:
-            lines.setdefault(one.method, []).append((one.k, one.g_il, one.g_dr))
-        return draw_map(lines, [(one.g_il, one.g_dr) for one in self.frontier], ax)
+            lines.setdefault(one.method, []).append((one.k, one.loss, one.g_dr))
+        return draw_map(lines, [(one.loss, one.g_dr) for one in self.frontier], ax, self.by)
 
     def __repr__(self) -> str:
         rows = [self._heads(), *self._cells()]
@@ -216,7 +229,7 @@ class Comparison:
         ]
 
     def _note(self) -> str:
-        weights = f"score = {self.x:g} · G_IL + {1 - self.x:g} · G_DR; lower is better."
+        weights = f"score = {self.x:g} · {self.by} + {1 - self.x:g} · G_DR; lower is better."
         if self.sampled is None:
             return weights
         return f"{weights} RLD estimated on {self.sampled} records (standard error up to {self.standard_error:.2g})."
@@ -356,7 +369,8 @@ def _candidate(name: str, release: Release[Any], x: float, seconds: float) -> Ca
         k=release.recipe.k,
         groups=release.n_groups,
         **{attribute: figures[measure] for attribute, measure in _NAMED.items()},
-        score=scoring_index(loss.g_il, risk.g_dr, x),
+        score=scoring_index(loss.overall[1], risk.g_dr, x),
+        by=loss.overall[0],
         seconds=seconds,
         sampled=risk.sampled,
         standard_error=risk.standard_error,

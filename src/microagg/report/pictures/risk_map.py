@@ -29,8 +29,9 @@ def risk_map(found: MapSection) -> Markup:
     """Draw risk against loss: a line and a mark for each method through its k, the efficient ones ringed."""
     methods: dict[str, list[tuple[int, float, float]]] = {}
     for one in found.candidates:
-        if one.g_il is not None and one.g_dr is not None:
-            methods.setdefault(one.method, []).append((one.k, one.g_il, one.g_dr))
+        loss = one.figures[found.by]
+        if loss is not None and one.g_dr is not None:
+            methods.setdefault(one.method, []).append((one.k, loss, one.g_dr))
     if not methods:
         return Markup("")
     entries, rows = _legend(list(methods))
@@ -42,6 +43,7 @@ def risk_map(found: MapSection) -> Markup:
     efficient = {(loss, risk): (across(loss), up(risk)) for loss, risk in sorted(found.frontier)}
     return drawn(
         "risk_map",
+        loss=found.by,
         label=_label(found.candidates),
         left=_LEFT,
         right=_RIGHT,
