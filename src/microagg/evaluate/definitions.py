@@ -108,8 +108,8 @@ _RISK = (
 
 _BOTH = (
     Definition(
-        "SI", "both", "loss and risk together", "The scoring index: the mean of G_IL and G_DR.",
-        lambda loss, risk: scoring_index(loss.g_il, risk.g_dr), unit="%",
+        "SI", "both", "loss and risk together", "The scoring index: the mean of G_DR and of G_IL, or of IL where not all columns are numbers.",
+        lambda loss, risk: scoring_index(loss.overall[1], risk.g_dr), unit="%",
     ),
 )  # fmt: skip
 
