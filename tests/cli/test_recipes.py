@@ -79,7 +79,7 @@ def test_every_choice_is_written_and_gives_the_same_bytes(case):
     for table, keys in expected.items():
         assert written[table] == keys
     assert "risk" in written
-    for remark in ("# Signed.\n", "k = 3  # agreed\n", "# what the register has\n", "# the decimal mark\n"):
+    for remark in ("# Signed.\n", "k = 3  # agreed\n", "# what the register has\n", "# the decimal mark of"):
         assert text.count(remark) == 1
     call("mask", "survey.csv", "--recipe", "one/recipe.toml", "-o", "two", "--quiet")
     for name in ("survey_masked.csv", "report.html", "recipe.toml"):

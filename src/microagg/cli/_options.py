@@ -49,7 +49,9 @@ def _parameter(table: str, choice: Choice, spelling: str | None) -> inspect.Para
     help_ = f"{choice.said[0].upper()}{choice.said[1:]}"
     if choice.words:
         help_ += f": {', '.join(choice.words)}"
-    if choice.kind in _LISTS:
+    if _takes_names(choice):
+        help_ += f", or {NAMES}"
+    if choice.kind in _LISTS or _takes_names(choice):
         help_ += ", with commas"
     usual = "" if choice.default in (None, (), False) or choice.kind == FLAG else f" By default {choice.default}."
     option = typer.Option(*names, help=f"{help_}.{usual}", rich_help_panel=_PANELS[table], show_default=False)
@@ -58,11 +60,16 @@ def _parameter(table: str, choice: Choice, spelling: str | None) -> inspect.Para
     return inspect.Parameter(choice.keyword, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
+def _takes_names(choice: Choice) -> bool:
+    """Tell whether names may be said in the place of a word."""
+    return NAMES in choice.or_object
+
+
 def value_of(choice: Choice, given: Any) -> Any:
     """Give what an option stands for: lists are written with commas, moves as a number."""
     if choice.kind == WORD_OR_WHOLE:
         return int(given) if given.isdecimal() else given
-    if choice.keyword == "select" and given not in choice.words:
+    if _takes_names(choice) and given not in choice.words:
         return listed(given)
     if choice.kind not in _LISTS:
         return given
