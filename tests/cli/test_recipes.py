@@ -194,3 +194,15 @@ def test_the_command_line_is_not_blamed_on_the_recipe(monkeypatch, capsys):
     assert "mine.toml" not in said
     for words in (["mask", "survey.csv", "--method", "mdva"], ["compare", "survey.csv", "--methods", "cbfs,mdva"]):
         assert "Did you mean 'mdav'?" in refused(monkeypatch, capsys, *words)
+
+
+@pytest.mark.usefixtures("survey")
+def test_digits_name_a_column_where_any_word_will_do():
+    table = ma.datasets.survey(60, seed=0).select(["age", "wage", "tax"])
+    ma.write(table.rename_columns(["2019", "2020", "1"]), "years.csv")
+    for axis in ("2020", "1"):
+        call("mask", "years.csv", "--header", "-k", "3", "--yes", "--quasi", "2019,2020,1", "--method", "projection",
+             "--axis", axis, "--refine", "50", "--force")  # fmt: skip
+        left = tomllib.loads(Path("out/recipe.toml").read_text())
+        assert left["method"] == {"name": "projection", "axis": axis}
+        assert left["refine"]["effort"] == 50

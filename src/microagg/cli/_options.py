@@ -67,7 +67,7 @@ def _takes_names(choice: Choice) -> bool:
 
 def value_of(choice: Choice, given: Any) -> Any:
     """Give what an option stands for: lists are written with commas, moves as a number."""
-    if choice.kind == WORD_OR_WHOLE:
+    if choice.kind == WORD_OR_WHOLE and choice.words:  # where any word will do, as that of a column, 2020 may be one
         return int(given) if given.isdecimal() else given
     if _takes_names(choice) and given not in choice.words:
         return listed(given)
