@@ -7,7 +7,16 @@ import numpy as np
 from narwhals.typing import IntoDataFrame
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.checks import check_between, check_jobs, check_labels, check_matrix, check_names, check_whole, shown_name
+from microagg.checks import (
+    Columns,
+    check_between,
+    check_jobs,
+    check_labels,
+    check_matrix,
+    check_names,
+    check_whole,
+    shown_name,
+)
 from microagg.errors import InvalidData, InvalidParameter, RoleError
 from microagg.evaluate.anonymity import Anonymity, measure_anonymity
 from microagg.evaluate.dominance import Dominance, measure_dominance
@@ -16,7 +25,6 @@ from microagg.evaluate.utility import LossMeasures, measure_loss
 from microagg.io import frames
 from microagg.progress import Progress
 
-Columns = NDArray[np.float64]
 File = IntoDataFrame | ArrayLike
 """A dataframe of any library, or a matrix of records by columns."""
 

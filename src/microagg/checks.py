@@ -12,6 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg.errors import InvalidData, InvalidParameter, RoleError, TooFewRecords, setting
 
+Columns = NDArray[np.float64]
+"""The columns of a file as numbers, of shape (d, n)."""
+
 EXACT_INTEGERS = 2**53
 """Float64 holds every whole number up to here."""
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from microagg._kernels.groups import number_groups
 from microagg.blocking import BLOCKINGS
 from microagg.blocking.median import median_pieces
-from microagg.checks import EXACT_INTEGERS, check_labels, check_names, check_whole, shown_name
+from microagg.checks import EXACT_INTEGERS, Columns, check_labels, check_names, check_whole, shown_name
 from microagg.errors import InputError, InvalidData, InvalidParameter, PromiseBroken, RoleError, TooFewRecords
 from microagg.io import frames
 from microagg.parallel import in_parallel
@@ -24,7 +24,6 @@ from microagg.progress import Progress
 from microagg.recipe import Blocks, Method, Refine, Select
 from microagg.recipe._parts import full_name, plain_settings
 
-Columns = NDArray[np.float64]
 Labels = NDArray[np.int64]
 Partitioner = Callable[..., Labels]
 
