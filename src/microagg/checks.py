@@ -63,6 +63,11 @@ def check_whole(name: str, value: Any, least: int, most: int | None = None, reme
     return int(value)
 
 
+def check_max_block(max_block: Any, k: int) -> int:
+    """Return the most records of a block, or say how many it must hold."""
+    return check_whole("max_block", max_block, 2 * k, remedy="A block must hold two groups of k records.")
+
+
 def check_between(name: str, value: Any, low: float, high: float, remedy: str) -> float:
     """Return a number within its limits, or say what it must be."""
     number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
