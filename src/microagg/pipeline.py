@@ -94,7 +94,9 @@ def protect(
         if not isinstance(frame, Source):
             return _protected(frame, asked, check_jobs(n_jobs), progress)
         numbers = frame.typed(asked.masked(frame.table.column_names))
-        return replace(_protected(numbers, asked, check_jobs(n_jobs), progress), source=frame)
+        release = _protected(numbers, asked, check_jobs(n_jobs), progress)
+        found = {} if frame.dialect is None else frame.dialect.options()
+        return replace(release, source=frame, recipe=release.recipe.replace(**found))
 
 
 def _protected(frame: Any, asked: Recipe, n_jobs: int, progress: Progress | None) -> Release[Any]:
