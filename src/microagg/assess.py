@@ -7,7 +7,15 @@ import numpy as np
 from narwhals.typing import IntoDataFrame
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.checks import check_between, check_jobs, check_labels, check_matrix, check_names, check_whole, shown_name
+from microagg.checks import (
+    check_between,
+    check_jobs,
+    check_labels,
+    check_matrix,
+    check_names,
+    check_whole,
+    shown_name,
+)
 from microagg.errors import InvalidData, InvalidParameter, RoleError
 from microagg.evaluate.anonymity import Anonymity, measure_anonymity
 from microagg.evaluate.dominance import Dominance, measure_dominance

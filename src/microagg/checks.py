@@ -12,6 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg.errors import InvalidData, InvalidParameter, RoleError, TooFewRecords, setting
 
+Columns = NDArray[np.float64]
+"""The columns of a file as numbers, of shape (d, n)."""
+
 EXACT_INTEGERS = 2**53
 """Float64 holds every whole number up to here."""
 
@@ -58,6 +61,11 @@ def check_whole(name: str, value: Any, least: int, most: int | None = None, reme
             f"{name}={shown} must be a whole number, {limits}.{' ' + remedy if remedy else ''}", parameter=name
         )
     return int(value)
+
+
+def check_max_block(max_block: Any, k: int) -> int:
+    """Return the most records of a block, or say how many it must hold."""
+    return check_whole("max_block", max_block, 2 * k, remedy="A block must hold two groups of k records.")
 
 
 def check_between(name: str, value: Any, low: float, high: float, remedy: str) -> float:

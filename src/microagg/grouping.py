@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from microagg._kernels.groups import number_groups
 from microagg.blocking import BLOCKINGS
 from microagg.blocking.median import median_pieces
-from microagg.checks import EXACT_INTEGERS, check_labels, check_names, check_whole, shown_name
+from microagg.checks import EXACT_INTEGERS, Columns, check_labels, check_names, check_whole, shown_name
 from microagg.errors import InputError, InvalidData, InvalidParameter, PromiseBroken, RoleError, TooFewRecords
 from microagg.io import frames
 from microagg.kinds import Number
@@ -27,7 +27,6 @@ from microagg.recipe import Blocks, Method, Recipe, Refine, Select
 from microagg.recipe._parts import full_name, plain_settings
 from microagg.table import Table
 
-Columns = NDArray[np.float64]
 Labels = NDArray[np.int64]
 Partitioner = Callable[..., Labels]
 

@@ -107,7 +107,8 @@ def protect(
         typed = frame.typed_for(kinds, [name for name in names if name in wanted])
         labelled = frame.labels.values if frame.labels else {}
         release = _protected(typed, asked, check_jobs(n_jobs), progress, labelled)
-        return replace(release, source=frame)
+        found = {} if frame.dialect is None else frame.dialect.options()
+        return replace(release, source=frame, recipe=release.recipe.replace(**found))
 
 
 def _protected(

@@ -122,7 +122,12 @@ def test_very_many_columns_and_small_leaves():
 @everywhere
 @pytest.mark.parametrize(
     ("most", "k", "message"),
-    [(5, 3, "Allow 6 or more"), (2.5, 3, "a float"), (100, 1, "protects nobody"), (100, 50, "cannot fill a group")],
+    [
+        (5, 3, "max_block=5 must be a whole number, at least 6"),
+        (2.5, 3, "a float"),
+        (100, 1, "protects nobody"),
+        (100, 50, "cannot fill a group"),
+    ],
 )
 def test_bad_sizes_are_named(name, most, k, message):
     with pytest.raises(InputError, match=message):

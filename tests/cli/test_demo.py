@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from microagg import __version__
 from microagg.cli import app, main
+from microagg.io._kinds import KINDS, TITLES
 from tests.cli import complaint
 
 
@@ -45,6 +46,23 @@ def test_demo_replaces_only_when_asked_and_speaks_as_asked(tmp_path):
 def test_help_and_version():
     assert "microagg demo -o out" in CliRunner().invoke(app, ["demo", "--help"]).output
     assert CliRunner().invoke(app, ["--version"]).output.strip() == f"microagg {__version__}"
+
+
+@pytest.mark.parametrize("command", ["inspect", "mask", "compare", "tree"])
+def test_help_lists_every_kind_of_file_that_is_read(command):
+    said = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200"}).output
+    for kind in KINDS.values():
+        assert TITLES[kind] in said
+    assert "CSV, TSV (.gz, .zst), Parquet (file or folder), Feather, SPSS, Stata, SAS, duckdb:///" in said
+
+
+def test_the_version_imports_nothing_heavy():
+    code = (
+        "import sys\nfrom microagg.cli import main\nsys.argv[1:] = ['--version']\n"
+        "try:\n    main()\nexcept SystemExit:\n    print({'numpy', 'numba', 'pyarrow', 'narwhals'} & {*sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:2] == [f"microagg {__version__}", "set()"]
 
 
 def test_wrong_usage_exits_with_2():

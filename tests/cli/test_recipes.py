@@ -79,7 +79,7 @@ def test_every_choice_is_written_and_gives_the_same_bytes(case):
     for table, keys in expected.items():
         assert written[table] == keys
     assert "risk" in written
-    for remark in ("# Signed.\n", "k = 3  # agreed\n", "# what the register has\n", "# the decimal mark\n"):
+    for remark in ("# Signed.\n", "k = 3  # agreed\n", "# what the register has\n", "# the decimal mark of"):
         assert text.count(remark) == 1
     call("mask", "survey.csv", "--recipe", "one/recipe.toml", "-o", "two", "--quiet")
     for name in ("survey_masked.csv", "report.html", "recipe.toml"):
@@ -194,3 +194,15 @@ def test_the_command_line_is_not_blamed_on_the_recipe(monkeypatch, capsys):
     assert "mine.toml" not in said
     for words in (["mask", "survey.csv", "--method", "mdva"], ["compare", "survey.csv", "--methods", "cbfs,mdva"]):
         assert "Did you mean 'mdav'?" in refused(monkeypatch, capsys, *words)
+
+
+@pytest.mark.usefixtures("survey")
+def test_digits_name_a_column_where_any_word_will_do():
+    table = ma.datasets.survey(60, seed=0).select(["age", "wage", "tax"])
+    ma.write(table.rename_columns(["2019", "2020", "1"]), "years.csv")
+    for axis in ("2020", "1"):
+        call("mask", "years.csv", "--header", "-k", "3", "--yes", "--quasi", "2019,2020,1", "--method", "projection",
+             "--axis", axis, "--refine", "50", "--force")  # fmt: skip
+        left = tomllib.loads(Path("out/recipe.toml").read_text())
+        assert left["method"] == {"name": "projection", "axis": axis}
+        assert left["refine"]["effort"] == 50

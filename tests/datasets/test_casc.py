@@ -95,6 +95,7 @@ def test_other_content_is_refused(server, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     "content",
     [b"not an archive", archive()[:-60], archive(name="Other"), archive(table=UTILITIES.drop(columns="SALES"))],
+    ids=["no archive", "cut off", "other file", "column missing"],  # an archive holds the time: no two are called alike
 )
 def test_a_broken_package_is_refused(server, content):
     server.content = content

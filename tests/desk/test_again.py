@@ -86,3 +86,17 @@ def test_tables_are_written_and_frames_refused(tmp_path):
     assert ma.read(tmp_path / "t.csv").typed()["a"].to_pylist() == [1, 2]
     with pytest.raises(ma.errors.InvalidParameter, match="Pass a Release or an Arrow table"):
         ma.write([1, 2], tmp_path / "u.csv")
+
+
+def test_the_recipe_of_a_release_reads_its_file_in_the_same_way(tmp_path):
+    rows = "".join(f"{row};{row}.{row % 7}00\n" for row in range(1, 31))  # 1.100 may be a thousand and more, or not
+    (tmp_path / "pay.csv").write_text(rows, "utf-16")
+    source = ma.read(tmp_path / "pay.csv", decimal=",", thousands=".", header=False)
+    release = ma.protect(source, k=3)
+    recipe = ma.Recipe.read(release.recipe.write(tmp_path / "recipe.toml"))
+    assert (recipe.reading.delimiter, recipe.reading.encoding) == (";", "utf-16-le")
+    assert (recipe.reading.decimal, recipe.reading.thousands, recipe.reading.header) == (",", ".", False)
+    again = ma.protect(ma.read(tmp_path / "pay.csv", recipe=recipe), recipe=recipe)
+    assert again.data.equals(release.data)
+    assert again.recipe == release.recipe == recipe
+    assert ma.protect(source.typed(), k=3).recipe.reading == ma.Recipe(3).reading

@@ -28,9 +28,9 @@ def test_duckdb_types_that_arrow_lacks_are_not_mangled(tmp_path):
         connection.execute(
             "CREATE TABLE t AS SELECT 1::HUGEINT small, 99999999999999999999::HUGEINT wide, "
             "340282366920938463463374607431768211455::UHUGEINT widest, '12:00:00+01'::TIMETZ zoned, '101'::BIT bits, "
-            "'infinity'::DATE forever, '2020-01-01'::TIMESTAMP_NS fine, '{\"a\": 1}'::JSON json, [1, 2] list, "
+            "'infinity'::DATE forever, '2020-01-01'::TIMESTAMP_NS fine, '{\"a\": 1}'::JSON AS \"json\", [1, 2] list, "
             "'b'::ENUM('a', 'b') letter, '1 month'::INTERVAL span, "
-            "'00000000-0000-0000-0000-000000000001'::UUID id, NULL::HUGEINT none"
+            "'00000000-0000-0000-0000-000000000001'::UUID id, NULL::HUGEINT AS \"none\""
         )
         connection.execute("CREATE SCHEMA s")
         connection.execute("CREATE VIEW s.v AS SELECT 1 AS a")

@@ -195,12 +195,11 @@ def test_names_and_integers_that_packages_lack_are_refused(tmp_path, suffix):
 
 def test_files_of_sas_are_read(tmp_path, monkeypatch):
     pyreadstat = pytest.importorskip("pyreadstat")
-    meta = pyreadstat.metadata_container(
-        column_names_to_labels={"x": "Pay", "d": None, "t": None},
-        original_variable_types={"x": "BEST12", "d": "DATE9", "t": "DATETIME20."},
-        readstat_variable_types=dict.fromkeys("xdt", "double"),
-        missing_user_values={"x": ["A"]},
-    )
+    meta = pyreadstat.metadata_container()
+    meta.column_names_to_labels = {"x": "Pay", "d": None, "t": None}
+    meta.original_variable_types = {"x": "BEST12", "d": "DATE9", "t": "DATETIME20."}
+    meta.readstat_variable_types = dict.fromkeys("xdt", "double")
+    meta.missing_user_values = {"x": ["A"]}
     # pyreadstat reads such files and writes none, so what it would give of one is made here.
     stored = {"x": [1.5, "A"], "d": [0.0, None], "t": [0.5, None]}
     monkeypatch.setattr(pyreadstat, "read_sas7bdat", lambda *_, **__: (stored, meta))

@@ -146,5 +146,6 @@ def test_ordered_categories_stay_ordered(tmp_path, suffix):
     write_target(table, tmp_path / f"out{suffix}", source_of(table))
     read = read_source(tmp_path / f"out{suffix}").table
     assert read["level"].to_pylist() == ["high", "low", None]
-    assert read["level"].type == kind
+    assert read["level"].type.ordered
+    assert read["level"].type.value_type == kind.value_type  # how wide the codes are, older PyArrow does not keep
     assert read["level"].chunk(0).dictionary.to_pylist() == ["low", "high"]

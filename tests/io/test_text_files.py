@@ -148,6 +148,14 @@ def test_words_for_missing_values_are_known_far_down():
     assert [table[name].null_count for name in table.column_names] == [1, 1, 0]
 
 
+@pytest.mark.parametrize("above", range(4))
+def test_numbers_below_other_rows_are_read_as_they_stand(above):
+    """A part of a column starts within what Arrow keeps of all of it."""
+    whole = pa.chunked_array([["x"] * above + [str(10**row) for row in range(8)] + ["NA", None, "12.5"]])
+    source = Source(pa.table({"x": whole.slice(above)}), "d.csv", "csv")
+    assert source.typed(["x"])["x"].to_pylist() == [*(10.0**row for row in range(8)), None, None, 12.5]
+
+
 def test_a_file_of_one_column_has_missing_values_too(tmp_path):
     path = write_bytes(tmp_path / "d.csv", b'x\n1\n\n""\n2\n')
     assert read_source(path).table["x"].to_pylist() == ["1", None, "", "2"]

@@ -497,6 +497,10 @@ def test_a_long_recipe_is_read_in_a_moment(tmp_path):
     assert time.monotonic() - began < 5
 
 
+def remarks(text):
+    return {line.split("# ", 1)[1] for line in text.splitlines() if "# " in line}
+
+
 @pytest.mark.parametrize(
     "path", sorted((Path(__file__).parent / "written_before").glob("*.toml")), ids=lambda p: p.stem
 )
@@ -506,5 +510,7 @@ def test_recipes_that_were_written_before_are_read(path):
     assert recipe.roles.quasi == ("age", "wage", "income", "tax")
     assert recipe.comments.beside["k",] == "agreed"
     assert Recipe.parse(recipe.text()) == recipe
+    own = remarks(recipe.text()) - remarks(recipe.commented(Comments()).text())
+    assert own == {"agreed", "what the register has"}  # what we said of a choice then is said anew
     release = ma.protect(ma.datasets.survey(400), recipe=recipe)
     assert release.k_achieved >= 3

@@ -120,13 +120,13 @@ def _parts(groups: list[tuple[Path, int, int]], n: int, wanted: int) -> list[lis
     return [parts[number] for number in sorted(parts)]
 
 
-def _largest_block(n: int, blocks: int, k: int, most: int) -> int:
+def _largest_block(n: int, blocks: int, k: int, max_block: int) -> int:
     """Give the size of the largest block that a node will be cut into; it does not depend on the data."""
     if blocks == 1:
         return n
-    size = lower_part.py_func(n, blocks, k, most - most % k)
+    size = lower_part.py_func(n, blocks, k, max_block - max_block % k)
     lower, upper = (size, blocks // 2), (n - size, blocks - blocks // 2)
-    return max(_largest_block(*part, k, most) for part in {lower, upper})
+    return max(_largest_block(*part, k, max_block) for part in {lower, upper})
 
 
 @contextmanager

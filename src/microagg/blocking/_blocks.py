@@ -11,8 +11,7 @@ from microagg._kernels.groups import number_groups
 from microagg._kernels.linkage import nearest_others
 from microagg._kernels.sums import group_means, group_sizes
 from microagg._kernels.tree import tree_of
-from microagg.checks import check_enough_records, check_k
-from microagg.errors import InvalidParameter
+from microagg.checks import check_enough_records, check_k, check_max_block
 
 SLICE = 20_000_000
 """Values looked at before Python regains control: some 0.1 s."""
@@ -22,12 +21,7 @@ def check_block_size(max_block: Any, k: Any, n: int) -> tuple[int, int]:
     """Return the most records a block may have, and k, or say what they must be."""
     k = check_k(k)
     check_enough_records(n, k)
-    if isinstance(max_block, bool) or not isinstance(max_block, (int, np.integer)) or max_block < 2 * k:
-        shown = max_block if isinstance(max_block, (int, np.integer)) else f"a {type(max_block).__name__}"
-        raise InvalidParameter(
-            f"a block of {shown} records cannot be divided into groups of k={k}. Allow {2 * k} or more."
-        )
-    return int(max_block), k
+    return check_max_block(max_block, k), k
 
 
 def labels_of_ranges(order: NDArray[np.int64], ends: NDArray[np.int8]) -> NDArray[np.int64]:

@@ -10,8 +10,8 @@ import typer
 
 from microagg.partition import METHODS
 from microagg.recipe import Choice, as_key, choices, options_of
-from microagg.recipe._choice import FLAG, NUMBER, WHOLE
-from microagg.recipe.typed import LISTS, TABLES
+from microagg.recipe._choice import FLAG, NAMES, NUMBER, WHOLE
+from microagg.recipe.typed import LISTS, TABLES, takes_names
 
 _TYPES: dict[str, Any] = {FLAG: bool, WHOLE: int, NUMBER: float}
 _PANELS = {
@@ -52,7 +52,9 @@ def _parameter(table: str, choice: Choice, spelling: str | None) -> inspect.Para
     help_ = f"{choice.said[0].upper()}{choice.said[1:]}"
     if choice.words:
         help_ += f": {', '.join(choice.words)}"
-    if choice.kind in LISTS:
+    if takes_names(choice):
+        help_ += f", or {NAMES}"
+    if choice.kind in LISTS or takes_names(choice):
         help_ += ", with commas"
     if choice.kind in TABLES:
         help_ += ', such as "wage=VALUE,size=VALUE"; several values with | between'

@@ -9,15 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from microagg import __version__
+from microagg.io._kinds import known_addresses  # which imports nothing heavy
 
-Address = Annotated[
-    str,
-    typer.Argument(
-        help="CSV, TSV (.gz, .zst), Parquet (file or folder), Feather, SPSS, Stata, SAS, "
-        "duckdb:///file.db?table=t or postgresql://host/db?table=t.",
-        show_default=False,
-    ),
-]
+Address = Annotated[str, typer.Argument(help=f"{known_addresses()}.", show_default=False)]
 _SPEAKING = {
     "quiet": Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")],
     "as_json": Annotated[bool, typer.Option("--json", help="Print the result as JSON; all else to standard error.")],

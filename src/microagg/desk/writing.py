@@ -186,8 +186,7 @@ def write(
 
 def recipe_to_write(release: Any, opened: Opened) -> Recipe:
     """Give the recipe that a run leaves behind: every choice it depended on, whoever made it, with the comments."""
-    source, done = opened.source, release.recipe
-    reading = {} if source.dialect is None else source.dialect.options()
+    done = release.recipe
     risk = done.risk
     if isinstance(release, Release) and release.risk.sampled is not None:
         risk = replace(risk, sample=release.risk.sampled)
@@ -195,7 +194,7 @@ def recipe_to_write(release: Any, opened: Opened) -> Recipe:
     roles = opened.recipe.roles if opened.recipe.roles.rest is None else done.roles
     if roles.quasi is None:
         roles = replace(roles, quasi=done.roles.quasi)
-    whole: Recipe = done.replace(roles=roles, risk=risk, **reading)
+    whole: Recipe = done.replace(roles=roles, risk=risk)
     return whole
 
 

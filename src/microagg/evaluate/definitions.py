@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from microagg.evaluate.measure import Columns, Definition, Measure
+from microagg.checks import Columns
+from microagg.evaluate.measure import Definition, Measure
 from microagg.evaluate.score import scoring_index
 
 if TYPE_CHECKING:

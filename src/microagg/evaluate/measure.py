@@ -6,12 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
+from microagg.checks import Columns
 from microagg.errors import InvalidParameter
 
-Columns = NDArray[np.float64]
 Words = str | Callable[..., str]
 """A text, or what makes one of the results that a measure is of."""
 

@@ -214,7 +214,7 @@ def explain(error: BaseException, address: Address) -> MicroaggError | None:
             f"the file of {address.shown!r} cannot be opened, read or written: it is no DuckDB file, it is of a newer "
             f"DuckDB, it may not be touched by you, or the disk is full. Check the path, the permissions, and the disk."
         )
-    if isinstance(error, duckdb.DependencyException):
+    if isinstance(error, getattr(duckdb, "DependencyException", ())):  # which older versions do not tell apart
         return InvalidData(f"something else depends on the table {address.shown!r}. Choose another name.")
     if isinstance(error, (duckdb.Error, pa.ArrowException, OSError)):
         kind = type(error).__name__

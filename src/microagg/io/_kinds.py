@@ -20,10 +20,28 @@ KINDS = {
     ".dta": "stata",
     ".sas7bdat": "sas",
 }
-TITLES = {"spss": "SPSS", "stata": "Stata", "sas": "SAS"}
-"""Kinds that have a name of their own."""
-
 COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
+TITLES = {
+    "csv": "CSV, TSV",
+    "parquet": "Parquet",
+    "feather": "Feather",
+    "spss": "SPSS",
+    "stata": "Stata",
+    "sas": "SAS",
+    "duckdb": "DuckDB",
+    "postgresql": "PostgreSQL",
+}
+"""Each kind as people call it."""
+
+_REMARKS = {"csv": ", ".join(COMPRESSED), "parquet": "file or folder"}
+_DATABASES = "duckdb:///file.db?table=t or postgresql://host/db?table=t"
+
+
+def known_addresses() -> str:
+    """List what can be read, for a help text."""
+    kinds = dict.fromkeys(KINDS.values())
+    files = [TITLES[kind] + (f" ({_REMARKS[kind]})" if kind in _REMARKS else "") for kind in kinds]
+    return f"{', '.join(files)}, {_DATABASES}"
 
 
 def to_path(address: Any) -> Path:
@@ -57,9 +75,7 @@ def refuse_options(options: Mapping[str, Any], kind: str) -> None:
     """Refuse to be told how a file is written that is no text."""
     given = next((name for name, value in options.items() if value is not None), None)
     if given is not None:
-        raise InvalidParameter(
-            f"{given} is for text files, and this is {TITLES.get(kind, kind)}. Leave it out.", parameter=given
-        )
+        raise InvalidParameter(f"{given} is for text files, and this is {TITLES[kind]}. Leave it out.", parameter=given)
 
 
 def check_apart(path: Path, source: Path) -> None:

@@ -128,7 +128,12 @@ def _without_words(text: pa.ChunkedArray) -> pa.ChunkedArray:
     missing = pc.is_in(text, value_set=pa.array(MISSING, text.type))
     if not pc.any(missing).as_py():
         return text
-    return pc.if_else(missing, pa.scalar(None, text.type), text)
+    return _null_where(missing, text)
+
+
+def _null_where(condition: pa.ChunkedArray, text: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Leave values out: by an array, since PyArrow before 24 spoils a slice of text where the null is a scalar."""
+    return pc.if_else(condition, pa.nulls(len(text), text.type), text)
 
 
 def _all_match(text: pa.ChunkedArray, pattern: str) -> bool:
@@ -202,7 +207,7 @@ def to_text(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
     """Write numbers as the shortest text that reads back as the same number."""
     text = column.cast(pa.string())
     if pa.types.is_floating(column.type):
-        text = pc.if_else(pc.is_nan(column), pa.scalar(None, pa.string()), text)
+        text = _null_where(pc.is_nan(column), text)
     if decimal != "." and (pa.types.is_floating(column.type) or pa.types.is_decimal(column.type)):
         text = pc.replace_substring(text, ".", decimal)
     return text

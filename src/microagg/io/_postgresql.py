@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from microagg.errors import InvalidData, InvalidParameter, MicroaggError
 from microagg.io._database_addresses import Address, is_source, may_be_source, table_exists
 from microagg.io._duckdb import quoted
+from microagg.io._numbers import is_text
 from microagg.io._worker import Stop
 from microagg.io.promise import Promise, check_written
 
@@ -303,7 +304,7 @@ def _type_for(name: str, kind: pa.DataType) -> tuple[pa.DataType, str]:
         return fixed[kind]
     if pa.types.is_decimal(kind) and 0 <= kind.scale <= kind.precision:
         return kind, f"numeric({kind.precision},{kind.scale})"
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view():
+    if is_text(kind):
         return pa.large_string(), "text"
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
         return pa.large_binary(), "bytea"

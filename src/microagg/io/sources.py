@@ -25,7 +25,7 @@ from microagg.io._categories import used_categories
 from microagg.io._content import Content
 from microagg.io._dialect import Dialect, dialect_for, text_details
 from microagg.io._feather import read_feather, write_feather
-from microagg.io._kinds import KINDS, TITLES, check_apart, kind_of, refuse_options, to_path
+from microagg.io._kinds import KINDS, check_apart, kind_of, refuse_options, to_path
 from microagg.io._numbers import Marks, named_numbers, to_numbers
 from microagg.io._statistics import (
     Labels,
@@ -298,7 +298,7 @@ def check_target(
         raise InvalidParameter(
             f"{path.name!r} is a SAS file, which can be read and not written. Write Stata's .dta, .csv or .parquet."
         )
-    if kind in TITLES:
+    if kind in ("spss", "stata"):
         require_extra()
     if not path.parent.is_dir():
         raise InvalidParameter(f"the folder that {path.name!r} is to be in does not exist. Make it first.")

@@ -87,7 +87,9 @@ def _scores(columns: NDArray[np.float64], axis: Any) -> NDArray[np.float64]:
                 f"axis={axis} is not a column of X, which has {d}. Pass 0 to {d - 1}.", parameter="axis"
             )
         return np.asarray(columns[axis])
-    check_option("axis", axis, ("pca", "zscores"))
+    if axis not in ("pca", "zscores"):
+        shown = repr(axis) if isinstance(axis, str) else f"a {type(axis).__name__}"
+        raise InvalidParameter(f"axis={shown} is not known. Pass 'pca', 'zscores' or a column.", parameter="axis")
     weights = np.ones(d)
     if axis == "zscores":
         columns = standard_scores(columns)

@@ -29,7 +29,23 @@ _LEFT_OUT = {
 }
 """What it means that something is not there and that no word could say in its place."""
 
-_FORMER = ("No sample: linkage is measured on all records.",)
+_FORMER = (
+    "No sample: linkage is measured on all records.",
+    "left out",
+    "released as it is: a sampling weight",
+    "between fields",
+    "the encoding",
+    "the decimal mark",
+    "between thousands; empty for nothing",
+    "the most records of a block",
+    "records that linkage is estimated on",
+    "of the sample",
+    "of the moves",
+    "of the categories that columns are cut into",
+    "how many columns emad takes",
+    "fast, thorough: or the moves to try",
+    "fast, thorough: or the moves to try, to lose less by moving records between groups",
+)
 """Remarks of ours that recipes hold which were written before; they are not a person's."""
 
 _FORMERLY = {("masking", "integers"): ("rounding", {"float": "none", "round": "auto"})}
@@ -192,7 +208,8 @@ def text_of(recipe: Recipe, made_for: str | None) -> str:
         return [f"# {line}" for line in lines if line not in ours and not line.startswith(_MADE_FOR)]
 
     def beside(place: Place, usual: str = "") -> str:
-        remark = comments.beside.get(place, usual)
+        said = comments.beside.get(place, usual)
+        remark = usual if said in _FORMER else said
         return f"  # {remark}" if remark else ""
 
     def over(place: Place) -> list[str]:

@@ -135,7 +135,7 @@ class Roles(Part):
     confidential: tuple[Any, ...] = choose((), NAMES, "released as they are: sensitive, and not known to an intruder")
     strata: tuple[Any, ...] = choose((), NAMES, "released as they are; groups stay within their values")
     keep: tuple[Any, ...] = choose((), NAMES, "released as they are: harmless")
-    drop: tuple[Any, ...] = choose((), NAMES, "left out")
+    drop: tuple[Any, ...] = choose((), NAMES, "dropped: other columns that are not to be released")
     weight: Any = choose(
         None, NAME_OR_NAMES, "released as it is: a sampling weight, or several, never used to form groups"
     )
@@ -426,10 +426,10 @@ class Refine(Part):
 class Reading(Part):
     """How a text file is written; what is left out is found out."""
 
-    delimiter: str | None = choose(None, TEXT, "between fields")
-    encoding: str | None = choose(None, TEXT, "the encoding")
-    decimal: str | None = choose(None, TEXT, "the decimal mark")
-    thousands: str | None = choose(None, TEXT, "between thousands; empty for nothing")
+    delimiter: str | None = choose(None, TEXT, "the character between two fields of a row, such as a comma")
+    encoding: str | None = choose(None, TEXT, "how characters are stored, such as utf-8 or cp1252")
+    decimal: str | None = choose(None, TEXT, "the decimal mark of numbers, a point or a comma")
+    thousands: str | None = choose(None, TEXT, "the character between thousands in numbers; empty where there is none")
     header: bool | None = choose(
         None,
         FLAG,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
-from microagg.checks import check_k, nearest
+from microagg.checks import check_k, check_max_block, nearest
 from microagg.errors import InputError, InvalidParameter, MicroaggError, RoleError, as_keyword
 from microagg.partition import METHODS, method_named
 from microagg.recipe._choice import (
@@ -213,12 +213,8 @@ class Recipe:
             raise InvalidParameter(
                 "method='ama' is mdav with tail='2k' and select='ama'. Leave those two out.", parameter="method"
             )
-        most = self.blocks.max_block
-        if most is not None and most < 2 * self.k:
-            raise InvalidParameter(
-                f"max_block={most} must be a whole number, at least {2 * self.k}. A block must hold two groups.",
-                parameter="max_block",
-            )
+        if self.blocks.max_block is not None:
+            check_max_block(self.blocks.max_block, self.k)
 
     @classmethod
     def of(cls, k: int, **keywords: Any) -> Self:

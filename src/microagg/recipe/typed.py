@@ -20,11 +20,16 @@ LISTS = (NAMES, NAME_OR_NAMES, NUMBERS, WHOLES, WORDS)
 TABLES = (BY_COLUMN, WORD_OR_BY_COLUMN)
 
 
+def takes_names(choice: Choice) -> bool:
+    """Tell whether names may be said in the place of a word."""
+    return NAMES in choice.or_object
+
+
 def value_of(choice: Choice, given: Any) -> Any:
     """Give what a person has typed for a choice: lists are written with commas, moves as a number."""
-    if choice.kind == WORD_OR_WHOLE:
+    if choice.kind == WORD_OR_WHOLE and choice.words:  # where any word will do, as that of a column, 2020 may be one
         return int(given) if given.isdecimal() else given
-    if choice.keyword == "select" and given not in choice.words:
+    if takes_names(choice) and given not in choice.words:
         return listed(given)
     if choice.kind in TABLES and given not in choice.words:
         return dict(_of_column(part, choice) for part in listed(given))
