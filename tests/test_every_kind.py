@@ -1,4 +1,4 @@
-"""Frames of every kind of column, drawn at random: k holds on what is written, types come back, threads change nothing."""
+"""Frames of every kind of column, drawn at random: k holds on what is written, and types come back."""
 
 import datetime as dt
 
@@ -62,8 +62,6 @@ def frames(draw):
         "importance": draw(st.dictionaries(st.sampled_from(names), st.sampled_from([0.0, 1.0, 3.0]), max_size=1)),
         "kinds": kinds,
     }
-    if choices["method"] == "iamat":
-        choices |= {"alpha": 1.0} if "alpha" in ma.Recipe.of(2, method="iamat").method.options else {}
     if 2 * k <= n and draw(st.booleans()):
         columns["stratum"] = pa.array(
             ["x"] * k + draw(st.lists(st.just("x"), min_size=n - 2 * k, max_size=n - 2 * k)) + ["y"] * k
