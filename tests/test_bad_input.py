@@ -128,7 +128,7 @@ CASES = {
     "bad option": (lambda: ma.protect(frame(), 3, method="vmdav", gamma=-1), InvalidParameter, "gamma=-1"),
     "unknown scale": (lambda: ma.protect(frame(), 3, scale="log"), InvalidParameter, "scale='log'"),
     "unknown aggregate": (lambda: ma.protect(frame(), 3, aggregate="mode"), InvalidParameter, "aggregate='mode'"),
-    "unknown integers": (lambda: ma.protect(frame(), 3, integers="up"), InvalidParameter, "integers='up'"),
+    "unknown integers": (lambda: ma.protect(frame(), 3, rounding="up"), InvalidParameter, "rounding='up'"),
     "unknown missing": (lambda: ma.protect(frame(), 3, missing="skip"), InvalidParameter, "missing='skip'"),
     "unknown rest": (lambda: ma.protect(frame(), 3, quasi=["a"], rest="mask"), InvalidParameter, "rest='mask'"),
     "unscaled and far apart": (

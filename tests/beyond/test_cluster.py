@@ -89,7 +89,7 @@ def test_parts_do_not_show_in_the_result(source, tmp_path, cluster, partitions):
     "options",
     [
         {"identifiers": ["person"], "keep": ["weight", "region"]},
-        {**ROLES, "integers": "round", "aggregate": "median"},
+        {**ROLES, "rounding": "auto", "aggregate": "median"},
         {**ROLES, "method": "iamat", "sizes": "variable"},
         {**ROLES, "refine": "fast", "seed": 3},
     ],
@@ -333,7 +333,7 @@ def test_k_is_counted_on_values_and_not_by_groups(tmp_path, cluster):
     rng = np.random.default_rng(5)
     table = pa.table({"a": rng.integers(0, 3, 3000), "b": rng.integers(0, 2, 3000), "s": rng.choice(["x", "y"], 3000)})
     pq.write_table(table, tmp_path / "in.parquet", row_group_size=250)
-    options = {"strata": ["s"], "integers": "round", "max_block": 200}
+    options = {"strata": ["s"], "rounding": "auto", "max_block": 200}
     found = compare(tmp_path / "in.parquet", tmp_path, cluster, 3, partitions=5, **options)
     inside = ma.protect(table, 3, blocks="median", **options)
     assert found.k_achieved == inside.k_achieved > inside.smallest_group

@@ -37,12 +37,12 @@ def same(file, table):
 
 
 @pytest.mark.parametrize("strata", [True, False])
-@pytest.mark.parametrize("integers", ["float", "round"])
-def test_the_file_is_what_protect_gives(source, tmp_path, strata, integers):
+@pytest.mark.parametrize("rounding", ["none", "auto"])
+def test_the_file_is_what_protect_gives(source, tmp_path, strata, rounding):
     roles = ROLES if strata else {"identifiers": ["person"], "keep": ["weight", "region"]}
     target = tmp_path / "masked.parquet"
-    found = ma.protect_file(source, target, 4, max_block=200, integers=integers, **roles)
-    expected = ma.protect(SURVEY, 4, blocks="median", max_block=200, integers=integers, **roles)
+    found = ma.protect_file(source, target, 4, max_block=200, rounding=rounding, **roles)
+    expected = ma.protect(SURVEY, 4, blocks="median", max_block=200, rounding=rounding, **roles)
     written = pq.read_table(target)
     same(written, expected.data)
     assert found.information == expected.information
@@ -183,7 +183,7 @@ def test_nothing_is_written_when_it_cannot_be(source, tmp_path, change, error, m
 
 OBEYED = {
     *("quasi", "identifiers", "confidential", "strata", "keep", "drop", "weight", "rest"),
-    *("method", "aggregate", "integers", "blocks", "max_block", "refine", "seed"),
+    *("method", "aggregate", "rounding", "blocks", "max_block", "refine", "seed"),
 }
 REFUSED = {
     "unit": {"unit": "person", "identifiers": []},
@@ -367,14 +367,14 @@ def test_what_is_said_of_a_text_file_is_obeyed(tmp_path):
     assert [line.split(",")[0] for line in lines] == ["code;x", *(f"0{i};{i}" for i in range(30))]
 
 
-@pytest.mark.parametrize("integers", ["float", "round"])
-def test_whole_numbers_of_text_are_rounded_where_asked(tmp_path, integers):
+@pytest.mark.parametrize("rounding", ["none", "auto"])
+def test_whole_numbers_of_text_are_rounded_where_asked(tmp_path, rounding):
     path = tmp_path / "a.csv"
     path.write_text("x,y\n" + "".join(f"{i},{i / 2}\n" for i in range(30)))
-    ma.protect_file(path, tmp_path / "b.parquet", 4, integers=integers)
-    expected = ma.protect(read_source(path).typed(), 4, blocks="median", max_block=50_000, integers=integers).data
+    ma.protect_file(path, tmp_path / "b.parquet", 4, rounding=rounding)
+    expected = ma.protect(read_source(path).typed(), 4, blocks="median", max_block=50_000, rounding=rounding).data
     same(pq.read_table(tmp_path / "b.parquet"), expected)
-    assert expected["x"].type == (pa.int64() if integers == "round" else pa.float64())
+    assert expected["x"].type == (pa.int64() if rounding == "auto" else pa.float64())
 
 
 def names_in(folder):
@@ -418,13 +418,13 @@ def test_a_source_that_changes_meanwhile_is_noticed(source, tmp_path, when):
 
 
 @pytest.mark.parametrize("kind", [pa.float32(), pa.int8(), pa.uint64(), pa.decimal128(12, 2)])
-@pytest.mark.parametrize("integers", ["float", "round"])
-def test_columns_have_the_types_that_protect_gives(tmp_path, kind, integers):
+@pytest.mark.parametrize("rounding", ["none", "auto"])
+def test_columns_have_the_types_that_protect_gives(tmp_path, kind, rounding):
     values = pa.array(np.random.default_rng(0).integers(0, 100, 90)).cast(pa.float64()).cast(kind)
     table = pa.table({"a": values, "b": np.random.default_rng(1).random(90)})
     pq.write_table(table, tmp_path / "in.parquet", row_group_size=40)
-    ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 3, integers=integers)
-    expected = ma.protect(table, 3, blocks="median", integers=integers).data
+    ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 3, rounding=rounding)
+    expected = ma.protect(table, 3, blocks="median", rounding=rounding).data
     assert pq.read_table(tmp_path / "out.parquet").equals(expected)
 
 
@@ -439,7 +439,7 @@ def test_k_is_counted_on_values_and_not_by_groups(tmp_path):
         }
     )
     pq.write_table(table, tmp_path / "in.parquet", row_group_size=700)
-    options = {"strata": ["s"], "integers": "round", "max_block": 200}
+    options = {"strata": ["s"], "rounding": "auto", "max_block": 200}
     found = ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 3, **options)
     inside = ma.protect(table, 3, blocks="median", **options)
     written = pq.read_table(tmp_path / "out.parquet")
@@ -460,7 +460,7 @@ def test_one_column_has_room_for_digests(tmp_path):
 def test_a_spoilt_value_is_noticed_and_nothing_is_left(source, tmp_path, monkeypatch, suffix, name):
     (spoil_parquet if suffix == ".parquet" else spoil_text)(monkeypatch, name)
     with pytest.raises(PromiseBroken, match=r"'out\.[a-z.]+' was read back, .* and strata is shared by 1 record"):
-        ma.protect_file(source, tmp_path / f"out{suffix}", 3, max_block=500, integers="round", **ROLES)
+        ma.protect_file(source, tmp_path / f"out{suffix}", 3, max_block=500, rounding="auto", **ROLES)
     assert names_in(tmp_path) == ["survey.parquet"]
 
 

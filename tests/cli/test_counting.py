@@ -15,7 +15,7 @@ from tests.cli import call
 from tests.io.faults import FAULTS, spoil_duckdb
 from tests.reference.alike import fewest_alike
 
-RECIPE = 'k = 3\n[roles]\nquasi = ["a", "b"]\nstrata = ["s"]\nkeep = ["note"]\n[masking]\nintegers = "round"\n'
+RECIPE = 'k = 3\n[roles]\nquasi = ["a", "b"]\nstrata = ["s"]\nkeep = ["note"]\n[masking]\nrounding = "auto"\n'
 
 
 @pytest.fixture

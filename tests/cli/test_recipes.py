@@ -30,7 +30,7 @@ def refused(monkeypatch, capsys, *words):
 CASES = {
     "defaults": ("", {"method": {"name": "mdav", "tail": "3k", "search": "brute"}, "blocks": {"by": "none"}}),
     "options": (
-        "[method]\nname = 'vmdav'\ngamma = 1.1\n[masking]\nscale = 'range'\nintegers = 'round'",
+        "[method]\nname = 'vmdav'\ngamma = 1.1\n[masking]\nscale = 'range'\nrounding = 'auto'",
         {"method": {"name": "vmdav", "gamma": 1.1, "search": "brute"}},
     ),
     "ama": (
@@ -73,7 +73,7 @@ def test_every_choice_is_written_and_gives_the_same_bytes(case):
     text = Path("one/recipe.toml").read_text()
     written = tomllib.loads(text)
     assert written["k"] == 3
-    masking = {"scale": "standard", "aggregate": "mean", "integers": "float", "missing": "error", "per_column": False}
+    masking = {"scale": "standard", "aggregate": "mean", "rounding": "none", "missing": "error", "per_column": False}
     assert written["masking"] == masking | tomllib.loads(more).get("masking", {})
     assert written["read"] == {"delimiter": ",", "encoding": "utf-8", "decimal": ".", "thousands": ""}
     for table, keys in expected.items():

@@ -9,10 +9,22 @@ from hypothesis import strategies as st
 
 import microagg as ma
 from microagg.errors import InputError
-from microagg.evaluate.anonymity import fewest_sharing
+from microagg.evaluate import anonymity
+from microagg.kinds import Cells, Number
+from microagg.table import Coded, Table
 from tests.reference.alike import fewest_alike
 
 CELLS = st.sampled_from([0.0, -0.0, 1.0, 1.5, float("nan")])
+
+
+def fewest_sharing(columns, strata, **how):
+    table = Table(tuple(Coded(j, Number(), cells_of(column)) for j, column in enumerate(columns)))
+    return anonymity.fewest_sharing(table, strata, **how)
+
+
+def cells_of(column):
+    missing = np.isnan(column)
+    return Cells(column, missing.astype(np.uint8) if missing.any() else None)
 
 
 @given(st.lists(st.tuples(CELLS, CELLS, st.integers(0, 1)), min_size=1, max_size=30), st.integers(1, 3))

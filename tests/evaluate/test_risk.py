@@ -12,6 +12,7 @@ from microagg.errors import InputError
 from microagg.evaluate.intervals import deviation_intervals, rank_intervals
 from microagg.evaluate.risk import key_sets
 from microagg.moments import moments, standardise
+from microagg.table import Table
 from tests.reference.risk import deviation_counts, interval_counts, linkage, tied_interval_counts
 
 CENSUS_KEYS = ["FEDTAX", "AFNLWGT", "AGI", "EMCONTRB", "PTOTVAL", "TAXINC", "STATETAX"]
@@ -73,10 +74,11 @@ def test_the_order_of_rows_does_not_matter(files, seed):
 @given(files=masked_files())
 def test_intervals_are_those_of_the_oracle(files):
     X, masked = files
-    found, tied = rank_intervals(np.ascontiguousarray(X.T), np.ascontiguousarray(masked.T))
+    files = [Table.of_numbers(range(file.shape[1]), np.ascontiguousarray(file.T)) for file in (X, masked)]
+    found, tied = rank_intervals(*files)
     assert list(found.counts) == interval_counts(X.T.tolist(), masked.T.tolist())
     assert list(tied.counts) == tied_interval_counts(X.T.tolist(), masked.T.tolist())
-    deviations = deviation_intervals(np.ascontiguousarray(X.T), np.ascontiguousarray(masked.T))
+    deviations = deviation_intervals(*files)
     assert list(deviations.counts) == deviation_counts(X.T.tolist(), masked.T.tolist())
 
 
@@ -108,7 +110,7 @@ def test_a_file_of_equal_records_links_nobody_in_particular():
 def test_interval_disclosure_on_census(method, expected):
     table = ma.datasets.load("census")
     for k, count in zip((3, 4, 5), expected, strict=True):
-        risk = ma.disclosure_risk(table, ma.protect(table, k, method=method).data, keys=CENSUS_KEYS)
+        risk = ma.disclosure_risk(table, ma.protect(table, k, method=method, rounding="none").data, keys=CENSUS_KEYS)
         assert sum(risk.rank_intervals.counts) == count
         assert risk.interval == pytest.approx(count * 10 / 1080)
         assert risk.g_dr == pytest.approx((risk.rld + risk.interval) / 2)
@@ -175,12 +177,11 @@ FRAME = ma.datasets.survey(40, seed=0, frame="pandas")[["age", "hours", "wage"]]
         (FRAME, FRAME, {"truth": np.arange(40)[:, None]}, "truth must list each row"),
         (FRAME, FRAME, {"sample": 9, "seed": -1}, "seed=-1"),
         (FRAME, FRAME, {"keys": FRAME["age"]}, "not a Series of data"),
-        (FRAME, FRAME.astype({"age": "category"}), {}, r"not numeric \(Categorical\)"),
+        (FRAME, FRAME.astype({"age": "category"}), {}, r"masked file is not numeric \(Categorical\)"),
         (np.empty((0, 2)), np.empty((0, 2)), {}, "has 0 records"),
         (FRAME, FRAME[["age", "hours"]], {"columns": ["age", "wage"]}, "'wage' is not among the columns of the masked"),
         (FRAME, FRAME.astype({"age": str}), {}, "column 'age' of the masked file is not numeric"),
         (FRAME.astype({"wage": str}), FRAME, {}, "column 'wage' of the original file is not numeric"),
-        (FRAME, FRAME.astype(float).replace(40.0, np.nan), {}, r"missing values in the masked file: .*'hours' \("),
         (FRAME, FRAME, {"keys": ["weight"]}, "'weight' is not among the masked columns"),
         (FRAME, FRAME, {"keys": []}, "empty or names a column twice"),
         (FRAME, FRAME, {"truth": [0, 1]}, "truth must list each row"),

@@ -74,7 +74,7 @@ def test_a_release_is_counted_alike_in_memory_and_when_it_is_written(cells):
     whole, half, text = (list(column) for column in zip(*cells, strict=True))
     table = pa.table({"whole": whole, "half": half, "text": text})
     try:
-        release = ma.protect(table, 2, strata=["text"], integers="round")
+        release = ma.protect(table, 2, strata=["text"], rounding="auto")
     except TooFewRecords:  # a stratum of one
         return
     released = [release.data[name].to_pylist() for name in release.data.column_names]
@@ -119,7 +119,7 @@ ORIGINAL = pa.table(
     }
 )
 ROLES = {"quasi": ["wage", "age"], "strata": ["region", "born", "sign"], "keep": ["=note"]}
-RELEASE = ma.protect(ORIGINAL, 3, integers="round", **ROLES)
+RELEASE = ma.protect(ORIGINAL, 3, rounding="auto", **ROLES)
 STORABLE = RELEASE.data.rename_columns(["note", *RELEASE.data.column_names[1:]])
 
 

@@ -58,7 +58,8 @@ def test_two_categories_lie_where_zero_and_one_do(flags):
     if len(set(flags)) == 2:
         assert np.array_equal(numbers.coordinates, categories.coordinates)
     else:
-        assert not numbers.coordinates.any() and not categories.coordinates.any()
+        assert not numbers.coordinates.any()
+        assert not categories.coordinates.any()
 
 
 def test_another_table_is_placed_by_the_constants_of_the_original():
@@ -173,7 +174,8 @@ def test_a_taxonomy_releases_the_member_with_the_shortest_paths(data):
     for group, chosen in enumerate(found.astype(int)):
         members = [code for code, own in zip(codes, labels, strict=True) if own == group]
         length = {code: sum(level[code] != level[other] for other in members for level in KIN) for code in members}
-        assert chosen in length and length[chosen] == min(length.values())
+        assert chosen in length
+        assert length[chosen] == min(length.values())
 
 
 @given(st.data())

@@ -9,8 +9,19 @@ from sklearn.metrics import mutual_info_score
 
 import microagg as ma
 from microagg.errors import InputError, InvalidParameter
-from microagg.prepare.dependence import automatic_bins, categorise, dependence
+from microagg.prepare import dependence as trees
+from microagg.prepare.dependence import automatic_bins
+from microagg.table import Table
 from tests.reference import dependence as oracle
+
+
+def dependence(columns, *how, **more):
+    return trees.dependence(Table.of_numbers(range(len(columns)), columns), *how, **more)
+
+
+def categorise(columns, *how, **more):
+    return trees.categorise(Table.of_numbers(range(len(columns)), columns), *how, **more)
+
 
 AMA_EXAMPLE = np.array(
     [

@@ -6,9 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microagg.errors import InvalidParameter
-from microagg.prepare.dependence import dependence
+from microagg.prepare import dependence as dependences
 from microagg.prepare.selection import choose_columns, select_columns
+from microagg.table import Table
 from tests.reference import dependence as oracle
+
+
+def dependence(columns, *how, **more):
+    return dependences.dependence(Table.of_numbers(range(len(columns)), columns), *how, **more)
+
 
 BITS = np.random.default_rng(0).integers(0, 2, (3, 400))
 STAR = np.array([BITS[0], BITS[0] + 2 * BITS[1] + 4 * BITS[2], BITS[1], BITS[2]], dtype=float)

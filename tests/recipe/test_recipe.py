@@ -13,6 +13,7 @@ from microagg.errors import InputError, InvalidParameter, RoleError
 from microagg.partition import METHODS
 from microagg.recipe import PARTS, Comments, Masking, Method, Recipe, Select, as_key, choices, choices_of, options_of
 from microagg.recipe._choice import (
+    BY_COLUMN,
     FLAG,
     NAME,
     NAMES,
@@ -22,6 +23,7 @@ from microagg.recipe._choice import (
     WHOLE,
     WHOLES,
     WORD,
+    WORD_OR_BY_COLUMN,
     WORD_OR_WHOLE,
     WORDS,
 )
@@ -149,13 +151,27 @@ WRONG = {
     NUMBER: ["3"],
     NUMBERS: ["3", ["a"]],
     WORD_OR_WHOLE: ["no such word", 0, 2.5],
+    BY_COLUMN: [3, "word"],
+    WORD_OR_BY_COLUMN: ["no such word", 3],
+}
+OF_A_COLUMN = {
+    "kinds": ["nominel", 3, ["alone"], ["a", "a"], {"spike": "x"}, {"spyke": 1}],
+    "importance": [-1, "much"],
+    "taxonomy": [3, {}, {"a": ["x"], "b": ["x", "y"]}],
+    "missing_codes": [[], [1, 1], [[1]]],
+    "rounding": [0, -1, 3, "much"],
 }
 
 
 @pytest.mark.parametrize(("table", "key"), [(table, key) for table in PARTS for key in choices_of(PARTS[table][1])])
 def test_every_refused_value_of_every_choice_names_its_line(table, key):
     choice = choices_of(PARTS[table][1])[key]
-    for value in WRONG[choice.kind]:
+    by_column = PARTS[table][1].by_column
+    for value in OF_A_COLUMN.get(choice.keyword, ()):
+        said = f"income = {toml(value)}" if by_column else f"{key} = {{income = {toml(value)}}}"
+        with pytest.raises(InvalidParameter, match=rf"^mine.toml, line 4: in \[{table}\], {key} of column 'income': "):
+            Recipe.parse(f"k = 3\n[{table}]\n# a comment\n{said}\n", "mine.toml")
+    for value in () if by_column else WRONG[choice.kind]:
         text = f"# a comment\n\nk = 3\n[{table}]\n# another\n{key} = {toml(value)}\n"
         if choice.kind == NAME or (choice.kind == WORD and isinstance(value, str) and not choice.words):
             value = 3
@@ -211,7 +227,7 @@ def test_what_protect_refuses_names_its_line(text, line, words):
         (
             "k = 3\n[masking]\nmissing = 'drp'",
             3,
-            "missing='drp' is not known. Did you mean 'drop'? Pass one of 'error'",
+            "missing='drp' is not known. Did you mean 'drop'? Pass one of 'pattern'",
         ),
         ("k = 3\n[masking]\nscale = 1979-05-27", 3, 'scale = "1979-05-27" must be a word'),
         ("k = 3\n[blocks]\nby = 'medain'", 3, "Did you mean 'median'?"),
@@ -324,9 +340,29 @@ VALID = {
 }
 
 
+def by_column(values):
+    return st.dictionaries(names, values, max_size=3)
+
+
+numbers = st.integers(-99, 99) | st.sampled_from([0.5, -1.25, 1e20])
+OF_COLUMNS = {
+    "kinds": by_column(
+        st.sampled_from(["number", "date", "ordinal", "nominal", "semi"])
+        | st.lists(names, min_size=2, max_size=4, unique=True)
+        | st.fixed_dictionaries({"spike": numbers})
+    ),
+    "importance": by_column(st.sampled_from([0, 1, 2.5])),
+    "missing_codes": by_column(st.lists(numbers, min_size=1, max_size=3, unique=True)),
+    "taxonomy": by_column(names | st.dictionaries(names, st.tuples(names, names), min_size=1, max_size=3)),
+    "rounding": st.sampled_from(["auto", "none"]) | by_column(st.sampled_from([0.01, 1, 1000.0])),
+}
+
+
 def values_of(choice):
     if choice.kind in VALID:
         return VALID[choice.kind]
+    if choice.keyword in OF_COLUMNS:
+        return OF_COLUMNS[choice.keyword]
     whole = st.integers(choice.least or 0, choice.most or 2**60)
     if choice.kind == WHOLE:
         return whole

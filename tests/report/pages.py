@@ -51,7 +51,7 @@ def _few_keys():
     table = _SURVEY.select(["person", "region", "age", "hours", "wage", "income"])
     release = ma.protect(
         table, 3, quasi=["age", "hours", "wage"], keep=["region"], drop=["person", "income"], aggregate="median",
-        integers="round", refine="fast", seed=7, blocks="median", max_block=200,
+        rounding="auto", refine="fast", seed=7, blocks="median", max_block=200,
     )  # fmt: skip
     release = release.with_risk(release.risk_for(["age", "hours"], sample=100, seed=42))
     return {"written": WrittenFacts(reordered=True, excel_safe=True)}, release

@@ -278,7 +278,7 @@ CASES = {
     "selected by a tree": (SURVEY.select(["age", "hours", "wage", "tax"]), {"select": "emad", "count": 2}),
     "selected by name": (SURVEY.select(["age", "hours", "wage", "tax"]), {"select": ["age"]}),
     "blocks": (SURVEY.select(["age", "tax"]), {"blocks": "median", "max_block": 200}),
-    "medians": (SURVEY.select(["age", "tax"]), {"aggregate": "median", "integers": "round"}),
+    "medians": (SURVEY.select(["age", "tax"]), {"aggregate": "median", "rounding": "auto"}),
     "lists kept": (pa.table({"a": np.arange(60.0), "l": [[1]] * 60}), {"quasi": ["a"], "keep": ["l"]}),
     "far apart": (pa.table({"a": np.arange(60.0) * 1e300, "b": np.arange(60.0) * 1e-300}), {}),
     "close together": (pa.table({"a": 2.0**52 + np.arange(60.0), "b": np.arange(60.0)}), {}),

@@ -7,7 +7,7 @@ import microagg as ma
 from microagg.errors import InvalidData
 from microagg.io.sources import read_source
 from microagg.schema import Role
-from microagg.study import inspection
+from microagg.study.guessing import names
 from microagg.study.inspection import inspect_table
 
 N = 400
@@ -32,23 +32,23 @@ COLUMNS = {
     "record_no": (np.arange(N), Role.IDENTIFIER, "numbers the records"),
     "email": ([f"p{i}@example.org" for i in range(N)], Role.IDENTIFIER, "by its name"),
     "remark": ([f"remark {i}" for i in range(N)], Role.IDENTIFIER, "tells people apart"),
-    "household": (RNG.integers(0, 150, N), Role.UNIT, "belong together"),
+    "household": (RNG.integers(0, 150, N), Role.IDENTIFIER, "belong together"),
     "wgt": (RNG.random(N) + 0.5, Role.DROP, "move it to weight to release it unchanged, or to quasi to mask it"),
     "HIV": (RNG.integers(0, 2, N), Role.DROP, "sensitive; move it to confidential to release it unchanged"),
     "sex": (RNG.integers(1, 3, N), Role.STRATUM, "has records enough"),
-    "country": ([f"c{i % 45}" for i in range(N)], Role.DROP, "cannot be averaged"),
-    "job": ([f"job {i % 30}" for i in range(N)], Role.DROP, "cannot be averaged"),
-    "born": (pa.array(RNG.integers(0, 9000, N), pa.int32()).cast(pa.date32()), Role.DROP, "year or an age"),
+    "country": ([f"c{i % 45}" for i in range(N)], Role.QUASI, "words, 45 different values"),
+    "job": ([f"job {i % 30}" for i in range(N)], Role.QUASI, "words, 30 different values"),
+    "born": (pa.array(RNG.integers(0, 9000, N), pa.int32()).cast(pa.date32()), Role.QUASI, "dates"),
     "wave": (np.full(N, 3), Role.KEEP, "same value"),
     "nothing": (pa.nulls(N, pa.float64()), Role.DROP, "empty"),
     "patient_id": (RNG.integers(0, 30, N), Role.DROP, "may identify"),
-    "health_insurance_number": (RNG.permutation(N) * 7919, Role.IDENTIFIER, "no quantity"),
+    "health_insurance_number": (RNG.permutation(N) * 7919, Role.IDENTIFIER, "numbers the records"),
     "health_expenditure": (RNG.lognormal(size=N), Role.QUASI, "numbers"),
-    "drug_notes": ([f"note {i % 300}" for i in range(N)], Role.DROP, "cannot be averaged"),
+    "drug_notes": ([f"note {i}" for i in RNG.integers(0, 400, N)], Role.DROP, "too many to mask"),
     "weight_kg": (RNG.normal(75, 10, N), Role.QUASI, "numbers"),
-    "customerId": (RNG.integers(0, 200, N) + 5, Role.DROP, "may identify"),
+    "customerId": (RNG.integers(0, 200, N) + 5, Role.IDENTIFIER, "whose row it is"),
     "income": (RNG.lognormal(size=N), Role.QUASI, "numbers, 400 different values"),
-    "children": (RNG.integers(0, 5, N), Role.QUASI, "only 5"),
+    "children": (RNG.integers(0, 5, N), Role.QUASI, "only 5 different whole numbers"),
 }
 
 
@@ -72,9 +72,7 @@ def test_the_weight_of_a_body_is_not_taken_for_that_of_a_sample(name):
     assert whole.roles == found.roles
 
 
-NAMES = sorted(
-    {*inspection._WEIGHT, *inspection._CONFIDENTIAL, *inspection._STRATUM, *inspection._IDENTIFIER, *inspection._UNIT}
-)
+NAMES = sorted({*names.WEIGHT, *names.CONFIDENTIAL, *names.STRATUM, *names.IDENTIFIER, *names.UNIT, *names.CODED})
 VALUES = {
     "floats": RNG.random(N),
     "many": RNG.integers(1, 300, N),
@@ -100,19 +98,26 @@ def test_no_column_is_released_for_its_name_alone(values):
 
 def test_who_a_record_belongs_to():
     table = pa.table({"person_id": np.repeat(np.arange(100), 4), "visits": RNG.random(400)})
-    assert inspect_table(table, 3).roles == {"quasi": ["visits"], "unit": "person_id"}
+    found = inspect_table(table, 3)
+    assert found.roles == {"quasi": ["visits"], "identifiers": ["person_id"]}
+    assert found.repeats == "person_id"
 
 
 def test_columns_of_other_kinds():
     table = pa.table(
         {
             "kind": pa.array(["a", "b"] * 20).dictionary_encode(),
+            "level": pa.DictionaryArray.from_arrays(np.arange(40) % 3, ["low", "mid", "high"], ordered=True),
+            "truth": [True, False] * 20,
             "nothing": pa.nulls(40),
             "list": [[1, 2]] * 40,
-            "a": np.arange(40.0) ** 2,
+            "a": np.arange(40.0) ** 2 / 7,
         }
     )
-    assert inspect_table(table, 3).roles == {"quasi": ["a"], "drop": ["kind", "nothing", "list"]}
+    found = inspect_table(table, 3)
+    assert found.roles == {"quasi": ["kind", "level", "truth", "a"], "drop": ["nothing", "list"]}
+    assert [one.kind for one in found.columns] == ["nominal", "ordinal", "nominal", None, None, "number"]
+    assert found.kinds == {"level": "ordinal"}
 
 
 AS_STORED = {name: values for name, (values, _, _) in COLUMNS.items() if getattr(values, "dtype", None) == np.int64}
@@ -143,21 +148,29 @@ LABELS = {
 }
 
 
-def test_labelled_values_are_codes_and_a_few_labels_leave_a_quantity():
-    table = pa.table(
+def labelled_table():
+    return pa.table(
         {
             "sex": RNG.integers(1, 3, N) * 1.0,
             "job": RNG.integers(0, 12, N) * 1.0,
-            "wage": RNG.integers(500, 5000, N) * 1.0,
+            "wage": np.where(RNG.random(N) < 0.1, -1.0, np.rint(RNG.lognormal(7, 1, N))),
             "agree": RNG.integers(1, 10, N) * 1.0,
         }
     )
-    found = inspect_table(table, 5, LABELS)
+
+
+def test_labelled_values_are_codes_and_a_few_labels_leave_a_quantity():
+    found = inspect_table(labelled_table(), 5, LABELS)
     assert [column.type for column in found.columns] == ["codes", "codes", "whole numbers", "whole numbers"]
-    assert found.roles == {"strata": ["sex"], "drop": ["job"], "quasi": ["wage", "agree"]}
-    assert "codes cannot be averaged" in found.reasons["job"]
-    plain = inspect_table(table, 5)
-    assert plain.roles == {"strata": ["sex"], "quasi": ["job", "wage", "agree"]}
+    assert found.roles == {"strata": ["sex"], "quasi": ["job", "wage", "agree"]}
+    assert "numbers with labels" in found.reasons["job"]
+    assert found.kinds == {"job": "nominal", "wage": "number", "agree": "nominal"}
+    assert found.missing_codes == {"wage": [-1]}
+
+
+def test_what_a_file_says_of_the_measure_is_believed():
+    found = inspect_table(labelled_table(), 5, LABELS, {"agree": "ordinal", "job": "nominal", "wage": "scale"})
+    assert [column.kind for column in found.columns] == ["nominal", "nominal", "number", "ordinal"]
 
 
 def test_a_file_of_a_statistics_package(tmp_path):
@@ -168,30 +181,34 @@ def test_a_file_of_a_statistics_package(tmp_path):
         "household": RNG.integers(0, 150, N) * 1.0,
         "sex": RNG.integers(1, 3, N) * 1.0,
         "job": RNG.integers(0, 12, N) * 1.0,
+        "rank": RNG.integers(1, 6, N) * 1.0,
         "wage": RNG.lognormal(size=N),
     }
     pyreadstat.write_sav(
-        polars.DataFrame(values), tmp_path / "s.sav", variable_value_labels={"sex": LABELS["sex"], "job": LABELS["job"]}
+        polars.DataFrame(values),
+        tmp_path / "s.sav",
+        variable_value_labels={"sex": LABELS["sex"], "job": LABELS["job"]},
+        variable_measure={"rank": "ordinal"},
     )
     source = read_source(tmp_path / "s.sav")
     assert set(map(str, source.table.schema.types)) == {"double"}
-    found = inspect_table(source.typed(), 5, source.labels.values)
-    wanted = {"identifiers": ["serial"], "unit": "household", "strata": ["sex"], "drop": ["job"], "quasi": ["wage"]}
+    found = inspect_table(source.typed(), 5, source.labels.values, source.labels.measures)
+    wanted = {"identifiers": ["serial", "household"], "strata": ["sex"], "quasi": ["job", "rank", "wage"]}
     assert found.roles == wanted
+    assert found.kinds == {"job": "nominal", "rank": "ordinal"}
+    assert found.repeats == "household"
 
 
 @pytest.mark.parametrize(
     ("column", "role"),
     [
-        (pa.array(RNG.integers(0, 40, N) + 2**60), Role.DROP),
+        (pa.array(RNG.integers(0, 40, N) + 2**60), Role.IDENTIFIER),
         (pa.array(RNG.permutation(N) * 7919 + 2**60), Role.IDENTIFIER),
-        (pa.array(RNG.integers(0, 40, N) + 2**60, pa.uint64()), Role.DROP),
-        (pa.array([10**20 + i % 40 for i in range(N)], pa.decimal128(38, 0)), Role.DROP),
+        (pa.array(RNG.integers(0, 40, N) + 2**60, pa.uint64()), Role.IDENTIFIER),
+        (pa.array([10**20 + i % 40 for i in range(N)], pa.decimal128(38, 0)), Role.IDENTIFIER),
         (pa.array([np.inf, *RNG.random(N - 1)]), Role.DROP),
-        (pa.array(RNG.integers(0, 5, N)).dictionary_encode(), Role.DROP),
-        (pa.array([True, False] * (N // 2)), Role.DROP),
     ],
-    ids=["beyond 2**53", "all different", "unsigned", "decimals", "infinite", "categories", "yes and no"],
+    ids=["beyond 2**53", "all different", "unsigned", "decimals", "infinite"],
 )
 def test_what_masking_would_refuse_is_not_guessed_to_be_masked(column, role):
     table = pa.table({"amount": column, "wage": RNG.lognormal(size=N)})
@@ -203,21 +220,27 @@ def test_what_masking_would_refuse_is_not_guessed_to_be_masked(column, role):
     assert ma.protect(table, 5, **found.roles).k_achieved >= 5
 
 
-def test_records_without_a_unit_are_counted_since_they_cannot_be_masked():
-    units = [None, *(i // 2 for i in range(N - 1))]
-    table = pa.table({"household": pa.array(units, pa.int64()), "wage": RNG.lognormal(size=N)})
-    found = inspect_table(table, 5)
-    assert found.roles == {"quasi": ["wage"], "unit": "household"}
-    assert found.incomplete == 1
-    with pytest.raises(InvalidData, match="missing values in 1 column"):
-        ma.protect(table, 5, **found.roles)
-
-
-def test_missing_values_and_no_numbers():
-    table = pa.table({"a": pa.array([1.5, None, 2.0, 4.0]), "b": ["x", "y", "x", "y"]})
+def test_missing_values_are_counted():
+    table = pa.table({"a": pa.array([1.5, None, 2.0, 4.0]), "b": ["x", "y", None, "y"]})
     found = inspect_table(table, 2)
-    assert found.incomplete == 1
-    assert found.columns[0].missing == 1
-    assert inspect_table(table.select(["b"]), 2).roles == {"drop": ["b"]}
+    assert found.incomplete == 2
+    assert [one.missing for one in found.columns] == [1, 1]
+    assert found.roles == {"quasi": ["a", "b"]}
     with pytest.raises(InvalidData, match="no records"):
         inspect_table(table.slice(0, 0), 2)
+
+
+def test_domains_are_strata_where_every_combination_has_records_enough():
+    """Those of fewest values come first, whatever the order of the columns."""
+    table = pa.table(
+        {
+            "region": [f"r{i % 20}" for i in range(N)],
+            "state": [f"s{i // 7 % 5}" for i in range(N)],
+            "v7": np.array(["Female", "Male"])[np.arange(N) // 3 % 2],
+            "wage": RNG.lognormal(size=N),
+        }
+    )
+    for columns in (table.column_names, table.column_names[::-1]):
+        found = inspect_table(table.select(columns), 5)
+        assert set(found.roles["strata"]) == {"state", "v7"}
+        assert set(found.roles["quasi"]) == {"region", "wage"}

@@ -52,10 +52,10 @@ def understood(details: Mapping[str, str]) -> str:
 
 def show(terminal: Terminal, found: Inspection) -> None:
     """Show the guesses and how exposed the records are."""
-    table = table_of("column", "role", "because", "missing", "different", left=3)
+    table = table_of("column", "role", "kind", "because", "missing", "different", left=4)
     for column in found.columns:
         counts = str(column.missing or ""), str(column.distinct)
-        table.add_row(Text(shown(column.name)), column.role.value, Text(column.reason), *counts)
+        table.add_row(Text(shown(column.name)), column.role.value, column.kind or "", Text(column.reason), *counts)
     terminal.show(table)
     share = 100 * found.unique / found.records if found.records else 0.0
     terminal.say(
@@ -64,4 +64,8 @@ def show(terminal: Terminal, found: Inspection) -> None:
     if found.incomplete:
         terminal.say(
             f"{found.incomplete} records lack a value there; the recipe's `missing` says what becomes of them."
+        )
+    if found.repeats is not None:
+        terminal.say(
+            f"Rows seem to belong together by {shown(found.repeats)}, which is dropped: k counts rows, not units."
         )

@@ -1,6 +1,5 @@
 """Options of the commands: those of a recipe's choices follow from their declarations."""
 
-import csv
 import inspect
 import shlex
 from collections.abc import Mapping, Sequence
@@ -9,15 +8,18 @@ from typing import Annotated, Any
 
 import typer
 
-from microagg.errors import InvalidParameter
 from microagg.partition import METHODS
 from microagg.recipe import Choice, as_key, choices, options_of
-from microagg.recipe._choice import FLAG, NAMES, NUMBER, NUMBERS, WHOLE, WHOLES, WORD_OR_WHOLE, WORDS
+from microagg.recipe._choice import FLAG, NUMBER, WHOLE
+from microagg.recipe.typed import LISTS, TABLES
 
-_LISTS = (NAMES, NUMBERS, WHOLES, WORDS)
 _TYPES: dict[str, Any] = {FLAG: bool, WHOLE: int, NUMBER: float}
 _PANELS = {
     "roles": "Which column is what",
+    "kinds": "Which column is what",
+    "missing": "Which column is what",
+    "importance": "How groups are formed",
+    "taxonomy": "Which column is what",
     "method": "How groups are formed",
     "masking": "What is released",
     "select": "Which columns form the groups",
@@ -49,41 +51,15 @@ def _parameter(table: str, choice: Choice, spelling: str | None) -> inspect.Para
     help_ = f"{choice.said[0].upper()}{choice.said[1:]}"
     if choice.words:
         help_ += f": {', '.join(choice.words)}"
-    if choice.kind in _LISTS:
+    if choice.kind in LISTS:
         help_ += ", with commas"
-    usual = "" if choice.default in (None, (), False) or choice.kind == FLAG else f" By default {choice.default}."
+    if choice.kind in TABLES:
+        help_ += ', such as "wage=VALUE,size=VALUE"; several values with | between'
+    usual = "" if choice.default in (None, (), False, {}) or choice.kind == FLAG else f" By default {choice.default}."
     option = typer.Option(*names, help=f"{help_}.{usual}", rich_help_panel=_PANELS[table], show_default=False)
     kind: Any = _TYPES.get(choice.kind, str) | None
     annotation: Any = Annotated[kind, option]
     return inspect.Parameter(choice.keyword, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-
-
-def value_of(choice: Choice, given: Any) -> Any:
-    """Give what an option stands for: lists are written with commas, moves as a number."""
-    if choice.kind == WORD_OR_WHOLE:
-        return int(given) if given.isdecimal() else given
-    if choice.keyword == "select" and given not in choice.words:
-        return listed(given)
-    if choice.kind not in _LISTS:
-        return given
-    parts = listed(given)
-    try:
-        if choice.kind == WHOLES:
-            return [int(part) for part in parts]
-        if choice.kind == NUMBERS:
-            numbers = [float(part) for part in parts]
-            return numbers if len(numbers) != 1 else numbers[0]
-    except ValueError:
-        raise InvalidParameter(
-            f"{choice.keyword}={given!r} must be {choice.kind}, with commas.", parameter=choice.keyword
-        ) from None
-    return parts
-
-
-def listed(text: str) -> list[str]:
-    """Split a list at its commas; a name that holds one stands in double quotes."""
-    row = next(csv.reader([text], skipinitialspace=True), [])
-    return [part.strip() for part in row if part.strip()]
 
 
 def as_option(parameter: str, value: Any) -> str:

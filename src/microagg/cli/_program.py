@@ -28,6 +28,7 @@ Picture = Annotated[Path | None, typer.Option("--output", "-o", help="Where to d
 NewFile = Annotated[str, typer.Option("--output", "-o", help="The file to write, of any kind.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Another seed, another file.")]
 RecipeFile = Annotated[Path | None, typer.Option(help="A recipe, as `microagg inspect` writes it.")]
+COLUMNS = ("roles", "kinds", "missing", "importance", "taxonomy")
 K = Annotated[int | None, typer.Option("-k", help="Records that share each combination of released values; 5.")]
 
 
@@ -60,7 +61,8 @@ def _command(app: typer.Typer, *tables: str, words: Sequence[str] | None = None,
         name, module = declared.__name__, app.info.name if isinstance(app.info.name, str) else declared.__name__
         made: dict[str, Any] = {}
         if tables and (words is None or name in words):
-            from microagg.cli._options import options_of_recipe, value_of
+            from microagg.cli._options import options_of_recipe
+            from microagg.recipe.typed import value_of
 
             made = options_of_recipe(tables, spelt)
 
@@ -127,7 +129,7 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
         Example: [bold]microagg inspect survey.csv -k 5[/bold]
         """
 
-    @_command(app, "roles", "method", "masking", "select", "blocks", "refine", "risk", "output", "read", words=words)
+    @_command(app, *COLUMNS, "method", "masking", "select", "blocks", "refine", "risk", "output", "read", words=words)
     def mask(
         source: Address,
         output: Annotated[
@@ -177,7 +179,7 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
         Example: [bold]microagg assess survey.csv out/survey_masked.csv --recipe out/recipe.toml[/bold]
         """
 
-    @_command(app, "compare", "roles", "masking", "select", "blocks", "refine", "risk", "read", words=words, ks="-k")
+    @_command(app, "compare", *COLUMNS, "masking", "select", "blocks", "refine", "risk", "read", words=words, ks="-k")
     def compare(
         source: Address,
         recipe: RecipeFile = None,

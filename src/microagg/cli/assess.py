@@ -6,13 +6,14 @@ from typing import Any
 from rich.text import Text
 
 from microagg.cli._opening import describe
-from microagg.cli._options import as_option, listed
+from microagg.cli._options import as_option
 from microagg.cli._terminal import Terminal, table_of
 from microagg.desk.assessing import Assessed, assess, read_pair
 from microagg.desk.facts import assessed_facts
 from microagg.errors import worded
 from microagg.evaluate.measure import as_text
 from microagg.recipe import Recipe, choices
+from microagg.recipe.typed import listed
 from microagg.report.text import shown
 
 

@@ -49,6 +49,9 @@ def inspection_facts(source: Source, inspection: Inspection) -> dict[str, Any]:
             "missing": column.missing,
             "distinct": column.distinct,
             "role": column.role.value,
+            "kind": column.kind,
+            "spike": column.spike,
+            "missing_codes": list(column.missing_codes),
             "reason": column.reason,
         }
         for column in inspection.columns
@@ -60,6 +63,7 @@ def inspection_facts(source: Source, inspection: Inspection) -> dict[str, Any]:
         "records": inspection.records,
         "unique": inspection.unique,
         "incomplete": inspection.incomplete,
+        "repeats": inspection.repeats,
         "columns": columns,
     }
 

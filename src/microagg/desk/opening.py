@@ -69,7 +69,10 @@ def open_source(
         asked.check_columns(source.table.column_names)
         return Opened(address, source, asked)
     asked = Recipe(DEFAULT_K).replace(**changes)
-    inspection = inspect_table(source.typed(), asked.k, source.labels.values if source.labels else None)
+    labels = source.labels
+    inspection = inspect_table(
+        source.typed(), asked.k, labels.values if labels else None, labels.measures if labels else None
+    )
     found = guessed(inspection, asked, keep_missing="missing" in chosen)
     found.check_columns(source.table.column_names)
     return Opened(address, source, found, inspection)
@@ -95,8 +98,23 @@ def guessed(inspection: Inspection, asked: Recipe, *, keep_missing: bool = False
             reasons[("roles", role) if alone else ("roles", role, name)] = inspection.reasons[name]
     if not roles.get(Role.QUASI.value):
         raise InvalidData(
-            "no column of numbers is left to mask. Check how the file was read, or encode categories as numbers."
+            "no column is left to mask: each is an identifier, empty or left out. Check how the file was read, or name "
+            "columns in quasi."
         )
     if not keep_missing:
         roles["missing"] = "drop" if inspection.incomplete else "error"
     return asked.replace(**roles).commented(Comments(beside=reasons))
+
+
+def guessed_values(inspection: Inspection, asked: Recipe) -> dict[str, Any]:
+    """Give what was guessed of the values of columns that nothing was said of, in the words of a recipe.
+
+    `kinds` maps columns to a kind, or to ``{"spike": value}``; `missing_codes` maps them to lists of values.
+    """
+    said = {name for _, name in asked.roles.named}
+    found: dict[str, Any] = {}
+    for choice in ("kinds", "missing_codes"):
+        of_columns = {name: value for name, value in getattr(inspection, choice).items() if name not in said}
+        if of_columns:
+            found[choice] = of_columns
+    return found

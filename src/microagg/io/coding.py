@@ -407,10 +407,22 @@ def _levels_in_order(series: nw.Series[Any], name: Any, values: pa.Array) -> pa.
     return values
 
 
+def _check_alike(before: nw.Series[Any], after: nw.Series[Any], name: Any) -> None:
+    """Refuse a column that is numbers in one file only."""
+    for which, one, other in (("original", before, after), ("masked", after, before)):
+        if other.dtype.is_numeric() and not one.dtype.is_numeric():
+            raise InvalidData(
+                f"column {name!r} of the {which} file is {_described(one)}, and that of the other file is. Store both "
+                f"alike, or leave it out with columns=.",
+                columns=(name,),
+            )
+
+
 def open_both(before: nw.DataFrame[Any], after: nw.DataFrame[Any], asked: Mapping[Any, Asked]) -> tuple[Table, Table]:
     """Code two files alike: by the kinds of the first; the second may hold categories that the first lacks."""
     coders = []
     for name, wish in asked.items():
+        _check_alike(before.get_column(name), after.get_column(name), name)
         coder = coder_for(before.get_column(name), name, wish)
         if isinstance(coder, CategoryCoder) and isinstance(coder.kind, Nominal):
             array = plain_values(_arrow(after.get_column(name), name))

@@ -32,11 +32,8 @@ _LEFT_OUT = {
 _FORMER = ("No sample: linkage is measured on all records.",)
 """Remarks of ours that recipes hold which were written before; they are not a person's."""
 
-_RENAMED = {
-    ("masking", "integers"): "in [masking], integers is now called rounding. For means as they are: rounding = "
-    '"none". For whole numbers that stay whole: rounding = "auto".'
-}
-"""Choices of recipes that were written before."""
+_FORMERLY = {("masking", "integers"): ("rounding", {"float": "none", "round": "auto"})}
+"""Choices of recipes that were written before: what they are called now, and their words."""
 
 _ALWAYS = ("method", "masking", "blocks", "risk", "output")
 """The tables that are written even where all is as usual: a reader then sees what was chosen."""
@@ -110,6 +107,7 @@ def _part(origin: Origin, table: str, keys: dict[str, Any]) -> Part:
             _blamed(origin, (table, column), lambda one=value, name=column: known[kind.by_column].of_column(name, one))
         whole: Part = kind(**{kind.by_column: keys})
         return whole
+    keys = _renamed(origin, table, keys)
     values: dict[str, Any] = dict(keys)
     if table == "method":
         name = keys.get("name", "mdav")
@@ -123,11 +121,24 @@ def _part(origin: Origin, table: str, keys: dict[str, Any]) -> Part:
         values.setdefault("by", "ama" if isinstance(method, dict) and method.get("name") == "ama" else "emad")
     for key, value in keys.items():
         if key not in known:
-            renamed = _RENAMED.get((table, key))
-            raise origin.fault((table, key), renamed or f"{key!r} is unknown in [{table}].{_hint(key, list(known))}")
+            raise origin.fault((table, key), f"{key!r} is unknown in [{table}].{_hint(key, list(known))}")
         _check_value(origin, (table, key), value, known[key])
     part: Part = _blamed(origin, (table,), lambda: kind(**values))
     return part
+
+
+def _renamed(origin: Origin, table: str, keys: dict[str, Any]) -> dict[str, Any]:
+    """Give what a table says, choices that were called otherwise before by their names of now."""
+    found = dict(keys)
+    for (of_table, former), (now, words) in _FORMERLY.items():
+        if of_table != table or former not in found:
+            continue
+        said = found.pop(former)
+        if not isinstance(said, str) or said not in words or now in found:
+            listed = ", ".join(f"{now} = {toml(word)}" for word in words.values())
+            raise origin.fault((table, former), f"in [{table}], {former} is now called {now}. Say {listed}.")
+        found[now] = words[said]
+    return found
 
 
 def _check_value(origin: Origin, place: Place, value: Any, choice: Choice) -> None:

@@ -45,7 +45,7 @@ def _documented(choice: Choice) -> str:
         kinds += " or int"
     if choice.or_object:
         kinds += f" or {choice.or_object}"
-    default = ", optional" if choice.default in (None, ()) else f", default {choice.default!r}"
+    default = ", optional" if choice.default in (None, (), {}) else f", default {choice.default!r}"
     meaning = f"{choice.said[0].upper()}{choice.said[1:]}. {choice.more}".strip()
     return f"{choice.keyword} : {kinds}{default}\n" + textwrap.indent("\n".join(textwrap.wrap(meaning, 100)), "    ")
 

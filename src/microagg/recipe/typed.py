@@ -1,0 +1,67 @@
+"""Choices as a person types them, on a command line or into a form."""
+
+import csv
+from typing import Any
+
+from microagg.errors import InvalidParameter
+from microagg.recipe._choice import (
+    BY_COLUMN,
+    NAMES,
+    NUMBERS,
+    WHOLES,
+    WORD_OR_BY_COLUMN,
+    WORD_OR_WHOLE,
+    WORDS,
+    Choice,
+)
+
+LISTS = (NAMES, NUMBERS, WHOLES, WORDS)
+TABLES = (BY_COLUMN, WORD_OR_BY_COLUMN)
+
+
+def value_of(choice: Choice, given: Any) -> Any:
+    """Give what a person has typed for a choice: lists are written with commas, moves as a number."""
+    if choice.kind == WORD_OR_WHOLE:
+        return int(given) if given.isdecimal() else given
+    if choice.keyword == "select" and given not in choice.words:
+        return listed(given)
+    if choice.kind in TABLES and given not in choice.words:
+        return dict(_of_column(part, choice) for part in listed(given))
+    if choice.kind not in LISTS:
+        return given
+    parts = listed(given)
+    try:
+        if choice.kind == WHOLES:
+            return [int(part) for part in parts]
+        if choice.kind == NUMBERS:
+            numbers = [float(part) for part in parts]
+            return numbers if len(numbers) != 1 else numbers[0]
+    except ValueError:
+        raise InvalidParameter(
+            f"{choice.keyword}={given!r} must be {choice.kind}, with commas.", parameter=choice.keyword
+        ) from None
+    return parts
+
+
+def _of_column(part: str, choice: Choice) -> tuple[str, Any]:
+    """Read what is said of one column: its name, and a word, a number, or several with bars between."""
+    name, sign, said = part.partition("=")
+    if not sign or not said:
+        raise InvalidParameter(
+            f"{choice.keyword}: {part!r} must be a column and a value, such as wage=1.", parameter=choice.keyword
+        )
+    values = [_number_or_word(one.strip()) for one in said.split("|")]
+    return name.strip(), values if len(values) > 1 else values[0]
+
+
+def _number_or_word(text: str) -> Any:
+    try:
+        return int(text) if text.lstrip("-").isdecimal() else float(text)
+    except ValueError:
+        return text
+
+
+def listed(text: str) -> list[str]:
+    """Split a list at its commas; a name that holds one stands in double quotes."""
+    row = next(csv.reader([text], skipinitialspace=True), [])
+    return [part.strip() for part in row if part.strip()]

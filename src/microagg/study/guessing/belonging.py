@@ -1,0 +1,49 @@
+"""Which rows belong together: a number, or a text, within whose values other columns do not change."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from microagg.study.guessing.facts import FEW, Facts
+
+_ROWS = 100_000  # rows that are looked at
+_PAIRS = 20  # pairs of rows with the same value from which constancy means something
+
+
+def goes_with_rows(column: Facts, others: Sequence[Facts]) -> bool:
+    """Tell whether other columns are constant within the values of a column, as within a household or a person.
+
+    Rows are put in the order of the column. Another column counts if it often changes from one value to the next, and
+    returns to what it was, and hardly ever changes within one. What is a class of the column, as age groups are of
+    ages, does not return. Values that occur unevenly are categories that others follow from.
+    """
+    codes = column.codes[:_ROWS]
+    rows = np.flatnonzero(codes >= 0)
+    if not rows.size:
+        return False
+    counts = np.bincount(codes[rows])
+    counts = counts[counts > 0]
+    if len(counts) <= FEW or rows.size - len(counts) < _PAIRS or counts.mean() > 50 or counts.std() > counts.mean():
+        return False
+    rows = rows[np.argsort(codes[rows], kind="stable")]
+    same = codes[rows][1:] == codes[rows][:-1]
+    pairs, boundaries = np.count_nonzero(same), np.count_nonzero(~same)
+    for other in others:
+        if other is column or other.distinct + (other.missing > 0) < 2:
+            continue
+        values = other.codes[rows]
+        changed = values[1:] != values[:-1]
+        between = np.count_nonzero(changed & ~same)
+        if between - (len(np.unique(values)) - 1) < max(10, 0.05 * boundaries):
+            continue
+        expected = pairs * between / boundaries
+        if expected >= 10 and np.count_nonzero(changed & same) <= 0.1 * expected:
+            return True
+    return False
+
+
+def rises(column: Facts) -> bool:
+    """Tell whether the values of a column come in rising, or falling, order where they first appear."""
+    present = column.codes[column.codes >= 0]
+    first = np.unique(present, return_index=True)[1]
+    return len(first) > 2 and not 0.01 <= float(np.mean(np.diff(first) > 0)) <= 0.99

@@ -1,0 +1,358 @@
+"""The rules that guess the role and the kind of each column: the first that has an answer gives it.
+
+Where in doubt, what is safer: a column is masked or left out, not passed through, and what may be a numbering is not
+averaged. A name alone lets nothing out: strata are counted as k is, and what is kept has one value throughout.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from microagg.schema import Role
+from microagg.study.guessing import belonging, codes, names, shape
+from microagg.study.guessing.facts import FEW, Facts, Floats, Ints, tells_apart
+from microagg.study.guessing.guess import ColumnGuess
+
+_SHORT = 20  # different whole numbers up to which they may be codes
+_MANY = 1000  # different codes or words beyond which no mode means anything
+_RANGE = 130  # up to here whole numbers may be ages, hours or minutes, however evenly they are spread
+
+
+@dataclass(frozen=True, eq=False)
+class File:
+    """All columns of a file, for rules that compare them."""
+
+    columns: Sequence[Facts]
+
+    @cached_property
+    def following_rows(self) -> dict[str, Facts]:
+        """The columns that others are constant within."""
+        asked = [one for one in self.columns if (one.whole or one.type in ("text", "codes")) and not one.telling]
+        return {one.name: one for one in asked if belonging.goes_with_rows(one, self.columns)}
+
+    @cached_property
+    def unit(self) -> Facts | None:
+        """The finest of those that is surely no amount: what is constant within it needs no other explanation."""
+        found = [
+            one
+            for one in self.following_rows.values()
+            if one.numbers is None
+            or shape.sign_of_numbering(one.numbers, belonging.rises(one))
+            or not shape.sign_of_amounts(*_once(one))
+        ]
+        return max(found, key=lambda one: (one.distinct, one.name), default=None)
+
+    def counts(self, column: Facts) -> Ints:
+        """How often each value of a column occurs: once in each household or person, however many rows those have."""
+        if self.unit is None or self.unit is column:
+            return column.counts
+        pairs = np.unique(column.codes * (self.unit.distinct + 1) + self.unit.codes)
+        values = pairs // (self.unit.distinct + 1)
+        return np.bincount(values[values >= 0], minlength=column.distinct)
+
+    @cached_property
+    def orderly(self) -> list[Facts]:
+        """The columns that an order can show in."""
+        return [
+            one
+            for one in self.columns
+            if codes.is_orderly(one) and not one.telling and one.name not in self.following_rows
+        ]
+
+    @cached_property
+    def amounts(self) -> list[Facts]:
+        """The columns that are amounts by their own values."""
+        return [one for one in self.columns if _is_amount(one) and one.name not in self.following_rows]
+
+    @cached_property
+    def shared_sets(self) -> set[tuple[float, ...]]:
+        """The sets of values that three columns or more have in common."""
+        short = [one.numbers for one in self.columns if one.whole and one.distinct <= FEW]
+        sets = [tuple(numbers.tolist()) for numbers in short if numbers is not None]
+        return {one for one in sets if sets.count(one) >= 3}
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A column to guess, with what its rules share."""
+
+    column: Facts
+    file: File
+    missing_codes: tuple[float, ...] = field(default=())
+
+    def guess(self, role: Role, reason: str, kind: str | None, spike: float | None = None) -> ColumnGuess:
+        """Give the guess."""
+        one = self.column
+        held = self.missing_codes if role is Role.QUASI else ()
+        if held:
+            reason = f"{reason}; {', '.join(f'{code:g}' for code in held)} lie apart: missing?"
+        return ColumnGuess(one.name, one.type, one.missing, one.distinct, role, reason, kind, spike, held)
+
+
+def guess_column(column: Facts, file: File) -> ColumnGuess:
+    """Guess the role and the kind of a column, strata left aside."""
+    asked = Asked(column, file)
+    for rule in _RULES:
+        found = rule(asked)
+        if found is not None:
+            return found
+    return _by_type(asked)
+
+
+def _without_content(asked: Asked) -> ColumnGuess | None:
+    if asked.column.present == 0:
+        return asked.guess(Role.DROP, "it is empty", None)
+    if asked.column.type == "other":
+        return asked.guess(Role.DROP, "lists and the like cannot be masked", None)
+    if asked.column.distinct == 1 and not asked.column.missing:
+        return asked.guess(Role.KEEP, "every record has the same value", None)
+    return None
+
+
+def _beyond_numbers(asked: Asked) -> ColumnGuess | None:
+    """Decide of numbers that float64 cannot hold."""
+    column = asked.column
+    if column.type not in ("numbers", "whole numbers", "codes") or column.category:
+        return None
+    if column.numbers is None:
+        return asked.guess(Role.IDENTIFIER, "numbers beyond 2**53 are no quantities, and cannot be averaged", "nominal")
+    if np.isinf(column.numbers[[0, -1]]).any():
+        return asked.guess(Role.DROP, "it holds infinite values, and cannot be averaged", "number")
+    return None
+
+
+def _rows_belong_together(asked: Asked) -> ColumnGuess | None:
+    column = asked.column
+    if column.name not in asked.file.following_rows:
+        return None
+    if column.whole and column.numbers is not None:
+        numbering = shape.sign_of_numbering(column.numbers, belonging.rises(column))
+        amounts = shape.sign_of_amounts(column.numbers, np.ones_like(column.counts))
+        explained = asked.file.unit is not None and amounts
+        if not numbering and (explained or shape.is_surely_amounts(column.numbers, column.counts)):
+            return None
+    return asked.guess(Role.IDENTIFIER, "rows belong together by it: other columns are constant within", "nominal")
+
+
+def _identifier_by_name(asked: Asked) -> ColumnGuess | None:
+    column = asked.column
+    if column.type in ("dates", "booleans"):
+        return None
+    amounts = column.whole and shape.sign_of_amounts(*_once(column))
+    if column.words & names.UNIT and column.type != "numbers" and column.distinct > FEW and not amounts:
+        return asked.guess(Role.IDENTIFIER, "by its name it says which rows belong together", "nominal")
+    if not column.words & names.IDENTIFIER:
+        return None
+    if column.telling:
+        reason = f"by its name, and {column.distinct} of {column.present} values differ"
+        return asked.guess(Role.IDENTIFIER, reason, "nominal")
+    if column.type != "numbers" and column.distinct > FEW:
+        return asked.guess(Role.IDENTIFIER, "by its name it says whose row it is, and values repeat", "nominal")
+    if column.type in ("numbers", "whole numbers"):
+        return asked.guess(Role.DROP, "by its name it may identify; move it to quasi if it is a quantity", "number")
+    return None
+
+
+def _weight(asked: Asked) -> ColumnGuess | None:
+    column = asked.column
+    if column.numbers is None or column.type == "codes" or column.numbers[0] < 0:
+        return None
+    told = "move it to weight to release it unchanged, or to quasi to mask it"
+    if names.may_be_a_weight(column.words):
+        return asked.guess(Role.DROP, f"by its name it may be a sampling weight or a body weight; {told}", "number")
+    by_values = codes.is_weight(column)
+    return asked.guess(Role.DROP, f"{by_values}: a sampling weight? {told}", "number") if by_values else None
+
+
+def _sensitive(asked: Asked) -> ColumnGuess | None:
+    column = asked.column
+    if column.words & names.CONFIDENTIAL and column.distinct <= FEW and column.type != "numbers":
+        reason = "by its name it is sensitive; move it to confidential to release it unchanged"
+        return asked.guess(Role.DROP, reason, "nominal")
+    return None
+
+
+def _text(asked: Asked) -> ColumnGuess | None:
+    column = asked.column
+    if column.type != "text":
+        return None
+    form = codes.text_form(column)
+    if form == "iso date" and not (column.telling and belonging.rises(column)):
+        return asked.guess(Role.QUASI, "dates that are written as text", "date")
+    if form == "date" and not column.telling:
+        return asked.guess(Role.DROP, "dates that are not written as 2024-01-31; rewrite them to mask them", "date")
+    return _words(asked, "digits with leading zeros" if form == "digits" else "words")
+
+
+def _codes(asked: Asked) -> ColumnGuess | None:
+    column = asked.column
+    if column.type != "codes":
+        return None
+    if column.numbers is not None:
+        asked = Asked(column, asked.file, codes.missing_codes(column.numbers, column.counts, column))
+    return _words(asked, "categories" if column.category else "numbers with labels")
+
+
+def _words(asked: Asked, what: str) -> ColumnGuess:
+    """Decide of words and codes by how many there are."""
+    column = asked.column
+    if column.telling:
+        reason = f"{column.distinct} of {column.present} values differ: it tells people apart"
+        return asked.guess(Role.IDENTIFIER, reason, "nominal")
+    ordered = column.ordered or column.measure == "ordinal"
+    if column.distinct > _MANY or (column.present >= 20 and 2 * column.distinct > column.present):
+        reason = f"{what} of {column.distinct} values are too many to mask; group them to keep them"
+        return asked.guess(Role.DROP, reason, "ordinal" if ordered else "nominal")
+    said = f"{what} in an order" if ordered else what
+    return asked.guess(Role.QUASI, f"{said}, {_number(column)}", "ordinal" if ordered else "nominal")
+
+
+def _dates(asked: Asked) -> ColumnGuess | None:
+    column = asked.column
+    if column.type == "dates":
+        if column.telling and belonging.rises(column):
+            return asked.guess(Role.IDENTIFIER, "it numbers the records in time", "date")
+        return asked.guess(Role.QUASI, f"dates, {_number(column)}", "date")
+    if column.whole and column.numbers is not None and column.distinct > 2 and codes.are_dates(column.numbers):
+        return asked.guess(Role.DROP, "dates that are written as numbers; rewrite them as 2024-01-31", "date")
+    return None
+
+
+def _whole_numbers(asked: Asked) -> ColumnGuess | None:
+    """Decide of whole numbers, without what stands for missing ones, and a spike aside."""
+    column = asked.column
+    if not column.whole or column.numbers is None:
+        return None
+    held = codes.missing_codes(column.numbers, column.counts, column)
+    left = ~np.isin(column.numbers, held)
+    numbers, counts = column.numbers[left], column.counts[left]
+    asked = Asked(column, asked.file, held)
+    spike = codes.spike_of(numbers, counts)
+    others = codes.without_spike(numbers, asked.file.counts(column)[left], spike)
+    for rule in (_numbering, _few_whole_numbers, _many_codes):
+        found = rule(asked, *others)
+        if found is not None:
+            return found
+    return _quantity(asked, spike, "whole numbers", len(numbers))
+
+
+def _numbering(asked: Asked, numbers: Floats, counts: Ints) -> ColumnGuess | None:
+    column = asked.column
+    all_differ = len(numbers) == counts.sum() > 2
+    if all_differ and shape.is_dense(numbers):
+        return asked.guess(Role.IDENTIFIER, "it numbers the records", "nominal")
+    if not tells_apart(counts):
+        return None
+    sign = shape.sign_of_numbering(numbers, belonging.rises(column))
+    if sign and not (shape.is_heaped(numbers, counts) or numbers[0] < 0):
+        return asked.guess(Role.IDENTIFIER, f"nearly all numbers differ, and {sign}", "nominal")
+    if column.words & (names.CONFIDENTIAL | names.NUMBERED | names.CODED):
+        return asked.guess(Role.IDENTIFIER, "nearly all numbers differ, and by its name it is no quantity", "nominal")
+    if not shape.sign_of_amounts(numbers, counts) and not codes.follows(column, asked.file.amounts):
+        return asked.guess(
+            Role.IDENTIFIER, "nearly all numbers differ, and nothing says that they are amounts", "nominal"
+        )
+    return None
+
+
+def _few_whole_numbers(asked: Asked, numbers: Floats, counts: Ints) -> ColumnGuess | None:
+    """Decide of a few whole numbers: codes, unless their order shows. What is released is then a value that exists."""
+    column = asked.column
+    shared = column.numbers is not None and tuple(column.numbers.tolist()) in asked.file.shared_sets
+    few = len(numbers) <= (FEW if shared else _SHORT)
+    if len(numbers) <= 2:
+        return asked.guess(Role.QUASI, f"whole numbers, {_number(column)}: codes", "nominal")
+    if not few or counts.mean() < 3:
+        return None
+    short = f"{len(numbers)} different whole numbers"
+    if shape.fades(numbers, counts) and not column.words & names.CODED:
+        return None
+    if column.words & names.CODED or shape.has_gaps(numbers, counts):
+        why = "by their name" if column.words & names.CODED else "with gaps"
+        return asked.guess(Role.QUASI, f"only {short}, {why}: codes", "nominal")
+    follows = codes.order_shows(column, asked.file.orderly)
+    if follows:
+        kind = "ordinal" if len(numbers) <= 12 else "number"
+        return asked.guess(Role.QUASI, f"{short}, whose order shows in {follows}", kind)
+    also = " that several columns share" if shared else ""
+    return asked.guess(Role.QUASI, f"only {short}{also}, whose order shows nowhere: codes", "nominal")
+
+
+def _many_codes(asked: Asked, numbers: Floats, counts: Ints) -> ColumnGuess | None:
+    """Decide of whole numbers that repeat: codes and numbers of persons or firms stand alone, quantities do not."""
+    column = asked.column
+    if len(numbers) <= _SHORT or shape.fades(numbers, counts):
+        return None
+    alone = shape.stand_alone(numbers, counts) and not codes.follows(column, asked.file.amounts)
+    if alone and len(numbers) > FEW and shape.are_even(counts):
+        return asked.guess(Role.IDENTIFIER, "numbers that repeat, with nothing between them, as firms' do", "nominal")
+    if alone or column.words & names.CODED:
+        return _words(asked, "numbers that stand alone" if alone else "codes by their name")
+    evenly = numbers[-1] - numbers[0] > _RANGE and shape.are_even(counts)
+    amounts = shape.sign_of_amounts(numbers, counts) or shape.is_bell_shaped(numbers, counts)
+    if evenly and not amounts and not codes.follows(column, asked.file.amounts):
+        return asked.guess(Role.IDENTIFIER, "numbers that repeat, evenly spread as a numbering is", "nominal")
+    rough = shape.is_rough(numbers, counts) and not shape.is_heaped(numbers, counts)
+    if rough and not codes.follows(column, asked.file.amounts) and not codes.order_shows(column, asked.file.orderly):
+        return _words(asked, "numbers that are frequent and rare by turns")
+    return None
+
+
+def _numbers(asked: Asked) -> ColumnGuess | None:
+    column = asked.column
+    if column.type != "numbers" or column.numbers is None:
+        return None
+    held = codes.missing_codes(column.numbers, column.counts, column)
+    left = ~np.isin(column.numbers, held)
+    numbers, counts = column.numbers[left], column.counts[left]
+    return _quantity(Asked(column, asked.file, held), codes.spike_of(numbers, counts), "numbers", len(numbers))
+
+
+def _quantity(asked: Asked, spike: float | None, what: str, distinct: int) -> ColumnGuess:
+    if spike is None:
+        return asked.guess(Role.QUASI, f"{what}, {_number(asked.column)}", "number")
+    column = asked.column
+    assert column.numbers is not None
+    share = 100.0 * column.counts[column.numbers == spike].sum() / column.present
+    reason = f"{share:.0f} % are {spike:g}, the others have {distinct - 1} different values"
+    return asked.guess(Role.QUASI, reason, "semi", spike)
+
+
+def _by_type(asked: Asked) -> ColumnGuess:
+    return asked.guess(Role.QUASI, f"{asked.column.type}, {_number(asked.column)}", "nominal")
+
+
+def _is_amount(column: Facts) -> bool:
+    """Tell whether numbers are amounts by the way they lie, and not a numbering's."""
+    if column.numbers is None or column.type not in ("numbers", "whole numbers") or column.distinct <= _SHORT:
+        return False
+    if column.telling and shape.sign_of_numbering(column.numbers, belonging.rises(column)):
+        return False
+    return bool(shape.sign_of_amounts(column.numbers, column.counts))
+
+
+def _once(column: Facts) -> tuple[Floats, Ints]:
+    assert column.numbers is not None
+    return column.numbers, np.ones_like(column.counts)
+
+
+def _number(column: Facts) -> str:
+    few = "only " if column.distinct <= 10 else ""
+    return f"{few}{column.distinct} different value{'s' if column.distinct != 1 else ''}"
+
+
+_RULES: tuple[Callable[[Asked], ColumnGuess | None], ...] = (
+    _without_content,
+    _beyond_numbers,
+    _rows_belong_together,
+    _identifier_by_name,
+    _weight,
+    _sensitive,
+    _dates,
+    _text,
+    _codes,
+    _whole_numbers,
+    _numbers,
+)
