@@ -54,9 +54,9 @@ def moments_by_sums(n: int, lowest: float, highest: float) -> Sums[tuple[int, fl
 
 def squares_by_sums(n: int, power: int, mean: float, deviation: float) -> Sums[float]:
     """Give the sum of squares of n standard scores about their mean."""
-    own = {"power": power, "mean": mean, "deviation": deviation}
-    total = yield partial(standardise, **own)
-    return (yield partial(_squares_about, middle=total / n, **own))
+    scores = partial(standardise, power=power, mean=mean, deviation=deviation)
+    total = yield scores
+    return (yield partial(_squares_about, scores=scores, middle=total / n))
 
 
 def _scaled(values: NDArray[np.float64], power: int) -> NDArray[np.float64]:
@@ -67,8 +67,8 @@ def _squared_distances(values: NDArray[np.float64], power: int, mean: float) -> 
     return np.asarray((_scaled(values, power) - mean) ** 2)
 
 
-def _squares_about(values: NDArray[np.float64], middle: float, **own: float) -> NDArray[np.float64]:
-    return np.asarray((standardise(values, **own) - middle) ** 2)  # type: ignore[arg-type]
+def _squares_about(values: NDArray[np.float64], scores: Terms, middle: float) -> NDArray[np.float64]:
+    return np.asarray((scores(values) - middle) ** 2)
 
 
 def standardise(column: NDArray[np.float64], power: int, mean: float, deviation: float) -> NDArray[np.float64]:

@@ -45,22 +45,34 @@ def find_patterns(table: Table, strata: NDArray[np.int64], k: int) -> Patterns:
     for own in states:
         patterns = split_classes(patterns, own.astype(np.int64))
     both = split_classes(strata, patterns, patterns)
-    first = first_of_each(both)
-    sizes = np.bincount(both)
-    stratum_of = strata[first]
-    target = np.arange(first.size)
-    order = np.argsort(stratum_of, kind="stable")
-    for members in np.split(order, np.flatnonzero(np.diff(stratum_of[order])) + 1):
-        large, small = members[sizes[members] >= k], members[sizes[members] < k]
-        if large.size == 0:
-            target[members] = members[0]
-        elif small.size:
-            target[small] = large[
-                _nearest(states[:, first[small]], states[:, first[large]], sizes[large], first[large])
-            ]
-    moved = int(sizes[target != np.arange(first.size)].sum())
+    first, sizes = first_of_each(both), np.bincount(both)
+    target, moved = join_rare(states[:, first], strata[first], sizes, first, k)
     pieces = np.unique(target[both], return_inverse=True)[1]
     return Patterns(np.asarray(pieces, dtype=np.int64), int(patterns.max()) + 1, moved)
+
+
+def join_rare(
+    states: NDArray[np.uint8],
+    strata: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    first: NDArray[np.int64],
+    k: int,
+) -> tuple[NDArray[np.int64], int]:
+    """Let patterns with fewer than k records join others of their stratum; see `find_patterns`.
+
+    For each pattern of a stratum `states` (columns, patterns) tells what is missing, and how; `strata`, `sizes` and
+    `first` its stratum, its records and its first row. Gives the pattern that each one joins, itself perhaps, and how
+    many records move.
+    """
+    target = np.arange(first.size)
+    order = np.argsort(strata, kind="stable")
+    for members in np.split(order, np.flatnonzero(np.diff(strata[order])) + 1):
+        large, small = members[sizes[members] >= k], members[sizes[members] < k]
+        if large.size == 0:
+            target[members] = members[first[members].argmin()]
+        elif small.size:
+            target[small] = large[_nearest(states[:, small], states[:, large], sizes[large], first[large])]
+    return target, int(sizes[target != np.arange(first.size)].sum())
 
 
 def _nearest(
