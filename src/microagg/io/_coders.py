@@ -181,7 +181,7 @@ class CategoryCoder(Coder):
             known = pa.concat_arrays([known, pa.array(self.codes, known.type)])
         states = np.zeros(cells.values.size, dtype=np.uint8) if cells.states is None else cells.states
         missing = states == 1
-        places = np.where(states == 0, cells.values, len(self.values) + np.maximum(states, 2) - 2.0)
+        places = np.where(states == 0, cells.values, len(self.values) + np.maximum(states.astype(np.int64), 2) - 2)
         numbers = np.where(missing, 0, places).astype(np.int64)
         if not pa.types.is_dictionary(kind):
             return known.take(pa.array(numbers, mask=missing)).cast(kind)

@@ -81,6 +81,11 @@ class DatesSeen:
         distinct = array.cast(self._kind).unique().drop_null()
         self._texts = [text for text in self._texts if _is_written_so(distinct, text)]
 
+    def join(self, other: "DatesSeen") -> None:
+        """Take what another one has seen."""
+        self.n_values += other.n_values
+        self._texts = [text for text in self._texts if text in other._texts]
+
     def form(self) -> DateForm:
         """Give how the column is stored."""
         if pa.types.is_date64(self._kind):

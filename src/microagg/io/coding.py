@@ -9,6 +9,7 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.io._coders import CategoryCoder, Coder, DateCoder, NumberCoder, arrow_of, plain_values
@@ -138,6 +139,10 @@ class Finder(ABC):
         """Look at some more of the column."""
 
     @abstractmethod
+    def join(self, other: Any) -> None:
+        """Take what another one has seen, of later rows."""
+
+    @abstractmethod
     def coder(self) -> Coder:
         """Give what codes the column, or say why it cannot be coded."""
 
@@ -165,6 +170,9 @@ class NumberFinder(Finder):
     def see(self, series: nw.Series[Any]) -> None:
         """Do nothing."""
 
+    def join(self, other: Any) -> None:
+        """Do nothing."""
+
     def coder(self) -> Coder:
         """Give what codes the column."""
         return self._coder
@@ -187,7 +195,14 @@ class SemiFinder(NumberFinder):
         self._n_values += known.size
         if isinstance(self.asked.kind, Mapping):
             return
-        values, counts = np.unique(known, return_counts=True)
+        self._add(*np.unique(known, return_counts=True))
+
+    def join(self, other: Any) -> None:
+        """Take what another one has counted."""
+        self._n_values += other._n_values
+        self._add(other._values, other._counts)
+
+    def _add(self, values: NDArray[np.float64], counts: NDArray[np.int64]) -> None:
         self._values, places = np.unique(np.concatenate([self._values, values]), return_inverse=True)
         self._counts = np.bincount(places.ravel(), weights=np.concatenate([self._counts, counts])).astype(np.int64)
         if self._values.size > _MOST_DISTINCT:
@@ -244,6 +259,10 @@ class DateFinder(Finder):
         """Look at how dates are written."""
         self._seen.see(arrow_of(series, self.name))
 
+    def join(self, other: Any) -> None:
+        """Take what another one has seen."""
+        self._seen.join(other._seen)
+
     def coder(self) -> Coder:
         """Give what codes the column."""
         form = self._seen.form()
@@ -272,6 +291,13 @@ class CategoryFinder(Finder):
         values = plain_values(arrow_of(series, self.name)).unique().drop_null()
         if self._codes:
             values = values.filter(pc.invert(pc.is_in(values, value_set=pa.array(self._codes, values.type))))
+        self._add(values)
+
+    def join(self, other: Any) -> None:
+        """Take the values that another one has collected."""
+        self._add(other._values)
+
+    def _add(self, values: pa.Array) -> None:
         self._values = pa.concat_arrays([self._values, values]).unique()
         if len(self._values) > _MOST_DISTINCT:
             raise self._too_many()
@@ -336,8 +362,16 @@ class OrdinalFinder(CategoryFinder):
         super().see(series)
         if self._is_dictionary and not isinstance(self.asked.kind, tuple):
             levels = arrow_of(series, self.name).dictionary
-            levels = levels.cast(pa.large_string()) if pa.types.is_string(levels.type) else levels
-            self._levels = levels if self._levels is None else pa.concat_arrays([self._levels, levels]).unique()
+            self._add_levels(levels.cast(pa.large_string()) if pa.types.is_string(levels.type) else levels)
+
+    def join(self, other: Any) -> None:
+        """Take the values and levels that another one has collected."""
+        super().join(other)
+        if self._is_dictionary and other._levels is not None:
+            self._add_levels(other._levels)
+
+    def _add_levels(self, levels: pa.Array) -> None:
+        self._levels = levels if self._levels is None else pa.concat_arrays([self._levels, levels]).unique()
 
     def coder(self) -> Coder:
         """Give what codes the column."""

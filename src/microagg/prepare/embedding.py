@@ -52,10 +52,15 @@ class Space:
         """The number of coordinates of each column."""
         return [block.width for block in self.blocks]
 
+    @property
+    def width(self) -> int:
+        """The number of coordinates."""
+        return sum(self.widths)
+
     def place(self, table: Table, n_jobs: int = 1) -> Points:
         """Give the points of records."""
         ends = np.cumsum(self.widths)
-        coordinates = np.zeros((int(ends[-1]), table.n_records))
+        coordinates = np.zeros((self.width, table.n_records))
 
         def place(j: int, check: Callable[[], None]) -> None:
             check()
