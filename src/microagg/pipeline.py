@@ -10,7 +10,7 @@ from narwhals.typing import IntoDataFrameT
 
 from microagg import __version__
 from microagg.aggregate import represent
-from microagg.checks import check_enough_records, check_jobs
+from microagg.checks import check_enough_records, check_jobs, refuse_missing
 from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, setting
 from microagg.evaluate.anonymity import fewest_sharing
 from microagg.evaluate.loss import loss_of_release
@@ -256,13 +256,7 @@ def _without_missing(
     if not lacking:
         return frame, table
     if missing == "error":
-        listed = ", ".join(f"{name!r} ({np.count_nonzero(lacking[name])})" for name in names if name in lacking)
-        raise InvalidData(
-            f"missing values in {len(lacking)} column(s): {listed}. Keep them ({setting('missing', 'pattern')}), or "
-            f"leave those records out ({setting('missing', 'drop')}).",
-            parameter="missing",
-            columns=tuple(lacking),
-        )
+        refuse_missing({name: int(np.count_nonzero(lacking[name])) for name in names if name in lacking})
     complete = ~np.logical_or.reduce(list(lacking.values()))
     if not complete.any():
         raise InvalidData(

@@ -26,7 +26,7 @@ from microagg.io._content import Content
 from microagg.io._dialect import Dialect, dialect_for, text_details
 from microagg.io._feather import read_feather, write_feather
 from microagg.io._kinds import KINDS, check_apart, kind_of, refuse_options, to_path
-from microagg.io._numbers import Marks, named_numbers, to_numbers
+from microagg.io._numbers import Marks, named_numbers, to_be_numbers, to_numbers
 from microagg.io._statistics import (
     Labels,
     read_statistics,
@@ -139,10 +139,9 @@ class Source:
         `kinds` says of which kind columns are, as recipes do. One of another kind than a number stays as it is
         stored; what nothing is said of is turned where all of it is numbers, and none of them looks like a code.
         """
-        numbers = [name for name in names if kinds.get(name) in ("number", "semi") or isinstance(kinds.get(name), dict)]
-        either = [name for name in names if kinds.get(name) in (None, "ordinal")]
-        table = self.typed(numbers)
-        for name in either:
+        must, may = to_be_numbers(kinds, names)
+        table = self.typed(must)
+        for name in may:
             column = self._numbers(name, named=False)
             if column is not None:
                 table = table.set_column(table.column_names.index(name), name, column)
