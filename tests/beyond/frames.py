@@ -64,3 +64,15 @@ def mixed(n, seed, *, missing=0.1, plain=False):
 
 
 ROLES = {"strata": ["region"], "identifiers": ["name"]}
+
+
+def assert_same(found, expected, written):
+    """Compare a masked file, and what is known of it, with what protect() gives."""
+    assert written.to_pydict() == expected.data.to_pydict()
+    assert written.schema.types == expected.data.schema.types
+    assert found.information == expected.information
+    assert (found.n_groups, found.n_blocks) == (expected.n_groups, expected.n_blocks)
+    assert found.k_achieved == expected.k_achieved
+    assert found.recipe == expected.recipe
+    assert found.missing == expected.missing
+    assert found.rounded == expected.rounded

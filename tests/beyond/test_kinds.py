@@ -8,22 +8,7 @@ import pytest
 
 import microagg as ma
 from microagg.io.sources import read_source, write_target
-from tests.beyond.frames import CHOICES, ROLES, mixed
-
-
-def as_lists(table):
-    return {name: table[name].to_pylist() for name in table.column_names}
-
-
-def assert_same(found, expected, written):
-    assert as_lists(written) == as_lists(expected.data)
-    assert written.schema.types == expected.data.schema.types
-    assert found.information == expected.information
-    assert (found.n_groups, found.n_blocks) == (expected.n_groups, expected.n_blocks)
-    assert found.k_achieved == expected.k_achieved
-    assert found.recipe == expected.recipe
-    assert found.missing == expected.missing
-    assert found.rounded == expected.rounded
+from tests.beyond.frames import CHOICES, ROLES, assert_same, mixed
 
 
 @pytest.mark.parametrize("missing", ["pattern", "state"])

@@ -72,7 +72,7 @@ class Store:
         if cells.states is not None and j not in self._states:
             self._states[j] = self._scratch.array((self.n_records,), np.uint8)
         if j in self._states:
-            self._states[j][rows] = 0 if cells.states is None else cells.states
+            self._states[j][rows] = cells.all_states
 
     def chunks(self) -> Iterator[slice]:
         """Give the rows a part at a time."""

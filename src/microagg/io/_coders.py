@@ -179,9 +179,9 @@ class CategoryCoder(Coder):
         known = self.values
         if self.codes:
             known = pa.concat_arrays([known, pa.array(self.codes, known.type)])
-        states = np.zeros(cells.values.size, dtype=np.uint8) if cells.states is None else cells.states
+        states = cells.all_states.astype(np.int64)
         missing = states == 1
-        places = np.where(states == 0, cells.values, len(self.values) + np.maximum(states.astype(np.int64), 2) - 2)
+        places = np.where(states == 0, cells.values, len(self.values) + np.maximum(states, 2) - 2)
         numbers = np.where(missing, 0, places).astype(np.int64)
         if not pa.types.is_dictionary(kind):
             return known.take(pa.array(numbers, mask=missing)).cast(kind)

@@ -1,6 +1,7 @@
 """What every kind of column can do: be placed in space, be represented by one value, and be judged."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
@@ -41,6 +42,19 @@ class Cells(NamedTuple):
     def take(self, rows: Labels) -> "Cells":
         """Give the cells of some rows."""
         return Cells(self.values[rows], None if self.states is None else self.states[rows])
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Cells]") -> "Cells":
+        """Give the cells of several parts as one."""
+        values = np.concatenate([own.values for own in parts])
+        if all(own.states is None for own in parts):
+            return cls(values)
+        return cls(values, np.concatenate([own.all_states for own in parts]))
+
+    @property
+    def all_states(self) -> States:
+        """The state of each cell, where nothing is missing too."""
+        return np.zeros(self.values.size, dtype=np.uint8) if self.states is None else self.states
 
     @property
     def classes(self) -> Values:

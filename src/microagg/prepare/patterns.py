@@ -125,6 +125,11 @@ class PatternsSeen:
         return Patterns(pieces, np.unique(states, axis=1).shape[1], moved)
 
     @property
+    def sizes(self) -> NDArray[np.int64]:
+        """The records of each number."""
+        return self._sizes
+
+    @property
     def strata_sizes(self) -> NDArray[np.int64]:
         """The records of each stratum."""
         strata = np.array([stratum for stratum, _ in self._numbers], dtype=np.int64)
