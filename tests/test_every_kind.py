@@ -87,7 +87,8 @@ def check(drawn, library, folder):
     assert after.shape == before.shape
     for name in before.columns:
         same = choices["rounding"] == "auto" or not before[name].dtype.is_integer() or name in choices["kinds"]
-        assert not same or after[name].dtype == before[name].dtype, name
+        own, other = (getattr(one[name], "type" if library == "pyarrow" else "dtype") for one in (frame, release.data))
+        assert not same or own == other, name
     written = folder / "masked.parquet"
     ma.write(release, written, overwrite=True)
     found = pq.read_table(written)

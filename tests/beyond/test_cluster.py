@@ -16,8 +16,8 @@ from numpy.testing import assert_array_equal
 
 import microagg as ma
 from microagg.errors import ClusterFailed, InvalidData, InvalidParameter, PromiseBroken, TooFewRecords
+from tests.beyond import frames as mixed_frames
 from tests.beyond.frames import CHOICES, assert_same, mixed
-from tests.beyond.frames import ROLES as mixed_roles
 from tests.io.faults import spoil_parquet, spoilt
 
 SURVEY = ma.datasets.survey(4000, seed=1)
@@ -108,7 +108,7 @@ def test_roles_and_methods(source, tmp_path, cluster, options):
 def test_every_kind_of_column_comes_out_as_in_memory(tmp_path, cluster, missing, nominal, partitions):
     table = mixed(1500, 3)
     pq.write_table(table, tmp_path / "in.parquet", row_group_size=170)
-    options = {"missing": missing, "nominal": nominal, "max_block": 60, **CHOICES, **mixed_roles}
+    options = {"missing": missing, "nominal": nominal, "max_block": 60, **CHOICES, **mixed_frames.ROLES}
     found = compare(tmp_path / "in.parquet", tmp_path, cluster, 4, partitions=partitions, **options)
     expected = ma.protect(table, 4, blocks="median", **options)
     assert_same(found, expected, pq.read_table(found.path))
