@@ -1,7 +1,7 @@
 """Released means without digits that the data never had."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,8 +53,11 @@ def round_means(
         if rounding != "none" and column.kind.is_quantity:
             step = asked.get(column.name)
             power = common_power_of_ten(before.cells.known) if step is None else round(math.log10(step))
-            cells = _rounded(column, power)
+            cells = Cells(to_power_of_ten(cells.values, power), cells.states)
+            cells = _off_reserved(column, cells, power)
             found[column.name] = Rounded(power, _moved(column.cells, cells, np.bincount(own)))
+        elif column.reserved:
+            cells = _off_reserved(column, cells, common_power_of_ten(before.cells.known))
         columns.append(column.with_cells(cells.take(own)))
     return Table(tuple(columns)), found
 
@@ -96,15 +99,35 @@ def to_power_of_ten(values: NDArray[np.float64], power: int) -> NDArray[np.float
     return np.asarray(np.where(np.abs(multiples) < 2.0**53, np.rint(multiples) / factor, values))
 
 
-def _rounded(column: Coded, power: int) -> Cells:
-    cells = column.cells
-    values = to_power_of_ten(cells.values, power)
+def _off_reserved(column: Coded, cells: Cells, power: int) -> Cells:
+    """Move values that a reader would take for something else to the nearest multiple of 10**power that is free.
+
+    These are means that would be read as missing, and means off the spike that were rounded onto it.
+    """
+    means, values, taken = column.cells.values, cells.values.copy(), list(column.reserved)
+    hit = np.zeros(values.size, dtype=bool)
+    for low, high in taken:
+        hit |= (values >= low) & (values <= high)
     if isinstance(column.kind, Semi):
-        # A mean off the spike must not become one: the next multiple on its side.
-        onto = (values == column.kind.spike) & (cells.values != column.kind.spike)
-        side = np.sign(cells.values - column.kind.spike)
-        values = np.where(onto, to_power_of_ten(column.kind.spike + side * 10.0**power, power), values)
+        spike = column.kind.spike
+        hit |= (values == spike) & (means != spike)
+        taken.append((spike, spike))
+    for group in np.flatnonzero(hit & cells.present):
+        free = [_beyond(values[group], side, taken, power) for side in (-1, 1)]
+        values[group] = min(filter(math.isfinite, free), key=lambda value: abs(value - means[group]))
     return Cells(values, cells.states)
+
+
+def _beyond(value: float, side: int, taken: Sequence[tuple[float, float]], power: int) -> float:
+    """Give the first multiple of 10**power below or above a value that is in no range; infinity where there is none."""
+    while math.isfinite(value):
+        edges = [low if side < 0 else high for low, high in taken if low <= value <= high]
+        if not edges:
+            return value
+        edge = side * max(side * one for one in edges)
+        multiple = float(to_power_of_ten(np.array([edge + side * 10.0**power]), power)[0])
+        value = side * max(side * multiple, side * math.nextafter(edge, side * math.inf))
+    return value
 
 
 def _moved(before: Cells, after: Cells, sizes: NDArray[np.int64]) -> float:

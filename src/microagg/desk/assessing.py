@@ -23,7 +23,7 @@ from microagg.judgement.run import AS_IT_IS
 from microagg.prepare.recoding import Recoding
 from microagg.progress import Progress
 from microagg.recipe import Recipe
-from microagg.recipe.wishes import asked_of
+from microagg.recipe.wishes import asked_of, with_declared_codes
 from microagg.report.text import shown
 from microagg.schema import Role
 
@@ -106,7 +106,7 @@ def _lacking(source: Source, recipe: Recipe) -> Any:
     """Tell which records masking by this recipe leaves out."""
     masked = recipe.masked(source.table.column_names)
     frame = frames.open_frame(source.typed_for(recipe.kinds.kinds, masked))
-    table, _ = open_table(frame, asked_of(recipe, masked, {}))
+    table, _ = open_table(frame, asked_of(recipe, masked))
     lacking = np.logical_or.reduce([~column.cells.present for column in table])
     for mask in frames.missing_rows(frame, [*recipe.roles.strata, *recipe.roles.of(Role.UNIT.value)]).values():
         lacking = lacking | mask
@@ -167,9 +167,10 @@ def assess(
     wanted = Recipe(2).risk if recipe is None else recipe.risk
     keys = keys if keys is not None else None if wanted.keys is None else list(wanted.keys)
     sample = sample if sample is not None else wanted.sample or usual_sample(before.table.num_rows)
-    said: dict[str, Any] = {} if recipe is None else {"kinds": recipe.kinds.kinds}
-    said |= {} if recipe is None else {"missing_codes": recipe.missing_codes.codes}
-    left, right = (one.typed_for(said.get("kinds", {}), names).select([*names, *within]) for one in (before, after))
+    known = with_declared_codes(recipe or Recipe(2), before, names)
+    kinds, codes = known.kinds.kinds, known.missing_codes.codes
+    said: dict[str, Any] = {"kinds": kinds, "missing_codes": codes}
+    left, right = (one.typed_for(kinds, names, codes).select([*names, *within]) for one in (before, after))
     loss = loss_measures(left, right, columns=names, **said)
     risk = disclosure_risk(
         left,

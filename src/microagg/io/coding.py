@@ -1,7 +1,7 @@
 """Columns of a frame as numbers or codes, and back: the same types come out as went in."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import narwhals as nw
@@ -13,6 +13,7 @@ from microagg.checks import EXACT_INTEGERS
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.io._dates import DateForm, read_dates
 from microagg.io._native import as_native, numbers_like, taken
+from microagg.io.labels import mostly_labelled
 from microagg.io.taxonomies import kin_of
 from microagg.kinds import Cells, Date, Kind, Nominal, Number, Ordinal, Semi, Taxonomy
 from microagg.table import Coded, Table
@@ -36,15 +37,18 @@ class Asked:
     kin : mapping or None
         A taxonomy: each value's ancestors below the root.
     importance : float
-    labelled : bool
-        Whether the file says what most of the numbers stand for, so that they may be codes.
+    labels : mapping
+        What the file says that values stand for: where it does of most numbers, they may be codes.
+    reserved : tuple of (low, high)
+        Ranges of numbers that the file declares missing.
     """
 
     kind: Any = None
     codes: tuple[Any, ...] = ()
     kin: Mapping[str, tuple[Any, ...]] | None = None
     importance: float = 1.0
-    labelled: bool = False
+    labels: Mapping[Any, str] = field(default_factory=dict)
+    reserved: tuple[tuple[float, float], ...] = ()
 
 
 def open_table(frame: nw.DataFrame[Any], asked: Mapping[Any, Asked]) -> tuple[Table, dict[Any, "Coder"]]:
@@ -77,7 +81,7 @@ def _usual(series: nw.Series[Any], name: Any, asked: Asked) -> str:
     if asked.kin is not None:
         return "nominal"
     if dtype.is_numeric():
-        if asked.labelled:
+        if asked.labels and mostly_labelled(_categories(series, name, asked.codes)[0], asked.labels):
             raise InvalidData(
                 f"column {name!r} holds numbers that the file has labels for, so they may be codes. Say what they are "
                 f"in kinds: 'nominal', 'ordinal' or 'number'.",
@@ -118,13 +122,18 @@ class Coder:
     codes: tuple[Any, ...] = ()
 
     @property
+    def reserved(self) -> tuple[tuple[float, float], ...]:
+        """Ranges that no mean may fall into, as it would be read as missing."""
+        return ()
+
+    @property
     def shown(self) -> tuple[str, ...]:
         """What each code stands for, as text."""
         return ()
 
     def coded(self, series: nw.Series[Any]) -> Coded:
         """Give a column coded."""
-        return Coded(self.name, self.kind, self.cells(series), self.shown, self.importance)
+        return Coded(self.name, self.kind, self.cells(series), self.shown, self.importance, self.reserved)
 
     def cells(self, series: nw.Series[Any]) -> Cells:
         """Code the cells of a series that holds values of this column."""
@@ -144,7 +153,14 @@ class Coder:
 
 @dataclass(frozen=True)
 class NumberCoder(Coder):
-    """Numbers, as they are."""
+    """Numbers, as they are; `declared` are ranges that the file declares missing."""
+
+    declared: tuple[tuple[float, float], ...] = ()
+
+    @property
+    def reserved(self) -> tuple[tuple[float, float], ...]:
+        """Ranges that no mean may fall into, as it would be read as missing."""
+        return (*self.declared, *((code, code) for code in self.codes))
 
     def cells(self, series: nw.Series[Any]) -> Cells:
         """Give the numbers, refusing what float64 cannot hold."""
@@ -196,7 +212,7 @@ def _number(series: nw.Series[Any], name: Any, asked: Asked, word: str) -> Coder
     if not series.dtype.is_numeric():
         remedy = "Choose nominal, ordinal or date in kinds, or give it another role."
         raise _refuse(name, "numeric" if word == "number" else "a quantity", _described(series), remedy)
-    coder = NumberCoder(name, Number(), asked.importance, _numeric_codes(asked.codes, name))
+    coder = NumberCoder(name, Number(), asked.importance, _numeric_codes(asked.codes, name), asked.reserved)
     if word == "number":
         return coder
     cells = coder.cells(series)
