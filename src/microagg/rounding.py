@@ -1,7 +1,7 @@
 """Released means without digits that the data never had."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -149,6 +149,8 @@ def round_means(
             power = common_power_of_ten(before.cells.known) if asked is None else asked
             cells, moved = round_cells(column, power, np.bincount(own))
             found[column.name] = Rounded(power, moved.share)
+        elif column.reserved:
+            cells = off_reserved(column, cells)
         columns.append(column.with_cells(cells.take(own)))
     return Table(tuple(columns)), found
 
@@ -173,15 +175,41 @@ class Moved(NamedTuple):
 def round_cells(column: Coded, power: int, sizes: NDArray[np.int64]) -> tuple[Cells, Moved]:
     """Round what groups of these sizes release to multiples of 10**power; tell how that moved their total."""
     cells = column.cells
-    values = to_power_of_ten(cells.values, power)
-    if isinstance(column.kind, Semi):
-        # A mean off the spike must not become one: the next multiple on its side.
-        onto = (values == column.kind.spike) & (cells.values != column.kind.spike)
-        side = np.sign(cells.values - column.kind.spike)
-        values = np.where(onto, to_power_of_ten(column.kind.spike + side * 10.0**power, power), values)
+    values = off_reserved(column, Cells(to_power_of_ten(cells.values, power), cells.states), power).values
     present = cells.present
     before, after, sizes = cells.values[present], values[present], sizes[present]
     # A total of values near the largest float overflows; only its share that moved is told.
     power = -100 if np.abs(before).max(initial=0.0) > 2.0**900 else 0
     before, after = np.ldexp(before, power), np.ldexp(after, power)
     return Cells(values, cells.states), Moved(exact_digits(before * sizes), exact_digits((after - before) * sizes))
+
+
+def off_reserved(column: Coded, cells: Cells, power: int = -_MOST_DECIMALS) -> Cells:
+    """Move values that a reader would take for something else to the nearest multiple of 10**power that is free.
+
+    These are means that would be read as missing, and means off the spike that were rounded onto it.
+    """
+    means, values, taken = column.cells.values, cells.values.copy(), list(column.reserved)
+    hit = np.zeros(values.size, dtype=bool)
+    for low, high in taken:
+        hit |= (values >= low) & (values <= high)
+    if isinstance(column.kind, Semi):
+        spike = column.kind.spike
+        hit |= (values == spike) & (means != spike)
+        taken.append((spike, spike))
+    for group in np.flatnonzero(hit & cells.present):
+        free = [_beyond(values[group], side, taken, power) for side in (-1, 1)]
+        values[group] = min(filter(math.isfinite, free), key=lambda value: abs(value - means[group]))
+    return Cells(values, cells.states)
+
+
+def _beyond(value: float, side: int, taken: Sequence[tuple[float, float]], power: int) -> float:
+    """Give the first multiple of 10**power below or above a value that is in no range; infinity where there is none."""
+    while math.isfinite(value):
+        edges = [low if side < 0 else high for low, high in taken if low <= value <= high]
+        if not edges:
+            return value
+        edge = side * max(side * one for one in edges)
+        multiple = float(to_power_of_ten(np.array([edge + side * 10.0**power]), power)[0])
+        value = side * max(side * multiple, side * math.nextafter(edge, side * math.inf))
+    return value

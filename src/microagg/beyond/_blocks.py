@@ -14,7 +14,7 @@ from microagg.io.coding import CategoryCoder
 from microagg.kinds import Cells, Nominal
 from microagg.kinds.nominal import Offers, cells_of, counts_of_numbers, drawn_numbers, draws, numbers_of, offers_of
 from microagg.partition.refine import refine
-from microagg.rounding import Moved, round_cells
+from microagg.rounding import Moved, off_reserved, round_cells
 from microagg.table import Table
 
 Labels = NDArray[np.int64]
@@ -45,6 +45,8 @@ def represent_block(plan: Plan, known: Known, table: Table, labels: Labels) -> t
         of_groups = column.kind.representatives(column.cells, labels, sizes.size, plan.rule)
         if power is not None:
             of_groups, moved[j] = round_cells(column.with_cells(of_groups), power, sizes)
+        elif column.reserved:
+            of_groups = off_reserved(column.with_cells(of_groups), of_groups)
         found[j] = of_groups.take(labels)
     return found, Figures(sizes.size, moved)
 

@@ -256,7 +256,7 @@ def _planned(file: Batches, asked: Recipe) -> tuple[Plan, bool]:
         raise InvalidParameter(
             f"method {grouping.name!r} groups each column on its own. Mask in memory for that.", parameter="method"
         )
-    wishes = asked_of(recipe, names, {})
+    wishes = asked_of(recipe, names)
     file.read_as_numbers(names, recipe.kinds.kinds)
     settled = recipe.replace(
         roles=Roles.of_schema(schema), blocks=Blocks("median", recipe.blocks.max_block or DEFAULT_BLOCK)

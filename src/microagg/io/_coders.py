@@ -38,13 +38,18 @@ class Coder:
     codes: tuple[Any, ...] = ()
 
     @property
+    def reserved(self) -> tuple[tuple[float, float], ...]:
+        """Ranges that no mean may fall into, as it would be read as missing."""
+        return ()
+
+    @property
     def shown(self) -> tuple[str, ...]:
         """What each code stands for, as text."""
         return ()
 
     def coded(self, series: nw.Series[Any]) -> Coded:
         """Give a column coded."""
-        return Coded(self.name, self.kind, self.cells(series), self.shown, self.importance)
+        return Coded(self.name, self.kind, self.cells(series), self.shown, self.importance, self.reserved)
 
     def cells(self, series: nw.Series[Any]) -> Cells:
         """Code the cells of a series that holds values of this column."""
@@ -57,7 +62,14 @@ class Coder:
 
 @dataclass(frozen=True)
 class NumberCoder(Coder):
-    """Numbers, as they are."""
+    """Numbers, as they are; `declared` are ranges that the file declares missing."""
+
+    declared: tuple[tuple[float, float], ...] = ()
+
+    @property
+    def reserved(self) -> tuple[tuple[float, float], ...]:
+        """Ranges that no mean may fall into, as it would be read as missing."""
+        return (*self.declared, *((code, code) for code in self.codes))
 
     def cells(self, series: nw.Series[Any]) -> Cells:
         """Give the numbers, refusing what float64 cannot hold."""

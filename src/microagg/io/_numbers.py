@@ -48,7 +48,7 @@ def to_numbers(column: pa.ChunkedArray, marks: Marks, *, codes: bool) -> pa.Chun
     """
     if not _all_match(_prepare(column.slice(0, _SAMPLE)), marks.pattern):
         return None
-    column = _without_words(column)
+    column = without_marks(column)
     plain = _plain_numbers(column, marks)
     if plain is not None and (codes or not _any_matches(column, "^[+-]?0[0-9]")):
         return plain
@@ -175,10 +175,11 @@ def _prepare(column: pa.ChunkedArray) -> pa.ChunkedArray:
         text = pc.utf8_trim_whitespace(text)
     if pc.any(pc.starts_with(text, "+")).as_py():
         text = pc.replace_substring_regex(text, r"^\+", "")
-    return _without_words(text)
+    return without_marks(text)
 
 
-def _without_words(text: pa.ChunkedArray) -> pa.ChunkedArray:
+def without_marks(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Make null of texts that stand for a missing value."""
     missing = pc.is_in(text, value_set=pa.array(MISSING, text.type))
     if not pc.any(missing).as_py():
         return text

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import narwhals as nw
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.io._coders import CategoryCoder, Coder, DateCoder, NumberCoder, arrow_of, plain_values
 from microagg.io._dates import DatesSeen
+from microagg.io.labels import mostly_labelled
 from microagg.io.taxonomies import kin_of
 from microagg.kinds import Date, Kind, Nominal, Number, Ordinal, Semi, Taxonomy
 from microagg.table import Table
@@ -49,15 +50,18 @@ class Asked:
     kin : mapping or None
         A taxonomy: each value's ancestors below the root.
     importance : float
-    labelled : bool
-        Whether the file says what most of the numbers stand for, so that they may be codes.
+    labels : mapping
+        What the file says that values stand for: where it does of most numbers, they may be codes.
+    reserved : tuple of (low, high)
+        Ranges of numbers that the file declares missing.
     """
 
     kind: Any = None
     codes: tuple[Any, ...] = ()
     kin: Mapping[str, tuple[Any, ...]] | None = None
     importance: float = 1.0
-    labelled: bool = False
+    labels: Mapping[Any, str] = field(default_factory=dict)
+    reserved: tuple[tuple[float, float], ...] = ()
 
 
 def open_table(frame: nw.DataFrame[Any], asked: Mapping[Any, Asked]) -> tuple[Table, dict[Any, "Coder"]]:
@@ -98,7 +102,7 @@ def _usual(series: nw.Series[Any], name: Any, asked: Asked) -> str:
     if asked.kin is not None:
         return "nominal"
     if dtype.is_numeric():
-        if asked.labelled:
+        if asked.labels and mostly_labelled(plain_values(arrow_of(series, name)).unique().drop_null(), asked.labels):
             raise InvalidData(
                 f"column {name!r} holds numbers that the file has labels for, so they may be codes. Say what they are "
                 f"in kinds: 'nominal', 'ordinal' or 'number'.",
@@ -165,7 +169,8 @@ class NumberFinder(Finder):
         if not series.dtype.is_numeric():
             remedy = "Choose nominal, ordinal or date in kinds, or give it another role."
             raise _refuse(name, self.word, _described(series), remedy)
-        self._coder = NumberCoder(name, Number(), asked.importance, _numeric_codes(asked.codes, name))
+        codes = _numeric_codes(asked.codes, name)
+        self._coder = NumberCoder(name, Number(), asked.importance, codes, asked.reserved)
 
     def see(self, series: nw.Series[Any]) -> None:
         """Do nothing."""
