@@ -16,6 +16,7 @@ from microagg.recipe._lines import Comments, Place, comments_of
 from microagg.recipe._recipe import PARTS, K, Origin, Recipe, options_of
 
 _TITLE = (
+    "Internal: this may name rare categories, limits and columns that were dropped. Do not publish it.",
     "How a file is masked: every choice stands here. Edit, then: microagg mask FILE --recipe THIS",
     "Beside each column of a guessed role stands why.",
 )
