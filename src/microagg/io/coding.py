@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from microagg.checks import EXACT_INTEGERS
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.io._dates import DateForm, read_dates
-from microagg.io._native import as_native, numbers_like, taken
+from microagg.io._native import as_native, floats_of, numbers_like, taken
 from microagg.io.labels import mostly_labelled
 from microagg.io.taxonomies import kin_of
 from microagg.kinds import Cells, Date, Kind, Nominal, Number, Ordinal, Semi, Taxonomy
@@ -80,7 +80,7 @@ def _usual(series: nw.Series[Any], name: Any, asked: Asked) -> str:
     dtype = series.dtype
     if asked.kin is not None:
         return "nominal"
-    if dtype.is_numeric():
+    if _holds_numbers(series, name):
         if asked.labels and mostly_labelled(_categories(series, name, asked.codes)[0], asked.labels):
             raise InvalidData(
                 f"column {name!r} holds numbers that the file has labels for, so they may be codes. Say what they are "
@@ -94,9 +94,16 @@ def _usual(series: nw.Series[Any], name: Any, asked: Asked) -> str:
     array = _arrow(series, name)
     if pa.types.is_temporal(array.type):
         return "date"
-    if pa.types.is_dictionary(array.type):
-        return "ordinal" if array.type.ordered else "nominal"
-    return "nominal"
+    # Of polars an Enum is a fixed set of names, whose order says nothing; of others it is an order.
+    fixed = dtype == nw.Enum and series.implementation.is_polars()
+    return "ordinal" if pa.types.is_dictionary(array.type) and array.type.ordered and not fixed else "nominal"
+
+
+def _holds_numbers(series: nw.Series[Any], name: Any) -> bool:
+    """Tell numbers from other things; decimals may be objects, or wider than dataframes know."""
+    if series.dtype.is_numeric() or series.dtype not in (nw.Object, nw.Unknown):
+        return bool(series.dtype.is_numeric())
+    return bool(pa.types.is_decimal(_arrow(series, name).type))
 
 
 def _refuse(name: Any, word: str, what: str, remedy: str) -> InvalidData:
@@ -139,8 +146,11 @@ class Coder:
         """Code the cells of a series that holds values of this column."""
         raise NotImplementedError
 
-    def series(self, cells: Cells, like: nw.Series[Any], *, whole: bool) -> nw.Series[Any]:
-        """Make a series of cells, of the type of the column it comes from; `whole`: numbers have no decimals."""
+    def series(self, cells: Cells, like: nw.Series[Any], power: int | None) -> nw.Series[Any]:
+        """Make a series of cells, of the type of the column it comes from.
+
+        Numbers are multiples of ten to this power; with none, they may have any digits.
+        """
         raise NotImplementedError
 
     def check_any(self, cells: Cells) -> None:
@@ -171,9 +181,10 @@ class NumberCoder(Coder):
                 f"column {name!r} has integers beyond 2**53, which float64 cannot tell apart. Subtract an offset, or "
                 f"make it an identifier."
             )
-        values = np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)  # a copy that may be written to
+        values = floats_of(series)
         missing |= np.isnan(values)
-        if dtype.is_decimal() and not missing.all() and np.abs(values[~missing]).max() > EXACT_INTEGERS:
+        is_decimal = not (dtype.is_integer() or dtype.is_float())
+        if is_decimal and not missing.all() and np.abs(values[~missing]).max() > EXACT_INTEGERS:
             raise InvalidData(f"column {name!r} has decimals beyond 2**53, which float64 cannot tell apart. Scale it.")
         infinite = np.count_nonzero(np.isinf(values))
         if infinite:
@@ -186,22 +197,28 @@ class NumberCoder(Coder):
         values[states > 0] = np.nan
         return Cells(values, states)
 
-    def series(self, cells: Cells, like: nw.Series[Any], *, whole: bool) -> nw.Series[Any]:
-        """Make a series of numbers; whole ones of an integer column are integers again."""
-        values = cells.values
-        whole = whole and like.dtype in _WHOLE
-        if cells.states is None:
-            return numbers_like(like, values.astype(np.int64) if whole else values)
-        values = values.copy()
-        for state, code in enumerate(self.codes, 2):
-            values[cells.states == state] = code
-        missing = cells.states == 1
+    def series(self, cells: Cells, like: nw.Series[Any], power: int | None) -> nw.Series[Any]:
+        """Make a series of numbers: integers again where all are whole, decimals where they have no more digits."""
+        values, missing = cells.values, np.zeros(cells.values.size, dtype=bool)
+        if cells.states is not None:
+            values, missing = values.copy(), cells.states == 1
+            for state, code in enumerate(self.codes, 2):
+                values[cells.states == state] = code
+        if not (like.dtype.is_integer() or like.dtype.is_float()):
+            return self._decimals(values, missing, like, power)
+        whole = power is not None and power >= 0 and like.dtype in _WHOLE
         if not missing.any():
             return numbers_like(like, values.astype(np.int64) if whole else values)
         numbers = np.where(missing, 0.0, values)
-        target = nw.Int64() if whole else nw.Float64()
         array = pa.array(numbers.astype(np.int64) if whole else numbers, mask=missing)
-        return as_native(array, like, None if whole or like.dtype.is_float() else target)
+        return as_native(array, like, None if whole or like.dtype.is_float() else nw.Float64())
+
+    def _decimals(self, values: Any, missing: Any, like: nw.Series[Any], power: int | None) -> nw.Series[Any]:
+        type_ = _arrow(like, self.name).type
+        array = pa.array(np.where(missing, 0.0, values), mask=missing)
+        if power is not None and power >= -type_.scale:
+            return as_native(array.cast(type_), like)
+        return as_native(array, like, nw.Float64() if like.dtype.is_numeric() else None)
 
 
 def _largest(series: nw.Series[Any]) -> int:
@@ -209,7 +226,7 @@ def _largest(series: nw.Series[Any]) -> int:
 
 
 def _number(series: nw.Series[Any], name: Any, asked: Asked, word: str) -> Coder:
-    if not series.dtype.is_numeric():
+    if not _holds_numbers(series, name):
         remedy = "Choose nominal, ordinal or date in kinds, or give it another role."
         raise _refuse(name, "numeric" if word == "number" else "a quantity", _described(series), remedy)
     coder = NumberCoder(name, Number(), asked.importance, _numeric_codes(asked.codes, name), asked.reserved)
@@ -256,7 +273,7 @@ class DateCoder(Coder):
             return Cells(values)
         return Cells(np.where(missing, np.nan, values), missing.astype(np.uint8))
 
-    def series(self, cells: Cells, like: nw.Series[Any], *, whole: bool) -> nw.Series[Any]:  # noqa: ARG002
+    def series(self, cells: Cells, like: nw.Series[Any], power: int | None) -> nw.Series[Any]:  # noqa: ARG002
         """Make a series of dates, of the column's own type and zone."""
         missing = ~cells.present
         numbers = np.where(missing, 0.0, cells.values).astype(np.int64)
@@ -309,7 +326,7 @@ class CategoryCoder(Coder):
             return Cells(found.astype(np.float64))
         return Cells(np.where(states > 0, np.nan, found), states)
 
-    def series(self, cells: Cells, like: nw.Series[Any], *, whole: bool) -> nw.Series[Any]:  # noqa: ARG002
+    def series(self, cells: Cells, like: nw.Series[Any], power: int | None) -> nw.Series[Any]:  # noqa: ARG002
         """Make a series of categories: each cell is that of some row of the column that has it."""
         own = self.cells(like)
         rows = np.zeros(cells.values.size, dtype=np.int64)
