@@ -154,7 +154,7 @@ def _protected(
     rule = Rule(k, masking.aggregate, masking.nominal, masking.spike_totals, masking.nominal_seed)
     of_groups, _ = represent(original, groups, rule, n_jobs)
     released, rounded = round_means(original, of_groups, groups, masking.rounding)
-    data = _released_frame(complete, schema, released, coders, rounded)
+    data = frames.laid_out_like(frame, _released_frame(complete, schema, released, coders, rounded))
     written = written_table(frames.open_frame(data), list(coders.values()))
     k_achieved = fewest_sharing(written, strata, per_column=groups.ndim == 2, n_jobs=n_jobs)
     if k_achieved < k:
@@ -212,9 +212,9 @@ def _released_frame(
     """Give the frame with what each group releases in the place of its members' values."""
     replaced = {}
     for column in released:
-        whole = column.name in rounded and rounded[column.name].power >= 0
+        power = rounded[column.name].power if column.name in rounded else None
         like = frame.get_column(column.name)
-        replaced[column.name] = coders[column.name].series(column.cells, like, whole=whole)
+        replaced[column.name] = coders[column.name].series(column.cells, like, power)
     return frames.with_columns(frame, schema.released, replaced)
 
 

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from microagg.checks import EXACT_INTEGERS
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.io._kinds import TITLES
-from microagg.io._numbers import is_text
+from microagg.io._numbers import as_floats, is_text
 from microagg.io.files import Check, whole_file
 from microagg.io.labels import Labels, Masked
 
@@ -281,7 +281,7 @@ def _to_stored(column: pa.ChunkedArray, name: str, kind: str) -> tuple[pa.Array,
     if pa.types.is_integer(dtype):
         return _whole(array, name, kind), None
     if pa.types.is_decimal(dtype):
-        return array.cast(pa.float64()), None
+        return as_floats(array), None
     offset = (dt.date(1970, 1, 1) - _ORIGINS[kind]).days
     if pa.types.is_date(dtype):
         days = array.cast(pa.date32()).cast(pa.int32()).cast(pa.int64())

@@ -21,7 +21,7 @@ import pyarrow as pa
 from microagg.checks import check_absent, check_jobs
 from microagg.errors import InvalidData, InvalidParameter, RoleError
 from microagg.io import databases
-from microagg.io._categories import used_categories
+from microagg.io._categories import used_categories, without_views
 from microagg.io._content import Content
 from microagg.io._dialect import Dialect, dialect_for, text_details
 from microagg.io._feather import read_feather, write_feather
@@ -445,12 +445,12 @@ def _checked(table: pa.Table, name: str) -> pa.Table:
         raise InvalidData(f"{name!r} has two columns of one name. Give each its own.")
     if table.num_rows == 0 or table.num_columns == 0:
         raise InvalidData(f"{name!r} has no records. Pass at least k of them.")
-    return table.replace_schema_metadata(None)
+    return without_views(table).replace_schema_metadata(None)
 
 
 def _without_traces(table: pa.Table) -> pa.Table:
     """Drop metadata, and dictionary values that no row has."""
-    columns = []
+    columns, table = [], without_views(table)
     for column in table.columns:
         if pa.types.is_dictionary(column.type):
             column = used_categories(column)
