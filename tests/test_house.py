@@ -35,8 +35,8 @@ def test_the_import_contract_holds_on_a_copy(copy):
     ("file", "imported"),
     [
         ("partition/mdav.py", "microagg.evaluate.loss"),
-        ("evaluate/loss.py", "microagg.partition"),
-        ("prepare/scaling.py", "microagg.io.frames"),
+        ("evaluate/loss.py", "microagg.grouping"),
+        ("prepare/embedding.py", "microagg.io.frames"),
         ("_kernels/brute.py", "microagg.checks"),
         ("partition/cbfs.py", "microagg.pipeline"),
         ("partition/cbfs.py", "microagg.recipe"),

@@ -58,7 +58,7 @@ def file(kind: str, n: int, d: int, seed: int) -> pa.Table:
 def loss(method: str, k: int, kind: str, n: int = 0, d: int = 0, seed: int = 0) -> tuple[float, float]:
     """Give the information loss in percent, and seconds."""
     began = time.perf_counter()
-    release = ma.protect(file(kind, n, d, seed), k=k, method=method, blocks="none")
+    release = ma.protect(file(kind, n, d, seed), k=k, method=method, blocks="none", rounding="none")
     return release.information.percent, time.perf_counter() - began
 
 
@@ -164,7 +164,7 @@ def scores(method: str, k: int, kind: str, n: int, seed: int = 0, shuffled: bool
     """Give G_IL, RLD, ID, G_DR and SI, and other readings of RLD and ID."""
     original = judged(kind, n, seed)
     keys = CENSUS_KEYS if kind == "Census" else original.column_names[: 3 if kind == "uniform" else 5]
-    masked = ma.protect(original, k=k, method=method).data
+    masked = ma.protect(original, k=k, method=method, rounding="none").data
     if shuffled:
         masked = masked.take(np.random.default_rng(seed).permutation(len(masked)))
     measures = ma.loss_measures(original, masked)

@@ -48,7 +48,7 @@ def error(n: int, d: int, blocks: str, most: int) -> tuple[float, float]:
     """Give the SSE at k=3, on z-scores, and seconds."""
     file = table(n, d)
     began = time.perf_counter()
-    release = ma.protect(file, k=3, blocks=blocks, max_block=most)
+    release = ma.protect(file, k=3, blocks=blocks, max_block=most, rounding="none")
     return release.information.sse, time.perf_counter() - began
 
 
@@ -211,7 +211,7 @@ def eia(k: int, blocks: str, most: int | None = None, column: int | None = None,
     """Give the SSE of MDAV on EIA."""
     cut = blocks if column is None else ma.UnivariateBlocks(max_block=most or 0, k=k, column=column, by=by)
     limit = most if column is None and blocks != "none" else None
-    return ma.protect(ma.datasets.load("eia"), k=k, blocks=cut, max_block=limit).information.sse
+    return ma.protect(ma.datasets.load("eia"), k=k, blocks=cut, max_block=limit, rounding="none").information.sse
 
 
 @cache

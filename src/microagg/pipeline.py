@@ -119,6 +119,7 @@ def _protected(
     masking = recipe.masking
     opened = frames.open_frame(frame)
     schema = Schema.assign(opened.columns, **recipe.roles.lists)
+    recipe.check_named(opened.columns)
     opened, recipe, recoded = _recoded(opened, recipe)
     names = schema.names(Role.QUASI)
     method = resolve_method(recipe.method, k, names)

@@ -89,7 +89,16 @@ CASES = {
     ),
     "no such encoding": (write("good.csv", GOOD), (*MASK, "good.csv", "--encoding", "utf-99"), 2, "utf-99"),
     "a delimiter of two": (write("good.csv", GOOD), (*MASK, "good.csv", "--delimiter", "ab"), 2, "delimiter"),
-    "no numbers": (write("w.csv", "a,b\n" + "x,y\nz,w\n" * 20), (*MASK, "w.csv"), 1, "no column of numbers"),
+<<<<<<< HEAD
+    "nothing to mask": (write("w.csv", "a,b\n" + "x,y\n" * 20), (*MASK, "w.csv"), 1, "no column is left to mask"),
+=======
+    "only names": (
+        write("w.csv", "a,b\n" + "".join(f"x{i},y{i}\n" for i in range(40))),
+        (*MASK, "w.csv"),
+        1,
+        "no column is left to mask",
+    ),
+>>>>>>> inspect
     "all missing": (write("m.csv", "a,b\n" + ",\n" * 20), (*MASK, "m.csv"), 1, ""),
     "k too large": (write("good.csv", GOOD), ("mask", "--yes", "-k", "41", "good.csv"), 1, "k=41"),
     "k of 1": (write("good.csv", GOOD), ("mask", "--yes", "-k", "1", "good.csv"), 2, "k=1"),
@@ -155,8 +164,13 @@ CASES = {
     "recipe column unknown": (recipe("k = 3\n" + ROLES.replace('"c"', '"cc"')), BY_RECIPE, 2, "'cc'"),
     "recipe column twice": (recipe("k = 3\n" + ROLES + 'keep = ["a"]\n'), BY_RECIPE, 2, "'a'"),
     "recipe column left over": (recipe('k = 3\n[roles]\nquasi = ["a", "b"]\n'), BY_RECIPE, 2, "'c'"),
-    "text to mask": (recipe("k = 3\n" + ROLES, GOOD + "1,2,words\n"), BY_RECIPE, 1, "'c'"),
-    "missing to mask": (recipe("k = 3\n" + ROLES, GOOD + "1,,4\n"), BY_RECIPE, 1, "'b'"),
+    "text to mask": (recipe("k = 3\n" + ROLES + '[kinds]\nc = "number"\n', GOOD + "1,2,words\n"), BY_RECIPE, 1, "'c'"),
+    "missing to mask": (
+        recipe("k = 3\n" + ROLES + '[masking]\nmissing = "error"\n', GOOD + "1,,4\n"),
+        BY_RECIPE,
+        1,
+        "'b'",
+    ),
     "no such recipe": (write("good.csv", GOOD), ("mask", "good.csv", "--recipe", "x.toml"), 2, "x.toml"),
     "secrets of an address": (
         None,

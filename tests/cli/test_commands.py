@@ -145,7 +145,7 @@ def test_other_kinds_of_files(kind):
     call("mask", f"s.{kind}", "-k", 3, "-o", "out", "--yes", "--quiet")
     assert f"s_masked.{kind}" in names_in("out")
     judged = json.loads(call("assess", f"s.{kind}", f"out/s_masked.{kind}", "--json").stdout)
-    assert 5 < judged["information_loss_percent"] < 25
+    assert 5 < judged["information_loss_percent"] < 40
 
 
 @pytest.mark.parametrize("suffix", ["sav", "dta"])

@@ -80,7 +80,7 @@ def test_one_mark_of_the_byte_order_is_enough(tmp_path, monkeypatch, encoding):
     )
     monkeypatch.setattr("microagg.io._text._ROWS", 50)
     told = [] if encoding in ("utf-8-sig", "utf-16", "utf-32") else ["--encoding", encoding]
-    call("mask", "d.csv", "--yes", "-k", 3, "-o", "out", *told)
+    call("mask", "d.csv", "--quasi", "age,income", "-k", 3, "-o", "out", *told)
     written = (tmp_path / "out" / "d_masked.csv").read_bytes()
     source = (tmp_path / "d.csv").read_bytes()
     assert written[:4] == source[:4]

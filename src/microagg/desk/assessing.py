@@ -169,7 +169,7 @@ def assess(
     sample = sample if sample is not None else wanted.sample or usual_sample(before.table.num_rows)
     said: dict[str, Any] = {} if recipe is None else {"kinds": recipe.kinds.kinds}
     said |= {} if recipe is None else {"missing_codes": recipe.missing_codes.codes}
-    left, right = (one.typed_for(said.get("kinds", {}), names).select([*names, *within]) for one in (before, after))
+    left, right = _typed(before, after, names, within, said)
     loss = loss_measures(left, right, columns=names, **said)
     risk = disclosure_risk(
         left,
@@ -184,6 +184,23 @@ def assess(
     )
     score = scoring_index(loss.overall[1], risk.g_dr)
     return Assessed(names, within, loss, risk, score, _warnings(pair, recipe, names, within))
+
+
+def _typed(
+    before: Source, after: Source, names: list[str], within: list[str], said: dict[str, Any]
+) -> tuple[pa.Table, pa.Table]:
+    """Give both files with numbers where both have them; codes that one file holds as text are text in both."""
+    kinds = dict(said.get("kinds", {}))
+    tables = [one.typed_for(kinds, names) for one in (before, after)]
+    for name in names:
+        is_text = [pa.types.is_string(table[name].type) for table in tables]
+        if name not in kinds and is_text[0] != is_text[1]:
+            kinds[name] = "nominal"
+    if kinds != said.get("kinds", {}):
+        said["kinds"] = kinds
+        tables = [one.typed_for(kinds, names) for one in (before, after)]
+    left, right = (table.select([*names, *within]) for table in tables)
+    return left, right
 
 
 def _recoded(source: Source, recipe: Recipe) -> Source:

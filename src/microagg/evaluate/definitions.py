@@ -109,7 +109,7 @@ _RISK = (
 
 _BOTH = (
     Definition(
-        "SI", "both", "loss and risk together", "The scoring index: the mean of G_DR and of G_IL (or IL, with other columns than numbers).",
+        "SI", "both", "loss and risk together", "The scoring index: the mean of G_DR and G_IL (or IL).",
         lambda loss, risk: scoring_index(loss.overall[1], risk.g_dr), unit="%",
     ),
 )  # fmt: skip

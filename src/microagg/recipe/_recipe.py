@@ -341,6 +341,15 @@ class Recipe:
             raise self._fault(
                 ("roles",), f"{len(left)} column(s) of the file have no role: {listed}. Name them, under drop perhaps."
             )
+        self.check_named(names)
+        for table, key, named in (("select", "columns", self.select.columns), ("risk", "keys", self.risk.keys)):
+            for name in named or ():
+                if name not in masked:
+                    what = f"column {name!r} in {key} of [{table}] is not masked."
+                    raise self._fault((table, key), what + nearest(name, masked), name)
+
+    def check_named(self, names: Collection[Any]) -> None:
+        """Refuse a choice for a column that the file lacks; `names` are the file's."""
         for table, (part, kind) in PARTS.items():
             for key, choice in choices_of(kind).items():
                 named = getattr(getattr(self, part), key)
@@ -352,11 +361,6 @@ class Recipe:
                         raise self._fault(
                             place, f"column {name!r} in [{table}] is not in the file.{nearest(name, names)}", name
                         )
-        for table, key, named in (("select", "columns", self.select.columns), ("risk", "keys", self.risk.keys)):
-            for name in named or ():
-                if name not in masked:
-                    what = f"column {name!r} in {key} of [{table}] is not masked."
-                    raise self._fault((table, key), what + nearest(name, masked), name)
 
     def _fault(self, place: Place, what: str, word: str | None = None) -> InputError:
         if self.origin is None:

@@ -30,5 +30,6 @@ def settled_kinds(recipe: Recipe, coders: Mapping[Any, Coder]) -> Kinds:
     kinds = dict(recipe.kinds.kinds)
     for name, coder in coders.items():
         if isinstance(coder.kind, Semi):
-            kinds[name] = {"spike": coder.kind.spike}
+            spike = coder.kind.spike
+            kinds[name] = {"spike": int(spike) if spike.is_integer() else spike}
     return Kinds(kinds)

@@ -264,7 +264,7 @@ def _few_whole_numbers(asked: Asked, numbers: Floats, counts: Ints) -> ColumnGue
     few = len(numbers) <= (FEW if shared else _SHORT)
     if len(numbers) <= 2:
         return asked.guess(Role.QUASI, f"whole numbers, {_number(column)}: codes", "nominal")
-    if not few or counts.mean() < 3:
+    if not few or counts.sum() - counts.max() < 3 * (len(counts) - 1):  # what occurs once or twice is no category
         return None
     short = f"{len(numbers)} different whole numbers"
     if shape.fades(numbers, counts) and not column.words & names.CODED:

@@ -9,7 +9,7 @@ from microagg.study.guessing.facts import Floats, Ints
 
 _LONG = 6  # digits from which numbers of one length are hardly amounts: those differ in length before
 _TAIL = 0.12  # share of amounts in the upper quarter of their range; a numbering has a quarter of its own there
-_SKEW = 8.0  # how much farther the largest is from the middle than the least, where only amounts are so
+_SKEW = 4.0  # how much farther the largest is from the middle than the least, where numberings hardly are so
 
 
 def step_of(values: Floats) -> float:
@@ -58,7 +58,7 @@ def sign_of_numbering(values: Floats, rises: bool) -> str:
         return "they lie as close as a numbering does"
     if np.mean(np.diff(values) == step_of(values)) >= 0.3:
         return "many follow each other by one"
-    if rises and not _is_very_skewed(values):
+    if rises and not _is_very_skewed(values, 2 * _SKEW):
         return "they rise from row to row"
     if length_of(values) >= _LONG:
         return f"all have {length_of(values)} digits"
@@ -71,7 +71,7 @@ def sign_of_amounts(values: Floats, counts: Ints) -> str:
         return "some are negative"
     if is_heaped(values, counts):
         return "round ones are frequent"
-    return "large ones are rare" if _has_tail(values, counts) else ""
+    return "large ones are rare" if _has_tail(values, counts) or _is_very_skewed(values) else ""
 
 
 def is_bell_shaped(values: Floats, counts: Ints) -> bool:
@@ -81,7 +81,9 @@ def is_bell_shaped(values: Floats, counts: Ints) -> bool:
 
 def is_surely_amounts(values: Floats, counts: Ints) -> bool:
     """Tell whether values are amounts although they go with the rows as a numbering does."""
-    return values[0] < 0 or is_heaped(values, counts) or (_has_tail(values, counts) and _is_very_skewed(values))
+    return (
+        values[0] < 0 or is_heaped(values, counts) or (_has_tail(values, counts) and _is_very_skewed(values, 2 * _SKEW))
+    )
 
 
 def is_heaped(values: Floats, counts: Ints) -> bool:
@@ -166,6 +168,6 @@ def _has_tail(values: Floats, counts: Ints) -> bool:
     return bool(counts[upper].sum() <= limit * counts.sum())
 
 
-def _is_very_skewed(values: Floats) -> bool:
+def _is_very_skewed(values: Floats, times: float = _SKEW) -> bool:
     middle = float(np.median(values))
-    return bool(values[-1] - middle >= _SKEW * (middle - values[0]))
+    return len(values) >= 10 and bool(values[-1] - middle >= times * (middle - values[0]))
