@@ -61,7 +61,7 @@ def psid():
 
 def coded(frame, **choices):
     recipe = ma.Recipe.of(3, **choices)
-    return open_table(frames.open_frame(frame), asked_of(recipe, list(frame.columns), {}))[0]
+    return open_table(frames.open_frame(frame), asked_of(recipe, list(frame.columns)))[0]
 
 
 @pytest.mark.parametrize(

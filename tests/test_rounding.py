@@ -59,3 +59,29 @@ def test_a_step_may_be_named_and_none_leaves_means_as_they_are():
     unchanged, rounded = round_means(original, groups, labels, "none")
     assert unchanged.columns[0].values[0] == 1.875
     assert rounded == {}
+
+
+@pytest.mark.parametrize("rounding", ["auto", "none"])
+@pytest.mark.parametrize(
+    ("reserved", "mean", "expected"),
+    [
+        ([(97.0, 97.0)], 97.0, 96.0),
+        ([(97.0, 99.0)], 98.0, 96.0),
+        ([(97.0, 98.0), (95.0, 96.0)], 97.0, 99.0),
+        ([(-np.inf, 97.0)], 3.0, 98.0),
+        ([(99.0, 99.0)], 97.0, 97.0),
+    ],
+)
+def test_a_mean_never_falls_on_what_stands_for_missing(rounding, reserved, mean, expected):
+    values = [mean - 5.0, mean + 5.0]
+    original = Table((Coded("x", Number(), Cells(np.array(values)), reserved=tuple(reserved)),))
+    groups = Table((original.columns[0].with_cells(Cells(np.array([mean]))),))
+    released, _ = round_means(original, groups, np.array([0, 0]), rounding)
+    assert released.columns[0].values.tolist() == [expected] * 2
+
+
+def test_a_mean_moved_off_a_code_is_not_moved_onto_the_spike():
+    column = Coded("x", Semi(0.0), Cells(np.array([0.0, 0, -4, 2])), reserved=((-1.0, -1.0),))
+    groups = Table((column.with_cells(Cells(np.array([-0.9]))),))
+    released, _ = round_means(Table((column,)), groups, np.zeros(4, dtype=np.int64), "auto")
+    assert released.columns[0].values.tolist() == [-2.0] * 4

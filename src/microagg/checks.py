@@ -2,7 +2,7 @@
 
 import difflib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,19 @@ def check_k(k: Any) -> int:
             f"k={k} protects nobody: a group needs at least 2 records. Pass k=2 or more.", parameter="k"
         )
     return int(k)
+
+
+def refuse_missing(cells: Mapping[Any, int]) -> None:
+    """Refuse missing cells of columns, if there are any, and say what else can be done with them."""
+    lacking = {name: count for name, count in cells.items() if count}
+    if lacking:
+        listed = ", ".join(f"{name!r} ({count})" for name, count in lacking.items())
+        raise InvalidData(
+            f"missing values in {len(lacking)} column(s): {listed}. Keep them ({setting('missing', 'pattern')}), or "
+            f"leave those records out ({setting('missing', 'drop')}).",
+            parameter="missing",
+            columns=tuple(lacking),
+        )
 
 
 def check_option(name: str, value: Any, allowed: Iterable[str]) -> None:

@@ -10,7 +10,7 @@ from narwhals.typing import IntoDataFrameT
 
 from microagg import __version__
 from microagg.aggregate import represent
-from microagg.checks import check_enough_records, check_jobs
+from microagg.checks import check_enough_records, check_jobs, refuse_missing
 from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, setting
 from microagg.evaluate.anonymity import fewest_sharing
 from microagg.evaluate.loss import loss_of_release
@@ -28,6 +28,7 @@ from microagg.grouping import (
 )
 from microagg.io import frames
 from microagg.io.coding import Coder, open_table, written_table
+from microagg.io.labels import Labels as FileLabels
 from microagg.io.sources import Source
 from microagg.kinds import Rule
 from microagg.partition import METHODS, groups_each_column
@@ -38,7 +39,7 @@ from microagg.prepare.selection import Selection
 from microagg.progress import Progress
 from microagg.recipe import OF_PROTECT, Kinds, Recipe, Roles, Select
 from microagg.recipe._signature import recipe_of, takes
-from microagg.recipe.wishes import asked_of, settled_kinds
+from microagg.recipe.wishes import asked_of, settled_kinds, with_declared_codes
 from microagg.release import MissingFacts, Release
 from microagg.rounding import Rounded, round_means
 from microagg.schema import Role, Schema
@@ -104,17 +105,18 @@ def protect(
         names = frame.table.column_names
         kinds = dict.fromkeys(Recoding.of(asked.recode.recode).numbers, "number") | dict(asked.kinds.kinds)
         wanted = {*asked.masked(names), *asked.recode.recode}
-        typed = frame.typed_for(kinds, [name for name in names if name in wanted])
-        labelled = frame.labels.values if frame.labels else {}
-        release = _protected(typed, asked, check_jobs(n_jobs), progress, labelled)
+        turned = [name for name in names if name in wanted]
+        asked = with_declared_codes(asked, frame, turned)
+        typed = frame.typed_for(kinds, turned, asked.missing_codes.codes)
+        release = _protected(typed, asked, check_jobs(n_jobs), progress, frame.labels)
         found = {} if frame.dialect is None else frame.dialect.options()
         return replace(release, source=frame, recipe=release.recipe.replace(**found))
 
 
 def _protected(
-    frame: Any, asked: Recipe, n_jobs: int, progress: Progress | None, labelled: Mapping[Any, Any] | None = None
+    frame: Any, asked: Recipe, n_jobs: int, progress: Progress | None, labels: FileLabels | None = None
 ) -> Release[Any]:
-    """Mask a frame by a recipe; `labelled` has the columns whose numbers the file says more of."""
+    """Mask a frame by a recipe; `labels` are what the file says of its values."""
     recipe, k = asked.spelt_out(), asked.k
     masking = recipe.masking
     opened = frames.open_frame(frame)
@@ -125,7 +127,7 @@ def _protected(
     method = resolve_method(recipe.method, k, names)
     select = settle_selection(recipe.select, len(names))
     _check_possible(method.name, method.options, select.said, masking.per_column, recipe.refine.effort, len(names))
-    wishes = asked_of(recipe, names, labelled or {})
+    wishes = asked_of(recipe, names, labels)
     original, coders = open_table(opened, wishes)
     check_kinds(original, method, recipe)
     complete, original = _without_missing(opened, schema, original, coders, masking.missing)
@@ -256,13 +258,7 @@ def _without_missing(
     if not lacking:
         return frame, table
     if missing == "error":
-        listed = ", ".join(f"{name!r} ({np.count_nonzero(lacking[name])})" for name in names if name in lacking)
-        raise InvalidData(
-            f"missing values in {len(lacking)} column(s): {listed}. Keep them ({setting('missing', 'pattern')}), or "
-            f"leave those records out ({setting('missing', 'drop')}).",
-            parameter="missing",
-            columns=tuple(lacking),
-        )
+        refuse_missing({name: int(np.count_nonzero(lacking[name])) for name in names if name in lacking})
     complete = ~np.logical_or.reduce(list(lacking.values()))
     if not complete.any():
         raise InvalidData(

@@ -19,8 +19,10 @@ from microagg.evaluate.loss import InformationLoss
 from microagg.evaluate.risk import DisclosureRisk, measure_risk
 from microagg.evaluate.utility import LossMeasures, measure_loss
 from microagg.io import frames
+from microagg.io.labels import Masked
 from microagg.io.promise import Promise
 from microagg.io.sources import Source
+from microagg.kinds import Nominal, Ordinal
 from microagg.prepare.patterns import Patterns
 from microagg.prepare.selection import Selection
 from microagg.progress import Progress
@@ -219,6 +221,22 @@ class Release(Generic[IntoDataFrameT]):
         roles = self.recipe.roles
         per_column = self.recipe.masking.per_column
         return Promise(self.k_achieved, roles.of(Role.QUASI.value), roles.strata, per_column=per_column)
+
+    @property
+    def masked(self) -> Masked:
+        """Which columns of `data` hold other values than the source's, and what still holds of their values."""
+        recipe = self.recipe
+        categories = (
+            ()
+            if self._written is None
+            else [one.name for one in self._written if isinstance(one.kind, (Nominal, Ordinal))]
+        )
+        recoded = recipe.recode.recode
+        return Masked(
+            names=(*recipe.roles.of(Role.QUASI.value), *recoded),
+            categories=[name for name in categories if name not in recoded],
+            codes=recipe.missing_codes.codes,
+        )
 
     @cached_property
     def anonymity(self) -> Anonymity:

@@ -1,14 +1,14 @@
 """Released means without digits that the data never had."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.sums import exact_sum
+from microagg._kernels.sums import exact_digits, round_digits
 from microagg.kinds import Cells, Semi
 from microagg.moments import moments
 from microagg.table import Coded, Table
@@ -30,57 +30,75 @@ class Rounded:
         return 10.0**self.power
 
 
-def round_means(
-    original: Table, of_groups: Table, labels: NDArray[np.int64], rounding: str | Mapping[Any, float]
-) -> tuple[Table, dict[Any, Rounded]]:
-    """Round what groups release of quantities; give what each record gets, and how each column was rounded.
+@dataclass(frozen=True)
+class Steps:
+    """Which powers of ten divide every value, as decimal numbers; what is known of several parts can be joined.
 
-    Parameters
+    Attributes
     ----------
-    original : Table
-    of_groups : Table
-        What each group releases, a record a group.
-    labels : array of shape (n,), or (n, d) where each column has groups of its own
-    rounding : str or mapping
-        "none"; "auto": to the largest power of ten that divides every value, else to six significant digits of the
-        standard deviation; a mapping has powers of ten for some columns, and "auto" is for the others.
+    largest : float
+        Of the values' magnitudes.
+    above : int
+        How many powers in a row, from 1 on, divide every value.
+    below : int
+        Bit d - 1 is set where 10**-d divides every value.
     """
-    asked = rounding if isinstance(rounding, Mapping) else {}
-    columns, found = [], {}
-    for j, (before, column) in enumerate(zip(original, of_groups, strict=True)):
-        own = labels if labels.ndim == 1 else np.ascontiguousarray(labels[:, j])
-        cells = column.cells
-        if rounding != "none" and column.kind.is_quantity:
-            step = asked.get(column.name)
-            power = common_power_of_ten(before.cells.known) if step is None else round(math.log10(step))
-            cells = _rounded(column, power)
-            found[column.name] = Rounded(power, _moved(column.cells, cells, np.bincount(own)))
-        columns.append(column.with_cells(cells.take(own)))
-    return Table(tuple(columns)), found
+
+    largest: float = 0.0
+    above: int = 1000
+    below: int = (1 << _MOST_DECIMALS) - 1
+
+    @classmethod
+    def of(cls, values: NDArray[np.float64]) -> "Steps":
+        """Find out what divides some values."""
+        if values.size == 0 or not values.any():
+            return cls()
+        largest = float(np.abs(values).max())
+        above = 0
+        while (above == 0 or 10.0**above <= largest) and _is_multiple(values, above):
+            above += 1
+        if above > 0:
+            return cls(largest, above)
+        below = 0
+        for decimals in range(1, _MOST_DECIMALS + 1):
+            # More decimals of the same numbers are multiples as well, while products are exact enough to tell.
+            if (below and largest * 10.0**decimals < 2.0**50) or _is_multiple(values, -decimals):
+                below |= 1 << (decimals - 1)
+        return cls(largest, above, below)
+
+    def join(self, other: "Steps") -> "Steps":
+        """Give what is known of both."""
+        largest = max(self.largest, other.largest)
+        return Steps(largest, min(self.above, other.above), self.below & other.below)
+
+    def power(self, spread: Callable[[], float]) -> int:
+        """Give the largest power that divides every value; else that of six digits of the standard deviation."""
+        if self.largest == 0:
+            return 0
+        if self.above > 0:
+            return self.above - 1
+        for decimals in range(1, _MOST_DECIMALS + 1):
+            if self.largest * 10.0**decimals >= 2.0**53:
+                break
+            if self.below >> (decimals - 1) & 1:
+                return -decimals
+        deviation = spread()
+        return math.floor(math.log10(deviation)) - (_DIGITS - 1) if 0 < deviation < math.inf else 0
+
+
+def spread_of(scale: int, _: float, deviation: float) -> float:
+    """Give the standard deviation that moments tell."""
+    return math.ldexp(deviation, scale)
 
 
 def common_power_of_ten(values: NDArray[np.float64]) -> int:
     """Give the power of the largest power of ten that divides every value, as decimal numbers."""
-    if values.size == 0 or not values.any():
-        return 0
-    largest = float(np.abs(values).max())
-    if _is_multiple(values, 0):
-        power = 0
-        while 10.0 ** (power + 1) <= largest and _is_multiple(values, power + 1):
-            power += 1
-        return power
-    for decimals in range(1, _MOST_DECIMALS + 1):
-        if largest * 10.0**decimals >= 2.0**53:
-            break
-        if _is_multiple(values, -decimals):
-            return -decimals
-    scale, _, deviation = moments(values)
-    spread = math.ldexp(deviation, scale)
-    return math.floor(math.log10(spread)) - (_DIGITS - 1) if 0 < spread < math.inf else 0
+    return Steps.of(values).power(lambda: spread_of(*moments(values)))
 
 
 def _is_multiple(values: NDArray[np.float64], power: int) -> bool:
-    return bool((to_power_of_ten(values, power) == values).all())
+    few = values[:256]  # which mostly tell
+    return bool((to_power_of_ten(few, power) == few).all() and (to_power_of_ten(values, power) == values).all())
 
 
 def to_power_of_ten(values: NDArray[np.float64], power: int) -> NDArray[np.float64]:
@@ -96,23 +114,102 @@ def to_power_of_ten(values: NDArray[np.float64], power: int) -> NDArray[np.float
     return np.asarray(np.where(np.abs(multiples) < 2.0**53, np.rint(multiples) / factor, values))
 
 
-def _rounded(column: Coded, power: int) -> Cells:
+def is_rounded(column: Coded, rounding: str | Mapping[Any, float]) -> bool:
+    """Tell whether what groups release of a column is rounded."""
+    return rounding != "none" and column.kind.is_quantity
+
+
+def power_asked(name: Any, rounding: str | Mapping[Any, float]) -> int | None:
+    """Give the power of ten that is asked for; None: what divides every value says it."""
+    step = rounding.get(name) if isinstance(rounding, Mapping) else None
+    return None if step is None else round(math.log10(step))
+
+
+def round_means(
+    original: Table, of_groups: Table, labels: NDArray[np.int64], rounding: str | Mapping[Any, float]
+) -> tuple[Table, dict[Any, Rounded]]:
+    """Round what groups release of quantities; give what each record gets, and how each column was rounded.
+
+    Parameters
+    ----------
+    original : Table
+    of_groups : Table
+        What each group releases, a record a group.
+    labels : array of shape (n,), or (n, d) where each column has groups of its own
+    rounding : str or mapping
+        "none"; "auto": to the largest power of ten that divides every value, else to six significant digits of the
+        standard deviation; a mapping has powers of ten for some columns, and "auto" is for the others.
+    """
+    columns, found = [], {}
+    for j, (before, column) in enumerate(zip(original, of_groups, strict=True)):
+        own = labels if labels.ndim == 1 else np.ascontiguousarray(labels[:, j])
+        cells = column.cells
+        if is_rounded(column, rounding):
+            asked = power_asked(column.name, rounding)
+            power = common_power_of_ten(before.cells.known) if asked is None else asked
+            cells, moved = round_cells(column, power, np.bincount(own))
+            found[column.name] = Rounded(power, moved.share)
+        elif column.reserved:
+            cells = off_reserved(column, cells)
+        columns.append(column.with_cells(cells.take(own)))
+    return Table(tuple(columns)), found
+
+
+class Moved(NamedTuple):
+    """The total of a column before rounding, and what rounding added to it, as exact sums that can be joined."""
+
+    total: NDArray[np.int64]
+    change: NDArray[np.int64]
+
+    def join(self, other: "Moved") -> "Moved":
+        """Give the sums of both."""
+        return Moved(self.total + other.total, self.change + other.change)
+
+    @property
+    def share(self) -> float:
+        """How far the total moved, as a share of itself."""
+        total = round_digits(self.total)
+        return round_digits(self.change) / total if total else 0.0
+
+
+def round_cells(column: Coded, power: int, sizes: NDArray[np.int64]) -> tuple[Cells, Moved]:
+    """Round what groups of these sizes release to multiples of 10**power; tell how that moved their total."""
     cells = column.cells
-    values = to_power_of_ten(cells.values, power)
+    values = off_reserved(column, Cells(to_power_of_ten(cells.values, power), cells.states), power).values
+    present = cells.present
+    before, after, sizes = cells.values[present], values[present], sizes[present]
+    # A total of values near the largest float overflows; only its share that moved is told.
+    power = -100 if np.abs(before).max(initial=0.0) > 2.0**900 else 0
+    before, after = np.ldexp(before, power), np.ldexp(after, power)
+    return Cells(values, cells.states), Moved(exact_digits(before * sizes), exact_digits((after - before) * sizes))
+
+
+def off_reserved(column: Coded, cells: Cells, power: int = -_MOST_DECIMALS) -> Cells:
+    """Move values that a reader would take for something else to the nearest multiple of 10**power that is free.
+
+    These are means that would be read as missing, and means off the spike that were rounded onto it.
+    """
+    means, values, taken = column.cells.values, cells.values.copy(), list(column.reserved)
+    hit = np.zeros(values.size, dtype=bool)
+    for low, high in taken:
+        hit |= (values >= low) & (values <= high)
     if isinstance(column.kind, Semi):
-        # A mean off the spike must not become one: the next multiple on its side.
-        onto = (values == column.kind.spike) & (cells.values != column.kind.spike)
-        side = np.sign(cells.values - column.kind.spike)
-        values = np.where(onto, to_power_of_ten(column.kind.spike + side * 10.0**power, power), values)
+        spike = column.kind.spike
+        hit |= (values == spike) & (means != spike)
+        taken.append((spike, spike))
+    for group in np.flatnonzero(hit & cells.present):
+        free = [_beyond(values[group], side, taken, power) for side in (-1, 1)]
+        values[group] = min(filter(math.isfinite, free), key=lambda value: abs(value - means[group]))
     return Cells(values, cells.states)
 
 
-def _moved(before: Cells, after: Cells, sizes: NDArray[np.int64]) -> float:
-    """Give how far the total moved, as a share of itself."""
-    present = before.present
-    known = before.values[present]
-    power = -int(np.frexp(np.abs(known).max(initial=0.0))[1])  # no sum overflows
-    was, now = np.ldexp(known, power), np.ldexp(after.values[present], power)
-    total = exact_sum(was * sizes[present])
-    change = exact_sum((now - was) * sizes[present])
-    return change / total if total else 0.0
+def _beyond(value: float, side: int, taken: Sequence[tuple[float, float]], power: int) -> float:
+    """Give the first multiple of 10**power below or above a value that is in no range; infinity where there is none."""
+    while math.isfinite(value):
+        edges = [low if side < 0 else high for low, high in taken if low <= value <= high]
+        if not edges:
+            return value
+        edge = side * max(side * one for one in edges)
+        multiple = float(to_power_of_ten(np.array([edge + side * 10.0**power]), power)[0])
+        value = side * max(side * multiple, side * math.nextafter(edge, side * math.inf))
+    return value

@@ -24,6 +24,8 @@ class Coded:
         What each code stands for, as text to show; empty where cells are numbers.
     importance : float
         The column's weight in distances and in the loss.
+    reserved : tuple of (low, high)
+        Ranges that no released number may fall into, as it would be read as missing.
     """
 
     name: Any
@@ -31,6 +33,7 @@ class Coded:
     cells: Cells
     shown: tuple[str, ...] = ()
     importance: float = 1.0
+    reserved: tuple[tuple[float, float], ...] = ()
 
     @property
     def values(self) -> NDArray[np.float64]:

@@ -16,6 +16,8 @@ from numpy.testing import assert_array_equal
 
 import microagg as ma
 from microagg.errors import ClusterFailed, InvalidData, InvalidParameter, PromiseBroken, TooFewRecords
+from tests.beyond import frames as mixed_frames
+from tests.beyond.frames import CHOICES, assert_same, mixed
 from tests.io.faults import spoil_parquet, spoilt
 
 SURVEY = ma.datasets.survey(4000, seed=1)
@@ -56,7 +58,9 @@ def compare(source, tmp_path, cluster, k, **options):
         **options,
     )
     one, many = pq.read_table(tmp_path / "here.parquet"), pq.read_table(tmp_path / "there.parquet")
-    assert many.equals(one)
+    assert many.to_pydict() == one.to_pydict()
+    assert many.schema == one.schema
+    assert (there.missing, there.rounded) == (here.missing, here.rounded)
     assert there.information == here.information
     assert there.recipe == here.recipe
     assert (there.n_records, there.n_groups, there.k_achieved) == (here.n_records, here.n_groups, here.k_achieved)
@@ -96,6 +100,18 @@ def test_parts_do_not_show_in_the_result(source, tmp_path, cluster, partitions):
 )
 def test_roles_and_methods(source, tmp_path, cluster, options):
     compare(source, tmp_path, cluster, 3, max_block=150, partitions=7, **options)
+
+
+@pytest.mark.parametrize(
+    ("missing", "nominal", "partitions"), [("pattern", "mode", 4), ("state", "balanced", 7), ("pattern", "draw", 1)]
+)
+def test_every_kind_of_column_comes_out_as_in_memory(tmp_path, cluster, missing, nominal, partitions):
+    table = mixed(1500, 3)
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=170)
+    options = {"missing": missing, "nominal": nominal, "max_block": 60, **CHOICES, **mixed_frames.ROLES}
+    found = compare(tmp_path / "in.parquet", tmp_path, cluster, 4, partitions=partitions, **options)
+    expected = ma.protect(table, 4, blocks="median", **options)
+    assert_same(found, expected, pq.read_table(found.path))
 
 
 def test_ties_zeros_of_both_signs_and_constant_columns(tmp_path, cluster):

@@ -89,16 +89,12 @@ CASES = {
     ),
     "no such encoding": (write("good.csv", GOOD), (*MASK, "good.csv", "--encoding", "utf-99"), 2, "utf-99"),
     "a delimiter of two": (write("good.csv", GOOD), (*MASK, "good.csv", "--delimiter", "ab"), 2, "delimiter"),
-<<<<<<< HEAD
-    "nothing to mask": (write("w.csv", "a,b\n" + "x,y\n" * 20), (*MASK, "w.csv"), 1, "no column is left to mask"),
-=======
     "only names": (
         write("w.csv", "a,b\n" + "".join(f"x{i},y{i}\n" for i in range(40))),
         (*MASK, "w.csv"),
         1,
         "no column is left to mask",
     ),
->>>>>>> inspect
     "all missing": (write("m.csv", "a,b\n" + ",\n" * 20), (*MASK, "m.csv"), 1, ""),
     "k too large": (write("good.csv", GOOD), ("mask", "--yes", "-k", "41", "good.csv"), 1, "k=41"),
     "k of 1": (write("good.csv", GOOD), ("mask", "--yes", "-k", "1", "good.csv"), 2, "k=1"),

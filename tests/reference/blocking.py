@@ -31,7 +31,10 @@ def orthants(records, most):
 
 
 def by_rank(records, most, k):
-    """Blocks by cuts in the widest column; equal values by row."""
+    """Blocks by cuts in the widest column; equal values by row.
+
+    A column is passed over, if another will do, where more than half of the records are at one of its ends.
+    """
     most -= most % k
 
     def cut(rows, blocks):
@@ -46,8 +49,10 @@ def by_rank(records, most, k):
             if k * left <= size <= left * most and k * right <= n - size <= right * most
         ]
         size = min(allowed, key=lambda size: (abs(size - ideal), size))
-        spans = [max(records[r][j] for r in rows) - min(records[r][j] for r in rows) for j in range(len(records[0]))]
-        widest = spans.index(max(spans))
+        columns = [[records[r][j] for r in rows] for j in range(len(records[0]))]
+        spans = [max(column) - min(column) for column in columns]
+        crowded = [2 * max(column.count(min(column)), column.count(max(column))) > n for column in columns]
+        widest = min(range(len(columns)), key=lambda j: (crowded[j], -spans[j], j))
         ordered = sorted(rows, key=lambda row: (records[row][widest], row))
         return cut(ordered[:size], left) + cut(ordered[size:], right)
 

@@ -1,6 +1,7 @@
 """Cutting a file into blocks of records that lie close to each other."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from microagg._kernels._jit import inlined, kernel
 from microagg._kernels.tree import BEGIN, END, bring_lowest_first
@@ -115,11 +116,14 @@ def lower_part(n, blocks, k, max_block):
 def medians(columns, offsets, units, k, max_block, height, budget, order, keys, nodes, ends):  # OUT: from order on
     """Cut nodes in two by rank in their widest column until each is to be one block.
 
+    A column in which more than half of a node's records have its lowest value, or its highest, as most have that of
+    "is it this category", is passed over for the next widest: its median parts nobody. `widest_to_cut` says so too.
     A column counts as (x - offset) / unit, or as constant where the unit is 0. `nodes` is a stack, of a
     `height`, of ranges of `order` and the number of blocks to make of each; sizes are multiples of k wherever
     the number of records allows. Ends when it is empty or the budget is used up, and returns its height.
     """
     d = columns.shape[0]
+    lows, highs, spans = np.empty(d), np.empty(d), np.empty(d)
     while height > 0 and budget > 0:
         height -= 1
         top = height
@@ -131,20 +135,49 @@ def medians(columns, offsets, units, k, max_block, height, budget, order, keys, 
         left = blocks // 2
         right = blocks - left
         size = lower_part(n, blocks, k, max_block)
-        widest, width = 0, -1.0
         for j in range(d):
             lowest, highest = np.inf, -np.inf
             for i in range(begin, end):
                 value = columns[j, order[i]]
                 lowest, highest = min(lowest, value), max(highest, value)
-            span = scaled(highest, offsets[j], units[j]) - scaled(lowest, offsets[j], units[j])
-            if span > width:
-                widest, width = j, span
-        for i in range(begin, end):
-            keys[i] = scaled(columns[widest, order[i]], offsets[widest], units[widest])
+            lows[j], highs[j] = scaled(lowest, offsets[j], units[j]), scaled(highest, offsets[j], units[j])
+            spans[j] = highs[j] - lows[j]
+        widest = np.argmax(spans)
+        j = widest
+        while True:
+            at_low, at_high = 0, 0
+            for i in range(begin, end):
+                key = scaled(columns[j, order[i]], offsets[j], units[j])
+                keys[i] = key
+                at_low += key == lows[j]
+                at_high += key == highs[j]
+            if 2 * max(at_low, at_high) <= n:
+                break
+            spans[j] = -1.0
+            budget -= 2 * n
+            j = np.argmax(spans)
+            if spans[j] <= 0.0:  # nothing parts them better
+                for i in range(begin, end):
+                    keys[i] = scaled(columns[widest, order[i]], offsets[widest], units[widest])
+                break
         bring_lowest_first(order, keys, begin, end, begin + size)
         budget -= n * (d + 4)
         nodes[top, BEGIN], nodes[top, END], nodes[top, BLOCKS] = begin, begin + size, left
         nodes[top + 1, BEGIN], nodes[top + 1, END], nodes[top + 1, BLOCKS] = begin + size, end, right
         height += 2
     return height
+
+
+def widest_to_cut(
+    lows: NDArray[np.float64], highs: NDArray[np.float64], at_ends: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Give the column by which each node is cut, as `medians` chooses it, from what is known of nodes.
+
+    The first three are of shape (d, nodes): the lowest and highest values, and how many records have one of them, that
+    which more have.
+    """
+    spans = highs - lows
+    widest = np.argmax(spans, axis=0)
+    parting = np.where(2 * at_ends > sizes, -1.0, spans)
+    best = np.argmax(parting, axis=0)
+    return np.asarray(np.where(np.max(parting, axis=0) > 0.0, best, widest))

@@ -1,6 +1,7 @@
 """Sums: exact ones, which do not depend on the order of the records, and sums within groups."""
 
 from collections.abc import Iterable
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,12 @@ def exact_sum_of_parts(parts: Iterable[NDArray[np.float64]]) -> float:
     for part in parts:
         digits += exact_digits(part)
     return round_digits(digits)
+
+
+def exact_sum_of_counts(values: NDArray[np.float64], counts: NDArray[np.int64]) -> float:
+    """Sum a few values that occur so many times each: the same float as if all were there."""
+    pairs = zip(values.tolist(), counts.tolist(), strict=True)
+    return float(sum((Fraction(value) * count for value, count in pairs), start=Fraction(0)))
 
 
 def exact_digits(values: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -10,31 +10,39 @@ import logging
 import multiprocessing
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import reduce
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from microagg import __version__
 from microagg._kernels.alike import fewest_alike
-from microagg._kernels.blocking import lower_part
+from microagg._kernels.blocking import lower_part, widest_to_cut
 from microagg._kernels.sums import round_digits
-from microagg.beyond import _tasks
+from microagg.beyond import _regions, _tasks
+from microagg.beyond._blocks import draws_of_blocks, settle_turns
+from microagg.beyond._figures import Figures, Lost, Outcome
+from microagg.beyond._folder import keep, keep_matrix, keep_object, kept, matrix_of, object_in
 from microagg.beyond._plan import (
-    NO_SUM,
-    Figures,
-    Moments,
-    Outcome,
+    Known,
     Plan,
+    Tally,
     check_magnitudes,
+    check_missing,
     check_replaceable,
+    constants,
 )
-from microagg.beyond._tasks import WIDTHS, Work, keep, keep_object, kept
+from microagg.beyond._regions import Settled
+from microagg.beyond._tasks import WIDTHS, Work
 from microagg.blocking.median import blocks_needed
 from microagg.checks import check_enough_records
 from microagg.errors import ClusterFailed, InvalidData, InvalidParameter
@@ -42,6 +50,8 @@ from microagg.grouping import check_stratum_sizes
 from microagg.io import frames
 from microagg.io.batches import Batches
 from microagg.io.scratch import private_folder, put_in_place
+from microagg.kinds import Facts
+from microagg.prepare.patterns import Patterns, PatternsSeen
 from microagg.progress import Progress, tell
 
 _REGION = 1_000_000  # records that one worker masks at a time, at most, unless a block is larger
@@ -82,16 +92,21 @@ def run(
             _keep_work(folder, Work(plan, file.schema, runs, sizes, target, names, os.urandom(16)))
             stages = _Stages(client, folder, sizes, n, progress)
             stages.check_workers()
+            plan = stages.look(plan, file.schema)
             stages.each_part(_tasks.read_part, done=0)
             file.check_unchanged()
-            node_sizes = stages.number_strata(plan)
-            totals, moments = stages.find_moments(plan)
+            tallies, node_sizes, patterns = stages.number_pieces(plan)
+            known = stages.find_constants(plan, tallies)
             most = max(plan.max_block, min(_REGION, n // (_TASKS_EACH * workers)))
-            node_sizes, blocks, level = stages.cut(plan, node_sizes, moments, most)
+            node_sizes, blocks, level = stages.cut(plan, node_sizes, most)
             nodes = set(zip(node_sizes, blocks, strict=True))
-            plan = plan.searching(max(_largest_block(*node, plan.k, plan.max_block) for node in nodes))
-            figures = stages.mask(plan, node_sizes, blocks, level, most)
-            stages.each_part(_tasks.write_part, done=2 * n)
+            largest = max(_largest_block(*node, plan.k, plan.max_block) for node in nodes)
+            plan = replace(plan, grouping=plan.grouping.searching(largest, known.space.width))
+            settled = Settled(plan, known, plan.with_dictionaries(file.schema))
+            figures, n_regions = stages.mask(settled, node_sizes, blocks, level, most)
+            known = stages.take_turns(settled, n_regions)
+            stages.each_part(_regions.write_part, done=2 * n)
+            lost = stages.lost()
             file.check_unchanged()
         k_achieved = stages.count_alike()
         plan.promise.check(k_achieved, path.name)
@@ -100,7 +115,7 @@ def run(
                 left.unlink()
         check_replaceable(path)
         put_in_place(target, path, overwrite=overwrite)
-    return Outcome(n, sum(blocks), plan.grouping.options, k_achieved, figures, totals)
+    return Outcome(plan, known, n, sum(blocks), k_achieved, figures, lost, patterns)
 
 
 def _parts(groups: list[tuple[Path, int, int]], n: int, wanted: int) -> list[list[tuple[Path, int, int]]]:
@@ -282,39 +297,68 @@ class _Stages:
         for path in self.folder.glob(pattern):
             path.unlink()
 
-    def number_strata(self, plan: Plan) -> list[int]:
-        """Give each part its strata's numbers in the whole file; return the strata's sizes."""
-        numbering = frames.Numbering(plan.strata)
-        sizes = np.zeros(0, dtype=np.int64)
-        for part, found in enumerate(self.found("sums")):
-            numbers = np.zeros(1, dtype=np.int64)
+    def objects(self, name: str, count: int) -> Iterator[Any]:
+        """Read objects that tasks have left, one after the other."""
+        return (object_in(self.folder, f"{name}-{number}") for number in range(count))
+
+    def look(self, plan: Plan, source: pa.Schema) -> Plan:
+        """Find out how columns are coded, reading those whose types do not say it."""
+        finders = plan.finders(source)
+        if any(finder.needs_all for finder in finders.values()):
+            self.each_part(_tasks.look_part)
+            for found in self.objects("seen", len(self.sizes)):
+                for name, finder in finders.items():
+                    finder.join(found[name])
+        plan = plan.with_coders(finders)
+        keep_object(self.folder, "coded", plan)
+        return plan
+
+    def number_pieces(self, plan: Plan) -> tuple[list[Tally], list[int], Patterns]:
+        """Give each part its pieces' numbers in the whole file; return what all parts know, and the pieces' sizes."""
+        numbering, seen, lacking = frames.Numbering(plan.strata), PatternsSeen(plan.by_pattern), Counter[str]()
+        tallies: list[Tally] = []
+        numbers = []
+        for part, found in enumerate(self.objects("found", len(self.sizes))):
+            strata = np.zeros(1, dtype=np.int64)
             if plan.strata:
-                numbers = numbering.codes(pq.read_table(self.folder / f"strata-{part}.parquet"))
-            sizes = np.pad(sizes, (0, max(0, int(numbers.max()) + 1 - sizes.size)))
-            np.add.at(sizes, numbers, found["strata"])
-            keep(self.folder, f"stratum-numbers-{part}", numbers=numbers.astype(np.int32))
-        check_stratum_sizes(sizes, plan.k, plan.strata)
-        return [int(size) for size in sizes]
+                strata = numbering.codes(pq.read_table(self.folder / f"strata-{part}.parquet"))
+            numbers.append(seen.join(found.patterns, strata))
+            tallies = list(map(Tally.join, tallies, found.tallies)) if tallies else found.tallies
+            lacking.update(found.lacking)
+        check_missing(plan, tallies, lacking)
+        check_stratum_sizes(seen.strata_sizes, plan.k, plan.strata)
+        check_magnitudes(plan, tallies)
+        patterns = seen.pieces(plan.k)
+        for part, own in enumerate(numbers):
+            keep(self.folder, f"pieces-{part}", numbers=patterns.pieces[own].astype(np.int32))
+        sizes = np.bincount(patterns.pieces, weights=seen.sizes)
+        return tallies, [int(size) for size in sizes], patterns
 
-    def find_moments(self, plan: Plan) -> tuple[list[float], Moments]:
-        """Give each standardised column's sum of squares, and the columns' means and deviations."""
-        found = list(self.found("sums"))
-        lowest = np.min([part["lowest"] for part in found], axis=0)
-        highest = np.max([part["highest"] for part in found], axis=0)
-        check_magnitudes(plan.names, lowest, highest)
-        offsets = _rounded([part["sums"] for part in found]) / self.n
-        units = np.sqrt(self._sums("squares", offsets=offsets) / self.n)
-        units[lowest == highest] = 0.0
-        score_means = self._sums("scores", offsets=offsets, units=units) / self.n
-        totals = self._sums("score squares", offsets=offsets, units=units, score_means=score_means)
-        return [float(total) for total in totals], Moments(offsets, units)
+    def find_constants(self, plan: Plan, tallies: Sequence[Tally]) -> Known:
+        """Find the constants of all columns, a sum of each at a time, and place all records by them."""
+        running = {j: constants(plan.columns[j].kind, own.facts) for j, own in enumerate(tallies)}
+        sums: dict[int, Any] = dict.fromkeys(running)
+        found: dict[int, tuple[Facts, float]] = {}
+        for turn in count():
+            asked = {}
+            for j, steps in running.items():
+                if j not in found:
+                    try:
+                        asked[j] = steps.send(sums[j])
+                    except StopIteration as end:
+                        found[j] = end.value
+            if not asked:
+                break
+            keep_object(self.folder, f"terms-{turn}", asked)
+            self.each_part(_tasks.sum_part, turn)
+            parts = list(self.found(f"sums-{turn}"))
+            sums |= {j: round_digits(np.sum([part[str(j)] for part in parts], axis=0)) for j in asked}
+        known = Known.of(plan, tallies, [found[j] for j in sorted(found)])
+        keep_object(self.folder, "known", known)
+        self.each_part(_tasks.place_part)
+        return known
 
-    def _sums(self, what: str, **known: NDArray[np.float64]) -> NDArray[np.float64]:
-        keep(self.folder, "moments", **known)
-        self.each_part(_tasks.sum_part, what)
-        return _rounded([part["sums"] for part in self.found(what)])
-
-    def cut(self, plan: Plan, sizes: list[int], moments: Moments, most: int) -> tuple[list[int], list[int], int]:
+    def cut(self, plan: Plan, sizes: list[int], most: int) -> tuple[list[int], list[int], int]:
         """Cut nodes until none that is to be several blocks has more than `most` records.
 
         Returns the sizes of the nodes, the blocks to make of each, and the level on which they are all there.
@@ -331,10 +375,7 @@ class _Stages:
             self.forget(f"nodes-{level - 1}-*")
             if not opened:
                 return sizes, blocks, level
-            extremes = list(self.found(f"extremes-{level}"))
-            lowest = moments.scores(np.min([part["lowest"] for part in extremes], axis=0))
-            highest = moments.scores(np.max([part["highest"] for part in extremes], axis=0))
-            columns = np.argmax(highest - lowest, axis=0)
+            columns = self._to_cut(level, np.array([sizes[node] for node in opened]))
             lower = [lower_part.py_func(sizes[node], blocks[node], k, max_block) for node in opened]
             keys, taken = self._select(level, slots, columns, np.array(lower))
             level += 1
@@ -351,6 +392,14 @@ class _Stages:
                 sizes.append(sizes[node] - size)
                 blocks.append(blocks[node] - blocks[node] // 2)
                 sizes[node], blocks[node] = size, blocks[node] // 2
+
+    def _to_cut(self, level: int, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Give the coordinate by which each open node is cut."""
+        parts = list(self.found(f"extremes-{level}"))
+        lows, highs = np.min([part["lowest"] for part in parts], 0), np.max([part["highest"] for part in parts], 0)
+        at_lows = np.sum([np.where(part["lowest"] == lows, part["at_lowest"], 0) for part in parts], axis=0)
+        at_highs = np.sum([np.where(part["highest"] == highs, part["at_highest"], 0) for part in parts], axis=0)
+        return widest_to_cut(lows, highs, np.maximum(at_lows, at_highs), sizes)
 
     def _select(
         self, level: int, slots: NDArray[np.int64], columns: NDArray[np.int64], ranks: NDArray[np.int64]
@@ -383,8 +432,8 @@ class _Stages:
         before = np.cumsum(equal, axis=0) - equal
         return prefixes, np.clip(ranks - before, 0, equal)
 
-    def mask(self, plan: Plan, sizes: list[int], blocks: list[int], level: int, most: int) -> Figures:
-        """Bring each region's records together and mask them."""
+    def mask(self, settled: Settled, sizes: list[int], blocks: list[int], level: int, most: int) -> tuple[Figures, int]:
+        """Bring each region's records together and mask them; give what is known of all, and how many there are."""
         bounds = [0]
         held = 0
         for node, size in enumerate(sizes):
@@ -394,24 +443,42 @@ class _Stages:
             held += size
         bounds.append(len(sizes))
         region_sizes = np.add.reduceat(sizes, bounds[:-1])
-        keep_object(self.folder, "settled", plan)
-        keep(self.folder, "regions", bounds=bounds, sizes=sizes, blocks=blocks, parts=len(self.sizes))
-        self.each_part(_tasks.scatter_part, level)
+        keep_object(self.folder, "settled", settled)
+        keep(self.folder, "regions", bounds=bounds, sizes=sizes, blocks=blocks)
+        self.forget("coordinates-*")
+        self.each_part(_regions.scatter_part, level)
         self.forget("columns-*")
-        ends = [_tasks.matrix_of(self.folder, f"ends-{part}")[bounds] for part in range(len(self.sizes))]
+        ends = [matrix_of(self.folder, f"ends-{part}")[bounds] for part in range(len(self.sizes))]
         counts = np.diff(ends, axis=1)
         keep(self.folder, "before", records=np.cumsum(counts, axis=0) - counts)
-        self.each(_tasks.mask_region, [int(size) for size in region_sizes], done=self.n)
+        self.each(_regions.mask_region, [int(size) for size in region_sizes], done=self.n)
         self.forget("scattered-*")
-        found = [kept(self.folder, f"figures-{region}") for region in range(len(region_sizes))]
-        return reduce(Figures.join, (Figures(int(own["n_groups"]), own["errors"]) for own in found))
+        return reduce(Figures.join, self.objects("figures", len(region_sizes))), len(region_sizes)
+
+    def take_turns(self, settled: Settled, n_regions: int) -> Known:
+        """Let groups choose in turn what they release, and put it in place; tell which categories are released."""
+        plan, known, regions = settled.plan, settled.known, range(n_regions)
+        if plan.by_turns and plan.rule.nominal == "draw":
+            lowest = [np.array(matrix_of(self.folder, f"lowest-{region}")) for region in regions]
+            for region, drawn in enumerate(draws_of_blocks(plan, lowest)):
+                keep_matrix(self.folder, f"drawn-{region}", drawn)
+        for j in plan.by_turns if plan.rule.nominal != "draw" else ():
+            for region, chosen in enumerate(settle_turns(known, j, list(self.objects(f"turns-{j}", n_regions)))):
+                keep_matrix(self.folder, f"chosen-{j}-{region}", chosen)
+        if settled.masked == "filled":
+            self.each(_regions.fill_region, [1] * n_regions)
+            self.forget("masked-*")
+            found = [kept(self.folder, f"used-{region}") for region in regions]
+            used = {j: np.any([own[str(j)] for own in found], axis=0) for j in settled.with_dictionaries}
+            known = replace(known, used=used)
+        keep_object(self.folder, "released", known)
+        return known
+
+    def lost(self) -> Lost:
+        """Give what is lost in what the workers have written."""
+        lost: Lost = reduce(Lost.join, self.objects("lost", len(self.sizes)))
+        return lost
 
     def count_alike(self) -> int:
         """Give the fewest records that are alike in what the workers have written."""
-        return fewest_alike([_tasks.matrix_of(self.folder, f"digests-{part}") for part in range(len(self.sizes))])
-
-
-def _rounded(digits: list[NDArray[np.int64]]) -> NDArray[np.float64]:
-    """Round each column's sum, the digits of which come in parts."""
-    total = sum(digits, start=np.zeros_like(NO_SUM))
-    return np.array([round_digits(column) for column in total])
+        return fewest_alike([matrix_of(self.folder, f"digests-{part}") for part in range(len(self.sizes))])

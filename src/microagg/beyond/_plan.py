@@ -1,38 +1,43 @@
-"""What is to be done with a file, and how a block of it is masked: the same whoever does it."""
+"""What is to be done with a file, and what is known of it: the same whoever does it."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from microagg._kernels.sums import exact_digits
-from microagg.aggregate import released_values
+from microagg.checks import refuse_missing
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.grouping import Grouping, checked_groups
+from microagg.grouping import Grouping, check_kinds
 from microagg.io import frames
-from microagg.io._native import numbers_like
+from microagg.io.coding import Asked, CategoryCoder, Coder, Finder, finder_for, written_table
 from microagg.io.promise import Promise
-from microagg.partition.refine import refine
+from microagg.kinds import Cells, Facts, Kind, Nominal, Rule
+from microagg.moments import Sums
+from microagg.prepare.embedding import Space
 from microagg.recipe import Recipe
+from microagg.rounding import Steps, is_rounded, power_asked, spread_of
 from microagg.schema import Role, Schema
-
-NO_SUM = np.zeros(exact_digits(np.zeros(1)).size, dtype=np.int64)
-"""The digits of a sum of nothing."""
+from microagg.table import Coded, Table
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be done, checked: the recipe, settled but for the way to search, and what follows from it."""
+    """What is to be done, checked: the recipe, settled but for the way to search, and what follows from it.
+
+    `coders` are those of the columns to mask, once the file has been looked at.
+    """
 
     recipe: Recipe
     schema: Schema
     grouping: Grouping
-    rounded: list[int]  # the columns, by number, that are rounded to whole numbers
+    wishes: Mapping[str, Asked]
+    coders: tuple[Coder, ...] = ()
 
     @property
     def k(self) -> int:
@@ -59,88 +64,173 @@ class Plan:
         """What must hold of what is written."""
         return Promise(self.k, tuple(self.names), tuple(self.strata))
 
-    def searching(self, largest: int) -> "Plan":
-        """Give the plan with the way to search settled by the size of the largest block."""
-        return replace(self, grouping=self.grouping.searching(largest, len(self.names)))
+    @property
+    def rule(self) -> Rule:
+        """How groups are represented."""
+        masking = self.recipe.masking
+        return Rule(self.k, masking.aggregate, masking.nominal, masking.spike_totals, masking.nominal_seed)
 
-    def numbers(self, table: pa.Table) -> list[NDArray[np.float64]]:
-        """Give the columns to mask of a table, or say why they cannot be masked."""
-        opened = frames.open_frame(table)
-        frames.check_numeric(opened, self.names)
-        frames.check_complete(opened, [*self.names, *self.strata])
-        return list(frames.to_columns(opened, self.names))
+    @property
+    def by_pattern(self) -> bool:
+        """Whether records that lack the same are grouped among themselves."""
+        return bool(self.recipe.masking.missing == "pattern")
 
-    def released(self, table: pa.Table, masked: NDArray[np.float64]) -> pa.Table:
-        """Give what is released of a table, the masked columns (d, rows) in their places."""
+    def finders(self, source: pa.Schema) -> dict[str, Finder]:
+        """Give what finds out how the columns to mask are coded."""
+        empty = nw.from_native(source.empty_table(), eager_only=True)
+        return {name: finder_for(empty.get_column(name), name, wish) for name, wish in self.wishes.items()}
+
+    def look(self, finders: Mapping[str, Finder], table: pa.Table) -> None:
+        """Look at some records for how their columns are coded."""
         frame = nw.from_native(table, eager_only=True)
-        replaced = {}
-        for j, name in enumerate(self.names):
-            values = masked[j].astype(np.int64) if j in self.rounded else masked[j]
-            replaced[name] = numbers_like(frame.get_column(name), values)
-        return frames.with_columns(frame, self.schema.released, replaced)
+        for name in frame.columns:
+            finders[name].see(frame.get_column(name))
 
-    def released_schema(self, source: pa.Schema) -> pa.Schema:
-        """Give the columns of what is released and their types."""
-        empty = pa.table({name: pa.array([], source.field(name).type) for name in self.schema.released})
-        return self.released(empty, np.empty((len(self.names), 0))).schema
+    def with_coders(self, finders: Mapping[str, Finder]) -> "Plan":
+        """Give the plan with the coders that were found, or say what the columns' kinds do not allow."""
+        plan = replace(self, coders=tuple(finder.coder() for finder in finders.values()))
+        check_kinds(Table(plan.columns), plan.grouping, plan.recipe)
+        return plan
+
+    @cached_property
+    def columns(self) -> tuple[Coded, ...]:
+        """The columns to mask, without a cell."""
+        nothing = Cells(np.empty(0))
+        return tuple(Coded(one.name, one.kind, nothing, one.shown, one.importance) for one in self.coders)
+
+    def table(self, cells: Sequence[Cells]) -> Table:
+        """Give a table of cells of the columns to mask."""
+        return Table(tuple(column.with_cells(own) for column, own in zip(self.columns, cells, strict=True)))
+
+    def coded(self, table: pa.Table) -> Table:
+        """Code the columns to mask of a table."""
+        return written_table(nw.from_native(table, eager_only=True), self.coders)
+
+    def with_dictionaries(self, source: pa.Schema) -> list[int]:
+        """Give the columns to mask, by number, whose categories the file keeps in dictionaries."""
+        kept = {name for name in self.names if pa.types.is_dictionary(source.field(name).type)}
+        return [j for j, one in enumerate(self.coders) if isinstance(one, CategoryCoder) and one.name in kept]
+
+    @property
+    def by_turns(self) -> list[int]:
+        """The columns, by number, whose groups must choose in turn over the whole file."""
+        return [j for j, column in enumerate(self.columns) if isinstance(column.kind, Nominal)]
 
 
-class Moments(NamedTuple):
-    """Each column's mean and standard deviation, 0 for a constant one."""
+class Tally(NamedTuple):
+    """What is known of a column from a part of the file; what several know can be joined."""
 
-    offsets: NDArray[np.float64]
-    units: NDArray[np.float64]
+    facts: Facts
+    steps: Steps
 
-    def scores(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Standardise values (d, n)."""
-        units = self.units[:, None]
-        return np.divide(values - self.offsets[:, None], units, out=np.zeros(values.shape), where=units != 0)
+    def join(self, other: "Tally") -> "Tally":
+        """Give what is known from both parts."""
+        return Tally(self.facts.join(other.facts), self.steps.join(other.steps))
 
 
-def check_magnitudes(names: list[str], lowest: NDArray[np.float64], highest: NDArray[np.float64]) -> None:
+def tally(plan: Plan, table: Table) -> list[Tally]:
+    """Count what must be known of some records."""
+    rounding = plan.recipe.masking.rounding
+    found = []
+    for column in table:
+        wanted = is_rounded(column, rounding) and power_asked(column.name, rounding) is None
+        found.append(Tally(column.kind.count(column.cells), Steps.of(column.cells.known) if wanted else Steps()))
+    return found
+
+
+def constants(kind: Kind, facts: Facts) -> Sums[tuple[Facts, float]]:
+    """Complete the facts of a column, and give what one value for all would lose."""
+    whole = yield from kind.constants(facts)
+    return whole, (yield from kind.base(whole))
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a whole file.
+
+    Attributes
+    ----------
+    facts : tuple of Facts
+        Of each column to mask.
+    bases : tuple of float
+        What one value for all would lose.
+    powers : tuple
+        The power of ten that released values are multiples of; None where they are not rounded.
+    space : Space
+        Where records lie.
+    used : dict
+        Of categories and levels, by the column's number, which are released: values first, then codes.
+    """
+
+    facts: tuple[Facts, ...]
+    bases: tuple[float, ...]
+    powers: tuple[int | None, ...]
+    space: Space
+    used: Mapping[int, NDArray[np.bool_]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, plan: Plan, tallies: Sequence[Tally], found: Sequence[tuple[Facts, float]]) -> "Known":
+        """Bring together what was counted and what `constants` found."""
+        masking = plan.recipe.masking
+        powers: list[int | None] = []
+        facts = [one for one, _ in found]
+        for column, own, one in zip(plan.columns, tallies, facts, strict=True):
+            power = power_asked(column.name, masking.rounding)
+            if power is None and is_rounded(column, masking.rounding):
+                power = own.steps.power(_spread(one))
+            powers.append(power if is_rounded(column, masking.rounding) else None)
+        space = Space.of(plan.columns, facts, masking.scale, masking.spike)
+        return cls(tuple(facts), tuple(base for _, base in found), tuple(powers), space)
+
+
+def _spread(facts: Facts) -> Callable[[], float]:
+    return lambda: spread_of(*facts.moments)
+
+
+def missing_in_strata(plan: Plan, table: pa.Table) -> dict[str, int]:
+    """Count the missing values of strata, where they are refused."""
+    if plan.recipe.masking.missing != "error":
+        return {}
+    missing = frames.missing_rows(nw.from_native(table, eager_only=True), plan.strata)
+    return {name: int(np.count_nonzero(rows)) for name, rows in missing.items()}
+
+
+def check_missing(plan: Plan, tallies: Sequence[Tally], in_strata: Mapping[str, int]) -> None:
+    """Refuse missing values, where that is asked for."""
+    if plan.recipe.masking.missing == "error":
+        found = {name: own.facts.n_records - own.facts.n_known for name, own in zip(plan.names, tallies, strict=True)}
+        refuse_missing({**found, **in_strata})
+
+
+def check_magnitudes(plan: Plan, tallies: Sequence[Tally]) -> None:
     """Refuse columns whose squares would leave the range of numbers."""
-    for name, largest in zip(names, np.maximum(np.abs(lowest), np.abs(highest)), strict=True):
+    for column, own in zip(plan.columns, tallies, strict=True):
+        largest = max(abs(own.facts.lowest), abs(own.facts.highest)) if own.facts.n_known else 0.0
         if not 2.0**-400 < largest < 2.0**400 and largest > 0:
-            raise InvalidData(f"column {name!r} has values too large or small to square. Scale it first.")
+            raise InvalidData(f"column {column.name!r} has values too large or small to square. Scale it first.")
 
 
-class Figures(NamedTuple):
-    """What is known of masked blocks; those of several can be joined in any order."""
-
-    n_groups: int
-    errors: NDArray[np.int64]  # (d, digits): exact sums of squared differences of the scores
-
-    def join(self, other: "Figures") -> "Figures":
-        """Give the figures of both."""
-        return Figures(self.n_groups + other.n_groups, self.errors + other.errors)
-
-
-class Outcome(NamedTuple):
-    """What is known when a file has been masked."""
-
-    n_records: int
-    n_blocks: int
-    options: dict[str, Any]  # the method's, with "auto" settled
-    k_achieved: int  # counted on what was written
-    figures: Figures
-    totals: list[float]  # each standardised column's sum of squares about its mean
+def released(plan: Plan, known: Known, table: pa.Table, masked: Table) -> pa.Table:
+    """Give what is released of a table, the masked columns in their places."""
+    frame = nw.from_native(table, eager_only=True)
+    replaced = {}
+    for column, coder, power in zip(masked, plan.coders, known.powers, strict=True):
+        whole = power is not None and power >= 0
+        replaced[column.name] = coder.series(column.cells, frame.get_column(column.name), whole=whole)
+    fresh = frames.with_columns(frame, plan.schema.released, replaced)
+    for j, used in known.used.items():
+        coder, place = plan.coders[j], fresh.column_names.index(plan.names[j])
+        kind = fresh.schema.field(place).type
+        if isinstance(coder, CategoryCoder) and pa.types.is_dictionary(kind):
+            # One dictionary for all parts: its order may mean something.
+            fresh = fresh.set_column(place, plan.names[j], coder.array(masked.columns[j].cells, kind, used))
+    return fresh
 
 
-def mask_block(
-    plan: Plan, moments: Moments, original: NDArray[np.float64], check: Callable[[], None]
-) -> tuple[NDArray[np.float64], Figures]:
-    """Replace a block's values (d, n) by its groups'."""
-    scores = moments.scores(original)
-    labels = checked_groups(plan.grouping.partition(scores.T, plan.k, progress=lambda *_: check()), scores, plan.k)
-    how = plan.recipe.refine
-    if how.effort is not None:
-        labels = refine(
-            scores.T, labels, plan.k, effort=how.effort, seed=how.seed, n_jobs=1, progress=lambda *_: check()
-        ).labels
-    released = released_values(original, labels, plan.recipe.masking.aggregate)
-    released[plan.rounded] = np.rint(released[plan.rounded])
-    errors = np.array([exact_digits(column) for column in (scores - moments.scores(released)) ** 2])
-    return released, Figures(int(labels.max()) + 1, errors)
+def released_schema(plan: Plan, known: Known, source: pa.Schema) -> pa.Schema:
+    """Give the columns of what is released and their types."""
+    empty = pa.table({name: pa.array([], source.field(name).type) for name in plan.schema.released})
+    return released(plan, known, empty, Table(plan.columns)).schema
 
 
 def check_replaceable(path: Path) -> None:

@@ -1,36 +1,32 @@
-"""What workers do, one part or region of a file at a time.
+"""What workers do with the parts of a file, one at a time.
 
-A task is told a folder and a number. All else it reads from that folder, and what it finds it leaves there, written
-under another name and renamed when whole: nothing of the data passes through a scheduler or its logs, and a task
-that is run again, because its worker died, leaves what it left before.
+A task is told a folder and a number. All else it reads from that folder, and what it finds it leaves there: nothing of
+the data passes through a scheduler or its logs, and a task that is run again, because its worker died, leaves what it
+left before.
 
-A part is a run of row groups. A region is a set of whole nodes of the tree of cuts that one worker masks.
+A part is a run of row groups. What is done with regions, which one worker masks, is in `_regions`.
 """
 
-import functools
-import os
-import pickle
 import signal
-import tempfile
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import reduce
 from itertools import groupby
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from microagg._kernels.alike import NO_DIGESTS, in_order
 from microagg._kernels.sums import exact_digits
-from microagg.beyond._plan import NO_SUM, Figures, Moments, Plan, mask_block
-from microagg.blocking.median import median_pieces
+from microagg.beyond._folder import keep, keep_matrix, keep_object, kept, matrix_of, object_of, whole_file_in
+from microagg.beyond._plan import Plan, Tally, missing_in_strata, tally
 from microagg.io import frames
-from microagg.io.batches import parquet_writer, read_row_groups
-from microagg.io.promise import digests_written
-from microagg.io.read_back import read_back
+from microagg.io.batches import read_row_groups
+from microagg.kinds import Cells
+from microagg.prepare.patterns import PatternsSeen
 
 WIDTHS = (13, 13, 13, 13, 12)
 """Bits of a key that are counted in each pass; 64 in all."""
@@ -48,67 +44,12 @@ class Work(NamedTuple):
     key: bytes  # of the digests of what is written
 
 
-class _Plain:
-    """A file that NumPy does not know for one: it then writes in a way that tells when the disk is full."""
+class Found(NamedTuple):
+    """What a part tells of the file: its columns, what its records lack and where, missing values of strata."""
 
-    def __init__(self, file: BinaryIO) -> None:
-        self.write = file.write
-
-
-@contextmanager
-def _whole(path: Path) -> Iterator[BinaryIO]:
-    """Open a file that appears when it is whole."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def keep(folder: Path, name: str, **arrays: Any) -> None:
-    """Leave arrays in the folder under a name."""
-    with _whole(folder / f"{name}.npz") as file:
-        np.savez(file, **arrays)
-
-
-def kept(folder: Path, name: str) -> dict[str, NDArray[Any]]:
-    """Give arrays that were left in the folder."""
-    with np.load(folder / f"{name}.npz") as found:
-        return dict(found)
-
-
-def keep_matrix(folder: Path, name: str, matrix: NDArray[Any]) -> None:
-    """Leave one array such that parts of it can be read."""
-    with _whole(folder / f"{name}.npy") as file:
-        np.save(_Plain(file), matrix)
-
-
-def matrix_of(folder: Path, name: str) -> NDArray[Any]:
-    """Give an array that was left in the folder, to be read where it is looked at."""
-    return np.asanyarray(np.load(folder / f"{name}.npy", mmap_mode="r"))
-
-
-def keep_object(folder: Path, name: str, thing: Any) -> None:
-    """Leave an object."""
-    import cloudpickle  # comes with Dask; it also takes what a session at the prompt defines
-
-    with _whole(folder / f"{name}.pickle") as file:
-        cloudpickle.dump(thing, file)
-
-
-@functools.lru_cache(maxsize=4)
-def object_of(folder: Path, name: str) -> Any:
-    """Give an object that was left in the folder, to which only its owner can write."""
-    return pickle.loads((folder / f"{name}.pickle").read_bytes())
-
-
-def moments_in(folder: Path) -> Moments:
-    """Give the columns' moments, once they are known."""
-    found = kept(folder, "moments")
-    return Moments(found["offsets"], found["units"])
+    tallies: list[Tally]
+    patterns: PatternsSeen
+    lacking: Counter[str]
 
 
 def tables_of(work: Work, part: int, columns: list[str]) -> Iterator[pa.Table]:
@@ -117,66 +58,98 @@ def tables_of(work: Work, part: int, columns: list[str]) -> Iterator[pa.Table]:
         yield from read_row_groups(path, [number for _, number in groups], columns)
 
 
-def read_part(folder: Path, part: int) -> None:
-    """Copy the columns to mask; number the strata of this part and sum its columns."""
+def cells_in(folder: Path, name: str, number: int, rows: slice = slice(None)) -> list[Cells]:
+    """Give the cells of some rows, in all columns, that were left for a part or region."""
+    values, states = matrix_of(folder, f"{name}-{number}"), matrix_of(folder, f"{name}-states-{number}")
+    own = [np.array(column[rows]) for column in states] if states.size else [None] * len(values)
+    return [
+        Cells(np.array(column[rows]), None if kinds is None or not kinds.any() else kinds)
+        for column, kinds in zip(values, own, strict=True)
+    ]
+
+
+def keep_cells(folder: Path, name: str, number: int, cells: list[Cells]) -> None:
+    """Leave the cells of all columns of a part or region."""
+    keep_matrix(folder, f"{name}-{number}", np.array([own.values for own in cells]))
+    states = np.zeros((0, 0), dtype=np.uint8)
+    if any(own.states is not None for own in cells):
+        states = np.array([own.all_states for own in cells])
+    keep_matrix(folder, f"{name}-states-{number}", states)
+
+
+def look_part(folder: Path, part: int) -> None:
+    """Look at this part for how its columns are coded."""
     work = object_of(folder, "work")
-    plan, n = work.plan, work.sizes[part]
-    columns = np.empty((len(plan.names), n))
-    codes = np.zeros(n, dtype=np.int32)
-    numbering, examples = frames.Numbering(plan.strata), []
-    start, known = 0, 0
-    for table in tables_of(work, part, [*plan.names, *plan.strata]):
-        stop = start + table.num_rows
+    finders = work.plan.finders(work.source)
+    names = [name for name, finder in finders.items() if finder.needs_all]
+    for table in tables_of(work, part, names):
         if table.num_rows:
-            columns[:, start:stop] = plan.numbers(table)
-        if table.num_rows and plan.strata:
-            codes[start:stop] = numbering.codes(table)
-            found, first = np.unique(codes[start:stop], return_index=True)
+            work.plan.look(finders, table)
+    keep_object(folder, f"seen-{part}", finders)
+
+
+def read_part(folder: Path, part: int) -> None:
+    """Copy the columns to mask; number the strata of this part and count what must be known of its columns."""
+    work, plan = object_of(folder, "work"), object_of(folder, "coded")
+    numbering, examples = frames.Numbering(plan.strata), []
+    seen, lacking, known = PatternsSeen(plan.by_pattern), Counter[str](), 0
+    tables, codes = [], []
+    for table in tables_of(work, part, [*plan.names, *plan.strata]):
+        if table.num_rows == 0:
+            continue
+        tables.append(plan.coded(table))
+        strata = np.zeros(table.num_rows, dtype=np.int64)
+        if plan.strata:
+            strata = numbering.codes(table)
+            found, first = np.unique(strata, return_index=True)
             fresh = table.select(plan.strata).take(first[found >= known])
             examples.append(pa.table({name: _decoded(fresh[name].combine_chunks()) for name in plan.strata}))
             known = max(known, int(found[-1]) + 1)
-        start = stop
-    keep_matrix(folder, f"columns-{part}", columns)
-    keep_matrix(folder, f"codes-{part}", codes)
+        codes.append(seen.codes(tables[-1], strata).astype(np.int32))
+        lacking.update(missing_in_strata(plan, table))
+    columns = [Cells.joined([column.cells for column in own]) for own in zip(*tables, strict=True)]
+    keep_cells(folder, "columns", part, columns)
+    keep_matrix(folder, f"codes-{part}", np.concatenate(codes))
     if plan.strata:
-        with _whole(folder / f"strata-{part}.parquet") as file:
+        with whole_file_in(folder / f"strata-{part}.parquet") as file:
             pq.write_table(pa.concat_tables(examples), file)
-    sums = np.array([exact_digits(column) for column in columns]) if n else np.tile(NO_SUM, (len(columns), 1))
-    lowest, highest = columns.min(axis=1, initial=np.inf), columns.max(axis=1, initial=-np.inf)
-    keep(folder, f"sums-{part}", sums=sums, lowest=lowest, highest=highest, strata=np.bincount(codes))
+    tallies = [reduce(Tally.join, own) for own in zip(*(tally(plan, table) for table in tables), strict=True)]
+    keep_object(folder, f"found-{part}", Found(tallies, seen, lacking))
 
 
 def _decoded(array: Any) -> Any:
     return array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array
 
 
-def sum_part(folder: Path, part: int, what: str) -> None:
-    """Sum this part's squared distances to the mean, its scores, or their squared distances to theirs."""
-    columns = matrix_of(folder, f"columns-{part}")
-    known = kept(folder, "moments")
-    if what == "squares":
-        values = (columns - known["offsets"][:, None]) ** 2
-    else:
-        values = Moments(known["offsets"], known["units"]).scores(columns)
-        if what == "score squares":
-            values = (values - known["score_means"][:, None]) ** 2
-    keep(folder, f"{what}-{part}", sums=np.array([exact_digits(column) for column in values]))
+def sum_part(folder: Path, part: int, turn: int) -> None:
+    """Sum what the columns ask for, exactly: `terms-TURN` has it by their numbers."""
+    asked = object_of(folder, f"terms-{turn}")
+    cells = cells_in(folder, "columns", part)
+    sums = {str(j): exact_digits(terms(cells[j].known)) for j, terms in asked.items()}
+    keep(folder, f"sums-{turn}-{part}", **sums)
+
+
+def place_part(folder: Path, part: int) -> None:
+    """Place the records of this part in space."""
+    plan, known = object_of(folder, "coded"), object_of(folder, "known")
+    table = plan.table(cells_in(folder, "columns", part))
+    keep_matrix(folder, f"coordinates-{part}", known.space.place(table).coordinates)
 
 
 def cut_part(folder: Path, part: int, level: int) -> None:
     """Send each record to its node on this level; give the extremes of the nodes that are to be cut.
 
     `cuts-LEVEL` holds, for each node of the level above, its slot among those that were cut (-1: none), and for
-    each slot the column, the key of the last record of the lower part, the number of the upper part, and how many
+    each slot the coordinate, the key of the last record of the lower part, the number of the upper part, and how many
     records with just that key each part sends to the lower one; and the slots of the nodes of this level.
     """
-    columns = matrix_of(folder, f"columns-{part}")
+    coordinates = matrix_of(folder, f"coordinates-{part}")
     if level == 0:
-        nodes = kept(folder, f"stratum-numbers-{part}")["numbers"][matrix_of(folder, f"codes-{part}")]
+        nodes = kept(folder, f"pieces-{part}")["numbers"][matrix_of(folder, f"codes-{part}")]
     else:
         nodes = np.array(matrix_of(folder, f"nodes-{level - 1}-{part}"))
         cuts = kept(folder, f"cuts-{level}")
-        rows, slots, keys = _keys(columns, nodes, cuts["slots"], cuts["columns"], moments_in(folder))
+        rows, slots, keys = _keys(coordinates, nodes, cuts["slots"], cuts["columns"])
         cut = cuts["keys"][slots]
         upper = keys > cut
         equal = np.flatnonzero(keys == cut)
@@ -187,22 +160,32 @@ def cut_part(folder: Path, part: int, level: int) -> None:
     n_open = int(slots.max(initial=-1)) + 1
     rows = np.flatnonzero(slots[nodes] >= 0)
     order = rows[np.argsort(slots[nodes[rows]], kind="stable")]
-    present, starts = np.unique(slots[nodes[order]], return_index=True)
-    lowest, highest = np.full((len(columns), n_open), np.inf), np.full((len(columns), n_open), -np.inf)
-    if order.size:
-        for j, column in enumerate(columns):
-            values = column[order]
-            lowest[j, present] = np.minimum.reduceat(values, starts)
-            highest[j, present] = np.maximum.reduceat(values, starts)
-    keep(folder, f"extremes-{level}-{part}", lowest=lowest, highest=highest)
+    present, starts, sizes = np.unique(slots[nodes[order]], return_index=True, return_counts=True)
+    shape = coordinates.shape[0], n_open
+    lowest, highest = np.full(shape, np.inf), np.full(shape, -np.inf)
+    at_lowest, at_highest = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    for j in range(coordinates.shape[0] if order.size else 0):
+        values = coordinates[j][order]
+        low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+        lowest[j, present], highest[j, present] = low, high
+        at_lowest[j, present] = np.add.reduceat((values == np.repeat(low, sizes)).astype(np.int64), starts)
+        at_highest[j, present] = np.add.reduceat((values == np.repeat(high, sizes)).astype(np.int64), starts)
+    keep(
+        folder,
+        f"extremes-{level}-{part}",
+        lowest=lowest,
+        highest=highest,
+        at_lowest=at_lowest,
+        at_highest=at_highest,
+    )
 
 
 def count_part(folder: Path, part: int, level: int, turn: int) -> None:
     """Count the records of each open node by the next bits of their keys, where the bits before are the cut's."""
-    columns = matrix_of(folder, f"columns-{part}")
+    coordinates = matrix_of(folder, f"coordinates-{part}")
     nodes = matrix_of(folder, f"nodes-{level}-{part}")
     sought = kept(folder, f"sought-{level}-{turn}")
-    _, slots, keys = _keys(columns, nodes, sought["slots"], sought["columns"], moments_in(folder))
+    _, slots, keys = _keys(coordinates, nodes, sought["slots"], sought["columns"])
     below = 64 - sum(WIDTHS[: turn + 1])
     digits = keys >> np.uint64(below)
     if turn > 0:
@@ -216,21 +199,19 @@ def count_part(folder: Path, part: int, level: int, turn: int) -> None:
 
 
 def _keys(
-    columns: NDArray[np.float64],
+    coordinates: NDArray[np.float64],
     nodes: NDArray[np.int32],
     slots_of_nodes: NDArray[np.int64],
     columns_of_slots: NDArray[np.int64],
-    moments: Moments,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
-    """Give the rows in open nodes, their slots, and their scores in the node's column as integers of the same order."""
+    """Give the rows in open nodes, their slots, and their node's coordinate as integers of the same order."""
     slots = slots_of_nodes[nodes]
     rows = np.flatnonzero(slots >= 0)
     slots = slots[rows]
     keys = np.empty(rows.size)
     for j in np.unique(columns_of_slots):
         mine = columns_of_slots[slots] == j
-        own = Moments(moments.offsets[j : j + 1], moments.units[j : j + 1])
-        keys[mine] = own.scores(columns[j, rows[mine]][None])[0]
+        keys[mine] = coordinates[j, rows[mine]]
     bits = (keys + 0.0).view(np.uint64)  # + 0.0: no negative zero
     sign = np.uint64(1 << 63)
     return rows, slots, np.where(bits & sign, ~bits, bits | sign)
@@ -243,74 +224,6 @@ def _places_within(slots: NDArray[np.int64]) -> NDArray[np.int64]:
     places = np.empty(slots.size, dtype=np.int64)
     places[order] = np.arange(slots.size) - np.repeat(starts, sizes)
     return places
-
-
-def scatter_part(folder: Path, part: int, level: int) -> None:
-    """Lay this part's records node by node, in the order of rows within each."""
-    columns = matrix_of(folder, f"columns-{part}")
-    nodes = matrix_of(folder, f"nodes-{level}-{part}")
-    order = np.argsort(nodes, kind="stable")
-    n_nodes = kept(folder, "regions")["sizes"].size
-    keep_matrix(folder, f"scattered-{part}", np.asarray(columns[:, order]))
-    keep_matrix(folder, f"order-{part}", order)
-    keep_matrix(folder, f"ends-{part}", np.concatenate([[0], np.cumsum(np.bincount(nodes, minlength=n_nodes))]))
-
-
-def mask_region(folder: Path, region: int) -> None:
-    """Cut the nodes of a region into blocks and mask them."""
-    plan, moments, regions = object_of(folder, "settled"), moments_in(folder), kept(folder, "regions")
-    first, last = regions["bounds"][region], regions["bounds"][region + 1]
-    found, nodes = [], []
-    for part in range(int(regions["parts"])):
-        ends = matrix_of(folder, f"ends-{part}")[first : last + 1]
-        found.append(np.asarray(matrix_of(folder, f"scattered-{part}")[:, ends[0] : ends[-1]]))
-        nodes.append(np.repeat(np.arange(last - first), np.diff(ends)))
-    columns = np.concatenate(found, axis=1)
-    order = np.argsort(np.concatenate(nodes), kind="stable")
-    figures = []
-    start = 0
-    for node in range(first, last):
-        rows = order[start : start + regions["sizes"][node]]
-        start += rows.size
-        pieces = median_pieces(
-            columns, *moments, plan.max_block, plan.k, rows=rows, blocks=int(regions["blocks"][node])
-        )
-        for piece in pieces:
-            columns[:, piece], own = mask_block(plan, moments, np.ascontiguousarray(columns[:, piece]), lambda: None)
-            figures.append(own)
-    keep_matrix(folder, f"masked-{region}", columns)
-    joined = functools.reduce(Figures.join, figures)
-    keep(folder, f"figures-{region}", n_groups=joined.n_groups, errors=joined.errors)
-
-
-def write_part(folder: Path, part: int) -> None:
-    """Write the released columns of a part, row group by row group; leave the digests of what was written."""
-    work = object_of(folder, "work")
-    bounds = kept(folder, "regions")["bounds"]
-    ends = matrix_of(folder, f"ends-{part}")[bounds]
-    before = kept(folder, "before")["records"][part]  # of earlier parts, in each region
-    masked = np.empty((len(work.plan.names), work.sizes[part]))
-    order = matrix_of(folder, f"order-{part}")
-    for region in range(bounds.size - 1):
-        begin, end = ends[region], ends[region + 1]
-        if begin < end:
-            values = matrix_of(folder, f"masked-{region}")[:, before[region] : before[region] + end - begin]
-            masked[:, order[begin:end]] = values
-
-    def count(fresh: Path) -> None:
-        promise = work.plan.promise
-        tables = read_back(fresh, target, schema, promise.columns)
-        found = digests_written(promise, tables, work.sizes[part], target.name, work.key)
-        digests = np.concatenate([NO_DIGESTS, *(one for (one,) in found)], axis=1)
-        keep_matrix(folder, f"digests-{part}", in_order(digests))
-
-    target, schema = work.target / work.names[part], work.plan.released_schema(work.source)
-    with parquet_writer(target, schema, work.target.parent, count) as writer:
-        start = 0
-        for table in tables_of(work, part, work.plan.schema.released):
-            stop = start + table.num_rows
-            writer.write_table(work.plan.released(table, masked[:, start:stop]), row_group_size=max(1, table.num_rows))
-            start = stop
 
 
 def leave_interrupts() -> None:

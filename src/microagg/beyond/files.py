@@ -11,19 +11,21 @@ from pathlib import Path
 from typing import Any
 
 from microagg import __version__
-from microagg._kernels.sums import round_digits
 from microagg.beyond import _local
 from microagg.beyond._plan import Plan, check_replaceable
 from microagg.checks import check_absent, check_jobs, check_option, check_whole
 from microagg.errors import InvalidData, InvalidParameter, setting
-from microagg.evaluate.loss import InformationLoss, loss_of_sums
+from microagg.evaluate.loss import InformationLoss
 from microagg.grouping import DEFAULT_BLOCK, resolve_method
 from microagg.io._kinds import kind_of
 from microagg.io.batches import Batches
 from microagg.partition import groups_each_column
 from microagg.progress import Progress
-from microagg.recipe import OF_PROTECT, PARTS, Blocks, Method, Recipe, Roles, choices_of
+from microagg.recipe import OF_PROTECT, PARTS, Blocks, Recipe, Roles, choices_of
 from microagg.recipe._signature import recipe_of, takes
+from microagg.recipe.wishes import asked_of, settled_kinds
+from microagg.release import MissingFacts
+from microagg.rounding import Rounded
 from microagg.schema import Role, Schema
 
 
@@ -51,6 +53,10 @@ class FileRelease:
         Whether the file had a pandas index of row labels, which count as an identifier.
     details : mapping of str to str
         How a text file was read, to show a person: the delimiter, the encoding, the marks of numbers.
+    missing : MissingFacts
+        What became of missing values.
+    rounded : mapping
+        For each quantity that was rounded, to which step, and by how much its total moved.
 
     Examples
     --------
@@ -71,6 +77,8 @@ class FileRelease:
     version: str = ""
     index_dropped: bool = False
     details: Mapping[str, str] = field(default_factory=dict)
+    missing: MissingFacts = field(default_factory=MissingFacts, repr=False)
+    rounded: Mapping[Any, Rounded] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         return (
@@ -110,14 +118,15 @@ def protect_file(
     k : int
         The least number of records that may share one combination of released values.
     recipe : Recipe, optional
-        All choices in one value; keywords beside it change single ones. Columns are standardised, missing values
-        refused, blocks cut by median, and refining stays within them; what a recipe says otherwise is refused.
+        All choices in one value; keywords beside it change single ones. Columns are standardised, blocks cut by
+        median, and refining stays within them; what a recipe says otherwise is refused.
     overwrite : bool
         Whether a target that exists may be replaced.
     scratch : path, optional
-        The folder for scratch, as large as the masked columns in memory (three times that with Dask); by default
-        that of the target. It holds original values: in a file without a name, which vanishes with the process, or
-        with Dask in a folder that only its owner can open, removed at the end.
+        The folder for scratch, by default that of the target. It takes 8 bytes for each value to mask, and 8 for
+        each coordinate: one a number, as many as categories for these (with Dask up to three times the values). It
+        holds original values: in files without names, which vanish with the process, or with Dask in a folder that
+        only its owner can open, removed at the end.
     engine : {"disk", "dask"}
         Threads of this process, or tasks on a Dask cluster (Parquet only). The result does not depend on it.
     scheduler : str, optional
@@ -168,31 +177,34 @@ def protect_file(
             from microagg.beyond import _cluster
 
             outcome = _cluster.run(file, path, plan, place, scheduler, n_jobs, partitions, overwrite, progress)
-    errors = [round_digits(digits) for digits in outcome.figures.errors]
+    plan = outcome.plan
+    coders = {coder.name: coder for coder in plan.coders}
     reading = {} if file.dialect is None else file.dialect.options()
     return FileRelease(
         path=path,
         n_records=outcome.n_records,
         n_groups=outcome.figures.n_groups,
         k_achieved=outcome.k_achieved,
-        information=loss_of_sums(errors, outcome.totals, plan.names),
-        recipe=plan.recipe.replace(method=Method(plan.grouping.name, outcome.options), **reading),
+        information=outcome.information,
+        recipe=plan.recipe.replace(kinds=settled_kinds(plan.recipe, coders), method=plan.grouping.settled, **reading),
         n_blocks=outcome.n_blocks,
         version=__version__,
         index_dropped=index,
         details=file.details,
+        missing=outcome.missing,
+        rounded=outcome.rounded,
     )
 
 
 _OBEYED = {
     *(role.value for role in Role if role is not Role.UNIT),
-    *("rest", "method", "aggregate", "rounding", "blocks", "max_block", "refine", "seed"),
+    *("rest", "kinds", "importance", "taxonomy", "missing", "missing_codes", "method", "aggregate", "rounding"),
+    *("nominal", "nominal_seed", "spike", "spike_totals", "blocks", "max_block", "refine", "seed"),
 }
 """The choices of masking and writing that files beyond memory have; whatever else is chosen is refused."""
 
 _WHY = {
     "scale": "columns are standardised",
-    "missing": "missing values are refused",
     "per_column": "whole records are grouped",
     "select": "all masked columns form the groups",
     "unit": "units are not counted",
@@ -216,6 +228,12 @@ def _check_possible(recipe: Recipe) -> None:
                 f"memory.",
                 parameter=choice.keyword,
             )
+    if recipe.masking.missing == "drop":
+        raise InvalidParameter(
+            f"{setting('missing', 'drop')} does not go with files beyond memory, of which all records are released. "
+            f"Choose {setting('missing', 'pattern')} or {setting('missing', 'state')}, or mask in memory.",
+            parameter="missing",
+        )
     if recipe.blocks.by not in ("auto", "median"):
         by = recipe.blocks.by if isinstance(recipe.blocks.by, str) else type(recipe.blocks.by).__name__
         raise InvalidParameter(
@@ -238,11 +256,12 @@ def _planned(file: Batches, asked: Recipe) -> tuple[Plan, bool]:
         raise InvalidParameter(
             f"method {grouping.name!r} groups each column on its own. Mask in memory for that.", parameter="method"
         )
-    file.read_as_numbers(names)
+    wishes = asked_of(recipe, names)
+    file.read_as_numbers(names, recipe.kinds.kinds)
     settled = recipe.replace(
         roles=Roles.of_schema(schema), blocks=Blocks("median", recipe.blocks.max_block or DEFAULT_BLOCK)
     )
-    return Plan(settled, schema, grouping, []), bool(index)
+    return Plan(settled, schema, grouping, wishes), bool(index)
 
 
 def _check_engine(engine: str, scheduler: str | None, partitions: int | None) -> int | None:

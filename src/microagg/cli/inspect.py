@@ -6,9 +6,11 @@ from typing import Any
 from microagg.cli._opening import opened, show
 from microagg.cli._terminal import Terminal
 from microagg.desk.again import command
-from microagg.desk.facts import inspection_facts, small_strata_facts
-from microagg.desk.inspecting import check_inspection, write_small_strata
+from microagg.desk.facts import cost_facts, inspection_facts, small_strata_facts
+from microagg.desk.inspecting import check_inspection, costs_of, write_small_strata
 from microagg.recipe.typed import listed
+from microagg.report.text import shown
+from microagg.study.costs import costs_in_words
 
 
 def run(terminal: Terminal, source: str, output: Path, chosen: dict[str, Any], **wished: Any) -> None:
@@ -24,6 +26,11 @@ def run(terminal: Terminal, source: str, output: Path, chosen: dict[str, Any], *
         found = write_small_strata(file, private, overwrite=force)
         terminal.say(f"\n{found}")
         facts |= small_strata_facts(found)
+    with terminal.bar("trying what each column costs") as tell:
+        costs = costs_of(file, progress=tell)
+    if costs is not None:
+        terminal.say(f"\n{costs_in_words(costs, shown)}")
+        facts["costs"] = cost_facts(costs)
     file.recipe.write(output, made_for=file.source.name, overwrite=force)
     terminal.say(f"\nThe guesses are in {output}. Check and edit them, then: {command(source, output, 'out')}")
     terminal.result(facts)

@@ -23,7 +23,7 @@ from microagg.judgement.run import AS_IT_IS
 from microagg.prepare.recoding import Recoding
 from microagg.progress import Progress
 from microagg.recipe import Recipe
-from microagg.recipe.wishes import asked_of
+from microagg.recipe.wishes import asked_of, with_declared_codes
 from microagg.report.text import shown
 from microagg.schema import Role
 
@@ -106,7 +106,7 @@ def _lacking(source: Source, recipe: Recipe) -> Any:
     """Tell which records masking by this recipe leaves out."""
     masked = recipe.masked(source.table.column_names)
     frame = frames.open_frame(source.typed_for(recipe.kinds.kinds, masked))
-    table, _ = open_table(frame, asked_of(recipe, masked, {}))
+    table, _ = open_table(frame, asked_of(recipe, masked))
     lacking = np.logical_or.reduce([~column.cells.present for column in table])
     for mask in frames.missing_rows(frame, [*recipe.roles.strata, *recipe.roles.of(Role.UNIT.value)]).values():
         lacking = lacking | mask
@@ -167,8 +167,8 @@ def assess(
     wanted = Recipe(2).risk if recipe is None else recipe.risk
     keys = keys if keys is not None else None if wanted.keys is None else list(wanted.keys)
     sample = sample if sample is not None else wanted.sample or usual_sample(before.table.num_rows)
-    said: dict[str, Any] = {} if recipe is None else {"kinds": recipe.kinds.kinds}
-    said |= {} if recipe is None else {"missing_codes": recipe.missing_codes.codes}
+    known = with_declared_codes(recipe or Recipe(2), before, names)
+    said: dict[str, Any] = {"kinds": known.kinds.kinds, "missing_codes": known.missing_codes.codes}
     left, right = _typed(before, after, names, within, said)
     loss = loss_measures(left, right, columns=names, **said)
     risk = disclosure_risk(
@@ -190,15 +190,15 @@ def _typed(
     before: Source, after: Source, names: list[str], within: list[str], said: dict[str, Any]
 ) -> tuple[pa.Table, pa.Table]:
     """Give both files with numbers where both have them; codes that one file holds as text are text in both."""
-    kinds = dict(said.get("kinds", {}))
-    tables = [one.typed_for(kinds, names) for one in (before, after)]
+    kinds, codes = dict(said["kinds"]), said["missing_codes"]
+    tables = [one.typed_for(kinds, names, codes) for one in (before, after)]
     for name in names:
         is_text = [pa.types.is_string(table[name].type) for table in tables]
         if name not in kinds and is_text[0] != is_text[1]:
             kinds[name] = "nominal"
-    if kinds != said.get("kinds", {}):
+    if kinds != said["kinds"]:
         said["kinds"] = kinds
-        tables = [one.typed_for(kinds, names) for one in (before, after)]
+        tables = [one.typed_for(kinds, names, codes) for one in (before, after)]
     left, right = (table.select([*names, *within]) for table in tables)
     return left, right
 

@@ -12,6 +12,7 @@ from microagg.evaluate.risk import DisclosureRisk
 from microagg.io.sources import Source
 from microagg.release import Release
 from microagg.study.comparison import Comparison
+from microagg.study.costs import ColumnCosts
 from microagg.study.inspection import Inspection
 
 
@@ -133,3 +134,14 @@ def tree_facts(tree: ColumnTree) -> dict[str, Any]:
         for edge in tree.dependence.edges
     ]
     return {"columns": tree.names, "edges": edges, "chosen": list(tree.chosen.columns)}
+
+
+def cost_facts(costs: ColumnCosts) -> dict[str, Any]:
+    """Give what each masked column costs the others as plain values."""
+    return {
+        "sampled": costs.sampled,
+        "columns": {str(one.name): {"with": one.with_it, "without": one.without_it} for one in costs.columns},
+        "dearest": list(map(str, costs.dearest)),
+        "with_them": costs.with_them,
+        "without_them": costs.without_them,
+    }

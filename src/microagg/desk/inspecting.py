@@ -15,11 +15,13 @@ import numpy as np
 from microagg.checks import check_absent, check_k
 from microagg.desk.opening import Opened
 from microagg.desk.writing import lies_in_output
-from microagg.errors import InvalidParameter, setting
+from microagg.errors import InvalidParameter, MicroaggError, setting
 from microagg.io import frames
 from microagg.io.scratch import private_file
 from microagg.io.sources import check_apart_from
+from microagg.progress import Progress
 from microagg.schema import Role
+from microagg.study.costs import ColumnCosts, column_costs
 
 _WHAT = "the list of small strata"
 
@@ -130,3 +132,11 @@ def _small_strata(opened: Opened, names: list[Any]) -> list[tuple[Any, ...]]:
     small = [place for place in np.argsort(sizes, kind="stable") if sizes[place] < recipe.k]
     values = frame.select(names)[firsts[small].tolist(), :].rows() if small else []
     return [(*row, int(sizes[place])) for row, place in zip(values, small, strict=True)]
+
+
+def costs_of(opened: Opened, progress: Progress | None = None) -> ColumnCosts | None:
+    """Try on a sample what each masked column costs the others; None where that cannot be told."""
+    try:
+        return column_costs(opened.source, opened.recipe, progress=progress)
+    except MicroaggError:  # the recipe is only a guess: masking will say what is wrong with it
+        return None

@@ -11,7 +11,6 @@ from microagg.errors import InvalidParameter
 from microagg.io.sources import Source, write_target
 from microagg.recipe import Recipe
 from microagg.release import Release
-from microagg.schema import Role
 
 
 def read(address: str | os.PathLike[str], *, recipe: Recipe | None = None, **reading: Any) -> Source:
@@ -93,7 +92,7 @@ def write_release(release: Release[Any], address: Any, like: Source | None, *, o
         reordered(table) if output.reorder else table,
         address,
         like if like is not None else Source(table, "a frame", "parquet"),
-        masked=release.recipe.roles.of(Role.QUASI.value),
+        masked=release.masked,
         same_rows=not output.reorder and not release.n_dropped,
         overwrite=overwrite,
         excel_safe=output.excel_safe,

@@ -9,7 +9,7 @@ from microagg.io import frames
 from microagg.io.coding import open_table
 from microagg.prepare.dependence import MEASURES, Dependence, dependence
 from microagg.prepare.selection import Selection, select_columns
-from microagg.recipe.wishes import asked_of
+from microagg.recipe.wishes import asked_of, with_declared_codes
 
 _USUAL = 3  # columns that are chosen where nobody says how many
 
@@ -39,7 +39,8 @@ def column_tree(opened: Opened, measure: str, count: int | None = None) -> Colum
     most = "There are no more columns to mask."
     wanted = min(_USUAL, len(names)) if count is None else check_whole("count", count, 1, len(names), most)
     source = opened.source
-    frame = frames.open_frame(source.typed_for(opened.recipe.kinds.kinds, names).select(names))
-    labelled = source.labels.values if source.labels else {}
-    spanned = dependence(open_table(frame, asked_of(opened.recipe, names, labelled))[0], measure=measure)
+    recipe = with_declared_codes(opened.recipe, source, names)
+    typed = source.typed_for(recipe.kinds.kinds, names, recipe.missing_codes.codes)
+    table, _ = open_table(frames.open_frame(typed.select(names)), asked_of(recipe, names, source.labels))
+    spanned = dependence(table, measure=measure)
     return ColumnTree(names, spanned, select_columns(names, spanned, count=wanted))

@@ -10,7 +10,7 @@ from microagg._kernels.sums import exact_sum
 from microagg.checks import check_jobs
 from microagg.equivalence import codes_of
 from microagg.kinds import Cells, Nominal, Number, Ordinal, Semi, Taxonomy
-from microagg.kinds.nominal import codes_with_missing
+from microagg.kinds.nominal import numbers_of
 from microagg.parallel import in_parallel
 from microagg.table import Coded, Table
 
@@ -174,7 +174,8 @@ def _spans_by_order(column: Coded, labels: NDArray[np.int64]) -> NDArray[np.floa
 
 def _spans_of_categories(column: Coded, labels: NDArray[np.int64]) -> NDArray[np.float64]:
     """Give the share of all categories that a group holds, 0 where it holds one: by a taxonomy, those under it."""
-    codes, meaning = codes_with_missing(column.cells)
+    n_codes = int(column.cells.known.max(initial=-1.0)) + 1
+    meaning, codes = np.unique(numbers_of(column.cells, n_codes), return_inverse=True)
     n_groups, n_categories = int(labels.max()) + 1, meaning.size
     distinct = np.bincount(np.unique(labels * n_categories + codes) // n_categories, minlength=n_groups)
     if not isinstance(column.kind, Taxonomy):
@@ -183,7 +184,8 @@ def _spans_of_categories(column: Coded, labels: NDArray[np.int64]) -> NDArray[np
     # From the root down: the lowest ancestor that all members share counts.
     for ancestors in reversed([np.array(level) for level in column.kind.kin]):
         leaves = np.bincount(ancestors) / ancestors.size
-        own = np.where(meaning[codes] < 0, -1, ancestors[np.maximum(meaning[codes], 0)]).astype(np.float64)
+        is_missing = meaning[codes] >= n_codes
+        own = np.where(is_missing, -1, ancestors[np.where(is_missing, 0, meaning[codes])]).astype(np.float64)
         lowest, highest = _extremes(own, labels, n_groups)
         shared = (lowest == highest) & (lowest >= 0)
         spans[shared] = leaves[lowest[shared].astype(np.int64)]

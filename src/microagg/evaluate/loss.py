@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg._kernels.sums import exact_sum, rounded_group_means
 from microagg.checks import check_labels, check_matrix, common_power
+from microagg.kinds import Kind
 from microagg.moments import sum_of_squares
 from microagg.parallel import in_parallel
 from microagg.readonly import ReadOnly
@@ -103,12 +104,18 @@ def loss_of_release(original: Table, released: Table, n_jobs: int = 1) -> Inform
     def one(j: int, _: Callable[[], None]) -> None:
         before, after = original.columns[j], released.columns[j]
         lost, base = before.kind.loss(before.cells, after.cells)
-        if not (before.kind.is_squared and before.cells.states is None and after.cells.states is None) and base > 0:
-            lost, base = lost / base * n, float(n)
-        errors[j], totals[j] = lost, base
+        complete = before.cells.states is None and after.cells.states is None
+        errors[j], totals[j] = as_counted(before.kind, lost, base, n, complete=complete)
 
     in_parallel(one, range(len(original)), n_jobs)
     return loss_of_sums(errors, totals, original.names, weights=[column.importance for column in original])
+
+
+def as_counted(kind: Kind, lost: float, base: float, n: int, *, complete: bool) -> tuple[float, float]:
+    """Give a column's loss, and that of one value for all, as they are added up with those of other columns."""
+    if base > 0 and not (kind.is_squared and complete):
+        return lost / base * n, float(n)
+    return lost, base
 
 
 def loss_of_sums(

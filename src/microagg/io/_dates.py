@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from microagg.checks import EXACT_INTEGERS
 from microagg.errors import InvalidData
+from microagg.io._numbers import is_text
 
 _FORMS = ("%Y-%m-%d", "%d.%m.%Y", "%Y/%m/%d", "%Y%m%d")
 _INSTANTS = ("%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%d.%m.%Y %H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M")
@@ -55,30 +56,62 @@ class DateForm:
         return dates if self.text is None else pc.strftime(dates, format=self.text)
 
 
-def read_dates(array: pa.Array, name: Any) -> DateForm:
-    """Find out how a column of dates is stored."""
-    type_ = array.type
-    if pa.types.is_dictionary(type_):
-        array, type_ = array.cast(type_.value_type), type_.value_type
-    if pa.types.is_date64(type_):
-        return DateForm(pa.date32())
-    if pa.types.is_temporal(type_) and not pa.types.is_interval(type_):
-        return DateForm(type_, coarser=1000 if getattr(type_, "unit", "") == "ns" else 1)
-    if not (pa.types.is_string(type_) or pa.types.is_large_string(type_) or pa.types.is_string_view(type_)):
-        raise InvalidData(f"column {name!r} holds no dates. Choose another kind.", parameter="kinds", columns=(name,))
-    distinct = array.unique().drop_null()
-    for text in (*_FORMS, *_INSTANTS):
-        parsed = _parsed(distinct, text)
-        if parsed.null_count == 0 and len(distinct):
-            stored = pa.date32() if text in _FORMS else pa.timestamp("s")
-            # What is written must be what was read, to the letter.
-            if pc.all(pc.equal(pc.strftime(parsed.cast(stored), format=text), distinct.cast(pa.string()))).as_py():
-                return DateForm(stored, text)
-    raise InvalidData(
-        f"column {name!r} is text, and not all of it is dates in one form. Write them as 2026-01-31.",
-        parameter="kinds",
-        columns=(name,),
-    )
+class DatesSeen:
+    """Finds out how a column of dates is stored, from all its parts."""
+
+    def __init__(self, kind: pa.DataType, name: Any) -> None:
+        self._kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        self._name = name
+        self._texts = [*_FORMS, *_INSTANTS]  # those in which everything was written so far
+        self.n_values = 0
+        if not self._is_typed and not is_text(self._kind):
+            raise InvalidData(
+                f"column {name!r} holds no dates. Choose another kind.", parameter="kinds", columns=(name,)
+            )
+
+    @property
+    def _is_typed(self) -> bool:
+        return pa.types.is_temporal(self._kind) and not pa.types.is_interval(self._kind)
+
+    def see(self, array: pa.Array) -> None:
+        """Look at some more of the column."""
+        self.n_values += len(array) - array.null_count
+        if self._is_typed:
+            return
+        distinct = array.cast(self._kind).unique().drop_null()
+        self._texts = [text for text in self._texts if _is_written_so(distinct, text)]
+
+    def join(self, other: "DatesSeen") -> None:
+        """Take what another one has seen."""
+        self.n_values += other.n_values
+        self._texts = [text for text in self._texts if text in other._texts]
+
+    def form(self) -> DateForm:
+        """Give how the column is stored."""
+        if pa.types.is_date64(self._kind):
+            return DateForm(pa.date32())
+        if self._is_typed:
+            return DateForm(self._kind, coarser=1000 if getattr(self._kind, "unit", "") == "ns" else 1)
+        if not self._texts or self.n_values == 0:
+            raise InvalidData(
+                f"column {self._name!r} is text, and not all of it is dates in one form. Write them as 2026-01-31.",
+                parameter="kinds",
+                columns=(self._name,),
+            )
+        return DateForm(_stored(self._texts[0]), self._texts[0])
+
+
+def _stored(text: str) -> pa.DataType:
+    return pa.date32() if text in _FORMS else pa.timestamp("s")
+
+
+def _is_written_so(distinct: pa.Array, text: str) -> bool:
+    """Tell whether all values are dates in this form: what is written must be what was read, to the letter."""
+    parsed = _parsed(distinct, text)
+    if parsed.null_count:
+        return False
+    written = pc.strftime(parsed.cast(_stored(text)), format=text)
+    return pc.all(pc.equal(written, distinct.cast(pa.string()))).as_py() is not False
 
 
 def _parsed(array: pa.Array, text: str) -> pa.Array:

@@ -23,12 +23,17 @@ def taken(series: nw.Series[Any], rows: NDArray[np.int64]) -> nw.Series[Any]:
     return nw.maybe_reset_index(series[rows.tolist()])
 
 
+def chunked_series(array: pa.Array, name: Any) -> nw.Series[Any]:
+    """Make a series of an Arrow array."""
+    series: nw.Series[Any] = nw.from_native(pa.chunked_array([array]), series_only=True)
+    return series.alias(name)
+
+
 def as_native(array: pa.Array, like: nw.Series[Any], target: Any = None) -> nw.Series[Any]:
     """Make a series of an Arrow array, of the library and the type of another, or of another type."""
     native = nw.to_native(like if target is None else like.cast(target))
     if hasattr(native, "combine_chunks"):  # PyArrow
-        whole: nw.Series[Any] = nw.from_native(pa.chunked_array([array.cast(native.type)]), series_only=True)
-        return whole.alias(like.name)
+        return chunked_series(array.cast(native.type), like.name)
     if hasattr(native, "to_frame") and hasattr(native, "iloc"):  # pandas
         return nw.from_native(_as_pandas(array, native), series_only=True)
     namespace = nw.get_native_namespace(like)

@@ -1,8 +1,9 @@
 """Numbers as people write them: read from columns of text, guessed at, and written again."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -47,7 +48,7 @@ def to_numbers(column: pa.ChunkedArray, marks: Marks, *, codes: bool) -> pa.Chun
     """
     if not _all_match(_prepare(column.slice(0, _SAMPLE)), marks.pattern):
         return None
-    column = _without_words(column)
+    column = without_marks(column)
     plain = _plain_numbers(column, marks)
     if plain is not None and (codes or not _any_matches(column, "^[+-]?0[0-9]")):
         return plain
@@ -68,6 +69,59 @@ def to_numbers(column: pa.ChunkedArray, marks: Marks, *, codes: bool) -> pa.Chun
                 return None
     numbers = text.cast(pa.float64())
     return numbers if _is_finite(numbers) else None
+
+
+class NumbersSeen:
+    """Tells from all parts of a column of text what `to_numbers` would make of the whole.
+
+    Parameters
+    ----------
+    marks : Marks
+    codes : bool
+        Whether text that may be a code is a number too.
+    """
+
+    def __init__(self, marks: Marks, *, codes: bool) -> None:
+        self._marks, self._codes = marks, codes
+        self._is_text = self._any = self._fractions = self._too_long = False
+
+    def see(self, column: pa.ChunkedArray) -> None:
+        """Look at some more of the column."""
+        if self._is_text:
+            return
+        numbers = to_numbers(column, self._marks, codes=True)
+        if numbers is None:
+            self._is_text = True
+            return
+        if numbers.null_count == len(numbers):
+            return
+        self._any = True
+        if not self._codes or not pa.types.is_integer(numbers.type):
+            text = _prepare(column)
+            if not self._codes and _any_matches(text, "^[+-]?0[0-9]"):
+                self._is_text = True
+            if self._marks.thousands:
+                text = pc.replace_substring(text, self._marks.thousands, "")
+            fractions = _any_matches(text, "[^0-9-]")
+            self._fractions |= fractions
+            self._too_long |= not fractions and not pa.types.is_integer(numbers.type)
+
+    @property
+    def type(self) -> pa.DataType | None:
+        """The type of numbers that the column is of; None of text."""
+        if self._is_text or (not self._codes and not self._any):
+            return None
+        if self._fractions or not self._any:
+            return pa.float64()
+        if self._too_long:
+            return pa.float64() if self._codes else None
+        return pa.int64()
+
+
+def to_be_numbers(kinds: Mapping[str, Any], names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Give the columns of text that must be numbers, by the kinds that a recipe says; and those that may be."""
+    must = [name for name in names if kinds.get(name) in ("number", "semi") or isinstance(kinds.get(name), Mapping)]
+    return must, [name for name in names if kinds.get(name) in (None, "ordinal")]
 
 
 def named_numbers(column: pa.ChunkedArray, marks: Marks, name: str, file: str) -> pa.ChunkedArray:
@@ -121,10 +175,11 @@ def _prepare(column: pa.ChunkedArray) -> pa.ChunkedArray:
         text = pc.utf8_trim_whitespace(text)
     if pc.any(pc.starts_with(text, "+")).as_py():
         text = pc.replace_substring_regex(text, r"^\+", "")
-    return _without_words(text)
+    return without_marks(text)
 
 
-def _without_words(text: pa.ChunkedArray) -> pa.ChunkedArray:
+def without_marks(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Make null of texts that stand for a missing value."""
     missing = pc.is_in(text, value_set=pa.array(MISSING, text.type))
     if not pc.any(missing).as_py():
         return text

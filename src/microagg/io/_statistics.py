@@ -3,8 +3,7 @@
 import datetime as dt
 import importlib
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from microagg.errors import InvalidData, InvalidParameter
 from microagg.io._kinds import TITLES
 from microagg.io._numbers import is_text
 from microagg.io.files import Check, whole_file
+from microagg.io.labels import Labels, Masked
 
 _FORMATS: dict[str, dict[str, tuple[str, ...]]] = {
     "spss": {
@@ -40,41 +40,9 @@ _DEFAULTS = {"spss": {"date": "DATE11", "datetime": "DATETIME23.2"}, "stata": {"
 _ORIGINS = {"spss": dt.date(1582, 10, 14), "stata": dt.date(1960, 1, 1), "sas": dt.date(1960, 1, 1)}
 _MEASURES = ("nominal", "ordinal", "scale")
 _DAY = 86400
-_LATEST = 2.6e11  # seconds from any of the origins to the year 9999, nearly
+_FIRST, _LAST = -62135596800, 253402300799  # seconds from 1970 to the years 1 and 9999: Python has no other dates
 _LONGEST_NAME = {"spss": 64, "stata": 32}
 _LARGEST_LONG = 2147483620  # Stata's: above it, whole numbers of four bytes stand for missing ones
-
-
-@dataclass(frozen=True)
-class Labels:
-    """What a statistics package keeps beside the values, by column.
-
-    Attributes
-    ----------
-    kind : str
-        The package: ``"spss"``, ``"stata"`` or ``"sas"``.
-    columns : mapping of str to str
-        What a column is about.
-    values : mapping of str to mapping
-        What a value stands for.
-    formats : mapping of str to str
-        How the package shows a column, in its own words.
-    measures, widths : mapping
-        Of SPSS: nominal, ordinal or scale; how wide a column is shown.
-    missing : mapping of str to list
-        Of SPSS: values and ranges that are declared missing, and stand in the table as the numbers they are.
-    tags : mapping of str to Array
-        Of Stata: which of the missing values .a to .z a row has, where the table has null.
-    """
-
-    kind: str
-    columns: Mapping[str, str] = field(default_factory=dict)
-    values: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
-    formats: Mapping[str, str] = field(default_factory=dict)
-    measures: Mapping[str, str] = field(default_factory=dict)
-    widths: Mapping[str, int] = field(default_factory=dict)
-    missing: Mapping[str, list[Any]] = field(default_factory=dict)
-    tags: Mapping[str, pa.Array] = field(default_factory=dict)
 
 
 def require_extra() -> Any:
@@ -105,7 +73,9 @@ def read_statistics(path: Path, kind: str) -> tuple[pa.Table, Labels]:
     columns, tags = {}, {}
     for name, values in stored.items():
         if meta.readstat_variable_types.get(name) == "string":
-            columns[name] = pa.chunked_array([pa.array(values, pa.string(), from_pandas=True)])
+            texts = pa.array(values, pa.string(), from_pandas=True)
+            # None of the packages has another missing text than an empty one.
+            columns[name] = pa.chunked_array([pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)])
             continue
         if meta.missing_user_values.get(name):
             tags[name] = pa.array([value if isinstance(value, str) else None for value in values], pa.string())
@@ -126,17 +96,6 @@ def read_statistics(path: Path, kind: str) -> tuple[pa.Table, Labels]:
     return pa.table(columns), labels
 
 
-def without_declared_missing(column: pa.ChunkedArray, ranges: list[Any]) -> pa.ChunkedArray:
-    """Make null of the numbers that are declared missing: they are no values to average."""
-    for declared in ranges:
-        low, high = (declared["lo"], declared["hi"]) if isinstance(declared, dict) else (declared, declared)
-        if isinstance(low, str) or not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
-            continue
-        within = pc.and_(pc.greater_equal(column, low), pc.less_equal(column, high))
-        column = pc.if_else(within, pa.scalar(None, column.type), column)
-    return column
-
-
 def write_statistics(
     table: pa.Table,
     path: Path,
@@ -144,28 +103,32 @@ def write_statistics(
     original: pa.Table,
     labels: Labels | None,
     *,
-    masked: Collection[str],
+    masked: Masked,
     same_rows: bool,
     check: Check | None = None,
 ) -> None:
     """Write a file of SPSS or Stata, with the labels of its columns, whichever rows of the original are left.
 
-    A masked column keeps its label and its place among the columns, and nothing that was said of single values: means
-    have no value labels, and may fall where a missing value was declared. Stata's .a to .z are known by row, so where
-    rows were left out or sorted anew they are plain missing values.
+    A masked column of categories keeps all that the file says of it. One of means keeps its label, and what is said of
+    the codes for missing values that it still has: means have no value labels, and none where a missing value is
+    declared. Stata's .a to .z are known by row, so where rows were left out or sorted anew they are plain missing
+    values.
     """
     package = require_extra()
     import polars as pl
 
     _check_names(table.column_names, kind)
     labels = labels or Labels(kind)
-    kept = [name for name in table.column_names if name in original.column_names and name not in masked]
+    known = [name for name in table.column_names if name in original.column_names]
+    kept = [name for name in known if name not in masked.names or name in masked.categories]
     same_kind = labels.kind == kind
-    shown = [name for name in table.column_names if name in kept or _shows_means(table, original, name, labels)]
+    shown = [name for name in known if name in kept or _shows_means(table, original, name, labels)]
     formats = {name: labels.formats[name] for name in shown if name in labels.formats} if same_kind else {}
     values = {name: labels.values[name] for name in kept if name in labels.values}
+    for name in masked.codes.keys() & labels.values.keys() - values.keys():
+        values[name] = {value: text for value, text in labels.values[name].items() if value in masked.codes[name]}
     tagged = labels.tags if same_kind and same_rows else {}
-    tags = {name: tagged[name] for name in kept if name in tagged and kind == "stata"}
+    tags = {name: tagged[name] for name in kept if name in tagged and name not in masked.names and kind == "stata"}
     series, value_labels = [], {}
     for name in table.column_names:
         column, sort = _to_stored(table[name], name, kind)
@@ -196,7 +159,11 @@ def write_statistics(
                     pl.DataFrame(series),
                     str(fresh),
                     compress=path.suffix.lower() == ".zsav",
-                    missing_ranges={name: labels.missing[name] for name in kept if name in labels.missing},
+                    missing_ranges={
+                        name: labels.missing[name]
+                        for name in known
+                        if name in labels.missing and (name in kept or name in masked.codes)
+                    },
                     variable_measure={name: text for name, text in measures.items() if text in _MEASURES},
                     variable_display_width={name: labels.widths[name] for name in kept if name in labels.widths},
                     **common,
@@ -223,8 +190,10 @@ def _is_number(table: pa.Table, name: str) -> bool:
 
 def _shows_means(table: pa.Table, original: pa.Table, name: str, labels: Labels) -> bool:
     """Tell whether the format of a column whose values have changed still serves: not if it hides decimals."""
-    numeric = _is_number(table, name) and _is_number(original, name)
-    return numeric and not re.search(r"^[A-Z]+[0-9]*$|\.0[fc]*$", labels.formats.get(name, ""))
+    if not (_is_number(table, name) and _is_number(original, name)):
+        return bool(table[name].type == original[name].type)  # dates
+    hides = re.search(r"^[A-Z]+[0-9]*$|\.0[fc]*$", labels.formats.get(name, ""))
+    return not hides or pc.all(pc.equal(table[name], pc.floor(table[name]))).as_py() is not False
 
 
 def _check_names(names: list[str], kind: str) -> None:
@@ -266,9 +235,9 @@ def _to_dates(numbers: pa.Array, kind: str, shown: str) -> pa.Array:
     if sort == "datetime" and kind == "stata":
         seconds /= 1000
     whole = np.floor(seconds)
-    if np.any(np.abs(whole) > _LATEST):
-        return numbers
     offset = (_ORIGINS[kind] - dt.date(1970, 1, 1)).days * _DAY
+    if np.any((whole + offset < _FIRST) | (whole + offset > _LAST)):
+        return numbers
     micro = np.rint((seconds - whole) * 1e6).astype(np.int64)
     stamps = (whole.astype(np.int64) + offset) * 1_000_000 + micro
     dates = pa.array(stamps, mask=missing).cast(pa.timestamp("us"))

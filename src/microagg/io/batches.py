@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.io._dialect import Dialect, dialect_for, text_details
 from microagg.io._kinds import COMPRESSED, KINDS, base_suffix, kind_of, refuse_options
-from microagg.io._numbers import named_numbers
+from microagg.io._numbers import NumbersSeen, named_numbers, to_be_numbers
 from microagg.io._text import read_text_parts, scan_text, text_writer
 from microagg.io.files import Check, whole_file
 
@@ -24,8 +24,8 @@ _PARQUET = (".parquet", ".pq")
 class Batches:
     """A Parquet file, a folder of them, or a text file, as a sequence of tables in the order of its rows.
 
-    Every column of a text file is text until `read_as_numbers` is told otherwise. `read` says how it is written, where
-    that is known: its delimiter, encoding, decimal, thousands and header.
+    Every column of a text file is text until `read_as_numbers` has found otherwise. `read` says how it is written,
+    where that is known: its delimiter, encoding, decimal, thousands and header.
 
     Attributes
     ----------
@@ -139,16 +139,18 @@ class Batches:
     def _numbers(self, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
         return named_numbers(column, self._text[2].marks, name, self.path.name)
 
-    def read_as_numbers(self, names: list[str]) -> None:
-        """Take columns of a text file for numbers: whole ones where all of them are, as `Source.typed` does."""
+    def read_as_numbers(self, names: list[str], kinds: Mapping[str, Any] | None = None) -> None:
+        """Take those columns of text for numbers that are such, or are said to be, as `Source.typed_for` does."""
         if self.dialect is None:
             return
-        whole = dict.fromkeys(names, True)
-        for table in self.tables(names):
-            for name in names if table.num_rows else ():
-                whole[name] &= pa.types.is_integer(self._numbers(table[name], name).type)
-        for name in names:
-            self._numeric[name] = pa.int64() if whole[name] else pa.float64()
+        must, may = to_be_numbers(kinds or {}, names)
+        seen = {name: NumbersSeen(self._text[2].marks, codes=name in must) for name in (*must, *may)}
+        for table in self.tables(list(seen)) if seen else ():
+            for name in seen if table.num_rows else ():
+                if name in must:
+                    self._numbers(table[name], name)  # or say that it is none
+                seen[name].see(table[name])
+        self._numeric = {name: one.type for name, one in seen.items() if one.type is not None}
 
     @property
     def details(self) -> dict[str, str]:

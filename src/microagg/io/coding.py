@@ -1,26 +1,40 @@
 """Columns of a frame as numbers or codes, and back: the same types come out as went in."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from microagg.checks import EXACT_INTEGERS
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.io._dates import DateForm, read_dates
-from microagg.io._native import as_native, numbers_like, taken
+from microagg.io._coders import CategoryCoder, Coder, DateCoder, NumberCoder, arrow_of, plain_values
+from microagg.io._dates import DatesSeen
+from microagg.io.labels import mostly_labelled
 from microagg.io.taxonomies import kin_of
-from microagg.kinds import Cells, Date, Kind, Nominal, Number, Ordinal, Semi, Taxonomy
-from microagg.table import Coded, Table
+from microagg.kinds import Date, Kind, Nominal, Number, Ordinal, Semi, Taxonomy
+from microagg.table import Table
+
+__all__ = [
+    "Asked",
+    "CategoryCoder",
+    "Coder",
+    "Finder",
+    "coder_for",
+    "finder_for",
+    "open_both",
+    "open_table",
+    "written_table",
+]
 
 MOST_CATEGORIES = 1000
 """Categories of a nominal column, at most: more are nearly names."""
 
-_WHOLE = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64)
+_MOST_DISTINCT = 1 << 23  # different values that are held to find a spike, or levels
 
 
 @dataclass(frozen=True)
@@ -36,15 +50,18 @@ class Asked:
     kin : mapping or None
         A taxonomy: each value's ancestors below the root.
     importance : float
-    labelled : bool
-        Whether the file says what most of the numbers stand for, so that they may be codes.
+    labels : mapping
+        What the file says that values stand for: where it does of most numbers, they may be codes.
+    reserved : tuple of (low, high)
+        Ranges of numbers that the file declares missing.
     """
 
     kind: Any = None
     codes: tuple[Any, ...] = ()
     kin: Mapping[str, tuple[Any, ...]] | None = None
     importance: float = 1.0
-    labelled: bool = False
+    labels: Mapping[Any, str] = field(default_factory=dict)
+    reserved: tuple[tuple[float, float], ...] = ()
 
 
 def open_table(frame: nw.DataFrame[Any], asked: Mapping[Any, Asked]) -> tuple[Table, dict[Any, "Coder"]]:
@@ -53,22 +70,30 @@ def open_table(frame: nw.DataFrame[Any], asked: Mapping[Any, Asked]) -> tuple[Ta
     return Table(tuple(coder.coded(frame.get_column(name)) for name, coder in coders.items())), coders
 
 
-def coder_for(series: nw.Series[Any], name: Any, asked: Asked) -> "Coder":
+def coder_for(series: nw.Series[Any], name: Any, asked: Asked) -> Coder:
     """Find out how a column is coded, or say why it cannot be."""
+    finder = finder_for(series, name, asked)
+    finder.see(series)
+    return finder.coder()
+
+
+def finder_for(series: nw.Series[Any], name: Any, asked: Asked) -> "Finder":
+    """Give what finds out how a column is coded; a part of it, which may be empty, tells the type."""
     word = asked.kind
     if isinstance(word, tuple):
-        return _ordinal(series, name, asked)
-    if isinstance(word, Mapping):
+        word = "ordinal"
+    elif isinstance(word, Mapping):
         word = "semi"
-    if word is None:
+    elif word is None:
         word = _usual(series, name, asked)
-    if word in ("number", "semi"):
-        return _number(series, name, asked, word)
-    if word == "date":
-        return _date(series, name, asked)
-    if word == "ordinal":
-        return _ordinal(series, name, asked)
-    return _nominal(series, name, asked)
+    finders: dict[str, type[Finder]] = {
+        "number": NumberFinder,
+        "semi": SemiFinder,
+        "date": DateFinder,
+        "ordinal": OrdinalFinder,
+        "nominal": NominalFinder,
+    }
+    return finders[word](series, name, asked)
 
 
 def _usual(series: nw.Series[Any], name: Any, asked: Asked) -> str:
@@ -77,7 +102,7 @@ def _usual(series: nw.Series[Any], name: Any, asked: Asked) -> str:
     if asked.kin is not None:
         return "nominal"
     if dtype.is_numeric():
-        if asked.labelled:
+        if asked.labels and mostly_labelled(plain_values(arrow_of(series, name)).unique().drop_null(), asked.labels):
             raise InvalidData(
                 f"column {name!r} holds numbers that the file has labels for, so they may be codes. Say what they are "
                 f"in kinds: 'nominal', 'ordinal' or 'number'.",
@@ -87,7 +112,7 @@ def _usual(series: nw.Series[Any], name: Any, asked: Asked) -> str:
         return "number"
     if dtype.is_temporal():
         return "date"
-    array = _arrow(series, name)
+    array = arrow_of(series, name)
     if pa.types.is_temporal(array.type):
         return "date"
     if pa.types.is_dictionary(array.type):
@@ -99,114 +124,107 @@ def _refuse(name: Any, word: str, what: str, remedy: str) -> InvalidData:
     return InvalidData(f"column {name!r} is {what}, not {word}. {remedy}", parameter="kinds", columns=(name,))
 
 
-@dataclass(frozen=True)
-class Coder:
-    """How the cells of one column are coded, and what codes stand for.
+class Finder(ABC):
+    """Finds out how a column is coded, from all its parts.
 
     Attributes
     ----------
-    name : any
-    kind : Kind
-    importance : float
-    codes : tuple
-        Values that stand for a kind of missing value: states 2, 3, ...
+    needs_all : bool
+        Whether it must see all parts; else the type says it all.
     """
 
-    name: Any
-    kind: Kind
-    importance: float = 1.0
-    codes: tuple[Any, ...] = ()
+    needs_all = True
 
-    @property
-    def shown(self) -> tuple[str, ...]:
-        """What each code stands for, as text."""
-        return ()
+    def __init__(self, series: nw.Series[Any], name: Any, asked: Asked) -> None:  # noqa: ARG002
+        self.name, self.asked = name, asked
 
-    def coded(self, series: nw.Series[Any]) -> Coded:
-        """Give a column coded."""
-        return Coded(self.name, self.kind, self.cells(series), self.shown, self.importance)
+    @abstractmethod
+    def see(self, series: nw.Series[Any]) -> None:
+        """Look at some more of the column."""
 
-    def cells(self, series: nw.Series[Any]) -> Cells:
-        """Code the cells of a series that holds values of this column."""
-        raise NotImplementedError
+    @abstractmethod
+    def join(self, other: Any) -> None:
+        """Take what another one has seen, of later rows."""
 
-    def series(self, cells: Cells, like: nw.Series[Any], *, whole: bool) -> nw.Series[Any]:
-        """Make a series of cells, of the type of the column it comes from; `whole`: numbers have no decimals."""
-        raise NotImplementedError
+    @abstractmethod
+    def coder(self) -> Coder:
+        """Give what codes the column, or say why it cannot be coded."""
 
-    def check_any(self, cells: Cells) -> None:
+    def check_any(self, n_values: int) -> None:
         """Refuse a column without a single value."""
-        if cells.states is not None and not (cells.states == 0).any():
+        if n_values == 0:
             raise InvalidData(
                 f"column {self.name!r} has no value at all: all are missing. Drop it.", columns=(self.name,)
             )
 
 
-@dataclass(frozen=True)
-class NumberCoder(Coder):
-    """Numbers, as they are."""
+class NumberFinder(Finder):
+    """Numbers: nothing but their type must be known."""
 
-    def cells(self, series: nw.Series[Any]) -> Cells:
-        """Give the numbers, refusing what float64 cannot hold."""
-        dtype, name = series.dtype, self.name
-        missing = series.is_null().to_numpy().astype(bool)
-        if dtype.is_integer() and not missing.all() and _largest(series) > EXACT_INTEGERS:
+    needs_all = False
+    word = "numeric"
+
+    def __init__(self, series: nw.Series[Any], name: Any, asked: Asked) -> None:
+        super().__init__(series, name, asked)
+        if not series.dtype.is_numeric():
+            remedy = "Choose nominal, ordinal or date in kinds, or give it another role."
+            raise _refuse(name, self.word, _described(series), remedy)
+        codes = _numeric_codes(asked.codes, name)
+        self._coder = NumberCoder(name, Number(), asked.importance, codes, asked.reserved)
+
+    def see(self, series: nw.Series[Any]) -> None:
+        """Do nothing."""
+
+    def join(self, other: Any) -> None:
+        """Do nothing."""
+
+    def coder(self) -> Coder:
+        """Give what codes the column."""
+        return self._coder
+
+
+class SemiFinder(NumberFinder):
+    """A quantity with a spike: the value that is named, or else the commonest one."""
+
+    needs_all = True
+    word = "a quantity"
+
+    def __init__(self, series: nw.Series[Any], name: Any, asked: Asked) -> None:
+        super().__init__(series, name, asked)
+        self._values, self._counts = np.empty(0), np.empty(0, dtype=np.int64)
+        self._n_values = 0
+
+    def see(self, series: nw.Series[Any]) -> None:
+        """Count the values."""
+        known = self._coder.cells(series).known
+        self._n_values += known.size
+        if isinstance(self.asked.kind, Mapping):
+            return
+        self._add(*np.unique(known, return_counts=True))
+
+    def join(self, other: Any) -> None:
+        """Take what another one has counted."""
+        self._n_values += other._n_values
+        self._add(other._values, other._counts)
+
+    def _add(self, values: NDArray[np.float64], counts: NDArray[np.int64]) -> None:
+        self._values, places = np.unique(np.concatenate([self._values, values]), return_inverse=True)
+        self._counts = np.bincount(places.ravel(), weights=np.concatenate([self._counts, counts])).astype(np.int64)
+        if self._values.size > _MOST_DISTINCT:
             raise InvalidData(
-                f"column {name!r} has integers beyond 2**53, which float64 cannot tell apart. Subtract an offset, or "
-                f"make it an identifier."
+                f"column {self.name!r} has more than {_MOST_DISTINCT} different values, too many to look for the "
+                f"commonest. Name its spike in kinds.",
+                parameter="kinds",
+                columns=(self.name,),
             )
-        values = np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)  # a copy that may be written to
-        missing |= np.isnan(values)
-        if dtype.is_decimal() and not missing.all() and np.abs(values[~missing]).max() > EXACT_INTEGERS:
-            raise InvalidData(f"column {name!r} has decimals beyond 2**53, which float64 cannot tell apart. Scale it.")
-        infinite = np.count_nonzero(np.isinf(values))
-        if infinite:
-            raise InvalidData(f"column {name!r} has {infinite} infinite value(s). Drop those records or cap them.")
-        states = missing.astype(np.uint8)
-        for state, code in enumerate(self.codes, 2):
-            states[values == code] = state
-        if not states.any():
-            return Cells(values)
-        values[states > 0] = np.nan
-        return Cells(values, states)
 
-    def series(self, cells: Cells, like: nw.Series[Any], *, whole: bool) -> nw.Series[Any]:
-        """Make a series of numbers; whole ones of an integer column are integers again."""
-        values = cells.values
-        whole = whole and like.dtype in _WHOLE
-        if cells.states is None:
-            return numbers_like(like, values.astype(np.int64) if whole else values)
-        values = values.copy()
-        for state, code in enumerate(self.codes, 2):
-            values[cells.states == state] = code
-        missing = cells.states == 1
-        if not missing.any():
-            return numbers_like(like, values.astype(np.int64) if whole else values)
-        numbers = np.where(missing, 0.0, values)
-        target = nw.Int64() if whole else nw.Float64()
-        array = pa.array(numbers.astype(np.int64) if whole else numbers, mask=missing)
-        return as_native(array, like, None if whole or like.dtype.is_float() else target)
-
-
-def _largest(series: nw.Series[Any]) -> int:
-    return max(abs(int(series.min())), abs(int(series.max())))
-
-
-def _number(series: nw.Series[Any], name: Any, asked: Asked, word: str) -> Coder:
-    if not series.dtype.is_numeric():
-        remedy = "Choose nominal, ordinal or date in kinds, or give it another role."
-        raise _refuse(name, "numeric" if word == "number" else "a quantity", _described(series), remedy)
-    coder = NumberCoder(name, Number(), asked.importance, _numeric_codes(asked.codes, name))
-    if word == "number":
-        return coder
-    cells = coder.cells(series)
-    coder.check_any(cells)
-    if isinstance(asked.kind, Mapping):
-        return replace(coder, kind=Semi(float(asked.kind["spike"])))
-    values, counts = np.unique(cells.known, return_counts=True)
-    # The commonest value; of several that nearest to zero, then the lower.
-    common = values[counts == counts.max()]
-    return replace(coder, kind=Semi(float(common[np.abs(common).argmin()]) + 0.0))
+    def coder(self) -> Coder:
+        """Give what codes the column; of several commonest values that nearest to zero is the spike, then the lower."""
+        self.check_any(self._n_values)
+        if isinstance(self.asked.kind, Mapping):
+            return replace(self._coder, kind=Semi(float(self.asked.kind["spike"])))
+        common = self._values[self._counts == self._counts.max()]
+        return replace(self._coder, kind=Semi(float(common[np.abs(common).argmin()]) + 0.0))
 
 
 def _numeric_codes(codes: tuple[Any, ...], name: Any) -> tuple[float, ...]:
@@ -227,184 +245,149 @@ def _described(series: nw.Series[Any]) -> str:
     return f"not numeric ({kind})"
 
 
-@dataclass(frozen=True)
-class DateCoder(Coder):
-    """Dates, times and durations, in whole units."""
+class DateFinder(Finder):
+    """Dates, times and durations."""
 
-    form: DateForm = None  # type: ignore[assignment]
+    def __init__(self, series: nw.Series[Any], name: Any, asked: Asked) -> None:
+        super().__init__(series, name, asked)
+        if series.dtype.is_numeric() or series.dtype == nw.Boolean:
+            raise _refuse(name, "a date", "a number", "Choose number in kinds, or store it as dates.")
+        if asked.codes:
+            raise InvalidParameter(
+                f"missing_codes do not go with column {name!r}, which holds dates. Leave them out.",
+                parameter="missing_codes",
+                columns=(name,),
+            )
+        self._seen = DatesSeen(arrow_of(series, name).type, name)
 
-    def cells(self, series: nw.Series[Any]) -> Cells:
-        """Give whole units since 1970, or of a duration."""
-        values, missing = self.form.numbers(_arrow(series, self.name), self.name)
-        if not missing.any():
-            return Cells(values)
-        return Cells(np.where(missing, np.nan, values), missing.astype(np.uint8))
+    def see(self, series: nw.Series[Any]) -> None:
+        """Look at how dates are written."""
+        self._seen.see(arrow_of(series, self.name))
 
-    def series(self, cells: Cells, like: nw.Series[Any], *, whole: bool) -> nw.Series[Any]:  # noqa: ARG002
-        """Make a series of dates, of the column's own type and zone."""
-        missing = ~cells.present
-        numbers = np.where(missing, 0.0, cells.values).astype(np.int64)
-        return as_native(self.form.array(numbers, missing), like)
+    def join(self, other: Any) -> None:
+        """Take what another one has seen."""
+        self._seen.join(other._seen)
+
+    def coder(self) -> Coder:
+        """Give what codes the column."""
+        form = self._seen.form()
+        self.check_any(self._seen.n_values)
+        return DateCoder(self.name, Date(), self.asked.importance, (), form)
 
 
-def _date(series: nw.Series[Any], name: Any, asked: Asked) -> Coder:
-    if series.dtype.is_numeric() or series.dtype == nw.Boolean:
-        raise _refuse(name, "a date", "a number", "Choose number in kinds, or store it as dates.")
-    if asked.codes:
-        raise InvalidParameter(
-            f"missing_codes do not go with column {name!r}, which holds dates. Leave them out.",
-            parameter="missing_codes",
-            columns=(name,),
+class CategoryFinder(Finder):
+    """Categories: the different values of the column, without codes for missing ones."""
+
+    def __init__(self, series: nw.Series[Any], name: Any, asked: Asked) -> None:
+        super().__init__(series, name, asked)
+        self._values = plain_values(arrow_of(series, name).slice(0, 0))
+        kind = self._values.type
+        try:
+            self._codes = tuple(pa.array([_like_type(code, kind) for code in asked.codes], kind).to_pylist())
+        except (pa.ArrowException, ValueError, TypeError):
+            raise InvalidParameter(
+                f"missing_codes of column {name!r} are not of its type. Write them as the file does.",
+                parameter="missing_codes",
+                columns=(name,),
+            ) from None
+
+    def see(self, series: nw.Series[Any]) -> None:
+        """Collect the different values."""
+        values = plain_values(arrow_of(series, self.name)).unique().drop_null()
+        if self._codes:
+            values = values.filter(pc.invert(pc.is_in(values, value_set=pa.array(self._codes, values.type))))
+        self._add(values)
+
+    def join(self, other: Any) -> None:
+        """Take the values that another one has collected."""
+        self._add(other._values)
+
+    def _add(self, values: pa.Array) -> None:
+        self._values = pa.concat_arrays([self._values, values]).unique()
+        if len(self._values) > _MOST_DISTINCT:
+            raise self._too_many()
+
+    def _too_many(self) -> InvalidData:
+        return InvalidData(
+            f"column {self.name!r} has {len(self._values)} categories, more than {MOST_CATEGORIES}: nearly every group "
+            f"would mix them. Join them by recoding, or give it another role.",
+            columns=(self.name,),
         )
-    coder = DateCoder(name, Date(), asked.importance, (), read_dates(_arrow(series, name), name))
-    coder.check_any(coder.cells(series))
-    return coder
+
+    def in_order(self) -> pa.Array:
+        """Give the different values in their order."""
+        if pa.types.is_boolean(self._values.type):
+            return pa.array(sorted(self._values.to_pylist()), self._values.type)
+        return self._values.take(pc.sort_indices(self._values))
 
 
-@dataclass(frozen=True)
-class CategoryCoder(Coder):
-    """Categories, numbered; `values` are what the numbers stand for."""
+class NominalFinder(CategoryFinder):
+    """Categories without an order."""
 
-    values: pa.Array = None
+    def coder(self) -> Coder:
+        """Give what codes the column."""
+        if len(self._values) > MOST_CATEGORIES:
+            raise self._too_many()
+        self.check_any(len(self._values))
+        values, kin = self.in_order(), self.asked.kin
+        kind: Kind = Nominal() if kin is None else Taxonomy(kin_of(values, kin, self.name))
+        return CategoryCoder(self.name, kind, self.asked.importance, self._codes, values)
 
-    @property
-    def shown(self) -> tuple[str, ...]:
-        """What each code stands for, as text."""
-        return tuple(str(value) for value in self.values.to_pylist())
 
-    def cells(self, series: nw.Series[Any]) -> Cells:
-        """Give the number of each cell's category."""
-        array = plain_values(_arrow(series, self.name))
-        places = pc.index_in(array, value_set=self.values.cast(array.type))
-        missing = np.asarray(array.is_null())
-        found = places.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-        states = missing.astype(np.uint8)
-        for state, code in enumerate(self.codes, 2):
-            states[np.asarray(pc.equal(array, code).fill_null(False))] = state
-        unknown = int(np.count_nonzero((found < 0) & (states == 0)))
-        if unknown:
+class OrdinalFinder(CategoryFinder):
+    """Categories with an order: that of the levels that are named, or of the column itself."""
+
+    def __init__(self, series: nw.Series[Any], name: Any, asked: Asked) -> None:
+        super().__init__(series, name, asked)
+        kind = arrow_of(series, name).type
+        self._is_dictionary = pa.types.is_dictionary(kind) and kind.ordered
+        self._levels: pa.Array | None = None
+        if isinstance(asked.kind, tuple):
+            self._levels = self._named(asked.kind)
+        elif not self._is_dictionary and pa.types.is_large_string(self._values.type):
             raise InvalidData(
-                f"column {self.name!r} has {unknown} value(s) that are none of its {len(self.values)} levels or "
-                f"categories. Name all levels in kinds, in their order.",
+                f"column {name!r} is text, whose order nobody has said. List its levels in kinds, in their order.",
+                parameter="kinds",
+                columns=(name,),
+            )
+
+    def _named(self, levels: tuple[Any, ...]) -> pa.Array:
+        kind = self._values.type
+        try:
+            return pa.array([_like_type(level, kind) for level in levels], kind)
+        except (pa.ArrowException, ValueError, TypeError):
+            raise InvalidParameter(
+                f"the levels of column {self.name!r} are not of its type. Write them as the file does.",
                 parameter="kinds",
                 columns=(self.name,),
-            )
-        if not states.any():
-            return Cells(found.astype(np.float64))
-        return Cells(np.where(states > 0, np.nan, found), states)
+            ) from None
 
-    def series(self, cells: Cells, like: nw.Series[Any], *, whole: bool) -> nw.Series[Any]:  # noqa: ARG002
-        """Make a series of categories: each cell is that of some row of the column that has it."""
-        own = self.cells(like)
-        rows = np.zeros(cells.values.size, dtype=np.int64)
-        present = cells.present
-        first = np.full(len(self.values), -1, dtype=np.int64)
-        where = np.flatnonzero(own.present)[::-1]
-        first[own.values[where].astype(np.int64)] = where
-        rows[present] = first[cells.values[present].astype(np.int64)]
-        if cells.states is not None and own.states is not None:
-            for state in np.unique(cells.states[~present]):
-                rows[cells.states == state] = int(np.argmax(own.states == state))
-        return taken(like, rows)
+    def see(self, series: nw.Series[Any]) -> None:
+        """Collect the different values, and the levels that the column's type has."""
+        super().see(series)
+        if self._is_dictionary and not isinstance(self.asked.kind, tuple):
+            levels = arrow_of(series, self.name).dictionary
+            self._add_levels(levels.cast(pa.large_string()) if pa.types.is_string(levels.type) else levels)
 
+    def join(self, other: Any) -> None:
+        """Take the values and levels that another one has collected."""
+        super().join(other)
+        if self._is_dictionary and other._levels is not None:
+            self._add_levels(other._levels)
 
-def plain_values(array: pa.Array) -> pa.Array:
-    """Give what an Arrow array holds: no dictionary, no negative zero, null where not a number."""
-    if pa.types.is_dictionary(array.type):
-        array = array.cast(array.type.value_type)
-    if pa.types.is_floating(array.type):
-        array = pc.add(array, pa.scalar(0.0, array.type))
-        array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
-    if pa.types.is_string(array.type) or pa.types.is_string_view(array.type):
-        array = array.cast(pa.large_string())
-    return array
+    def _add_levels(self, levels: pa.Array) -> None:
+        self._levels = levels if self._levels is None else pa.concat_arrays([self._levels, levels]).unique()
 
-
-def _arrow(series: nw.Series[Any], name: Any) -> pa.Array:
-    """Give a column as one Arrow array."""
-    try:
-        array = series.to_arrow()
-        if pa.types.is_null(array.type):
-            array = array.cast(pa.string())
-        if pa.types.is_nested(array.type):
-            raise TypeError
-        return array
-    except (pa.ArrowException, TypeError, OverflowError):  # whose message may show a cell
-        raise InvalidData(
-            f"column {name!r} mixes types or holds lists, so its values cannot be told apart. Make it text or numbers.",
-            columns=(name,),
-        ) from None
-
-
-def _categories(series: nw.Series[Any], name: Any, codes: tuple[Any, ...]) -> tuple[pa.Array, tuple[Any, ...]]:
-    """Give the different values of a column in order, without codes for missing ones; and these, of its type."""
-    array = plain_values(_arrow(series, name))
-    try:
-        own = tuple(pa.array([_like_type(code, array.type) for code in codes], array.type).to_pylist())
-    except (pa.ArrowException, ValueError, TypeError):
-        raise InvalidParameter(
-            f"missing_codes of column {name!r} are not of its type. Write them as the file does.",
-            parameter="missing_codes",
-            columns=(name,),
-        ) from None
-    values = array.unique().drop_null()
-    if own:
-        values = values.filter(pc.invert(pc.is_in(values, value_set=pa.array(own, array.type))))
-    if pa.types.is_boolean(values.type):
-        return pa.array(sorted(values.to_pylist()), values.type), own
-    return values.take(pc.sort_indices(values)), own
+    def coder(self) -> Coder:
+        """Give what codes the column."""
+        self.check_any(len(self._values))
+        levels = self.in_order() if self._levels is None else self._levels
+        return CategoryCoder(self.name, Ordinal(len(levels)), self.asked.importance, self._codes, levels)
 
 
 def _like_type(code: Any, type_: pa.DataType) -> Any:
     is_text = pa.types.is_large_string(type_) or pa.types.is_string(type_)
     return str(code) if is_text else type_.to_pandas_dtype()(code)
-
-
-def _nominal(series: nw.Series[Any], name: Any, asked: Asked) -> Coder:
-    values, codes = _categories(series, name, asked.codes)
-    if len(values) > MOST_CATEGORIES:
-        raise InvalidData(
-            f"column {name!r} has {len(values)} categories, more than {MOST_CATEGORIES}: nearly every group would mix "
-            f"them. Join them by recoding, or give it another role.",
-            columns=(name,),
-        )
-    kind: Kind = Nominal() if asked.kin is None else Taxonomy(kin_of(values, asked.kin, name))
-    coder = CategoryCoder(name, kind, asked.importance, codes, values)
-    coder.check_any(coder.cells(series))
-    return coder
-
-
-def _ordinal(series: nw.Series[Any], name: Any, asked: Asked) -> Coder:
-    values, codes = _categories(series, name, asked.codes)
-    if isinstance(asked.kind, tuple):
-        try:
-            levels = pa.array([_like_type(level, values.type) for level in asked.kind], values.type)
-        except (pa.ArrowException, ValueError, TypeError):
-            raise InvalidParameter(
-                f"the levels of column {name!r} are not of its type. Write them as the file does.",
-                parameter="kinds",
-                columns=(name,),
-            ) from None
-    else:
-        levels = _levels_in_order(series, name, values)
-    coder = CategoryCoder(name, Ordinal(len(levels)), asked.importance, codes, levels)
-    coder.check_any(coder.cells(series))
-    return coder
-
-
-def _levels_in_order(series: nw.Series[Any], name: Any, values: pa.Array) -> pa.Array:
-    """Give the levels of a column that has an order of its own."""
-    array = _arrow(series, name)
-    if pa.types.is_dictionary(array.type) and array.type.ordered:
-        levels = array.dictionary
-        return levels.cast(pa.large_string()) if pa.types.is_string(levels.type) else levels
-    if pa.types.is_large_string(values.type):
-        raise InvalidData(
-            f"column {name!r} is text, whose order nobody has said. List its levels in kinds, in their order.",
-            parameter="kinds",
-            columns=(name,),
-        )
-    return values
 
 
 def _check_alike(before: nw.Series[Any], after: nw.Series[Any], name: Any) -> None:
@@ -425,13 +408,14 @@ def open_both(before: nw.DataFrame[Any], after: nw.DataFrame[Any], asked: Mappin
         _check_alike(before.get_column(name), after.get_column(name), name)
         coder = coder_for(before.get_column(name), name, wish)
         if isinstance(coder, CategoryCoder) and isinstance(coder.kind, Nominal):
-            array = plain_values(_arrow(after.get_column(name), name))
-            others = _categories(after.get_column(name), name, coder.codes)[0]
+            finder = NominalFinder(after.get_column(name), name, Asked(codes=coder.codes))
+            finder.see(after.get_column(name))
+            others = finder.in_order()
             try:
                 others = others.cast(coder.values.type)
             except pa.ArrowException:
                 raise InvalidData(
-                    f"column {name!r} is of another type in the masked file ({array.type}). Store both alike.",
+                    f"column {name!r} is of another type in the masked file ({others.type}). Store both alike.",
                     columns=(name,),
                 ) from None
             fresh = others.filter(pc.invert(pc.is_in(others, value_set=coder.values)))

@@ -26,17 +26,12 @@ from microagg.io._content import Content
 from microagg.io._dialect import Dialect, dialect_for, text_details
 from microagg.io._feather import read_feather, write_feather
 from microagg.io._kinds import KINDS, check_apart, kind_of, refuse_options, to_path
-from microagg.io._numbers import Marks, named_numbers, to_numbers
-from microagg.io._statistics import (
-    Labels,
-    read_statistics,
-    require_extra,
-    without_declared_missing,
-    write_statistics,
-)
+from microagg.io._numbers import Marks, named_numbers, to_be_numbers, to_numbers, without_marks
+from microagg.io._statistics import read_statistics, require_extra, write_statistics
 from microagg.io._text import read_text, write_text
 from microagg.io.batches import Batches, parquet_writer
 from microagg.io.databases import is_database
+from microagg.io.labels import Labels, Masked, declared_values, without_declared_missing
 from microagg.io.promise import Promise, check_written
 from microagg.io.read_back import read_back
 from microagg.parallel import in_parallel
@@ -133,20 +128,39 @@ class Source:
                 table = table.set_column(table.column_names.index(name), name, column)
         return table
 
-    def typed_for(self, kinds: Mapping[str, Any], names: Sequence[str]) -> pa.Table:
+    def typed_for(
+        self, kinds: Mapping[str, Any], names: Sequence[str], codes: Mapping[str, Collection[Any]] | None = None
+    ) -> pa.Table:
         """Give the table with those of the columns `names` turned into numbers that are such, or are said to be.
 
         `kinds` says of which kind columns are, as recipes do. One of another kind than a number stays as it is
-        stored; what nothing is said of is turned where all of it is numbers, and none of them looks like a code.
+        stored; what nothing is said of is turned where all of it is numbers, and none of them looks like a code. What
+        SPSS declares missing is missing, but for the values that `codes` has of a column.
         """
-        numbers = [name for name in names if kinds.get(name) in ("number", "semi") or isinstance(kinds.get(name), dict)]
-        either = [name for name in names if kinds.get(name) in (None, "ordinal")]
-        table = self.typed(numbers)
-        for name in either:
-            column = self._numbers(name, named=False)
+        if self.labels is not None:
+            return self._without_declared({name: (codes or {}).get(name, ()) for name in names})
+        must, may = to_be_numbers(kinds, names)
+        table = self.typed(must)
+        found = {name: self._numbers(name, named=False) for name in may}
+        if self.kind == "csv":  # R writes NA for a missing date as for a missing number
+            found |= {name: without_marks(table[name]) for name in names if kinds.get(name) == "date"}
+        for name, column in found.items():
             if column is not None:
                 table = table.set_column(table.column_names.index(name), name, column)
         return table
+
+    def _without_declared(self, kept: Mapping[str, Collection[Any]]) -> pa.Table:
+        table, declared = self.table, self.labels.missing if self.labels else {}
+        for name in kept.keys() & declared.keys():
+            column = without_declared_missing(table[name], declared[name], kept[name])
+            table = table.set_column(table.column_names.index(name), name, column)
+        return table
+
+    def declared_missing(self, names: Sequence[str]) -> dict[str, tuple[Any, ...]]:
+        """Give the values of columns that SPSS declares missing, where a column has any, and at most thirty."""
+        declared = self.labels.missing if self.labels else {}
+        found = {name: declared_values(self.table[name], declared[name]) for name in names if name in declared}
+        return {name: values for name, values in found.items() if values}
 
     def _numbers(self, name: str, *, named: bool) -> pa.ChunkedArray | None:
         if name not in self._parsed:  # what is a number without being named is the same number where it is
@@ -314,7 +328,7 @@ def write_target(
     address: str | os.PathLike[str],
     like: Source,
     *,
-    masked: Collection[str] = (),
+    masked: Masked | Collection[str] = (),
     same_rows: bool = True,
     overwrite: bool = False,
     excel_safe: bool = False,
@@ -324,14 +338,14 @@ def write_target(
 
     Text files keep the delimiter, the encoding and the decimal mark of a source of the same kind; numbers are written
     as the shortest text that reads back as the same number. Files of SPSS and Stata keep labels and formats; a masked
-    column keeps its own label and loses those of its values. The same table gives the same bytes.
+    column keeps its own label, and those of its values if it is one of categories. The same table gives the same bytes.
 
     Parameters
     ----------
     table : pyarrow.Table
     address : str or path
     like : Source
-    masked : collection of str
+    masked : Masked or collection of str
         The columns whose values are no longer the source's.
     same_rows : bool
         Whether the rows are all of the source's, in its order. Only then are Stata's missing values .a to .z told
@@ -356,6 +370,7 @@ def write_target(
         If the table lacks a column that the promise is about.
     """
     check_target(address, like.address, overwrite=overwrite)
+    masked = masked if isinstance(masked, Masked) else Masked(masked)
     if promise is not None:
         promise.check_columns(table.column_names)
     table = _without_traces(table)

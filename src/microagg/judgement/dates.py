@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.io._dates import DateForm, read_dates
+from microagg.io._dates import DateForm, DatesSeen
 from microagg.judgement.bins import Cut, nice_edges
 
 _STEPS = (
@@ -22,7 +22,10 @@ _PER_SECOND = {"s": 1.0, "ms": 1e3, "us": 1e6}
 
 def cut_of_dates(series: Any, name: Any) -> Cut:
     """Give how the axis of a column of dates is cut, by how its file stores them."""
-    form = read_dates(series.to_arrow(), name)
+    array = series.to_arrow()
+    seen = DatesSeen(array.type, name)
+    seen.see(array)
+    form = seen.form()
     unit = _unit(form)
     if str(form.type).startswith("duration"):
         return _cut_of_lengths(_PER_SECOND[unit])

@@ -1,6 +1,6 @@
 """Kinds of columns: how each is placed in space, represented by one value, and judged. One file a kind."""
 
-from microagg.kinds._kind import FEWEST, Block, Cells, Kind, Rule
+from microagg.kinds._kind import FEWEST, Block, Cells, Facts, Kind, Rule
 from microagg.kinds.date import Date
 from microagg.kinds.nominal import Nominal
 from microagg.kinds.number import Number
@@ -22,6 +22,7 @@ __all__ = [
     "Block",
     "Cells",
     "Date",
+    "Facts",
     "Kind",
     "Nominal",
     "Number",

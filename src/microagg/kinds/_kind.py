@@ -1,11 +1,15 @@
 """What every kind of column can do: be placed in space, be represented by one value, and be judged."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from microagg._kernels.sums import exact_sum, exact_sum_of_counts
+from microagg.moments import Sums, moments_by_sums, summed
 
 Values = NDArray[np.float64]
 States = NDArray[np.uint8]
@@ -39,6 +43,19 @@ class Cells(NamedTuple):
         """Give the cells of some rows."""
         return Cells(self.values[rows], None if self.states is None else self.states[rows])
 
+    @classmethod
+    def joined(cls, parts: "Sequence[Cells]") -> "Cells":
+        """Give the cells of several parts as one."""
+        values = np.concatenate([own.values for own in parts])
+        if all(own.states is None for own in parts):
+            return cls(values)
+        return cls(values, np.concatenate([own.all_states for own in parts]))
+
+    @property
+    def all_states(self) -> States:
+        """The state of each cell, where nothing is missing too."""
+        return np.zeros(self.values.size, dtype=np.uint8) if self.states is None else self.states
+
     @property
     def classes(self) -> Values:
         """One number for each cell, equal where cells are: missing ones are equal in the same state only."""
@@ -51,6 +68,75 @@ class Cells(NamedTuple):
             # Numbers beyond all values: their order does not matter, only that they differ.
             found[apart] = np.nextafter(np.finfo(np.float64).max, 0) - 2.0**971 * self.states[apart].astype(np.float64)
         return np.asarray(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What is known of a column over the whole file: its place in space follows from it.
+
+    Attributes
+    ----------
+    states : array
+        How many cells are in each state: present ones first.
+    lowest, highest : float
+        Of the values that are present.
+    counts : array
+        Of categories and levels, how many cells have each; of a semi-continuous column, how many are off and on the
+        spike; empty of others.
+    moments : tuple
+        As `moments.moments` gives them; of categories none.
+    """
+
+    states: Labels
+    lowest: float = np.inf
+    highest: float = -np.inf
+    counts: Labels = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    moments: tuple[int, float, float] = (0, 0.0, 0.0)
+
+    @classmethod
+    def of_counts(cls, counts: Labels) -> "Facts":
+        """Give the facts of a complete column of the numbers 0, 1, ..., which occur so many times."""
+        if not counts.any():
+            return cls(np.zeros(1, dtype=np.int64))
+        numbers = np.flatnonzero(counts).astype(np.float64)
+        n, lowest, highest = int(counts.sum()), float(numbers[0]), float(numbers[-1])
+        own = counts[counts > 0]
+        found = summed(moments_by_sums(n, lowest, highest), lambda terms: exact_sum_of_counts(terms(numbers), own))
+        return cls(np.array([n]), lowest, highest, counts, found)
+
+    @property
+    def n_records(self) -> int:
+        """How many cells there are."""
+        return int(self.states.sum())
+
+    @property
+    def n_known(self) -> int:
+        """How many cells have a value."""
+        return int(self.states[0])
+
+    @property
+    def missing(self) -> list[int]:
+        """The states in which cells are missing."""
+        return [int(state) for state in np.flatnonzero(self.states[1:]) + 1]
+
+    @property
+    def of_present(self) -> "Facts":
+        """The same of the cells that have a value."""
+        return replace(self, states=self.states[:1])
+
+    def join(self, other: "Facts") -> "Facts":
+        """Give the facts of both parts of a column, which have no moments yet."""
+        return Facts(
+            _added(self.states, other.states),
+            min(self.lowest, other.lowest),
+            max(self.highest, other.highest),
+            _added(self.counts, other.counts),
+        )
+
+
+def _added(one: Labels, other: Labels) -> Labels:
+    longest = max(one.size, other.size)
+    return np.asarray(np.pad(one, (0, longest - one.size)) + np.pad(other, (0, longest - other.size)))
 
 
 class Block(ABC):
@@ -105,8 +191,30 @@ class Kind(ABC):
     is_squared: ClassVar[bool] = False  # its loss is of squares of standard scores
     is_ordered: ClassVar[bool] = True
 
+    def counted(self, known: Values) -> Labels:  # noqa: ARG002
+        """Count what `Facts.counts` holds, of values that are present."""
+        return np.zeros(0, dtype=np.int64)
+
+    def count(self, cells: Cells) -> Facts:
+        """Give what is known of some cells; that of several parts can be joined."""
+        known = cells.known
+        states = np.array([cells.values.size]) if cells.states is None else np.bincount(cells.states)
+        if known.size == 0:
+            return Facts(states, counts=self.counted(known))
+        return Facts(states, float(known.min()), float(known.max()), self.counted(known))
+
+    def constants(self, facts: Facts) -> Sums[Facts]:
+        """Complete the facts of a whole column by its moments."""
+        if facts.n_known == 0:
+            return facts
+        return replace(facts, moments=(yield from moments_by_sums(facts.n_known, facts.lowest, facts.highest)))
+
+    def facts(self, cells: Cells) -> Facts:
+        """Give all that is known of a column."""
+        return summed(self.constants(self.count(cells)), lambda terms: exact_sum(terms(cells.known)))
+
     @abstractmethod
-    def block(self, cells: Cells, scale: str, importance: float, spike: float) -> Block:
+    def block(self, facts: Facts, scale: str, importance: float, spike: float) -> Block:
         """Place a column in space: squared distances add up to its share of the distance of two records."""
 
     @abstractmethod
@@ -114,8 +222,35 @@ class Kind(ABC):
         """Give what each group releases."""
 
     @abstractmethod
+    def errors(self, before: Cells, after: Cells, facts: Facts) -> Values:
+        """Give what cells lose that have a value before and after; `facts` are those of the original."""
+
+    @abstractmethod
+    def base(self, facts: Facts) -> Sums[float]:
+        """Give what one value for all would lose."""
+
+    def changed(self, before: Cells, after: Cells) -> int:
+        """Count the cells that became missing, or stopped being so, or are missing in another way."""
+        if before.states is None and after.states is None:
+            return 0
+        was, now = before.present, after.present
+        same = was == now
+        if before.states is not None and after.states is not None:
+            same &= was | (before.states == after.states)
+        return int(np.count_nonzero(~same))
+
     def loss(self, before: Cells, after: Cells) -> tuple[float, float]:
         """Give what a release loses, and what one value for all would lose, in the column's own terms."""
+        facts = self.facts(before)
+        errors = self.errors(before, after, facts)
+        lost = exact_sum(errors) if np.isfinite(errors).all() else np.inf
+        base = summed(self.base(facts), lambda terms: exact_sum(terms(before.known)))
+        return with_changed(lost, base, self.changed(before, after), facts), base
+
+
+def with_changed(lost: float, base: float, changed: int, facts: Facts) -> float:
+    """Add what cells cost that became missing, or stopped being so: as much as one value for all, on average."""
+    return lost + changed * base / max(1, facts.n_known)
 
 
 def state_of_groups(states: States, labels: Labels, n_groups: int) -> States:
@@ -141,15 +276,3 @@ def with_missing(cells: Cells, labels: Labels, of_groups: Values, released: NDAr
         return Cells(of_groups)
     states = np.where(released, 0, state_of_groups(cells.states, labels, released.size)).astype(np.uint8)
     return Cells(np.where(released, of_groups, np.nan), states)
-
-
-def lost_with_missing(before: Cells, after: Cells, lost: float, base: float) -> tuple[float, float]:
-    """Add what cells cost that became missing, or stopped being so: as much as one value for all, on average."""
-    if before.states is None and after.states is None:
-        return lost, base
-    was, now = before.present, after.present
-    same = was == now
-    if before.states is not None and after.states is not None:
-        same &= was | (before.states == after.states)
-    changed = int(np.count_nonzero(~same))
-    return lost + changed * base / max(1, int(np.count_nonzero(was))), base

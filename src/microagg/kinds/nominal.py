@@ -1,70 +1,100 @@
 """Categories without an order: one-hot coordinates, modes, mismatches."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.modes import settle_in_turn
-from microagg.kinds._kind import Block, Cells, Kind, Labels, Rule, States, Values
+from microagg.kinds._kind import Block, Cells, Facts, Kind, Labels, Rule, States, Values
 from microagg.kinds.number import NumberBlock
+from microagg.moments import Sums
 
 _RANGE_HEIGHT = float(np.sqrt(0.5))  # by "range" a mismatch has a squared distance of 1
 
 
-def codes_with_missing(cells: Cells) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number the categories that occur, each way of being missing among them, after the others.
-
-    Gives each record's number, and what each number stands for: a code, or -1, -2, ... for a missing state.
-    """
+def numbers_of(cells: Cells, n_codes: int) -> Labels:
+    """Number what cells hold: a category by its code, below n_codes, and a missing state s as n_codes + s - 1."""
     if cells.states is None:
-        codes = cells.values.astype(np.int64)
-    else:
-        codes = np.where(cells.present, cells.values, 0.0).astype(np.int64)
-        codes = np.where(cells.present, codes, -cells.states.astype(np.int64))
-    kinds, found = np.unique(codes, return_inverse=True)
-    # Missing ones last, in the order of their states.
-    order = np.concatenate([np.flatnonzero(kinds >= 0), np.flatnonzero(kinds < 0)[::-1]])
-    place = np.empty_like(order)
-    place[order] = np.arange(order.size)
-    return place[found.ravel()].astype(np.int64), kinds[order]
+        return cells.values.astype(np.int64)
+    codes = np.where(cells.present, cells.values, 0.0).astype(np.int64)
+    return np.where(cells.present, codes, n_codes - 1 + cells.states.astype(np.int64))
 
 
-def as_cells(meaning: NDArray[np.int64]) -> Cells:
-    """Give cells of what codes with missing ones stand for."""
-    if not (meaning < 0).any():
-        return Cells(meaning.astype(np.float64))
-    states: States = np.maximum(-meaning, 0).astype(np.uint8)
-    return Cells(np.where(meaning < 0, np.nan, meaning).astype(np.float64), states)
+def cells_of(numbers: Labels, n_codes: int) -> Cells:
+    """Give the cells that `numbers_of` numbers so."""
+    missing = numbers >= n_codes
+    if not missing.any():
+        return Cells(numbers.astype(np.float64))
+    states: States = np.where(missing, numbers - n_codes + 1, 0).astype(np.uint8)
+    return Cells(np.where(missing, np.nan, numbers), states)
+
+
+def counts_of_numbers(facts: Facts) -> Labels:
+    """Count the cells of each number: those of categories, then those missing in each way."""
+    return np.concatenate([facts.counts, facts.states[1:]])
+
+
+def known_numbers(cells: Cells, n_codes: int, n_numbers: int) -> tuple[Labels, NDArray[np.bool_]]:
+    """Number cells of another table than that which the numbers are of, and tell which ones it lacks (0 here)."""
+    numbers = numbers_of(cells, n_codes)
+    lacking = (numbers >= n_numbers) | (cells.present & (numbers >= n_codes))
+    return np.where(lacking, 0, numbers), lacking
 
 
 class NominalBlock(Block):
     """One coordinate a category, so high that the block's variance is 1; of two categories one is enough."""
 
-    def __init__(self, cells: Cells, scale: str, importance: float) -> None:
-        codes, self._meaning = codes_with_missing(cells)
-        n_categories = self._meaning.size
+    def __init__(self, facts: Facts, scale: str, importance: float) -> None:
+        counts = counts_of_numbers(facts)
+        occurring = counts > 0  # a missing state is one more category
+        self._places = np.where(occurring, np.cumsum(occurring) - 1, -1)
+        self._n_codes = facts.counts.size
         self._two: NumberBlock | None = None
-        if n_categories <= 2:
-            self._two = NumberBlock(Cells(codes.astype(np.float64)), scale, importance)
+        counts = counts[occurring]
+        if counts.size <= 2:
+            self._two = NumberBlock(Facts.of_counts(counts), scale, importance)
             self.width = 1
             return
-        shares = np.bincount(codes) / codes.size
+        shares = counts / counts.sum()
         spread = 1.0 - float((shares**2).sum())
         self._height = np.sqrt(importance) * (1.0 / np.sqrt(spread) if scale == "standard" else _RANGE_HEIGHT)
-        self.width = n_categories
+        self.width = counts.size
 
     def place(self, cells: Cells, placed: Values) -> None:
         """Write the coordinates of some cells into `placed` (width, n); a category that the file lacks has none."""
-        codes, meaning = codes_with_missing(cells)
-        known = {int(what): place for place, what in enumerate(self._meaning)}
-        places = np.array([known.get(int(what), -1) for what in meaning])[codes]
+        numbers, lacking = known_numbers(cells, self._n_codes, self._places.size)
+        places = np.where(lacking, -1, self._places[numbers])
         if self._two is not None:
             self._two.place(Cells(places.astype(np.float64)), placed)
             return
         rows = np.flatnonzero(places >= 0)
         placed[places[rows], rows] = self._height
+
+
+class Offers(NamedTuple):
+    """What groups can release, by the numbers of categories.
+
+    `chosen` is -1 for a group that has a choice; group g's candidates, rising, are those from starts[g] to
+    starts[g + 1].
+    """
+
+    sizes: Labels
+    chosen: Labels
+    starts: Labels
+    candidates: Labels
+
+    def given(self, n_numbers: int) -> Labels:
+        """Count the records to which each number goes in the groups that have no choice."""
+        clear = self.chosen >= 0
+        return np.bincount(self.chosen[clear], weights=self.sizes[clear], minlength=n_numbers).astype(np.int64)
+
+    def settle(self, owed: Labels) -> Labels:
+        """Let the groups choose in turn what is owed most, beyond what goes to those without a choice."""
+        chosen = self.chosen.copy()
+        settle_in_turn(self.starts, self.candidates, self.sizes, owed - self.given(owed.size), chosen)
+        return chosen
 
 
 @dataclass(frozen=True)
@@ -75,62 +105,88 @@ class Nominal(Kind):
     said: ClassVar[str] = "the commonest category"
     is_ordered: ClassVar[bool] = False
 
-    def block(self, cells: Cells, scale: str, importance: float, spike: float) -> Block:  # noqa: ARG002
+    def counted(self, known: Values) -> Labels:
+        """Count the cells of each category."""
+        return np.bincount(known.astype(np.int64))
+
+    def constants(self, facts: Facts) -> Sums[Facts]:
+        """Leave the facts as they are: categories have no moments."""
+        yield from ()
+        return facts
+
+    def block(self, facts: Facts, scale: str, importance: float, spike: float) -> Block:  # noqa: ARG002
         """Place a column in space."""
-        return NominalBlock(cells, scale, importance)
+        return NominalBlock(facts, scale, importance)
+
+    def kin_of_numbers(self, n_codes: int, n_numbers: int) -> NDArray[np.int64] | None:  # noqa: ARG002
+        """Give the ancestors of each number, (levels, numbers), where there is a taxonomy."""
+        return None
 
     def representatives(self, cells: Cells, labels: Labels, n_groups: int, rule: Rule) -> Cells:
         """Give each group's commonest category; missing is one more. Of tied ones, that of which most is owed."""
-        codes, meaning = codes_with_missing(cells)
-        chosen = choose_categories(codes, meaning.size, labels, n_groups, rule)
-        return as_cells(meaning[chosen])
+        facts = self.count(cells)
+        n_codes = facts.counts.size
+        numbers = numbers_of(cells, n_codes)
+        if rule.nominal == "draw":
+            return cells_of(drawn_numbers(numbers, labels, draws(rule, n_groups)), n_codes)
+        owed = counts_of_numbers(facts)
+        offers = offers_of(numbers, labels, n_groups, rule, self.kin_of_numbers(n_codes, owed.size))
+        return cells_of(offers.settle(owed), n_codes)
 
-    def loss(self, before: Cells, after: Cells) -> tuple[float, float]:
-        """Give the number of mismatches, and that with one category for all."""
-        mismatches = np.count_nonzero(before.classes != after.classes)
-        codes, _ = codes_with_missing(before)
-        return float(mismatches), float(codes.size - np.bincount(codes).max())
+    def errors(self, before: Cells, after: Cells, facts: Facts) -> Values:  # noqa: ARG002
+        """Give 1 for each mismatch; missing is a category of its own."""
+        return np.asarray(before.classes != after.classes, dtype=np.float64)
+
+    def changed(self, before: Cells, after: Cells) -> int:  # noqa: ARG002
+        """Give 0: such cells are mismatches already."""
+        return 0
+
+    def base(self, facts: Facts) -> Sums[float]:
+        """Give the number of mismatches with the commonest category."""
+        yield from ()  # the counts say it
+        return float(facts.n_records - counts_of_numbers(facts).max())
 
 
-def choose_categories(
-    codes: NDArray[np.int64],
-    n_categories: int,
-    labels: Labels,
-    n_groups: int,
-    rule: Rule,
-    kin: NDArray[np.int64] | None = None,
-) -> NDArray[np.int64]:
-    """Give the category that each group releases.
+def draws(rule: Rule, n_groups: int) -> Values:
+    """Draw a number between 0 and 1 for each group, in order of their numbers."""
+    return np.random.default_rng(rule.seed).random(n_groups)
 
-    "mode": groups without a tie first; then the tied ones, in order of their number, take that of their tied
+
+def drawn_numbers(numbers: Labels, labels: Labels, drawn: Values) -> Labels:
+    """Give for each group the number of one member, that whose place in the group was drawn."""
+    sizes = np.bincount(labels, minlength=drawn.size)
+    order = np.argsort(labels, kind="stable")
+    starts = np.cumsum(sizes) - sizes
+    return np.asarray(numbers[order[starts + np.minimum((drawn * sizes).astype(np.int64), sizes - 1)]])
+
+
+def offers_of(
+    numbers: Labels, labels: Labels, n_groups: int, rule: Rule, kin: NDArray[np.int64] | None = None
+) -> Offers:
+    """Find out what each group can release.
+
+    "mode": groups without a tie have no choice; then the tied ones, in order of their number, take that of their tied
     categories of which most is still owed: as many records as have it in the file, less those that got it so far.
-    "balanced": every group takes in turn that of its categories of which most is owed. "draw": that of a member drawn.
+    "balanced": every group takes in turn that of its categories of which most is owed.
 
-    With `kin` (levels, categories), the ancestors of each category, what counts for the mode is how many members
+    With `kin` (levels, numbers), the ancestors of each category, what counts for the mode is how many members
     share them, over all levels: the category nearest to all members by the tree.
     """
     sizes = np.bincount(labels, minlength=n_groups)
-    if rule.nominal == "draw":
-        order = np.argsort(labels, kind="stable")
-        starts = np.cumsum(sizes) - sizes
-        drawn = np.random.default_rng(rule.seed).random(n_groups)
-        return np.asarray(codes[order[starts + np.minimum((drawn * sizes).astype(np.int64), sizes - 1)]])
-    pairs, counts = np.unique(labels * n_categories + codes, return_counts=True)
-    owners, found = pairs // n_categories, pairs % n_categories
-    scores = counts if kin is None else counts + _shared_by_kin(owners, found, counts, kin)
+    n_numbers = int(numbers.max()) + 1
+    pairs, counts = np.unique(labels * n_numbers + numbers, return_counts=True)
+    owners, found = pairs // n_numbers, pairs % n_numbers
     starts = np.searchsorted(owners, np.arange(n_groups + 1))
-    owed = np.bincount(codes, minlength=n_categories)
     chosen = np.full(n_groups, -1, dtype=np.int64)
-    if rule.nominal == "mode":
-        tied = scores == np.maximum.reduceat(scores, starts[:-1])[owners]
-        clear = np.add.reduceat(tied.astype(np.int64), starts[:-1]) == 1
-        winners = tied & clear[owners]
-        chosen[owners[winners]] = found[winners]
-        owed -= np.bincount(chosen[clear], weights=sizes[clear], minlength=n_categories).astype(np.int64)
-        owners, found = owners[tied], found[tied]
-        starts = np.searchsorted(owners, np.arange(n_groups + 1))
-    settle_in_turn(starts, found, sizes, owed, chosen)
-    return chosen
+    if rule.nominal == "balanced":
+        return Offers(sizes, chosen, starts, found)
+    scores = counts if kin is None else counts + _shared_by_kin(owners, found, counts, kin)
+    tied = scores == np.maximum.reduceat(scores, starts[:-1])[owners]
+    clear = np.add.reduceat(tied.astype(np.int64), starts[:-1]) == 1
+    winners = tied & clear[owners]
+    chosen[owners[winners]] = found[winners]
+    rivals = tied & ~clear[owners]
+    return Offers(sizes, chosen, np.searchsorted(owners[rivals], np.arange(n_groups + 1)), found[rivals])
 
 
 def _shared_by_kin(

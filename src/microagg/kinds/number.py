@@ -6,19 +6,19 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.sums import exact_sum, group_sizes, rounded_group_means
+from microagg._kernels.sums import group_sizes, rounded_group_means
 from microagg.kinds._kind import (
     Block,
     Cells,
+    Facts,
     Kind,
     Labels,
     Rule,
     Values,
     enough_present,
-    lost_with_missing,
     with_missing,
 )
-from microagg.moments import moments, standardise, sum_of_squares
+from microagg.moments import Sums, squares_by_sums, standardise
 
 
 class NumberBlock(Block):
@@ -28,12 +28,11 @@ class NumberBlock(Block):
     as that of two present ones.
     """
 
-    def __init__(self, cells: Cells, scale: str, weight: float) -> None:
+    def __init__(self, facts: Facts, scale: str, weight: float) -> None:
         self._scale, self._factor = scale, float(np.sqrt(weight))
-        known = cells.known
-        self._moments = moments(known) if known.size else (0, 0.0, 0.0)
-        self._range = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
-        self._states = [] if cells.states is None else [int(s) for s in np.unique(cells.states) if s > 0]
+        self._moments = facts.moments
+        self._range = (facts.lowest, facts.highest) if facts.n_known else (0.0, 0.0)
+        self._states = facts.missing
         self.width = 1 + len(self._states)
 
     def place(self, cells: Cells, placed: Values) -> None:
@@ -78,9 +77,9 @@ class Number(Kind):
     is_quantity: ClassVar[bool] = True
     is_squared: ClassVar[bool] = True
 
-    def block(self, cells: Cells, scale: str, importance: float, spike: float) -> Block:  # noqa: ARG002
+    def block(self, facts: Facts, scale: str, importance: float, spike: float) -> Block:  # noqa: ARG002
         """Place a column in space."""
-        return NumberBlock(cells, scale, importance)
+        return NumberBlock(facts, scale, importance)
 
     def representatives(self, cells: Cells, labels: Labels, n_groups: int, rule: Rule) -> Cells:
         """Give each group's mean or median of the values that are present."""
@@ -89,19 +88,17 @@ class Number(Kind):
         released = enough_present(cells, labels, n_groups, rule)
         return with_missing(cells, labels, averages_of_present(cells, labels, n_groups, rule.aggregate), released)
 
-    def loss(self, before: Cells, after: Cells) -> tuple[float, float]:
-        """Give the squared error, and that of one mean for all, both of standard scores."""
-        known = before.known
-        if known.size == 0:
-            return lost_with_missing(before, after, 0.0, 0.0)
-        own = moments(known)
-        both = before.present & after.present
+    def errors(self, before: Cells, after: Cells, facts: Facts) -> Values:
+        """Give the squared differences of standard scores."""
         whole = before.states is None and after.states is None
-        was, now = (before.values, after.values) if whole else (before.values[both], after.values[both])
-        lost = sum_of_squares(standardise(was, *own) - standardise(now, *own))
-        scores = standardise(known, *own)
-        base = exact_sum((scores - exact_sum(scores) / scores.size) ** 2)
-        return lost_with_missing(before, after, lost, base)
+        both = slice(None) if whole else before.present & after.present
+        was, now = standardise(before.values[both], *facts.moments), standardise(after.values[both], *facts.moments)
+        with np.errstate(over="ignore"):  # files that anybody masked may differ by any amount
+            return np.asarray((was - now) ** 2)
+
+    def base(self, facts: Facts) -> Sums[float]:
+        """Give the sum of squared standard scores about their mean."""
+        return (yield from squares_by_sums(facts.n_known, *facts.moments)) if facts.n_known else 0.0
 
 
 def averages_of_present(cells: Cells, labels: Labels, n_groups: int, aggregate: str) -> Values:

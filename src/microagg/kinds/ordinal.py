@@ -8,15 +8,16 @@ import numpy as np
 from microagg.kinds._kind import (
     Block,
     Cells,
+    Facts,
     Kind,
     Labels,
     Rule,
     Values,
     enough_present,
-    lost_with_missing,
     with_missing,
 )
 from microagg.kinds.number import NumberBlock
+from microagg.moments import Sums
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,13 @@ class Ordinal(Kind):
     name: ClassVar[str] = "ordinal"
     said: ClassVar[str] = "the median level"
 
-    def block(self, cells: Cells, scale: str, importance: float, spike: float) -> Block:  # noqa: ARG002
+    def counted(self, known: Values) -> Labels:
+        """Count the cells of each level."""
+        return np.bincount(known.astype(np.int64), minlength=self.n_levels)
+
+    def block(self, facts: Facts, scale: str, importance: float, spike: float) -> Block:  # noqa: ARG002
         """Place a column in space."""
-        return NumberBlock(cells, scale, importance)
+        return NumberBlock(facts, scale, importance)
 
     def representatives(self, cells: Cells, labels: Labels, n_groups: int, rule: Rule) -> Cells:
         """Give each group's median level; of two middle ones that nearer to the mean, then the lower."""
@@ -40,15 +45,21 @@ class Ordinal(Kind):
             found[groups] = median_levels(cells.known, np.asarray(own, dtype=np.int64), groups.size)
         return with_missing(cells, labels, found, enough_present(cells, labels, n_groups, rule))
 
-    def loss(self, before: Cells, after: Cells) -> tuple[float, float]:
-        """Give the sum of absolute differences of levels, and that to one level for all."""
-        known = before.known
-        if known.size == 0:
-            return lost_with_missing(before, after, 0.0, 0.0)
+    def errors(self, before: Cells, after: Cells, facts: Facts) -> Values:  # noqa: ARG002
+        """Give the absolute differences of levels."""
         both = before.present & after.present
-        lost = float(np.abs(before.values[both] - after.values[both]).sum())
-        middle = median_levels(known, np.zeros(known.size, dtype=np.int64), 1)[0]
-        return lost_with_missing(before, after, lost, float(np.abs(known - middle).sum()))
+        return np.asarray(np.abs(before.values[both] - after.values[both]))
+
+    def base(self, facts: Facts) -> Sums[float]:
+        """Give the sum of absolute differences to the median level."""
+        yield from ()  # the counts say it
+        if facts.n_known == 0:
+            return 0.0
+        levels, n = np.arange(facts.counts.size), facts.n_known
+        reached = np.cumsum(facts.counts)
+        lower, upper = np.searchsorted(reached, [(n - 1) // 2, n // 2], side="right")
+        nearer_to_upper = 2 * int(levels @ facts.counts) > n * int(lower + upper)
+        return float(np.abs(levels - (upper if nearer_to_upper else lower)) @ facts.counts)
 
 
 def median_levels(values: Values, labels: Labels, n_groups: int) -> Values:

@@ -5,18 +5,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from microagg.kinds._kind import Block, Cells, Labels, Rule, Values, enough_present, with_missing
+from microagg.kinds._kind import Block, Cells, Facts, Labels, Rule, Values, enough_present, with_missing
 from microagg.kinds.number import Number, NumberBlock, averages_of_present
 
 
 class SemiBlock(Block):
     """Half of the column for the value, and half for being the spike; then the ways in which it can be missing."""
 
-    def __init__(self, cells: Cells, at: float, scale: str, importance: float, spike: float) -> None:
+    def __init__(self, facts: Facts, at: float, scale: str, importance: float, spike: float) -> None:
         self._at = at
-        self._value = NumberBlock(Cells(cells.known), scale, importance / 2.0)
-        self._spike = NumberBlock(Cells(self._flag(cells.known)), scale, importance * spike / 2.0)
-        self._missing = NumberBlock(cells, scale, importance)
+        self._value = NumberBlock(facts.of_present, scale, importance / 2.0)
+        self._spike = NumberBlock(Facts.of_counts(facts.counts), scale, importance * spike / 2.0)
+        self._missing = NumberBlock(facts, scale, importance)
         self.width = 1 + self._missing.width
 
     def _flag(self, values: Values) -> Values:
@@ -43,9 +43,14 @@ class Semi(Number):
     name: ClassVar[str] = "semi"
     said: ClassVar[str] = "the spike, or the mean of all"
 
-    def block(self, cells: Cells, scale: str, importance: float, spike: float) -> Block:
+    def counted(self, known: Values) -> Labels:
+        """Count the cells off the spike and on it."""
+        on = int(np.count_nonzero(known == self.spike))
+        return np.array([known.size - on, on])
+
+    def block(self, facts: Facts, scale: str, importance: float, spike: float) -> Block:
         """Place a column in space."""
-        return SemiBlock(cells, self.spike, scale, importance, spike)
+        return SemiBlock(facts, self.spike, scale, importance, spike)
 
     def representatives(self, cells: Cells, labels: Labels, n_groups: int, rule: Rule) -> Cells:
         """Give the spike where too few members are off it, and else the mean of all members, spikes included."""

@@ -6,42 +6,44 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kinds._kind import Block, Cells, Labels, Rule, Values
-from microagg.kinds.nominal import Nominal, as_cells, choose_categories, codes_with_missing
+from microagg.kinds._kind import Block, Cells, Facts, Labels, Values
+from microagg.kinds.nominal import Nominal, counts_of_numbers, known_numbers
 
 
 class TaxonomyBlock(Block):
     """One-hot coordinates of every level below the root: squared distance is the length of the path in the tree."""
 
-    def __init__(self, cells: Cells, kin: NDArray[np.int64], scale: str, importance: float) -> None:
-        self._kin = kin  # (levels, categories): the category itself, then its ancestors below the root
-        codes, meaning = codes_with_missing(cells)
-        levels = _of_levels(kin, meaning)
-        self._places = [np.unique(level) for level in levels]
-        spread = sum(1.0 - float(((np.bincount(_numbered(level)[codes]) / codes.size) ** 2).sum()) for level in levels)
-        size = 1.0 / spread if scale == "standard" and spread > 0 else 0.5 / len(levels)
+    def __init__(self, facts: Facts, kin: NDArray[np.int64], scale: str, importance: float) -> None:
+        counts = counts_of_numbers(facts)
+        self._n_codes = facts.counts.size
+        self._levels = _of_numbers(kin, self._n_codes, counts.size)  # (levels, numbers)
+        occurring = np.flatnonzero(counts)
+        self._places, spread = [], 0.0
+        for level in self._levels:
+            places, own = np.unique(level[occurring], return_inverse=True)
+            shares = np.bincount(own.ravel(), weights=counts[occurring]) / counts.sum()
+            spread += 1.0 - float((shares**2).sum())
+            self._places.append(places)
+        size = 1.0 / spread if scale == "standard" and spread > 0 else 0.5 / len(self._levels)
         self._height = float(np.sqrt(importance * size))
         self.width = sum(places.size for places in self._places)
 
     def place(self, cells: Cells, placed: Values) -> None:
         """Write the coordinates of some cells into `placed` (width, n), which is zero."""
-        codes, meaning = codes_with_missing(cells)
+        numbers, lacking = known_numbers(cells, self._n_codes, self._levels.shape[1])
         first = 0
-        for level, places in zip(_of_levels(self._kin, meaning), self._places, strict=True):
-            own = level[codes]
+        for level, places in zip(self._levels, self._places, strict=True):
+            own = level[numbers]
             at = np.minimum(np.searchsorted(places, own), places.size - 1)
-            rows = np.flatnonzero(places[at] == own)
+            rows = np.flatnonzero((places[at] == own) & ~lacking)
             placed[first + at[rows], rows] = self._height
             first += places.size
 
 
-def _of_levels(kin: NDArray[np.int64], meaning: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Give, level by level, the ancestor of each category that occurs; a missing state is its own at every level."""
-    return [np.where(meaning < 0, meaning, ancestors[np.maximum(meaning, 0)]) for ancestors in kin]
-
-
-def _numbered(level: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.asarray(np.unique(level, return_inverse=True)[1], dtype=np.int64).ravel()
+def _of_numbers(kin: NDArray[np.int64], n_codes: int, n_numbers: int) -> NDArray[np.int64]:
+    """Give each number's ancestor, level by level; a missing state is its own at every level, after the others."""
+    missing = int(kin.max()) + np.arange(1, n_numbers - n_codes + 1)
+    return np.concatenate([kin[:, :n_codes], np.broadcast_to(missing, (len(kin), missing.size))], axis=1)
 
 
 @dataclass(frozen=True)
@@ -52,18 +54,15 @@ class Taxonomy(Nominal):
 
     said: ClassVar[str] = "the category nearest to all members in the taxonomy"
 
-    def block(self, cells: Cells, scale: str, importance: float, spike: float) -> Block:  # noqa: ARG002
+    def block(self, facts: Facts, scale: str, importance: float, spike: float) -> Block:  # noqa: ARG002
         """Place a column in space."""
-        return TaxonomyBlock(cells, self._levels, scale, importance)
+        return TaxonomyBlock(facts, self._levels, scale, importance)
 
     @property
     def _levels(self) -> NDArray[np.int64]:
         return np.array(self.kin, dtype=np.int64)
 
-    def representatives(self, cells: Cells, labels: Labels, n_groups: int, rule: Rule) -> Cells:
-        """Give each group's category with the shortest paths to all members; ties as those of modes."""
-        codes, meaning = codes_with_missing(cells)
-        # The leaves are counted already; numbers of ancestors must not be negative.
-        kin = np.array([_numbered(level) for level in _of_levels(self._levels, meaning)[1:]], dtype=np.int64)
-        chosen = choose_categories(codes, meaning.size, labels, n_groups, rule, kin if kin.size else None)
-        return as_cells(meaning[chosen])
+    def kin_of_numbers(self, n_codes: int, n_numbers: int) -> Labels | None:
+        """Give the ancestors of each number; the leaves are counted already."""
+        kin = _of_numbers(self._levels, n_codes, n_numbers)[1:]
+        return kin if kin.size else None

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.equivalence import first_of_each, split_classes
+from microagg.equivalence import codes_of, first_of_each, split_classes
+from microagg.errors import InvalidData, setting
 from microagg.table import Table
 
+_MOST_PATTERNS = 1 << 20  # that are told apart beyond memory
 _SLICE = 4_000_000  # comparisons of two patterns in one column, done together
 
 
@@ -45,22 +47,117 @@ def find_patterns(table: Table, strata: NDArray[np.int64], k: int) -> Patterns:
     for own in states:
         patterns = split_classes(patterns, own.astype(np.int64))
     both = split_classes(strata, patterns, patterns)
-    first = first_of_each(both)
-    sizes = np.bincount(both)
-    stratum_of = strata[first]
-    target = np.arange(first.size)
-    order = np.argsort(stratum_of, kind="stable")
-    for members in np.split(order, np.flatnonzero(np.diff(stratum_of[order])) + 1):
-        large, small = members[sizes[members] >= k], members[sizes[members] < k]
-        if large.size == 0:
-            target[members] = members[0]
-        elif small.size:
-            target[small] = large[
-                _nearest(states[:, first[small]], states[:, first[large]], sizes[large], first[large])
-            ]
-    moved = int(sizes[target != np.arange(first.size)].sum())
+    first, sizes = first_of_each(both), np.bincount(both)
+    target, moved = join_rare(states[:, first], strata[first], sizes, first, k)
     pieces = np.unique(target[both], return_inverse=True)[1]
     return Patterns(np.asarray(pieces, dtype=np.int64), int(patterns.max()) + 1, moved)
+
+
+class PatternsSeen:
+    """Numbers what records lack, and in which stratum, over tables that come one after the other.
+
+    Where patterns are not told apart, a stratum is one number.
+    """
+
+    def __init__(self, apart: bool) -> None:
+        self._apart = apart
+        self._numbers: dict[tuple[int, bytes], int] = {}
+        self._first: list[int] = []
+        self._sizes = np.zeros(0, dtype=np.int64)
+        self._records = 0
+
+    def codes(self, table: Table, strata: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Give each record's number; records that lack the same in the same stratum have the same in every table."""
+        lacking = {
+            j: column.cells.states for j, column in enumerate(table) if self._apart and column.cells.states is not None
+        }
+        classes = codes_of(strata)
+        for own in lacking.values():
+            classes = split_classes(classes, own.astype(np.int64))
+        first = first_of_each(classes)
+        states = np.zeros((len(table), first.size), dtype=np.uint8)
+        for j, own in lacking.items():
+            states[j] = own[first]
+        order = np.argsort(first)
+        numbers = np.empty(first.size, dtype=np.int64)
+        keys = [(int(strata[first[one]]), states[:, one].tobytes()) for one in order]
+        numbers[order] = self._number(keys, first[order], np.bincount(classes)[order])
+        self._records += classes.size
+        return np.asarray(numbers[classes])
+
+    def join(self, other: "PatternsSeen", strata: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Take what another one has seen, of later rows; `strata` are our numbers of its strata. Give ours of its own.
+
+        It has numbered strata by itself, as one does who sees a part of a file.
+        """
+        keys = [(int(strata[stratum]), states) for stratum, states in other._numbers]
+        numbers = self._number(keys, np.array(other._first, dtype=np.int64), other._sizes)
+        self._records += other._records
+        return numbers
+
+    def _number(
+        self, keys: list[tuple[int, bytes]], first: NDArray[np.int64], sizes: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Number combinations of strata and states, which come in order of their first rows, counted from here."""
+        numbers = []
+        for key, row in zip(keys, first.tolist(), strict=True):
+            numbers.append(self._numbers.setdefault(key, len(self._numbers)))
+            if numbers[-1] == len(self._first):
+                self._first.append(self._records + row)
+        if len(self._numbers) > _MOST_PATTERNS:
+            raise InvalidData(
+                f"records lack more than {_MOST_PATTERNS} different sets of columns. Group them all together "
+                f"({setting('missing', 'state')}).",
+                parameter="missing",
+            )
+        self._sizes = np.pad(self._sizes, (0, len(self._numbers) - self._sizes.size))
+        self._sizes[numbers] += sizes
+        return np.array(numbers, dtype=np.int64)
+
+    def pieces(self, k: int) -> Patterns:
+        """Give the piece of each number, as `find_patterns` gives those of records."""
+        strata = np.array([stratum for stratum, _ in self._numbers], dtype=np.int64)
+        states = np.array([np.frombuffer(own, dtype=np.uint8) for _, own in self._numbers]).T
+        if not states.any():
+            return Patterns(strata, int(self._apart), 0)
+        target, moved = join_rare(states, strata, self._sizes, np.array(self._first), k)
+        pieces = np.asarray(np.unique(target, return_inverse=True)[1], dtype=np.int64)
+        return Patterns(pieces, np.unique(states, axis=1).shape[1], moved)
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """The records of each number."""
+        return self._sizes
+
+    @property
+    def strata_sizes(self) -> NDArray[np.int64]:
+        """The records of each stratum."""
+        strata = np.array([stratum for stratum, _ in self._numbers], dtype=np.int64)
+        return np.bincount(strata, weights=self._sizes).astype(np.int64)
+
+
+def join_rare(
+    states: NDArray[np.uint8],
+    strata: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    first: NDArray[np.int64],
+    k: int,
+) -> tuple[NDArray[np.int64], int]:
+    """Let patterns with fewer than k records join others of their stratum; see `find_patterns`.
+
+    For each pattern of a stratum `states` (columns, patterns) tells what is missing, and how; `strata`, `sizes` and
+    `first` its stratum, its records and its first row. Gives the pattern that each one joins, itself perhaps, and how
+    many records move.
+    """
+    target = np.arange(first.size)
+    order = np.argsort(strata, kind="stable")
+    for members in np.split(order, np.flatnonzero(np.diff(strata[order])) + 1):
+        large, small = members[sizes[members] >= k], members[sizes[members] < k]
+        if large.size == 0:
+            target[members] = members[first[members].argmin()]
+        elif small.size:
+            target[small] = large[_nearest(states[:, small], states[:, large], sizes[large], first[large])]
+    return target, int(sizes[target != np.arange(first.size)].sum())
 
 
 def _nearest(

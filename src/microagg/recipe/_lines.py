@@ -15,8 +15,12 @@ _STRING_OR_COMMENT = re.compile(r""""(?:\\.|[^"\\])*"|'[^']*'|(\#.*)""")
 
 @dataclass(frozen=True)
 class Statement:
-    """One table's head or one assignment: its first line's number, its lines, what it sets, the comments over it."""
+    """One table's head or one assignment: its first line's number, its lines, what it sets, the comments over it.
 
+    `at` is the table or the key, whatever lies within it.
+    """
+
+    at: Place
     number: int
     lines: tuple[str, ...]
     places: tuple[Place, ...]
@@ -58,7 +62,7 @@ def comments_of(text: str) -> Comments:
     over: dict[Place, tuple[str, ...]] = {}
     beside: dict[Place, str] = {}
     for one in statements:
-        at = one.places[0]
+        at = one.at
         over[at] = one.over
         waiting: tuple[str, ...] = ()
         for line in one.lines:
@@ -100,11 +104,12 @@ def _statements(text: str) -> tuple[list[Statement], tuple[str, ...], tuple[str,
             continue  # a list goes on
         first = number - len(pending) + 1
         if pending[0].lstrip().startswith("["):
-            table = next(_leaves(content))
+            at = table = next(_leaves(content))
             places: tuple[Place, ...] = (table,)
         else:
             places = tuple((*table, *leaf) for leaf in _leaves(content))
-        found.append(Statement(first, tuple(pending), places, over))
+            at = places[0][: len(table) + 1]
+        found.append(Statement(at, first, tuple(pending), places, over))
         pending, over = [], ()
     return found, title, over
 

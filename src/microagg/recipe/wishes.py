@@ -1,26 +1,42 @@
 """What a recipe says of single columns, brought together; and what was settled, as a recipe says it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from microagg.io.coding import Asked, Coder
+from microagg.io.labels import Labels
+from microagg.io.sources import Source
 from microagg.io.taxonomies import read_taxonomy
 from microagg.kinds import Semi
-from microagg.recipe._parts import Kinds
+from microagg.recipe._parts import Kinds, Missing
 from microagg.recipe._recipe import Recipe
 
 
-def asked_of(recipe: Recipe, names: Sequence[Any], labelled: Mapping[Any, Any]) -> dict[Any, Asked]:
-    """Give what a recipe says of each column to mask; `labelled` has those whose numbers a file has labels for."""
+def with_declared_codes(recipe: Recipe, source: Source, names: Sequence[Any]) -> Recipe:
+    """Give a recipe with the values that the file declares missing, of those of the columns that it has no codes of.
+
+    A column that is recoded has none: its classes know no codes.
+    """
+    said = recipe.missing_codes.codes
+    others = [*said, *recipe.recode.recode]
+    found = source.declared_missing([name for name in names if name not in others])
+    return replace(recipe, missing_codes=Missing({**found, **said})) if found else recipe
+
+
+def asked_of(recipe: Recipe, names: Sequence[Any], labels: Labels | None = None) -> dict[Any, Asked]:
+    """Give what a recipe says of each column to mask, and what the file says of its values."""
     found = {}
     for name in names:
         kin = recipe.taxonomy.taxonomy.get(name)
+        codes = recipe.missing_codes.codes.get(name, ())
         found[name] = Asked(
             kind=recipe.kinds.kinds.get(name),
-            codes=recipe.missing_codes.codes.get(name, ()),
+            codes=codes,
             kin=read_taxonomy(kin, name) if isinstance(kin, str) else kin,
             importance=recipe.importance.importance.get(name, 1.0),
-            labelled=bool(labelled.get(name)),
+            labels=labels.values.get(name, {}) if labels else {},
+            reserved=labels.reserved(name) if labels and codes else (),
         )
     return found
 

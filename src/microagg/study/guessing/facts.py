@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from microagg.checks import EXACT_INTEGERS
+from microagg.io.labels import mostly_labelled
 from microagg.study.guessing.names import words_of
 
 Floats = NDArray[np.float64]
@@ -169,14 +170,9 @@ def _type(values: Any, numbers: Floats | None) -> str:
 
 
 def _stand_for_more(values: Any, category: bool, labels: Mapping[Any, str], measure: str | None) -> bool:
-    """Tell whether numbers are codes: categories, or most of them with a label that says what they stand for.
-
-    Labels of a few values among many, as of a refusal to answer, leave a quantity what it is.
-    """
+    """Tell whether numbers are codes: categories, or most of them with a label that says what they stand for."""
     if not is_number(values.type) or not len(values):
         return False
     if category or measure in ("nominal", "ordinal"):
         return True
-    if len(values) > 2 * len(labels):
-        return False
-    return 2 * sum(value in labels for value in values.to_pylist()) >= len(values)
+    return mostly_labelled(values, labels)

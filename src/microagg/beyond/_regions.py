@@ -1,0 +1,167 @@
+"""What workers do with regions of a file: sets of whole nodes of the tree of cuts that one worker masks.
+
+As in `_tasks`, a task is told a folder and a number.
+"""
+
+from functools import reduce
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg._kernels.alike import NO_DIGESTS, in_order
+from microagg.beyond._blocks import fill_block, group_block, represent_block, turns_of, used_by
+from microagg.beyond._figures import Figures, Lost, lost_between
+from microagg.beyond._folder import keep, keep_matrix, keep_object, kept, matrix_of, object_of
+from microagg.beyond._plan import Known, Plan, released, released_schema
+from microagg.beyond._tasks import cells_in, keep_cells, tables_of
+from microagg.blocking.median import median_pieces
+from microagg.equivalence import first_of_each
+from microagg.io.batches import parquet_writer
+from microagg.io.promise import digests_written
+from microagg.io.read_back import read_back
+from microagg.kinds import Cells
+
+
+class Settled(NamedTuple):
+    """What is known when the cuts are done."""
+
+    plan: Plan
+    known: Known
+    with_dictionaries: list[int]  # columns, by number
+
+    @property
+    def masked(self) -> str:
+        """The name under which masked cells lie when they are all in place."""
+        return "filled" if self.plan.by_turns or self.with_dictionaries else "masked"
+
+
+def scatter_part(folder: Path, part: int, level: int) -> None:
+    """Lay this part's records node by node, in the order of rows within each."""
+    nodes = matrix_of(folder, f"nodes-{level}-{part}")
+    order = np.argsort(nodes, kind="stable")
+    n_nodes = kept(folder, "regions")["sizes"].size
+    keep_cells(folder, "scattered", part, [own.take(order) for own in cells_in(folder, "columns", part)])
+    keep_matrix(folder, f"order-{part}", order)
+    keep_matrix(folder, f"ends-{part}", np.concatenate([[0], np.cumsum(np.bincount(nodes, minlength=n_nodes))]))
+
+
+def mask_region(folder: Path, region: int) -> None:
+    """Cut the nodes of a region into blocks and mask them, but for columns whose groups choose in turn."""
+    settled, regions = object_of(folder, "settled"), kept(folder, "regions")
+    plan, known = settled.plan, settled.known
+    first, last = int(regions["bounds"][region]), int(regions["bounds"][region + 1])
+    cells, rows, nodes = _gathered(folder, first, last)
+    table = plan.table(cells)
+    coordinates = known.space.place(table).coordinates
+    width = coordinates.shape[0]
+    labels = np.empty(rows.size, dtype=np.int64)
+    order = np.argsort(nodes, kind="stable")
+    figures: list[Figures] = []
+    start, n_groups = 0, 0
+    for node in range(first, last):
+        own = order[start : start + regions["sizes"][node]]
+        start += own.size
+        cuts = median_pieces(
+            coordinates,
+            np.zeros(width),
+            np.ones(width),
+            plan.max_block,
+            plan.k,
+            rows=own,
+            blocks=int(regions["blocks"][node]),
+        )
+        for block in cuts:
+            part = table.take(block)
+            groups = group_block(plan, known, part, lambda: None)
+            masked, counted = represent_block(plan, known, part, groups)
+            for j, fresh in masked.items():
+                _put(cells[j], block, fresh)
+            labels[block] = groups + n_groups
+            n_groups += counted.n_groups
+            figures.append(counted)
+    keep_cells(folder, "masked", region, cells)
+    keep_object(folder, f"figures-{region}", reduce(Figures.join, figures))
+    keep_matrix(folder, f"labels-{region}", labels.astype(np.int32))
+    keep_matrix(folder, f"lowest-{region}", rows[first_of_each(labels)])
+    for j in plan.by_turns if plan.rule.nominal != "draw" else ():
+        keep_object(folder, f"turns-{j}-{region}", turns_of(plan, known, j, cells[j], labels, rows))
+
+
+def _gathered(folder: Path, first: int, last: int) -> tuple[list[Cells], NDArray[np.int64], NDArray[np.int64]]:
+    """Bring the records of some nodes together, part by part: their cells, rows in the file and nodes."""
+    work = object_of(folder, "work")
+    starts = np.cumsum([0, *work.sizes])
+    cells, rows, nodes = [], [], []
+    for part in range(len(work.sizes)):
+        ends = matrix_of(folder, f"ends-{part}")[first : last + 1]
+        own = slice(int(ends[0]), int(ends[-1]))
+        cells.append(cells_in(folder, "scattered", part, own))
+        rows.append(starts[part] + matrix_of(folder, f"order-{part}")[own])
+        nodes.append(np.repeat(np.arange(last - first), np.diff(ends)))
+    whole = [Cells.joined(own) for own in zip(*cells, strict=True)]
+    return whole, np.concatenate(rows), np.concatenate(nodes)
+
+
+def _put(cells: Cells, rows: NDArray[np.int64], fresh: Cells) -> None:
+    """Put other cells in the place of some."""
+    cells.values[rows] = fresh.values
+    if cells.states is not None:
+        cells.states[rows] = fresh.all_states
+
+
+def fill_region(folder: Path, region: int) -> None:
+    """Put in place what groups have chosen in turn, or what was drawn; tell which categories are released."""
+    settled = object_of(folder, "settled")
+    plan, known = settled.plan, settled.known
+    cells = cells_in(folder, "masked", region)
+    labels = matrix_of(folder, f"labels-{region}").astype(np.int64)
+    for j in plan.by_turns:
+        choice = matrix_of(folder, f"drawn-{region}" if plan.rule.nominal == "draw" else f"chosen-{j}-{region}")
+        cells[j] = fill_block(plan, known, j, cells[j], labels, choice)
+    keep_cells(folder, "filled", region, cells)
+    keep(folder, f"used-{region}", **{str(j): used_by(plan, j, cells[j]) for j in settled.with_dictionaries})
+
+
+def write_part(folder: Path, part: int) -> None:
+    """Write the released columns of a part, row group by row group; leave the digests of what was written."""
+    work, settled = object_of(folder, "work"), object_of(folder, "settled")
+    plan, known = settled.plan, object_of(folder, "released")
+    masked = plan.table(_masked_cells(folder, part, work.sizes[part], settled))
+
+    def count(fresh: Path) -> None:
+        promise = plan.promise
+        tables = read_back(fresh, target, schema, promise.columns)
+        found = digests_written(promise, tables, work.sizes[part], target.name, work.key)
+        digests = np.concatenate([NO_DIGESTS, *(one for (one,) in found)], axis=1)
+        keep_matrix(folder, f"digests-{part}", in_order(digests))
+
+    target, schema = work.target / work.names[part], released_schema(plan, known, work.source)
+    lost = []
+    with parquet_writer(target, schema, work.target.parent, count) as writer:
+        start = 0
+        for table in tables_of(work, part, plan.schema.released):
+            stop = start + table.num_rows
+            fresh = released(plan, known, table, masked.take(np.arange(start, stop)))
+            if table.num_rows:
+                lost.append(lost_between(known, plan.coded(table), plan.coded(fresh)))
+            writer.write_table(fresh, row_group_size=max(1, table.num_rows))
+            start = stop
+    keep_object(folder, f"lost-{part}", reduce(Lost.join, lost))
+
+
+def _masked_cells(folder: Path, part: int, n: int, settled: Settled) -> list[Cells]:
+    """Bring the masked cells of a part together from all regions, in the order of its rows."""
+    bounds = kept(folder, "regions")["bounds"]
+    ends = matrix_of(folder, f"ends-{part}")[bounds]
+    before = kept(folder, "before")["records"][part]  # of earlier parts, in each region
+    order = np.array(matrix_of(folder, f"order-{part}"))
+    cells = [Cells(np.empty(n), np.zeros(n, dtype=np.uint8)) for _ in settled.plan.names]
+    for region in range(bounds.size - 1):
+        begin, end = ends[region], ends[region + 1]
+        if begin < end:
+            own = slice(int(before[region]), int(before[region] + end - begin))
+            for place, fresh in zip(cells, cells_in(folder, settled.masked, region, own), strict=True):
+                _put(place, order[begin:end], fresh)
+    return [own if own.states is not None and own.states.any() else Cells(own.values) for own in cells]

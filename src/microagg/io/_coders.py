@@ -1,0 +1,231 @@
+"""How the cells of a column are coded, and what codes stand for: the same types come out as went in."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from microagg.checks import EXACT_INTEGERS
+from microagg.errors import InvalidData
+from microagg.io._dates import DateForm
+from microagg.io._native import as_native, chunked_series, numbers_like, taken
+from microagg.kinds import Cells, Kind
+from microagg.table import Coded
+
+_WHOLE = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64)
+
+
+@dataclass(frozen=True)
+class Coder:
+    """How the cells of one column are coded, and what codes stand for.
+
+    Attributes
+    ----------
+    name : any
+    kind : Kind
+    importance : float
+    codes : tuple
+        Values that stand for a kind of missing value: states 2, 3, ...
+    """
+
+    name: Any
+    kind: Kind
+    importance: float = 1.0
+    codes: tuple[Any, ...] = ()
+
+    @property
+    def reserved(self) -> tuple[tuple[float, float], ...]:
+        """Ranges that no mean may fall into, as it would be read as missing."""
+        return ()
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """What each code stands for, as text."""
+        return ()
+
+    def coded(self, series: nw.Series[Any]) -> Coded:
+        """Give a column coded."""
+        return Coded(self.name, self.kind, self.cells(series), self.shown, self.importance, self.reserved)
+
+    def cells(self, series: nw.Series[Any]) -> Cells:
+        """Code the cells of a series that holds values of this column."""
+        raise NotImplementedError
+
+    def series(self, cells: Cells, like: nw.Series[Any], *, whole: bool) -> nw.Series[Any]:
+        """Make a series of cells, of the type of the column it comes from; `whole`: numbers have no decimals."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class NumberCoder(Coder):
+    """Numbers, as they are; `declared` are ranges that the file declares missing."""
+
+    declared: tuple[tuple[float, float], ...] = ()
+
+    @property
+    def reserved(self) -> tuple[tuple[float, float], ...]:
+        """Ranges that no mean may fall into, as it would be read as missing."""
+        return (*self.declared, *((code, code) for code in self.codes))
+
+    def cells(self, series: nw.Series[Any]) -> Cells:
+        """Give the numbers, refusing what float64 cannot hold."""
+        dtype, name = series.dtype, self.name
+        missing = series.is_null().to_numpy().astype(bool)
+        if dtype.is_integer() and not missing.all() and _largest(series) > EXACT_INTEGERS:
+            raise InvalidData(
+                f"column {name!r} has integers beyond 2**53, which float64 cannot tell apart. Subtract an offset, or "
+                f"make it an identifier."
+            )
+        values = np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)  # a copy that may be written to
+        missing |= np.isnan(values)
+        if dtype.is_decimal() and not missing.all() and np.abs(values[~missing]).max() > EXACT_INTEGERS:
+            raise InvalidData(f"column {name!r} has decimals beyond 2**53, which float64 cannot tell apart. Scale it.")
+        infinite = np.count_nonzero(np.isinf(values))
+        if infinite:
+            raise InvalidData(f"column {name!r} has {infinite} infinite value(s). Drop those records or cap them.")
+        states = missing.astype(np.uint8)
+        for state, code in enumerate(self.codes, 2):
+            states[values == code] = state
+        if not states.any():
+            return Cells(values)
+        values[states > 0] = np.nan
+        return Cells(values, states)
+
+    def series(self, cells: Cells, like: nw.Series[Any], *, whole: bool) -> nw.Series[Any]:
+        """Make a series of numbers; whole ones of an integer column are integers again."""
+        values = cells.values
+        whole = whole and like.dtype in _WHOLE
+        if cells.states is None:
+            return numbers_like(like, values.astype(np.int64) if whole else values)
+        values = values.copy()
+        for state, code in enumerate(self.codes, 2):
+            values[cells.states == state] = code
+        missing = cells.states == 1
+        if not missing.any():
+            return numbers_like(like, values.astype(np.int64) if whole else values)
+        numbers = np.where(missing, 0.0, values)
+        target = nw.Int64() if whole else nw.Float64()
+        array = pa.array(numbers.astype(np.int64) if whole else numbers, mask=missing)
+        return as_native(array, like, None if whole or like.dtype.is_float() else target)
+
+
+def _largest(series: nw.Series[Any]) -> int:
+    return max(abs(int(series.min())), abs(int(series.max())))
+
+
+@dataclass(frozen=True)
+class DateCoder(Coder):
+    """Dates, times and durations, in whole units."""
+
+    form: DateForm = None  # type: ignore[assignment]
+
+    def cells(self, series: nw.Series[Any]) -> Cells:
+        """Give whole units since 1970, or of a duration."""
+        values, missing = self.form.numbers(arrow_of(series, self.name), self.name)
+        if not missing.any():
+            return Cells(values)
+        return Cells(np.where(missing, np.nan, values), missing.astype(np.uint8))
+
+    def series(self, cells: Cells, like: nw.Series[Any], *, whole: bool) -> nw.Series[Any]:  # noqa: ARG002
+        """Make a series of dates, of the column's own type and zone."""
+        missing = ~cells.present
+        numbers = np.where(missing, 0.0, cells.values).astype(np.int64)
+        return as_native(self.form.array(numbers, missing), like)
+
+
+@dataclass(frozen=True)
+class CategoryCoder(Coder):
+    """Categories, numbered; `values` are what the numbers stand for."""
+
+    values: pa.Array = None
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """What each code stands for, as text."""
+        return tuple(str(value) for value in self.values.to_pylist())
+
+    def cells(self, series: nw.Series[Any]) -> Cells:
+        """Give the number of each cell's category."""
+        array = plain_values(arrow_of(series, self.name))
+        places = pc.index_in(array, value_set=self.values.cast(array.type))
+        missing = np.asarray(array.is_null())
+        found = places.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        states = missing.astype(np.uint8)
+        for state, code in enumerate(self.codes, 2):
+            states[np.asarray(pc.equal(array, code).fill_null(False))] = state
+        unknown = int(np.count_nonzero((found < 0) & (states == 0)))
+        if unknown:
+            raise InvalidData(
+                f"column {self.name!r} has {unknown} value(s) that are none of its {len(self.values)} levels or "
+                f"categories. Name all levels in kinds, in their order.",
+                parameter="kinds",
+                columns=(self.name,),
+            )
+        if not states.any():
+            return Cells(found.astype(np.float64))
+        return Cells(np.where(states > 0, np.nan, found), states)
+
+    def series(self, cells: Cells, like: nw.Series[Any], *, whole: bool) -> nw.Series[Any]:  # noqa: ARG002
+        """Make a series of categories: each cell is that of some row of the column that has it."""
+        native = nw.to_native(like)
+        if hasattr(native, "combine_chunks"):  # PyArrow, whose types hold any category
+            return chunked_series(self.array(cells, native.type), like.name)
+        own = self.cells(like)
+        rows = np.zeros(cells.values.size, dtype=np.int64)
+        present = cells.present
+        first = np.full(len(self.values), -1, dtype=np.int64)
+        where = np.flatnonzero(own.present)[::-1]
+        first[own.values[where].astype(np.int64)] = where
+        rows[present] = first[cells.values[present].astype(np.int64)]
+        if cells.states is not None and own.states is not None:
+            for state in np.unique(cells.states[~present]):
+                rows[cells.states == state] = int(np.argmax(own.states == state))
+        return taken(like, rows)
+
+    def array(self, cells: Cells, kind: pa.DataType, used: NDArray[np.bool_] | None = None) -> pa.Array:
+        """Make an Arrow array of cells; its dictionary, if any, is of all categories and codes, or those `used`."""
+        known = self.values
+        if self.codes:
+            known = pa.concat_arrays([known, pa.array(self.codes, known.type)])
+        states = cells.all_states.astype(np.int64)
+        missing = states == 1
+        places = np.where(states == 0, cells.values, len(self.values) + np.maximum(states, 2) - 2)
+        numbers = np.where(missing, 0, places).astype(np.int64)
+        if not pa.types.is_dictionary(kind):
+            return known.take(pa.array(numbers, mask=missing)).cast(kind)
+        if used is not None:
+            numbers, known = (np.cumsum(used) - 1)[numbers], known.filter(pa.array(used))
+        indices = pa.array(numbers, mask=missing).cast(kind.index_type)
+        return pa.DictionaryArray.from_arrays(indices, known.cast(kind.value_type), ordered=kind.ordered)
+
+
+def plain_values(array: pa.Array) -> pa.Array:
+    """Give what an Arrow array holds: no dictionary, no negative zero, null where not a number."""
+    if pa.types.is_dictionary(array.type):
+        array = array.cast(array.type.value_type)
+    if pa.types.is_floating(array.type):
+        array = pc.add(array, pa.scalar(0.0, array.type))
+        array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
+    if pa.types.is_string(array.type) or pa.types.is_string_view(array.type):
+        array = array.cast(pa.large_string())
+    return array
+
+
+def arrow_of(series: nw.Series[Any], name: Any) -> pa.Array:
+    """Give a column as one Arrow array."""
+    try:
+        array = series.to_arrow()
+        if pa.types.is_null(array.type):
+            array = array.cast(pa.string())
+        if pa.types.is_nested(array.type):
+            raise TypeError
+        return array
+    except (pa.ArrowException, TypeError, OverflowError):  # whose message may show a cell
+        raise InvalidData(
+            f"column {name!r} mixes types or holds lists, so its values cannot be told apart. Make it text or numbers.",
+            columns=(name,),
+        ) from None

@@ -1,0 +1,64 @@
+"""Every kind of column, with missing values, ties and strata: the same from disk as in memory."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+import microagg as ma
+from microagg.io.sources import read_source, write_target
+from tests.beyond.frames import CHOICES, ROLES, assert_same, mixed
+
+
+@pytest.mark.parametrize("missing", ["pattern", "state"])
+@pytest.mark.parametrize("nominal", ["mode", "balanced", "draw"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_mixed_frames_come_out_as_in_memory(tmp_path, missing, nominal, seed):
+    table = mixed(900, seed)
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=170)
+    options = {"missing": missing, "nominal": nominal, "nominal_seed": 5, "max_block": 80, **CHOICES, **ROLES}
+    found = ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 4, **options)
+    expected = ma.protect(table, 4, blocks="median", **options)
+    assert_same(found, expected, pq.read_table(tmp_path / "out.parquet"))
+
+
+@pytest.mark.parametrize("missing", ["pattern", "state"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_text_files_come_out_as_in_memory_to_the_byte(tmp_path, missing, seed):
+    path = tmp_path / "in.csv"
+    pyarrow.csv.write_csv(mixed(700, seed, plain=True), path, pyarrow.csv.WriteOptions(quoting_style="needed"))
+    options = {"missing": missing, "max_block": 90, **CHOICES, **ROLES}
+    found = ma.protect_file(path, tmp_path / "out.csv", 4, **options)
+    source = read_source(path)
+    expected = ma.protect(source, 4, blocks="median", **options)
+    write_target(expected.data, tmp_path / "memory.csv", source)
+    assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "memory.csv").read_bytes()
+    assert found.information == expected.information
+    assert found.k_achieved == expected.k_achieved
+    assert found.recipe.kinds == expected.recipe.kinds
+    assert (found.missing, found.rounded) == (expected.missing, expected.rounded)
+
+
+@pytest.mark.parametrize("size", [40, 1 << 23])
+def test_text_is_numbers_where_all_of_it_is_whatever_the_parts(tmp_path, monkeypatch, size):
+    monkeypatch.setattr("microagg.io._text._BLOCK", size)
+    rng = np.random.default_rng(0)
+    n = 120
+    columns = {
+        "whole": [str(v) for v in rng.integers(0, 50, n)],
+        "gaps": ["" if i < 60 else str(i % 7) for i in range(n)],
+        "late": [str(i % 9) if i < 110 else f"{i % 9}.5" for i in range(n)],
+        "codes": [f"{i % 4}" if i < 100 else f"0{i % 4}" for i in range(n)],
+        "word": ["NA" if i % 5 == 0 else str(i % 3) for i in range(n)],
+    }
+    path = tmp_path / "in.csv"
+    rows = [",".join(values) for values in zip(*columns.values(), strict=True)]
+    path.write_text("\n".join([",".join(columns), *rows]) + "\n")
+    found = ma.protect_file(path, tmp_path / "out.csv", 3, max_block=30)
+    source = read_source(path)
+    expected = ma.protect(source, 3, blocks="median", max_block=30)
+    assert expected.data.schema.types == [pa.int64(), pa.int64(), pa.float64(), pa.string(), pa.int64()]
+    write_target(expected.data, tmp_path / "memory.csv", source)
+    assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "memory.csv").read_bytes()
+    assert found.information == expected.information
