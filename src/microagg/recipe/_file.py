@@ -32,6 +32,7 @@ _LEFT_OUT = {
 
 _FORMER = (
     "No sample: linkage is measured on all records.",
+    "error, drop: what becomes of records that lack a value",
     "left out",
     "released as it is: a sampling weight",
     "between fields",
