@@ -304,7 +304,11 @@ def test_bad_input_is_named_and_nothing_is_left(source, tmp_path, cluster):
         (InvalidParameter, "engine", lambda: ma.protect_file(source, target, 3, engine="spark", **ROLES)),
         (InvalidParameter, "go with engine", lambda: ma.protect_file(source, target, 3, partitions=3, **ROLES)),
         (InvalidParameter, "partitions=0", lambda: ma.protect_file(source, target, 3, partitions=0, **there, **ROLES)),
-        (InvalidData, "missing", lambda: ma.protect_file(tmp_path / "missing.parquet", target, 3, **there, **ROLES)),
+        (
+            InvalidData,
+            "missing",
+            lambda: ma.protect_file(tmp_path / "missing.parquet", target, 3, missing="error", **there, **ROLES),
+        ),
         (InvalidData, "Parquet first", lambda: ma.protect_file(tmp_path / "text.csv", target, 2, **there)),
         (TooFewRecords, "strata", lambda: ma.protect_file(source, target, 900, max_block=4000, **there, **ROLES)),
         (

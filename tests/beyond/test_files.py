@@ -152,7 +152,14 @@ class Bad:
             InputError,
             "2500 of 2500 strata by 'person' have fewer",
         ),
-        ({"quasi": ["region"], "rest": "drop", "strata": []}, InputError, "'region' is not numeric"),
+        (
+            {"quasi": ["region"], "rest": "drop", "strata": [], "kinds": {"region": "number"}},
+            InputError,
+            "'region' is not numeric",
+        ),
+        ({"quasi": ["region"], "rest": "drop", "strata": [], "kinds": {"region": "date"}}, InputError, "dates in one"),
+        ({"kinds": {"age": "date"}}, InputError, "'age' is a number, not a date"),
+        ({"kinds": {"nowhere": "nominal"}}, InputError, "'nowhere' in .kinds. is not in the file"),
         ({"method": Bad()}, PromiseBroken, "a group of 1 records"),
         ({"method": Short()}, InputError, "labels have shape"),
         ({"quasi": ["age"], "rest": "bogus"}, InputError, "rest='bogus' is not known"),
@@ -183,12 +190,14 @@ def test_nothing_is_written_when_it_cannot_be(source, tmp_path, change, error, m
 
 OBEYED = {
     *("quasi", "identifiers", "confidential", "strata", "keep", "drop", "weight", "rest"),
-    *("method", "aggregate", "rounding", "blocks", "max_block", "refine", "seed"),
+    *("kinds", "importance", "taxonomy", "missing", "missing_codes", "method", "aggregate", "rounding"),
+    *("nominal", "nominal_seed", "spike", "spike_totals", "blocks", "max_block", "refine", "seed"),
 }
 REFUSED = {
     "unit": {"unit": "person", "identifiers": []},
     "scale": {"scale": "range"},
     "missing": {"missing": "drop"},
+    "recode": {"recode": {"age": {"top": 80}}},
     "per_column": {"per_column": True},
     "select": {"select": ["age"]},
     "count": {"select": "emad", "count": 2},
@@ -204,6 +213,7 @@ REFUSED = {
 def test_every_choice_is_obeyed_beyond_memory_or_refused(source, tmp_path):
     """A new choice must be entered above: one that is ignored without a word would break what a recipe says."""
     assert set(choices(*OF_PROTECT, "output")) == OBEYED | set(REFUSED)
+    assert OBEYED & set(REFUSED) == {"missing"}  # all of its words but one are obeyed
     for name, chosen in REFUSED.items():
         recipe = Recipe.of(3, **(ROLES | chosen))
         with pytest.raises(InvalidParameter, match="does not go with files beyond memory") as caught:
@@ -234,7 +244,7 @@ def test_broken_files_are_told_without_their_cells(tmp_path):
         ("parts", "'b.parquet' has other columns"),
     ):
         with pytest.raises(InputError, match=message):
-            ma.protect_file(tmp_path / name, tmp_path / "out.parquet", 2)
+            ma.protect_file(tmp_path / name, tmp_path / "out.parquet", 2, missing="error")
     assert not (tmp_path / "out.parquet").exists()
 
 
@@ -321,7 +331,7 @@ def test_a_cell_late_in_a_csv_file_is_not_shown(tmp_path, last, message):
     path = tmp_path / "long.csv"
     path.write_text("a,b\n" + "1,2\n" * 5_000_000 + last + "\n")
     with pytest.raises(InputError, match=message) as caught:
-        ma.protect_file(path, tmp_path / "out.parquet", 3)
+        ma.protect_file(path, tmp_path / "out.parquet", 3, kinds={"b": "number"})
     assert "SECRET" not in str(caught.value)
     assert names_in(tmp_path) == ["long.csv"]
 

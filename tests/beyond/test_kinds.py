@@ -1,5 +1,7 @@
 """Every kind of column, with missing values, ties and strata: the same from disk as in memory."""
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
@@ -7,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import microagg as ma
+from microagg.errors import InputError
 from microagg.io.sources import read_source, write_target
 from tests.beyond.frames import CHOICES, ROLES, assert_same, mixed
 
@@ -51,14 +54,67 @@ def test_text_is_numbers_where_all_of_it_is_whatever_the_parts(tmp_path, monkeyp
         "late": [str(i % 9) if i < 110 else f"{i % 9}.5" for i in range(n)],
         "codes": [f"{i % 4}" if i < 100 else f"0{i % 4}" for i in range(n)],
         "word": ["NA" if i % 5 == 0 else str(i % 3) for i in range(n)],
+        "day": ["NA" if i % 7 == 0 else f"2020-01-{1 + i % 28:02d}" for i in range(n)],
     }
     path = tmp_path / "in.csv"
     rows = [",".join(values) for values in zip(*columns.values(), strict=True)]
     path.write_text("\n".join([",".join(columns), *rows]) + "\n")
-    found = ma.protect_file(path, tmp_path / "out.csv", 3, max_block=30)
+    options = {"max_block": 30, "kinds": {"day": "date"}}
+    found = ma.protect_file(path, tmp_path / "out.csv", 3, **options)
     source = read_source(path)
-    expected = ma.protect(source, 3, blocks="median", max_block=30)
-    assert expected.data.schema.types == [pa.int64(), pa.int64(), pa.float64(), pa.string(), pa.int64()]
+    expected = ma.protect(source, 3, blocks="median", **options)
+    types = [pa.int64(), pa.int64(), pa.float64(), pa.string(), pa.int64(), pa.string()]
+    assert expected.data.schema.types == types
     write_target(expected.data, tmp_path / "memory.csv", source)
     assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "memory.csv").read_bytes()
     assert found.information == expected.information
+
+
+def drawn_case(seed):
+    """Draw a frame and choices: some columns of every kind, few or many records, much or nothing missing."""
+    rng = np.random.default_rng(seed)
+
+    def one(*choices):
+        return choices[rng.integers(len(choices))]
+
+    table = mixed(int(rng.integers(40, 260)), seed, missing=one(0.0, 0.02, 0.3))
+    names = [name for name in table.column_names if name not in ("region", "name")]
+    quasi = sorted(rng.choice(names, rng.integers(1, len(names)), replace=False).tolist())
+    k = int(rng.integers(2, 6))
+    options = {
+        "k": k,
+        "quasi": quasi,
+        "strata": one([], ["region"]),
+        "rest": "drop",
+        "max_block": int(rng.integers(2 * k, 60)),
+        "missing": one("pattern", "state"),
+        "nominal": one("mode", "mode", "balanced", "draw"),
+        "aggregate": one("mean", "median"),
+        "rounding": one("auto", "none", {"income": 100} if "income" in quasi else "auto"),
+        "spike": one(1.0, 4.0),
+        "spike_totals": one("safe", "exact"),
+        "method": one("mdav", "mdav", "vmdav", "iamat"),
+    }
+    for choice in ("kinds", "missing_codes", "taxonomy", "importance"):
+        options[choice] = {name: value for name, value in CHOICES[choice].items() if name in quasi}
+    return table, options, {"row_group_size": int(rng.integers(5, 100)), "n_jobs": one(1, 2)}
+
+
+@pytest.mark.parametrize("first", range(0, 60, 10))
+def test_drawn_frames_and_choices_come_out_as_in_memory(tmp_path, first):
+    same = 0
+    for seed in range(first, first + 10):
+        table, options, way = drawn_case(seed)
+        pq.write_table(table, tmp_path / "in.parquet", row_group_size=way["row_group_size"])
+        try:
+            expected = ma.protect(table, blocks="median", **options)
+        except InputError as error:
+            with pytest.raises(type(error), match=re.escape(str(error))):
+                ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", overwrite=True, **options)
+            continue
+        found = ma.protect_file(
+            tmp_path / "in.parquet", tmp_path / "out.parquet", overwrite=True, n_jobs=way["n_jobs"], **options
+        )
+        assert_same(found, expected, pq.read_table(tmp_path / "out.parquet"))
+        same += 1
+    assert same > 5

@@ -5,14 +5,10 @@ level, from counts of keys, until a node is small enough for one worker, which c
 Sums are exact and cuts are by rank, so the result does not depend on how many parts or workers there are.
 """
 
-import errno
-import logging
-import multiprocessing
 import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import reduce
 from itertools import count
@@ -30,6 +26,7 @@ from microagg._kernels.blocking import lower_part, widest_to_cut
 from microagg._kernels.sums import round_digits
 from microagg.beyond import _regions, _tasks
 from microagg.beyond._blocks import draws_of_blocks, settle_turns
+from microagg.beyond._client import connected, explained
 from microagg.beyond._figures import Figures, Lost, Outcome
 from microagg.beyond._folder import keep, keep_matrix, keep_object, kept, matrix_of, object_in
 from microagg.beyond._plan import (
@@ -77,10 +74,10 @@ def run(
     if n == 0:
         raise InvalidData("the file has no records. Pass at least k of them.")
     check_enough_records(n, plan.k)
-    with _explained(), private_folder(scratch) as folder, private_folder(path.parent, "the target") as output:
+    with explained(), private_folder(scratch) as folder, private_folder(path.parent, "the target") as output:
         target = output / "whole"
         target.mkdir()
-        with _connected(scheduler, workers, folder) as client:
+        with connected(scheduler, workers, folder) as client:
             if scheduler is not None:
                 workers = max(1, sum(client.nthreads().values()))
             wanted = max(_TASKS_EACH * workers, n // _PART) if partitions is None else partitions
@@ -142,74 +139,6 @@ def _largest_block(n: int, blocks: int, k: int, max_block: int) -> int:
     size = lower_part.py_func(n, blocks, k, max_block - max_block % k)
     lower, upper = (size, blocks // 2), (n - size, blocks - blocks // 2)
     return max(_largest_block(*part, k, max_block) for part in {lower, upper})
-
-
-@contextmanager
-def _connected(scheduler: str | None, workers: int, folder: Path) -> Iterator[Any]:
-    """Give a client of the scheduler at this address, or of a cluster on this machine that ends with it."""
-    try:
-        import cryptography  # noqa: F401 - for the cluster's own certificates
-        import dask
-        from distributed import Client, LocalCluster
-    except ImportError:
-        raise InvalidParameter("engine='dask' needs Dask. Install it: pip install 'microagg[scale]'.") from None
-    if getattr(multiprocessing.current_process(), "_inheriting", False):
-        raise InvalidParameter('a worker that starts imports your script. Put it under: if __name__ == "__main__":')
-    log = logging.getLogger("microagg")
-    if scheduler is not None:
-        try:
-            client = Client(scheduler, timeout=10, set_as_default=False)
-        except (OSError, ValueError, TypeError):  # a time-out is an OSError too; TLS without certificates a TypeError
-            raise ClusterFailed(
-                f"no scheduler answers at {scheduler!r}. Check the address, and that it runs."
-            ) from None
-        with client:
-            log.warning("the cluster's dashboard, if it has one: %s", client.dashboard_link)
-            yield client
-        return
-    spill = folder / "workers"
-    spill.mkdir(mode=0o700)
-    with (
-        dask.config.set({"temporary-directory": str(spill)}),
-        LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            worker_dashboard_address="127.0.0.1:0",
-            local_directory=str(spill),
-            security=True,  # 127.0.0.1 is open to all users of a machine
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
-        log.warning("a cluster of %d workers on this machine; its dashboard: %s", workers, client.dashboard_link)
-        client.run(_tasks.leave_interrupts)
-        yield client
-
-
-@contextmanager
-def _explained() -> Iterator[None]:
-    """Say what a fault of the disk or of the cluster means."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise InvalidData(
-                "there is no room left: scratch takes up to three times 8 bytes for each value to mask, and the target "
-                "as much as the file. Free some, or pass scratch=."
-            ) from None
-        if type(error).__module__.startswith("distributed"):
-            raise ClusterFailed(
-                "the connection to the scheduler was lost. See whether it runs, then run again."
-            ) from None
-        raise
-    except RuntimeError as error:
-        if "Nanny" not in str(error) and "start" not in str(error):
-            raise
-        raise ClusterFailed(
-            'the workers on this machine did not start. Is the script under: if __name__ == "__main__":'
-        ) from None
 
 
 def _keep_work(folder: Path, work: Work) -> None:

@@ -96,7 +96,7 @@ class Plan:
     def columns(self) -> tuple[Coded, ...]:
         """The columns to mask, without a cell."""
         nothing = Cells(np.empty(0))
-        return tuple(Coded(one.name, one.kind, nothing, one.shown, one.importance) for one in self.coders)
+        return tuple(Coded(one.name, one.kind, nothing, one.shown, one.importance, one.reserved) for one in self.coders)
 
     def table(self, cells: Sequence[Cells]) -> Table:
         """Give a table of cells of the columns to mask."""

@@ -204,6 +204,7 @@ _OBEYED = {
 """The choices of masking and writing that files beyond memory have; whatever else is chosen is refused."""
 
 _WHY = {
+    "recode": "columns are masked as they are stored",
     "scale": "columns are standardised",
     "per_column": "whole records are grouped",
     "select": "all masked columns form the groups",
@@ -250,6 +251,7 @@ def _planned(file: Batches, asked: Recipe) -> tuple[Plan, bool]:
     index = [name for name in file.index_columns if name not in said]  # row labels: they may identify
     roles = replace(recipe.roles, identifiers=(*recipe.roles.identifiers, *index))
     schema = Schema.assign(file.names, **roles.lists)
+    recipe.check_named(file.names)
     names = schema.names(Role.QUASI)
     grouping = resolve_method(recipe.method, recipe.k, names)
     if groups_each_column(grouping.name):

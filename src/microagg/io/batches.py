@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.io._dialect import Dialect, dialect_for, text_details
 from microagg.io._kinds import COMPRESSED, KINDS, base_suffix, kind_of, refuse_options
-from microagg.io._numbers import NumbersSeen, named_numbers, to_be_numbers
+from microagg.io._numbers import NumbersSeen, named_numbers, to_be_numbers, without_marks
 from microagg.io._text import read_text_parts, scan_text, text_writer
 from microagg.io.files import Check, whole_file
 
@@ -50,6 +50,7 @@ class Batches:
         self._stamp = self._stamps()
         self._read = dict(read or {})
         self._numeric: dict[str, pa.DataType] = {}
+        self._dates: list[str] = []
         self.is_parquet = kind == "parquet"
         self.index_columns: list[str] = []
         if self.is_parquet:
@@ -132,6 +133,8 @@ class Batches:
             yield pa.table([self._as_typed(table[name], name) for name in wanted], wanted)
 
     def _as_typed(self, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+        if name in self._dates:
+            return without_marks(column)
         if name not in self._numeric:
             return column
         return self._numbers(column, name).cast(self._numeric[name], safe=False)
@@ -151,6 +154,7 @@ class Batches:
                     self._numbers(table[name], name)  # or say that it is none
                 seen[name].see(table[name])
         self._numeric = {name: one.type for name, one in seen.items() if one.type is not None}
+        self._dates = [name for name in names if (kinds or {}).get(name) == "date"]
 
     @property
     def details(self) -> dict[str, str]:

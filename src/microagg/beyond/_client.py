@@ -1,0 +1,80 @@
+"""How a Dask cluster is reached, or started on this machine; and what its faults mean."""
+
+import errno
+import logging
+import multiprocessing
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from microagg.beyond import _tasks
+from microagg.errors import ClusterFailed, InvalidData, InvalidParameter
+
+
+@contextmanager
+def connected(scheduler: str | None, workers: int, folder: Path) -> Iterator[Any]:
+    """Give a client of the scheduler at this address, or of a cluster on this machine that ends with it."""
+    try:
+        import cryptography  # noqa: F401 - for the cluster's own certificates
+        import dask
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise InvalidParameter("engine='dask' needs Dask. Install it: pip install 'microagg[scale]'.") from None
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise InvalidParameter('a worker that starts imports your script. Put it under: if __name__ == "__main__":')
+    log = logging.getLogger("microagg")
+    if scheduler is not None:
+        try:
+            client = Client(scheduler, timeout=10, set_as_default=False)
+        except (OSError, ValueError, TypeError):  # a time-out is an OSError too; TLS without certificates a TypeError
+            raise ClusterFailed(
+                f"no scheduler answers at {scheduler!r}. Check the address, and that it runs."
+            ) from None
+        with client:
+            log.warning("the cluster's dashboard, if it has one: %s", client.dashboard_link)
+            yield client
+        return
+    spill = folder / "workers"
+    spill.mkdir(mode=0o700)
+    with (
+        dask.config.set({"temporary-directory": str(spill)}),
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            worker_dashboard_address="127.0.0.1:0",
+            local_directory=str(spill),
+            security=True,  # 127.0.0.1 is open to all users of a machine
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        log.warning("a cluster of %d workers on this machine; its dashboard: %s", workers, client.dashboard_link)
+        client.run(_tasks.leave_interrupts)
+        yield client
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Say what a fault of the disk or of the cluster means."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise InvalidData(
+                "there is no room left: scratch takes up to three times 8 bytes for each value to mask and each "
+                "coordinate, and the target as much as the file. Free some, or pass scratch=."
+            ) from None
+        if type(error).__module__.startswith("distributed"):
+            raise ClusterFailed(
+                "the connection to the scheduler was lost. See whether it runs, then run again."
+            ) from None
+        raise
+    except RuntimeError as error:
+        if "Nanny" not in str(error) and "start" not in str(error):
+            raise
+        raise ClusterFailed(
+            'the workers on this machine did not start. Is the script under: if __name__ == "__main__":'
+        ) from None
