@@ -125,10 +125,12 @@ def write_statistics(
     shown = [name for name in known if name in kept or _shows_means(table, original, name, labels)]
     formats = {name: labels.formats[name] for name in shown if name in labels.formats} if same_kind else {}
     values = {name: labels.values[name] for name in kept if name in labels.values}
-    for name in masked.codes.keys() & labels.values.keys() - values.keys():
-        values[name] = {value: text for value, text in labels.values[name].items() if value in masked.codes[name]}
-    tagged = labels.tags if same_kind and same_rows else {}
-    tags = {name: tagged[name] for name in kept if name in tagged and name not in masked.names and kind == "stata"}
+    for name in [name for name in known if name in labels.values and name not in kept]:
+        states = {*masked.codes.get(name, ()), *(masked.tags[name].unique().to_pylist() if name in masked.tags else ())}
+        values[name] = {value: text for value, text in labels.values[name].items() if value in states}
+    tagged = {name: tag for name, tag in labels.tags.items() if name not in masked.names} | dict(masked.tags)
+    told_apart = same_kind and same_rows and kind == "stata"
+    tags = {name: tagged[name] for name in known if name in tagged} if told_apart else {}
     series, value_labels = [], {}
     for name in table.column_names:
         column, sort = _to_stored(table[name], name, kind)

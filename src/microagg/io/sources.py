@@ -12,7 +12,7 @@ columns that are to be masked.
 import hashlib
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +81,11 @@ class Source:
     def path(self) -> Path | None:
         """The file or folder that was read; None of a database."""
         return self.address if isinstance(self.address, Path) else None
+
+    def take(self, rows: Any) -> "Source":
+        """Give some of its rows, in this order."""
+        tags = {name: tag.take(rows) for name, tag in self.labels.tags.items()} if self.labels else {}
+        return replace(self, table=self.table.take(rows), labels=self.labels and replace(self.labels, tags=tags))
 
     def typed(self, names: Sequence[str] | None = None) -> pa.Table:
         """Give the table with columns of text turned into numbers: int64 where all are whole and fit, else float64.
