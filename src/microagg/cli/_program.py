@@ -98,9 +98,7 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
     @_command(app)
     def demo(
         output: Annotated[Path, typer.Option("--output", "-o", help="Folder for what is made.")] = Path("demo"),
-        records: Annotated[
-            int, typer.Option("--records", "-n", min=1000, help="Persons; of fewer a region may have too few.")
-        ] = 2000,
+        records: Annotated[int, typer.Option("--records", "-n", min=1000, help="Persons; at least 1000.")] = 2000,
         seed: Seed = 0,
         force: Force = False,
     ) -> None:

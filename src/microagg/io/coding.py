@@ -169,13 +169,17 @@ class NumberFinder(Finder):
     """Numbers: nothing but their type must be known."""
 
     needs_all = False
-    word = "numeric"
+    word = "a mean"
 
     def __init__(self, series: nw.Series[Any], name: Any, asked: Asked) -> None:
         super().__init__(series, name, asked)
         if not _holds_numbers(series, name):
-            remedy = "Choose nominal, ordinal or date in kinds, or give it another role."
-            raise _refuse(name, self.word, _described(series), remedy)
+            raise InvalidData(
+                f"column {name!r} is {_described(series)}, and {self.word} of it was asked. Choose nominal, ordinal or "
+                f"date in kinds, or give it another role.",
+                parameter="kinds",
+                columns=(name,),
+            )
         codes = _numeric_codes(asked.codes, name)
         self._coder = NumberCoder(name, Number(), asked.importance, codes, asked.reserved)
 
@@ -194,7 +198,7 @@ class SemiFinder(NumberFinder):
     """A quantity with a spike: the value that is named, or else the commonest one."""
 
     needs_all = True
-    word = "a quantity"
+    word = "a mean beside a spike"
 
     def __init__(self, series: nw.Series[Any], name: Any, asked: Asked) -> None:
         super().__init__(series, name, asked)
