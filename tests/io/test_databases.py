@@ -50,7 +50,7 @@ def test_a_table_is_masked_and_the_rest_comes_out_the_same(at):
     release = ma.protect(table, k=5, quasi=["price", "k"], rest="keep")
     write_table(release.data, at("release"), False)
     back, _ = read_table(at("release"))
-    assert pa.types.is_floating(back["price"].type)
+    assert back.schema.field("price").type == table.schema.field("price").type
     assert back["paid"].to_pylist() == prices
 
 

@@ -102,7 +102,8 @@ def _usual(series: nw.Series[Any], name: Any, asked: Asked) -> str:
     if asked.kin is not None:
         return "nominal"
     if _holds_numbers(series, name):
-        if asked.labels and mostly_labelled(plain_values(arrow_of(series, name)).unique().drop_null(), asked.labels):
+        values = plain_values(arrow_of(series, name)).unique().drop_null() if asked.labels else None
+        if mostly_labelled(values, asked.labels, asked.codes):
             raise InvalidData(
                 f"column {name!r} holds numbers that the file has labels for, so they may be codes. Say what they are "
                 f"in kinds: 'nominal', 'ordinal' or 'number'.",

@@ -13,9 +13,9 @@ What a column becomes:
 
 - Whole numbers, floats, booleans, text, bytes, dates, times and timestamps keep their types. A column of dates or
   timestamps that holds an infinite one is read as text.
-- Decimals (``DECIMAL``, ``NUMERIC``, ``MONEY``) are Arrow decimals: exact where they are not masked, and numbers where
-  they are. A ``NUMERIC`` without precision gets the one its values need. Beyond the 38 digits of Arrow they are text;
-  with a NaN or infinity among them they are float64 if that shows every value as it is, and text otherwise.
+- Decimals (``DECIMAL``, ``NUMERIC``, ``MONEY``) are Arrow decimals: exact where they are not masked, and rounded means
+  where they are. A ``NUMERIC`` without precision gets the one its values need. Beyond the 38 digits of Arrow they are
+  text; with a NaN or infinity among them they are float64 if that shows every value as it is, and text otherwise.
 - DuckDB's wider whole numbers (``HUGEINT``, which ``sum`` gives) are int64 where that holds them, then decimals, then
   text.
 - Anything else (enumerations, UUIDs, JSON, intervals, lists, ...) is read as the text that the database writes.

@@ -126,11 +126,13 @@ def without_declared_missing(
     return pc.if_else(which, pa.scalar(None, column.type), column)
 
 
-def mostly_labelled(values: pa.Array, labels: Mapping[Any, str]) -> bool:
+def mostly_labelled(values: pa.Array, labels: Mapping[Any, str], codes: Collection[Any] = ()) -> bool:
     """Tell whether the file says what most of these different values stand for, so that they are codes.
 
-    Labels of a few values among many, as of a refusal to answer, leave a quantity what it is.
+    Labels of a few values among many, as of a refusal to answer, leave a quantity what it is; `codes` stand for missing
+    ones, and do not count.
     """
-    if not labels or len(values) > 2 * len(labels):
+    if not labels or len(values) > 2 * len(labels) + len(codes):
         return False
-    return 2 * sum(value in labels for value in values.to_pylist()) >= len(values) > 0
+    counted = [value for value in values.to_pylist() if value not in codes]
+    return 2 * sum(value in labels for value in counted) >= len(counted) > 0
