@@ -4,6 +4,7 @@ import datetime as dt
 import re
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import microagg as ma
@@ -84,6 +85,16 @@ def test_types_of_arrow_outlive_files(tmp_path, suffix):
     assert kinds["category"] == kinds["flag"] == kinds["string_view"] == "nominal"
     assert {kinds[name] for name in ("date32", "time", "zoned_ns", "length_s")} == {"date"}
     assert {kinds[name] for name in ("amount", "wide", "half", "uint64")} == {"number"}
+
+
+@pytest.mark.parametrize("missing", [False, True], ids=["complete", "missing"])
+def test_types_of_arrow_come_out_of_the_disk_as_of_memory(tmp_path, missing):
+    pq.write_table(arrow_table(missing), tmp_path / "data.parquet")
+    ma.protect_file(tmp_path / "data.parquet", tmp_path / "out.parquet", K, engine="disk", max_block=16)
+    expected = ma.protect(ma.read(tmp_path / "data.parquet"), K, blocks="median", max_block=16).data
+    found = ma.read(tmp_path / "out.parquet").table
+    assert found.schema == expected.schema
+    assert found.to_pydict() == expected.to_pydict()
 
 
 def test_files_that_polars_wrote_are_masked(tmp_path):

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from microagg.errors import InvalidData, InvalidParameter
+from microagg.io._categories import without_views
 from microagg.io._dialect import Dialect, dialect_for, text_details
 from microagg.io._kinds import COMPRESSED, KINDS, base_suffix, kind_of, refuse_options
 from microagg.io._numbers import NumbersSeen, named_numbers, to_be_numbers, without_marks
@@ -83,7 +84,7 @@ class Batches:
                 raise InvalidData(f"{part.name!r} has other columns or types than {first!r}. Unify them.")
         if len(set(schemas[0].names)) < len(schemas[0].names):
             raise InvalidData(f"{self.path.name!r} has two columns of one name. Give each its own.")
-        return schemas[0]
+        return without_views(schemas[0].empty_table()).schema
 
     def _parts_of_folder(self) -> list[Path]:
         inside = sorted(self.path.iterdir())
@@ -183,7 +184,7 @@ def read_row_groups(path: Path, groups: list[int] | None, columns: list[str] | N
     file = _open_parquet(path)
     try:
         for group in range(file.num_row_groups) if groups is None else groups:
-            yield file.read_row_group(group, columns=columns).replace_schema_metadata(None)
+            yield without_views(file.read_row_group(group, columns=columns)).replace_schema_metadata(None)
     except (pa.ArrowException, OSError):
         raise InvalidData(f"{path.name!r} cannot be read to its end. It may be cut off; write it anew.") from None
 
