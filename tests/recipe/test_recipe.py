@@ -514,3 +514,11 @@ def test_recipes_that_were_written_before_are_read(path):
     assert own == {"agreed", "what the register has"}  # what we said of a choice then is said anew
     release = ma.protect(ma.datasets.survey(400), recipe=recipe)
     assert release.k_achieved >= 3
+
+
+def test_what_is_said_of_one_column_leaves_the_others():
+    recipe = Recipe.of(3, kinds={"a": "nominal", "b": "semi"}, rounding={"b": 10})
+    changed = recipe.replace(kinds={"b": "number"}, rounding={"c": 1})
+    assert changed.kinds.kinds == {"a": "nominal", "b": "number"}
+    assert changed.masking.rounding == {"b": 10, "c": 1}
+    assert changed.replace(rounding="none").masking.rounding == "none"
