@@ -12,6 +12,7 @@ import microagg as ma
 from microagg.errors import InputError
 from microagg.io.sources import read_source, write_target
 from tests.beyond.frames import CHOICES, ROLES, assert_same, mixed
+from tests.cli import call
 
 
 @pytest.mark.parametrize("missing", ["pattern", "state"])
@@ -118,3 +119,63 @@ def test_drawn_frames_and_choices_come_out_as_in_memory(tmp_path, first):
         assert_same(found, expected, pq.read_table(tmp_path / "out.parquet"))
         same += 1
     assert same > 5
+
+
+def test_the_command_masks_every_kind_and_its_recipe_gives_the_same_again(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    csv = pyarrow.csv.WriteOptions(quoting_style="needed")
+    pyarrow.csv.write_csv(mixed(400, 2, plain=True), "in.csv", csv)
+    ma.Recipe.of(4, max_block=100, blocks="median", **CHOICES, **ROLES).write("recipe.toml")
+    for engine, recipe in (("disk", "recipe.toml"), ("memory", "recipe.toml"), ("again", "disk/recipe.toml")):
+        words = ("--engine", "memory" if engine == "memory" else "disk")
+        call("mask", "in.csv", "--recipe", recipe, "-o", engine, "--yes", *words)
+    masked = {engine: (tmp_path / engine / "in_masked.csv").read_bytes() for engine in ("disk", "memory", "again")}
+    assert masked["disk"] == masked["memory"] == masked["again"]
+    assert ma.Recipe.read("disk/recipe.toml").kinds.kinds["wage"] == {"spike": 0}
+
+
+def test_missing_values_are_refused_where_that_is_asked_for(tmp_path):
+    table = mixed(60, 0)
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=13)
+    options = {"k": 3, "missing": "error", **CHOICES, **ROLES}
+    with pytest.raises(InputError) as expected:
+        ma.protect(table, blocks="median", **options)
+    with pytest.raises(InputError, match=re.escape(str(expected.value))) as caught:
+        ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", **options)
+    assert caught.value.parameter == "missing"
+    assert not (tmp_path / "out.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("column", "kind", "message"),
+    [
+        (pa.array([f"name {i}" for i in range(1500)]), "nominal", "1500 categories, more than 1000"),
+        (pa.array([None] * 1500, pa.string()), "nominal", "no value at all"),
+        (pa.array([None] * 1500, pa.float64()), "semi", "no value at all"),
+        (pa.array(["low", "mid"] * 750), ["low", "high"], "750 value.s. that are none"),
+        (pa.array(["2020-01-01"] * 1499 + ["SECRET"]), "date", "not all of it is dates in one form"),
+        (pa.array(["a", "b"] * 750), "ordinal", "whose order nobody has said"),
+    ],
+)
+def test_columns_that_do_not_fit_their_kind_are_refused_in_the_words_of_protect(tmp_path, column, kind, message):
+    table = pa.table({"x": column, "y": np.arange(1500.0)})
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=1500)
+    with pytest.raises(InputError, match=message) as expected:
+        ma.protect(table, 3, blocks="median", kinds={"x": kind})
+    with pytest.raises(InputError, match=re.escape(str(expected.value))) as caught:
+        ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 3, kinds={"x": kind})
+    assert "SECRET" not in str(caught.value)
+    assert not (tmp_path / "out.parquet").exists()
+
+
+def test_the_order_of_levels_is_the_same_in_every_row_group(tmp_path):
+    levels = ["poor", "fair", "good", "best"]
+    codes = np.repeat([3, 1, 2, 0], 30)
+    column = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), levels, ordered=True)
+    table = pa.table({"grade": column, "x": np.arange(120.0)})
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=30)
+    ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 3, max_block=30)
+    written = pq.ParquetFile(tmp_path / "out.parquet")
+    for group in range(written.num_row_groups):
+        chunks = written.read_row_group(group)["grade"].chunks
+        assert [chunk.dictionary.to_pylist() for chunk in chunks] == [levels]

@@ -34,7 +34,8 @@ __all__ = [
 MOST_CATEGORIES = 1000
 """Categories of a nominal column, at most: more are nearly names."""
 
-_MOST_DISTINCT = 1 << 23  # different values that are held to find a spike, or levels
+_MOST_HELD = 1 << 23  # different numbers that are held to find a spike
+_MOST_NAMED = 1 << 20  # different values that are held to find categories or levels
 
 
 @dataclass(frozen=True)
@@ -222,9 +223,9 @@ class SemiFinder(NumberFinder):
     def _add(self, values: NDArray[np.float64], counts: NDArray[np.int64]) -> None:
         self._values, places = np.unique(np.concatenate([self._values, values]), return_inverse=True)
         self._counts = np.bincount(places.ravel(), weights=np.concatenate([self._counts, counts])).astype(np.int64)
-        if self._values.size > _MOST_DISTINCT:
+        if self._values.size > _MOST_HELD:
             raise InvalidData(
-                f"column {self.name!r} has more than {_MOST_DISTINCT} different values, too many to look for the "
+                f"column {self.name!r} has more than {_MOST_HELD} different values, too many to look for the "
                 f"commonest. Name its spike in kinds.",
                 parameter="kinds",
                 columns=(self.name,),
@@ -316,7 +317,7 @@ class CategoryFinder(Finder):
 
     def _add(self, values: pa.Array) -> None:
         self._values = pa.concat_arrays([self._values, values]).unique()
-        if len(self._values) > _MOST_DISTINCT:
+        if len(self._values) > _MOST_NAMED:
             raise self._too_many()
 
     def _too_many(self) -> InvalidData:
