@@ -10,6 +10,7 @@ from sphinx.util.nodes import nested_parse_with_titles
 
 from microagg.partition import METHODS
 from microagg.recipe import PARTS, Choice, K, choices_of, options_of
+from microagg.recipe._choice import WORD_OR_BY_COLUMN
 
 HEADS = ("key", "keyword", "value", "by default", "meaning")
 WIDTHS = (12, 14, 26, 12, 36)
@@ -17,7 +18,7 @@ WIDTHS = (12, 14, 26, 12, 36)
 
 def literal(value: Any) -> str:
     """Show a value as code; nothing and no names as a dash."""
-    return "–" if value in (None, ()) else f"``{str(value).lower() if isinstance(value, bool) else value}``"
+    return "–" if value in (None, (), {}) else f"``{str(value).lower() if isinstance(value, bool) else value}``"
 
 
 def value_of(choice: Choice) -> str:
@@ -27,6 +28,7 @@ def value_of(choice: Choice) -> str:
         said = f"{choice.kind}{limits}"
     else:
         said = ", ".join(map(literal, choice.words)) + (f" or a whole number{limits}" if "whole" in choice.kind else "")
+        said += " or a table of columns" if choice.kind == WORD_OR_BY_COLUMN else ""
     return f"{said}; in Python also {choice.or_object}" if choice.or_object else said
 
 
@@ -35,12 +37,13 @@ def sentences(*said: str) -> str:
     return " ".join(f"{one[0].upper()}{one[1:].rstrip('.')}." for one in said if one)
 
 
-def row(choice: Choice) -> tuple[str, ...]:
-    """Give the cells of a choice."""
-    keyword = literal(choice.keyword) if choice.keyword != choice.name else "the same"
+def row(choice: Choice, *, of_columns: bool = False) -> tuple[str, ...]:
+    """Give the cells of a choice; `of_columns` where its table has a key for each column."""
+    keyword = literal(choice.keyword) if of_columns or choice.keyword != choice.name else "the same"
     meaning = sentences(choice.said, choice.more)
     usual = "required" if choice is K else literal(choice.default)
-    return literal(choice.name), keyword, value_of(choice), usual, meaning
+    key, value = ("a column's name", "what is said of it") if of_columns else (literal(choice.name), value_of(choice))
+    return key, keyword, value, usual, meaning
 
 
 def table(heads: tuple[str, ...], widths: tuple[int, ...], rows: list[tuple[str, ...]]) -> list[str]:
@@ -57,7 +60,8 @@ def described() -> list[str]:
     for name, (part, kind) in PARTS.items():
         about = (inspect.getdoc(kind) or "").replace("`", "``")
         lines += [*section(f"[{name}]"), f"{about} In Python: ``recipe.{part}``.", ""]
-        lines += table(HEADS, WIDTHS, [row(choice) for choice in choices_of(kind).values()])
+        of_columns = kind.by_column is not None
+        lines += table(HEADS, WIDTHS, [row(choice, of_columns=of_columns) for choice in choices_of(kind).values()])
     lines += [*section("The methods and their options"), "Options stand beside the name in [method]; in Python they"]
     lines += ["are keywords beside ``method=``. ``ama`` has those of ``mdav``, but for ``tail``.", ""]
     rows = []

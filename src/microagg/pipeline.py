@@ -30,6 +30,7 @@ from microagg.io import frames
 from microagg.io.coding import Coder, open_table, written_table
 from microagg.io.labels import Labels as FileLabels
 from microagg.io.sources import Source
+from microagg.io.tags import with_tags_again, with_tags_as_numbers
 from microagg.kinds import Rule
 from microagg.partition import METHODS, groups_each_column
 from microagg.prepare.embedding import embed
@@ -37,7 +38,7 @@ from microagg.prepare.patterns import Patterns, find_patterns
 from microagg.prepare.recoding import Recoding
 from microagg.prepare.selection import Selection
 from microagg.progress import Progress
-from microagg.recipe import OF_PROTECT, Kinds, Recipe, Roles, Select
+from microagg.recipe import OF_PROTECT, Kinds, Missing, Recipe, Roles, Select
 from microagg.recipe._signature import recipe_of, takes
 from microagg.recipe.wishes import asked_of, settled_kinds, with_declared_codes
 from microagg.release import MissingFacts, Release
@@ -102,15 +103,27 @@ def protect(
     with asked.blamed():
         if not isinstance(frame, Source):
             return _protected(frame, asked, check_jobs(n_jobs), progress)
-        names = frame.table.column_names
-        kinds = dict.fromkeys(Recoding.of(asked.recode.recode).numbers, "number") | dict(asked.kinds.kinds)
-        wanted = {*asked.masked(names), *asked.recode.recode}
-        turned = [name for name in names if name in wanted]
-        asked = with_declared_codes(asked, frame, turned)
-        typed = frame.typed_for(kinds, turned, asked.missing_codes.codes)
-        release = _protected(typed, asked, check_jobs(n_jobs), progress, frame.labels)
-        found = {} if frame.dialect is None else frame.dialect.options()
-        return replace(release, source=frame, recipe=release.recipe.replace(**found))
+        return _protected_source(frame, asked, check_jobs(n_jobs), progress)
+
+
+def _protected_source(source: Source, asked: Recipe, n_jobs: int, progress: Progress | None) -> Release[Any]:
+    """Mask what was read from a file, with what the file says of its values."""
+    names = source.table.column_names
+    kinds = dict.fromkeys(Recoding.of(asked.recode.recode).numbers, "number") | dict(asked.kinds.kinds)
+    wanted = {*asked.masked(names), *asked.recode.recode}
+    turned = [name for name in names if name in wanted]
+    asked = with_declared_codes(asked, source, turned)
+    codes = asked.missing_codes.codes
+    typed = source.typed_for(kinds, turned, codes)
+    whole = [name for name in turned if name not in asked.recode.recode]  # classes know no codes
+    typed, tags = with_tags_as_numbers(typed, source.labels, whole)
+    coded = {**codes, **{name: (*codes.get(name, ()), *numbers) for name, numbers in tags.items()}}
+    inner = replace(asked, missing_codes=Missing(coded))
+    release = _protected(typed, inner, n_jobs, progress, source.labels)
+    data, released = with_tags_again(release.data, tags)
+    found = {} if source.dialect is None else source.dialect.options()
+    recipe = replace(release.recipe, missing_codes=asked.missing_codes).replace(**found)
+    return replace(release, data=data, recipe=recipe, source=source, _tags=released)
 
 
 def _protected(
@@ -154,7 +167,7 @@ def _protected(
     rule = Rule(k, masking.aggregate, masking.nominal, masking.spike_totals, masking.nominal_seed)
     of_groups, _ = represent(original, groups, rule, n_jobs)
     released, rounded = round_means(original, of_groups, groups, masking.rounding)
-    data = _released_frame(complete, schema, released, coders, rounded)
+    data = frames.laid_out_like(frame, _released_frame(complete, schema, released, coders, rounded))
     written = written_table(frames.open_frame(data), list(coders.values()))
     k_achieved = fewest_sharing(written, strata, per_column=groups.ndim == 2, n_jobs=n_jobs)
     if k_achieved < k:
@@ -212,9 +225,9 @@ def _released_frame(
     """Give the frame with what each group releases in the place of its members' values."""
     replaced = {}
     for column in released:
-        whole = column.name in rounded and rounded[column.name].power >= 0
+        power = rounded[column.name].power if column.name in rounded else None
         like = frame.get_column(column.name)
-        replaced[column.name] = coders[column.name].series(column.cells, like, whole=whole)
+        replaced[column.name] = coders[column.name].series(column.cells, like, power)
     return frames.with_columns(frame, schema.released, replaced)
 
 

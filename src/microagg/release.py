@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from microagg.report.parts import ReportModel, SourceFacts, WrittenFacts
     from microagg.study.comparison import Comparison
 
-_NOT_STORED = ("source", "missing", "rounded", "recoded", "_original", "_written", "_judged", "loss", "risk")
+_NOT_STORED = ("source", "missing", "rounded", "recoded", "_original", "_written", "_judged", "_tags", "loss", "risk")
 
 
 @dataclass(frozen=True)
@@ -153,6 +153,7 @@ class Release(Generic[IntoDataFrameT]):
     _original: Table | None = field(default=None, repr=False)
     _written: Table | None = field(default=None, repr=False)
     _judged: DisclosureRisk | None = field(default=None, repr=False)
+    _tags: Mapping[str, Any] = field(default_factory=dict, repr=False)  # which of Stata's .a to .z a row releases
 
     def __post_init__(self) -> None:
         self.groups.setflags(write=False)
@@ -236,6 +237,7 @@ class Release(Generic[IntoDataFrameT]):
             names=(*recipe.roles.of(Role.QUASI.value), *recoded),
             categories=[name for name in categories if name not in recoded],
             codes=recipe.missing_codes.codes,
+            tags=self._tags,
         )
 
     @cached_property
@@ -319,6 +321,7 @@ class Release(Generic[IntoDataFrameT]):
             "_original": None,
             "_written": None,
             "_judged": None,
+            "_tags": {},
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:

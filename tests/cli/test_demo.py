@@ -15,24 +15,28 @@ from tests.cli import complaint
 
 
 def test_demo_prints_a_table_and_writes_a_masked_file(tmp_path):
-    result = CliRunner().invoke(app, ["demo", "-o", str(tmp_path), "-n", "200"])
+    result = CliRunner().invoke(app, ["demo", "-o", str(tmp_path), "-n", "1000"])
     assert result.exit_code == 0, result.output
-    for words in ("mdav", "iamat", "groups", "IL %", "seconds", "survey_masked.csv", "report.html"):
+    for words in ("mdav", "iamat", "groups", "IL %", "seconds", "households_masked.csv", "report.html"):
         assert words in result.output
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "survey_masked.csv"]
-    with (tmp_path / "survey_masked.csv").open() as file:
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["households_masked.csv", "report.html"]
+    with (tmp_path / "households_masked.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 200
-    assert "person" not in rows[0]
-    masked = Counter(tuple(v for name, v in row.items() if name not in ("region", "weight")) for row in rows)
+    assert len(rows) == 1000
+    assert list(rows[0]) == ["region", "sex", "age", "education", "status", "wage", "income", "diagnosis"]
+    masked = Counter(tuple(v for name, v in row.items() if name != "diagnosis") for row in rows)
     assert min(masked.values()) >= 5
+    assert all(row["wage"].isdigit() or row["wage"] == "" for row in rows)
+    assert not any(row["wage"] for row in rows if row["status"] == "")  # children have neither
+    assert any(row["wage"] == "0" for row in rows)
+    assert any(row["status"] == "" for row in rows)
 
 
 def test_demo_replaces_only_when_asked_and_speaks_as_asked(tmp_path):
-    words = ["demo", "-o", str(tmp_path), "-n", "100"]
+    words = ["demo", "-o", str(tmp_path), "-n", "1000"]
     first = CliRunner().invoke(app, [*words, "--json"])
     found = json.loads(first.stdout)
-    assert found["masked"] == str(tmp_path / "survey_masked.csv")
+    assert found["masked"] == str(tmp_path / "households_masked.csv")
     assert found["k_reached"] >= found["k"] == 5
     assert len(found["candidates"]) == 6
     before = (tmp_path / "report.html").read_bytes()
@@ -66,14 +70,14 @@ def test_the_version_imports_nothing_heavy():
 
 
 def test_wrong_usage_exits_with_2():
-    assert CliRunner().invoke(app, ["demo", "-n", "3"]).exit_code == 2
+    assert CliRunner().invoke(app, ["demo", "-n", "999"]).exit_code == 2
     assert CliRunner().invoke(app, ["dmeo"]).exit_code == 2
 
 
 @pytest.mark.parametrize("output", ["file", "file/folder"])
 def test_a_file_where_the_output_should_go_is_refused_before_any_work(tmp_path, monkeypatch, capsys, output):
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(sys, "argv", ["microagg", "demo", "-n", "50", "-o", str(tmp_path / output)])
+    monkeypatch.setattr(sys, "argv", ["microagg", "demo", "-n", "1000", "-o", str(tmp_path / output)])
     with pytest.raises(SystemExit) as caught:
         main()
     said = capsys.readouterr()

@@ -86,10 +86,10 @@ def test_a_private_target_stays_private(to):
 
 def test_a_demonstration_in_a_private_folder_is_private():
     Path("shown").mkdir(mode=0o700)
-    call("demo", "-o", "shown", "-n", 60)
+    call("demo", "-o", "shown", "-n", 1000)
     assert set(modes_in("shown").values()) == {"0o700", "0o600"}
     Path("shown/report.html").chmod(0o640)
-    call("demo", "-o", "shown", "-n", 60, "--force")
+    call("demo", "-o", "shown", "-n", 1000, "--force")
     assert modes_in("shown")["shown/report.html"] == "0o640"
 
 

@@ -159,6 +159,63 @@ def test_labels_of_codes_for_missing_do_not_make_codes_of_the_others(tmp_path):
     assert set(ma.protect(source, k=3).data["rating"].to_pylist()) >= {97.0, 98.0, 99.0}
 
 
+@pytest.fixture
+def panel(tmp_path):
+    draw = np.random.default_rng(1)
+    wage = [*(["a"] * 8), *(["b"] * 6), *([None] * 5), *(float(one) for one in draw.integers(10, 90, N - 19))]
+    job = [*(["z"] * 5), *(int(one) for one in draw.integers(1, 4, N - 5))]
+    columns = {
+        "wage": polars.Series(wage, dtype=polars.Object),
+        "job": polars.Series(job, dtype=polars.Object),
+        "kept": polars.Series([*["b"] * 3, *range(N - 3)], dtype=polars.Object),
+    }
+    path = tmp_path / "data.dta"
+    pyreadstat.write_dta(
+        polars.DataFrame(columns),
+        path,
+        missing_user_values={"wage": ["a", "b"], "job": ["z"], "kept": ["b"]},
+        variable_value_labels={
+            "wage": {"a": "refused", 10: "ten"},
+            "job": {1: "farmer", 2: "clerk", 3: "smith", "z": "none"},
+        },
+    )
+    return ma.read(path)
+
+
+def test_the_missing_values_of_stata_are_states(panel, tmp_path):
+    release = ma.protect(panel, k=3, quasi=["wage", "job"], keep=["kept"], kinds={"job": "nominal"})
+    assert release.recipe.missing_codes.codes == {}
+    assert release.data["wage"].null_count == 19
+    ma.write(release, tmp_path / "out.dta", like=panel)
+    again = ma.read(tmp_path / "out.dta")
+    for name in ("wage", "kept"):
+        assert again.labels.tags[name].to_pylist() == panel.labels.tags[name].to_pylist()
+    assert set(again.labels.tags["job"].to_pylist()) == {"z", None}
+    assert again.labels.values == {"wage": {"a": "refused"}, "job": panel.labels.values["job"]}
+    assert again.table.schema == panel.table.schema
+    rows = [
+        (wage, job, *tags)
+        for wage, job, *tags in zip(
+            *(again.table[name].to_pylist() for name in ("wage", "job")),
+            *(again.labels.tags[name].to_pylist() for name in ("wage", "job")),
+            strict=True,
+        )
+    ]
+    assert min(rows.count(row) for row in set(rows)) >= 3
+
+
+def test_the_missing_values_of_stata_do_not_stay_with_the_rows_that_had_them(panel, tmp_path):
+    few = panel.take(np.arange(5, N))  # three rows with .a are left, and k of them are not alike
+    release = ma.protect(few, k=20, quasi=["wage", "job"], rest="drop", kinds={"job": "nominal"})
+    ma.write(release, tmp_path / "out.dta")
+    found = ma.read(tmp_path / "out.dta")
+    tags = found.labels.tags["wage"].to_pylist() if "wage" in found.labels.tags else []
+    assert tags.count("a") in (0, *range(20, N))
+    sorted_anew = ma.protect(panel, k=3, quasi=["wage", "job"], rest="drop", kinds={"job": "nominal"}, reorder=True)
+    ma.write(sorted_anew, tmp_path / "sorted.dta")
+    assert not ma.read(tmp_path / "sorted.dta").labels.tags
+
+
 def test_files_without_labels_have_no_codes():
     assert labels.declared_values(pa.chunked_array([pa.array([True])]), [1.0]) == ()
     assert not labels.mostly_labelled(pa.array([1, 2]), {})

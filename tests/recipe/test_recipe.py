@@ -16,6 +16,7 @@ from microagg.recipe._choice import (
     BY_COLUMN,
     FLAG,
     NAME,
+    NAME_OR_NAMES,
     NAMES,
     NUMBER,
     NUMBERS,
@@ -144,6 +145,7 @@ WRONG = {
     WORDS: [3, "mdav", ["mdva"]],
     WHOLES: [3, "3", [1]],
     NAME: [3],
+    NAME_OR_NAMES: [3, [3]],
     WORD: ["no such word", 3],
     TEXT: [3],
     FLAG: ["yes", 1],
@@ -159,6 +161,7 @@ OF_A_COLUMN = {
     "importance": [-1, "much"],
     "taxonomy": [3, {}, {"a": ["x"], "b": ["x", "y"]}],
     "missing_codes": [[], [1, 1], [[1]]],
+    "recode": [3, {}],
     "rounding": [0, -1, 3, "much"],
 }
 
@@ -332,6 +335,7 @@ remarks = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_
 VALID = {
     NAMES: st.lists(names, unique=True, max_size=4),
     NAME: names,
+    NAME_OR_NAMES: names | st.lists(names, unique=True, max_size=4),
     TEXT: st.text(st.characters(exclude_categories=["Cs"]), max_size=4),
     FLAG: st.booleans(),
     NUMBER: st.floats(0, 1),
@@ -354,6 +358,7 @@ OF_COLUMNS = {
     "importance": by_column(st.sampled_from([0, 1, 2.5])),
     "missing_codes": by_column(st.lists(numbers, min_size=1, max_size=3, unique=True)),
     "taxonomy": by_column(names | st.dictionaries(names, st.tuples(names, names), min_size=1, max_size=3)),
+    "recode": by_column(st.sampled_from([{"width": 5}, {"top": 80, "bottom": -1.5}, {"join": {"x": ["a", "b"]}}])),
     "rounding": st.sampled_from(["auto", "none"]) | by_column(st.sampled_from([0.01, 1, 1000.0])),
 }
 
@@ -514,3 +519,11 @@ def test_recipes_that_were_written_before_are_read(path):
     assert own == {"agreed", "what the register has"}  # what we said of a choice then is said anew
     release = ma.protect(ma.datasets.survey(400), recipe=recipe)
     assert release.k_achieved >= 3
+
+
+def test_what_is_said_of_one_column_leaves_the_others():
+    recipe = Recipe.of(3, kinds={"a": "nominal", "b": "semi"}, rounding={"b": 10})
+    changed = recipe.replace(kinds={"b": "number"}, rounding={"c": 1})
+    assert changed.kinds.kinds == {"a": "nominal", "b": "number"}
+    assert changed.masking.rounding == {"b": 10, "c": 1}
+    assert changed.replace(rounding="none").masking.rounding == "none"

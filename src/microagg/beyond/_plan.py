@@ -215,8 +215,7 @@ def released(plan: Plan, known: Known, table: pa.Table, masked: Table) -> pa.Tab
     frame = nw.from_native(table, eager_only=True)
     replaced = {}
     for column, coder, power in zip(masked, plan.coders, known.powers, strict=True):
-        whole = power is not None and power >= 0
-        replaced[column.name] = coder.series(column.cells, frame.get_column(column.name), whole=whole)
+        replaced[column.name] = coder.series(column.cells, frame.get_column(column.name), power)
     fresh = frames.with_columns(frame, plan.schema.released, replaced)
     for j, used in known.used.items():
         coder, place = plan.coders[j], fresh.column_names.index(plan.names[j])

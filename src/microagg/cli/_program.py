@@ -98,11 +98,11 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
     @_command(app)
     def demo(
         output: Annotated[Path, typer.Option("--output", "-o", help="Folder for what is made.")] = Path("demo"),
-        records: Annotated[int, typer.Option("--records", "-n", min=10, help="Persons in the made survey.")] = 2000,
+        records: Annotated[int, typer.Option("--records", "-n", min=1000, help="Persons; at least 1000.")] = 2000,
         seed: Seed = 0,
         force: Force = False,
     ) -> None:
-        """Mask a made household survey: two methods at three levels of k, compared, with a report.
+        """Mask a synthetic household survey: two methods at three levels of k, compared, with a report.
 
         Example: [bold]microagg demo -o out[/bold]
         """

@@ -1,4 +1,4 @@
-"""`microagg demo`: the whole job on made data."""
+"""`microagg demo`: the whole job on synthetic data."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from microagg.desk.samples import DEMO, check_demonstration, demo_columns, demon
 def run(terminal: Terminal, output: Path, records: int, seed: int, force: bool) -> None:
     """Mask the survey by each method at each k, print what came out, write one masked file and its report."""
     check_demonstration(output, overwrite=force)
-    terminal.say(f"A made survey: {records} persons, {demo_columns()} columns to mask. Identifiers are dropped.\n")
+    terminal.say(f"A synthetic survey: {records} persons, {demo_columns()} columns to mask. Identifiers are dropped.\n")
     made = demonstrate(output, records, seed, overwrite=force, waiting=terminal.wait, barred=terminal.bar)
     terminal.say(repr(made.comparison))
     method, k = made.release.recipe.method.name, DEMO.k

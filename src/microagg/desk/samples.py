@@ -59,19 +59,26 @@ MADE = {
 }
 """The files that can be made, by name."""
 
-DEMO_FILE = "survey"
+DEMO_FILE = "households"
 """The file of the demonstration: one of those that can be made, with a fixed number of columns."""
 
-DEMO = Recipe.of(5, identifiers=["person"], weight="weight", keep=["region"], methods=["mdav", "iamat"], ks=[3, 5, 10])
+DEMO = Recipe.of(
+    5,
+    quasi=["sex", "age", "education", "status", "wage", "income"],
+    kinds={"wage": "semi"},
+    strata=["region"],
+    identifiers=["household", "person"],
+    confidential=["diagnosis"],
+    rest="drop",  # the weight as well: there is one for each region and size, so it would tell the size
+    methods=["mdav", "iamat"],
+    ks=[3, 5, 10],
+)
 """What the demonstration does to it."""
 
 
 def demo_columns() -> int:
     """Count the columns that the demonstration masks."""
-    if DEMO.roles.quasi is not None:
-        return len(DEMO.roles.quasi)
-    other = sum(len(names) for role, names in DEMO.roles.lists.items() if role not in ("quasi", "rest"))
-    return (MADE[DEMO_FILE].columns or 0) - other
+    return len(DEMO.roles.quasi or ())
 
 
 def check_sample(name: str, known: Any, address: str, *, overwrite: bool) -> None:
@@ -138,7 +145,7 @@ def demonstrate(
     if is_cold():
         with waiting("compiling"):
             for _, recipe in recipes:
-                protect(table.slice(0, 20), recipe=recipe.replace(k=3))
+                protect(table.slice(0, 20), recipe=recipe.replace(k=3, strata=()))
     with barred("masking and judging") as tell:
         judged = list(compare_each(table, recipes, progress=tell if callable(tell) else None))
     comparison = comparison_of([candidate for candidate, _ in judged], recipes)

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from microagg.desk.opening import read_file
 from microagg.errors import InvalidParameter
+from microagg.io._categories import without_views
 from microagg.io.sources import Source, write_target
 from microagg.recipe import Recipe
 from microagg.release import Release
@@ -110,7 +111,7 @@ def _as_arrow(data: Any) -> pa.Table:
 
 def reordered(table: pa.Table) -> pa.Table:
     """Sort the rows by all released columns: an order that anybody could make, and that tells nothing."""
-    keys = {}
+    keys, table = {}, without_views(table)
     for name in table.column_names:
         column = table[name]
         if pa.types.is_dictionary(column.type):

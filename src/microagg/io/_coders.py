@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from microagg.checks import EXACT_INTEGERS
 from microagg.errors import InvalidData
 from microagg.io._dates import DateForm
-from microagg.io._native import as_native, chunked_series, numbers_like, taken
+from microagg.io._native import as_native, chunked_series, floats_of, numbers_like, taken
 from microagg.kinds import Cells, Kind
 from microagg.table import Coded
 
@@ -55,8 +55,11 @@ class Coder:
         """Code the cells of a series that holds values of this column."""
         raise NotImplementedError
 
-    def series(self, cells: Cells, like: nw.Series[Any], *, whole: bool) -> nw.Series[Any]:
-        """Make a series of cells, of the type of the column it comes from; `whole`: numbers have no decimals."""
+    def series(self, cells: Cells, like: nw.Series[Any], power: int | None) -> nw.Series[Any]:
+        """Make a series of cells, of the type of the column it comes from.
+
+        Numbers are multiples of ten to this power; with none, they may have any digits.
+        """
         raise NotImplementedError
 
 
@@ -80,9 +83,10 @@ class NumberCoder(Coder):
                 f"column {name!r} has integers beyond 2**53, which float64 cannot tell apart. Subtract an offset, or "
                 f"make it an identifier."
             )
-        values = np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)  # a copy that may be written to
+        values = floats_of(series)
         missing |= np.isnan(values)
-        if dtype.is_decimal() and not missing.all() and np.abs(values[~missing]).max() > EXACT_INTEGERS:
+        is_decimal = not (dtype.is_integer() or dtype.is_float())
+        if is_decimal and not missing.all() and np.abs(values[~missing]).max() > EXACT_INTEGERS:
             raise InvalidData(f"column {name!r} has decimals beyond 2**53, which float64 cannot tell apart. Scale it.")
         infinite = np.count_nonzero(np.isinf(values))
         if infinite:
@@ -95,22 +99,28 @@ class NumberCoder(Coder):
         values[states > 0] = np.nan
         return Cells(values, states)
 
-    def series(self, cells: Cells, like: nw.Series[Any], *, whole: bool) -> nw.Series[Any]:
-        """Make a series of numbers; whole ones of an integer column are integers again."""
-        values = cells.values
-        whole = whole and like.dtype in _WHOLE
-        if cells.states is None:
-            return numbers_like(like, values.astype(np.int64) if whole else values)
-        values = values.copy()
-        for state, code in enumerate(self.codes, 2):
-            values[cells.states == state] = code
-        missing = cells.states == 1
+    def series(self, cells: Cells, like: nw.Series[Any], power: int | None) -> nw.Series[Any]:
+        """Make a series of numbers: integers again where all are whole, decimals where they have no more digits."""
+        values, missing = cells.values, np.zeros(cells.values.size, dtype=bool)
+        if cells.states is not None:
+            values, missing = values.copy(), cells.states == 1
+            for state, code in enumerate(self.codes, 2):
+                values[cells.states == state] = code
+        if not (like.dtype.is_integer() or like.dtype.is_float()):
+            return self._decimals(values, missing, like, power)
+        whole = power is not None and power >= 0 and like.dtype in _WHOLE
         if not missing.any():
             return numbers_like(like, values.astype(np.int64) if whole else values)
         numbers = np.where(missing, 0.0, values)
-        target = nw.Int64() if whole else nw.Float64()
         array = pa.array(numbers.astype(np.int64) if whole else numbers, mask=missing)
-        return as_native(array, like, None if whole or like.dtype.is_float() else target)
+        return as_native(array, like, None if whole or like.dtype.is_float() else nw.Float64())
+
+    def _decimals(self, values: Any, missing: Any, like: nw.Series[Any], power: int | None) -> nw.Series[Any]:
+        type_ = arrow_of(like, self.name).type
+        array = pa.array(np.where(missing, 0.0, values), mask=missing)
+        if power is not None and power >= -type_.scale:
+            return as_native(array.cast(type_), like)
+        return as_native(array, like, nw.Float64() if like.dtype.is_numeric() else None)
 
 
 def _largest(series: nw.Series[Any]) -> int:
@@ -130,7 +140,7 @@ class DateCoder(Coder):
             return Cells(values)
         return Cells(np.where(missing, np.nan, values), missing.astype(np.uint8))
 
-    def series(self, cells: Cells, like: nw.Series[Any], *, whole: bool) -> nw.Series[Any]:  # noqa: ARG002
+    def series(self, cells: Cells, like: nw.Series[Any], power: int | None) -> nw.Series[Any]:  # noqa: ARG002
         """Make a series of dates, of the column's own type and zone."""
         missing = ~cells.present
         numbers = np.where(missing, 0.0, cells.values).astype(np.int64)
@@ -169,7 +179,7 @@ class CategoryCoder(Coder):
             return Cells(found.astype(np.float64))
         return Cells(np.where(states > 0, np.nan, found), states)
 
-    def series(self, cells: Cells, like: nw.Series[Any], *, whole: bool) -> nw.Series[Any]:  # noqa: ARG002
+    def series(self, cells: Cells, like: nw.Series[Any], power: int | None) -> nw.Series[Any]:  # noqa: ARG002
         """Make a series of categories: each cell is that of some row of the column that has it."""
         native = nw.to_native(like)
         if hasattr(native, "combine_chunks"):  # PyArrow, whose types hold any category

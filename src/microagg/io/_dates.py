@@ -64,6 +64,7 @@ class DatesSeen:
         self._name = name
         self._texts = [*_FORMS, *_INSTANTS]  # those in which everything was written so far
         self.n_values = 0
+        self._in_a_day = _in_a_day(self._kind)  # units; 0 once a value is not at midnight, or where no day is known
         if not self._is_typed and not is_text(self._kind):
             raise InvalidData(
                 f"column {name!r} holds no dates. Choose another kind.", parameter="kinds", columns=(name,)
@@ -76,6 +77,9 @@ class DatesSeen:
     def see(self, array: pa.Array) -> None:
         """Look at some more of the column."""
         self.n_values += len(array) - array.null_count
+        if self._in_a_day:
+            units = array.cast(self._kind).cast(pa.int64()).drop_null().to_numpy(zero_copy_only=False)
+            self._in_a_day = self._in_a_day if not (units % self._in_a_day).any() else 0
         if self._is_typed:
             return
         distinct = array.cast(self._kind).unique().drop_null()
@@ -84,14 +88,16 @@ class DatesSeen:
     def join(self, other: "DatesSeen") -> None:
         """Take what another one has seen."""
         self.n_values += other.n_values
+        self._in_a_day = min(self._in_a_day, other._in_a_day)
         self._texts = [text for text in self._texts if text in other._texts]
 
     def form(self) -> DateForm:
         """Give how the column is stored."""
         if pa.types.is_date64(self._kind):
             return DateForm(pa.date32())
-        if self._is_typed:
-            return DateForm(self._kind, coarser=1000 if getattr(self._kind, "unit", "") == "ns" else 1)
+        if self._is_typed:  # days that are stored as instants stay days
+            finest = 1000 if getattr(self._kind, "unit", "") == "ns" else 1
+            return DateForm(self._kind, coarser=self._in_a_day or finest)
         if not self._texts or self.n_values == 0:
             raise InvalidData(
                 f"column {self._name!r} is text, and not all of it is dates in one form. Write them as 2026-01-31.",
@@ -99,6 +105,13 @@ class DatesSeen:
                 columns=(self._name,),
             )
         return DateForm(_stored(self._texts[0]), self._texts[0])
+
+
+def _in_a_day(kind: pa.DataType) -> int:
+    """Give how many units of a type of instants make a day; 0 where days depend on a zone, or there are none."""
+    if not pa.types.is_timestamp(kind) or kind.tz is not None:
+        return 0
+    return 86_400 * {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[kind.unit]
 
 
 def _stored(text: str) -> pa.DataType:

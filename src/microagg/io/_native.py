@@ -7,6 +7,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from microagg.io._numbers import as_floats
+
+
+def floats_of(series: nw.Series[Any]) -> NDArray[np.float64]:
+    """Give a copy of numbers as float64, NaN where missing."""
+    if series.dtype.is_integer() or series.dtype.is_float():
+        return np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    return np.array(as_floats(series.to_arrow()).to_numpy(zero_copy_only=False), dtype=np.float64)
+
 
 def numbers_like(series: nw.Series[Any], values: NDArray[Any]) -> nw.Series[Any]:
     """Make a series of new numbers with the name, library and family of dtypes of an old one."""

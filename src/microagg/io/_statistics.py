@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from microagg.checks import EXACT_INTEGERS
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.io._kinds import TITLES
-from microagg.io._numbers import is_text
+from microagg.io._numbers import as_floats, is_text
 from microagg.io.files import Check, whole_file
 from microagg.io.labels import Labels, Masked
 
@@ -125,10 +125,12 @@ def write_statistics(
     shown = [name for name in known if name in kept or _shows_means(table, original, name, labels)]
     formats = {name: labels.formats[name] for name in shown if name in labels.formats} if same_kind else {}
     values = {name: labels.values[name] for name in kept if name in labels.values}
-    for name in masked.codes.keys() & labels.values.keys() - values.keys():
-        values[name] = {value: text for value, text in labels.values[name].items() if value in masked.codes[name]}
-    tagged = labels.tags if same_kind and same_rows else {}
-    tags = {name: tagged[name] for name in kept if name in tagged and name not in masked.names and kind == "stata"}
+    for name in [name for name in known if name in labels.values and name not in kept]:
+        states = {*masked.codes.get(name, ()), *(masked.tags[name].unique().to_pylist() if name in masked.tags else ())}
+        values[name] = {value: text for value, text in labels.values[name].items() if value in states}
+    tagged = {name: tag for name, tag in labels.tags.items() if name not in masked.names} | dict(masked.tags)
+    told_apart = same_kind and same_rows and kind == "stata"
+    tags = {name: tagged[name] for name in known if name in tagged} if told_apart else {}
     series, value_labels = [], {}
     for name in table.column_names:
         column, sort = _to_stored(table[name], name, kind)
@@ -281,7 +283,7 @@ def _to_stored(column: pa.ChunkedArray, name: str, kind: str) -> tuple[pa.Array,
     if pa.types.is_integer(dtype):
         return _whole(array, name, kind), None
     if pa.types.is_decimal(dtype):
-        return array.cast(pa.float64()), None
+        return as_floats(array), None
     offset = (dt.date(1970, 1, 1) - _ORIGINS[kind]).days
     if pa.types.is_date(dtype):
         days = array.cast(pa.date32()).cast(pa.int32()).cast(pa.int64())

@@ -102,7 +102,7 @@ def _usual(series: nw.Series[Any], name: Any, asked: Asked) -> str:
     dtype = series.dtype
     if asked.kin is not None:
         return "nominal"
-    if dtype.is_numeric():
+    if _holds_numbers(series, name):
         if asked.labels and mostly_labelled(plain_values(arrow_of(series, name)).unique().drop_null(), asked.labels):
             raise InvalidData(
                 f"column {name!r} holds numbers that the file has labels for, so they may be codes. Say what they are "
@@ -116,9 +116,16 @@ def _usual(series: nw.Series[Any], name: Any, asked: Asked) -> str:
     array = arrow_of(series, name)
     if pa.types.is_temporal(array.type):
         return "date"
-    if pa.types.is_dictionary(array.type):
-        return "ordinal" if array.type.ordered else "nominal"
-    return "nominal"
+    # Of polars an Enum is a fixed set of names, whose order says nothing; of others it is an order.
+    fixed = dtype == nw.Enum and series.implementation.is_polars()
+    return "ordinal" if pa.types.is_dictionary(array.type) and array.type.ordered and not fixed else "nominal"
+
+
+def _holds_numbers(series: nw.Series[Any], name: Any) -> bool:
+    """Tell numbers from other things; decimals may be objects, or wider than dataframes know."""
+    if series.dtype.is_numeric() or series.dtype not in (nw.Object, nw.Unknown):
+        return bool(series.dtype.is_numeric())
+    return bool(pa.types.is_decimal(arrow_of(series, name).type))
 
 
 def _refuse(name: Any, word: str, what: str, remedy: str) -> InvalidData:
@@ -163,13 +170,17 @@ class NumberFinder(Finder):
     """Numbers: nothing but their type must be known."""
 
     needs_all = False
-    word = "numeric"
+    word = "a mean"
 
     def __init__(self, series: nw.Series[Any], name: Any, asked: Asked) -> None:
         super().__init__(series, name, asked)
-        if not series.dtype.is_numeric():
-            remedy = "Choose nominal, ordinal or date in kinds, or give it another role."
-            raise _refuse(name, self.word, _described(series), remedy)
+        if not _holds_numbers(series, name):
+            raise InvalidData(
+                f"column {name!r} is {_described(series)}, and {self.word} of it was asked. Choose nominal, ordinal or "
+                f"date in kinds, or give it another role.",
+                parameter="kinds",
+                columns=(name,),
+            )
         codes = _numeric_codes(asked.codes, name)
         self._coder = NumberCoder(name, Number(), asked.importance, codes, asked.reserved)
 
@@ -188,7 +199,7 @@ class SemiFinder(NumberFinder):
     """A quantity with a spike: the value that is named, or else the commonest one."""
 
     needs_all = True
-    word = "a quantity"
+    word = "a mean beside a spike"
 
     def __init__(self, series: nw.Series[Any], name: Any, asked: Asked) -> None:
         super().__init__(series, name, asked)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from microagg.checks import EXACT_INTEGERS, check_matrix
 from microagg.equivalence import split_classes
 from microagg.errors import InvalidData, RoleError
+from microagg.io._native import floats_of
 
 
 def open_frame(frame: Any) -> nw.DataFrame[Any]:
@@ -31,6 +32,10 @@ def open_frame(frame: Any) -> nw.DataFrame[Any]:
         ) from None
     if opened.shape[0] == 0:
         raise InvalidData("the frame has no records. Pass at least k of them.")
+    if opened.implementation.is_pyarrow():
+        from microagg.io._categories import without_views
+
+        opened = nw.from_native(without_views(opened.to_native()), eager_only=True)
     return nw.maybe_reset_index(opened)
 
 
@@ -100,7 +105,7 @@ def to_columns(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np.flo
                 f"column {name!r} has integers beyond 2**53, which float64 cannot tell apart. Subtract an offset, "
                 f"or make it an identifier."
             )
-        values[:] = series.cast(nw.Float64).to_numpy()
+        values[:] = floats_of(series)
         if series.dtype.is_decimal() and np.abs(values).max() > EXACT_INTEGERS:
             raise InvalidData(f"column {name!r} has decimals beyond 2**53, which float64 cannot tell apart. Scale it.")
         infinite = np.count_nonzero(np.isinf(values))
@@ -224,6 +229,15 @@ def with_columns(frame: nw.DataFrame[Any], names: Sequence[Any], replaced: Mappi
     if hasattr(native, "iter_columns"):
         return _polars_without_traces(native)
     return native
+
+
+def laid_out_like(frame: Any, released: Any) -> Any:
+    """Give a released frame with its text laid out in memory as the caller's is."""
+    if not (hasattr(frame, "replace_schema_metadata") and hasattr(released, "replace_schema_metadata")):
+        return released
+    from microagg.io._categories import with_views_of
+
+    return with_views_of(released, frame)
 
 
 def _arrow_without_traces(table: Any) -> Any:

@@ -61,11 +61,14 @@ class Masked:
         Those of them whose values are all among the source's, so that what it says of values still holds.
     codes : mapping of str to collection
         Values that stand for missing ones, and still do: of those what the source says holds in any column.
+    tags : mapping of str to Array
+        Which of Stata's .a to .z a row has, where the table has null.
     """
 
     names: Collection[str] = ()
     categories: Collection[str] = ()
     codes: Mapping[str, Collection[Any]] = field(default_factory=dict)
+    tags: Mapping[str, pa.Array] = field(default_factory=dict)
 
 
 def _ranges(declared: Sequence[Any]) -> Iterator[tuple[Any, Any]]:

@@ -12,7 +12,7 @@ columns that are to be masked.
 import hashlib
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ import pyarrow as pa
 from microagg.checks import check_absent, check_jobs
 from microagg.errors import InvalidData, InvalidParameter, RoleError
 from microagg.io import databases
-from microagg.io._categories import used_categories
+from microagg.io._categories import used_categories, without_views
 from microagg.io._content import Content
 from microagg.io._dialect import Dialect, dialect_for, text_details
 from microagg.io._feather import read_feather, write_feather
@@ -81,6 +81,11 @@ class Source:
     def path(self) -> Path | None:
         """The file or folder that was read; None of a database."""
         return self.address if isinstance(self.address, Path) else None
+
+    def take(self, rows: Any) -> "Source":
+        """Give some of its rows, in this order."""
+        tags = {name: tag.take(rows) for name, tag in self.labels.tags.items()} if self.labels else {}
+        return replace(self, table=self.table.take(rows), labels=self.labels and replace(self.labels, tags=tags))
 
     def typed(self, names: Sequence[str] | None = None) -> pa.Table:
         """Give the table with columns of text turned into numbers: int64 where all are whole and fit, else float64.
@@ -445,12 +450,12 @@ def _checked(table: pa.Table, name: str) -> pa.Table:
         raise InvalidData(f"{name!r} has two columns of one name. Give each its own.")
     if table.num_rows == 0 or table.num_columns == 0:
         raise InvalidData(f"{name!r} has no records. Pass at least k of them.")
-    return table.replace_schema_metadata(None)
+    return without_views(table).replace_schema_metadata(None)
 
 
 def _without_traces(table: pa.Table) -> pa.Table:
     """Drop metadata, and dictionary values that no row has."""
-    columns = []
+    columns, table = [], without_views(table)
     for column in table.columns:
         if pa.types.is_dictionary(column.type):
             column = used_categories(column)

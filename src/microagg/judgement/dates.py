@@ -34,7 +34,9 @@ def cut_of_dates(series: Any, name: Any) -> Cut:
 
 
 def _unit(form: DateForm) -> str:
-    """Give the unit in which dates are counted: nanoseconds are by the microsecond."""
+    """Give the unit in which dates are counted: nanoseconds are by the microsecond, instants at midnight by the day."""
+    if form.coarser > 1000:
+        return "D"
     unit = str(getattr(form.type, "unit", "D"))
     return "us" if unit == "ns" else unit
 

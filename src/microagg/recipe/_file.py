@@ -16,6 +16,7 @@ from microagg.recipe._lines import Comments, Place, comments_of
 from microagg.recipe._recipe import PARTS, K, Origin, Recipe, options_of
 
 _TITLE = (
+    "Internal: this may name rare categories, limits and columns that were dropped. Do not publish it.",
     "How a file is masked: every choice stands here. Edit, then: microagg mask FILE --recipe THIS",
     "Beside each column of a guessed role stands why.",
 )
@@ -31,6 +32,7 @@ _LEFT_OUT = {
 
 _FORMER = (
     "No sample: linkage is measured on all records.",
+    "error, drop: what becomes of records that lack a value",
     "left out",
     "released as it is: a sampling weight",
     "between fields",

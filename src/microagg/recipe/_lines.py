@@ -108,7 +108,7 @@ def _statements(text: str) -> tuple[list[Statement], tuple[str, ...], tuple[str,
             places: tuple[Place, ...] = (table,)
         else:
             places = tuple((*table, *leaf) for leaf in _leaves(content))
-            at = places[0][: len(table) + 1]
+            at = places[0][: max(2, len(table) + 1)]  # a key of a table, though it may stand within braces
         found.append(Statement(at, first, tuple(pending), places, over))
         pending, over = [], ()
     return found, title, over

@@ -91,7 +91,7 @@ def as_weight(value: Any) -> float:
 def as_codes(value: Any) -> tuple[Any, ...]:
     """Give codes for missing values as they are kept."""
     listed = tuple(value) if isinstance(value, (list, tuple)) else (value,)
-    if not listed or len(set(listed)) < len(listed) or not all(isinstance(one, (str, int, float)) for one in listed):
+    if not listed or not all(isinstance(one, (str, int, float)) for one in listed) or len(set(listed)) < len(listed):
         raise ValueError("must be a list of different values.")
     if len(listed) > _MOST_CODES:
         raise ValueError(f"names {len(listed)} codes for missing values; at most {_MOST_CODES} are told apart.")

@@ -228,7 +228,7 @@ class Recipe:
         ----------
         **keywords
             As `protect` takes them, `k` among them, or whole parts, such as ``masking=Masking(...)``. A new method has
-            its own options: those of the former one go.
+            its own options: those of the former one go. Of tables of columns, such as `kinds`, other columns stay.
 
         Returns
         -------
@@ -244,6 +244,9 @@ class Recipe:
         for name, value in keywords.items():
             if name in known and name not in whole:
                 table, choice = known[name]
+                now = getattr(getattr(self, PARTS[table][0]), choice.name)
+                if isinstance(value, Mapping) and isinstance(now, Mapping):
+                    value = {**now, **value}  # what is said of other columns stays
                 changed.setdefault(PARTS[table][0], {})[choice.name] = value
             elif name != "k" and name not in whole:
                 options[name] = value

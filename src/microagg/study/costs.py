@@ -1,7 +1,7 @@
 """What each masked column costs: how much less the others would lose without it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -163,7 +163,7 @@ def _sampled_rows(frame: Any, strata: list[Any], k: int, sample: int, seed: int)
 
 def _rows_of(frame: Any, rows: NDArray[np.int64]) -> Any:
     if isinstance(frame, Source):
-        return replace(frame, table=frame.table.take(rows))
+        return frame.take(rows)
     mask = np.zeros(frames.open_frame(frame).shape[0], dtype=bool)
     mask[rows] = True
     return frames.keep_rows(frames.open_frame(frame), mask).to_native()

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from microagg.checks import EXACT_INTEGERS
+from microagg.io._numbers import as_floats
 from microagg.io.labels import mostly_labelled
 from microagg.study.guessing.names import words_of
 
@@ -149,7 +150,7 @@ def _as_floats(values: Any) -> Floats | None:
         extremes = values[0].as_py(), values[-1].as_py()
         if max(abs(extreme) for extreme in extremes) > EXACT_INTEGERS:
             return None
-    return np.asarray(values.cast(pa.float64()).to_numpy(zero_copy_only=False))
+    return np.asarray(as_floats(values).to_numpy(zero_copy_only=False))
 
 
 def _type(values: Any, numbers: Floats | None) -> str:
