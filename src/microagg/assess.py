@@ -67,7 +67,7 @@ def loss_measures(
     >>> import microagg as ma
     >>> survey = ma.datasets.survey(300, seed=0).select(["age", "income", "tax"])
     >>> round(ma.loss_measures(survey, ma.protect(survey, k=3).data).percent, 2)
-    1.31
+    1.32
     """
     return measure_loss(*_matched(original, masked, columns, truth, kinds, missing_codes))
 

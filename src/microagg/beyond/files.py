@@ -64,7 +64,7 @@ class FileRelease:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     pq.write_table(ma.datasets.survey(3000).select(["age", "income"]), f"{folder}/survey.parquet")
     ...     ma.protect_file(f"{folder}/survey.parquet", f"{folder}/masked.parquet", k=5)
-    FileRelease: 3000 records in 600 groups; k=5 asked, 5 reached; information loss 0.33 %
+    FileRelease: 3000 records in 600 groups; k=5 asked, 5 reached; information loss 0.35 %
     """
 
     path: Path

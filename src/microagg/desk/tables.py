@@ -41,7 +41,7 @@ def read(address: str | os.PathLike[str], *, recipe: Recipe | None = None, **rea
     ...     release = ma.protect(ma.read(path), k=3, quasi=["wage"], keep=["code"])
     ...     ma.write(release, path.with_name("masked.csv"))
     ...     path.with_name("masked.csv").read_text().split()
-    ['code;wage', '007;2,0833333333333335', '010;2,0833333333333335', '011;2,0833333333333335']
+    ['code;wage', '007;2,08', '010;2,08', '011;2,08']
     """
     return read_file(os.fspath(address), recipe, **reading)
 

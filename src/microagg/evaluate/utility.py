@@ -65,7 +65,7 @@ class LossMeasures(ReadOnly):
     >>> masked = ma.protect(survey, k=3).data
     >>> found = ma.loss_measures(survey, masked)
     >>> round(found.g_il, 2)
-    3.44
+    3.67
     """
 
     information: InformationLoss

@@ -221,9 +221,10 @@ class SemiFinder(NumberFinder):
         self._add(other._values, other._counts)
 
     def _add(self, values: NDArray[np.float64], counts: NDArray[np.int64]) -> None:
+        is_part = self._values.size > 0  # a column that is in memory as a whole comes at once
         self._values, places = np.unique(np.concatenate([self._values, values]), return_inverse=True)
         self._counts = np.bincount(places.ravel(), weights=np.concatenate([self._counts, counts])).astype(np.int64)
-        if self._values.size > _MOST_HELD:
+        if is_part and self._values.size > _MOST_HELD:
             raise InvalidData(
                 f"column {self.name!r} has more than {_MOST_HELD} different values, too many to look for the "
                 f"commonest. Name its spike in kinds.",
@@ -316,8 +317,9 @@ class CategoryFinder(Finder):
         self._add(other._values)
 
     def _add(self, values: pa.Array) -> None:
+        is_part = len(self._values) > 0  # a column that is in memory as a whole comes at once
         self._values = pa.concat_arrays([self._values, values]).unique()
-        if len(self._values) > _MOST_NAMED:
+        if is_part and len(self._values) > _MOST_NAMED:
             raise self._too_many()
 
     def _too_many(self) -> InvalidData:

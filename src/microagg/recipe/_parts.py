@@ -245,6 +245,10 @@ class Masking(Part):
         more="It must be true to use such a method on several columns: whole records may then be unique.",
     )
 
+    def _check(self) -> None:
+        if not self.rounding:
+            object.__setattr__(self, "rounding", "auto")  # a table that names no column
+
 
 @dataclass(frozen=True)
 class Kinds(Part):

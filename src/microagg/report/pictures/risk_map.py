@@ -29,7 +29,7 @@ def risk_map(found: MapSection) -> Markup:
     """Draw risk against loss: a line and a mark for each method through its k, the efficient ones ringed."""
     methods: dict[str, list[tuple[int, float, float]]] = {}
     for one in found.candidates:
-        loss = one.figures[found.by]
+        loss = one.g_il if found.by == "G_IL" else one.il
         if loss is not None and one.g_dr is not None:
             methods.setdefault(one.method, []).append((one.k, loss, one.g_dr))
     if not methods:
