@@ -260,7 +260,7 @@ class Release(Generic[IntoDataFrameT]):
         """Write the page that a disclosure committee reads: one file of HTML, no script, nothing fetched.
 
         The same release gives the same bytes. Unless it is public, it holds figures of the original values and
-        belongs in the house.
+        must not be published.
 
         Parameters
         ----------

@@ -79,11 +79,6 @@ class Table:
         return [column.name for column in self.columns]
 
     @property
-    def is_plain(self) -> bool:
-        """Whether all columns are complete numbers."""
-        return all(type(one.kind) is Number and one.cells.states is None for one in self.columns)
-
-    @property
     def is_complete(self) -> bool:
         """Whether nothing is missing."""
         return all(one.cells.states is None for one in self.columns)

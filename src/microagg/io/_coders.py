@@ -1,5 +1,6 @@
 """How the cells of a column are coded, and what codes stand for: the same types come out as went in."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,7 @@ _WHOLE = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32,
 
 
 @dataclass(frozen=True)
-class Coder:
+class Coder(ABC):
     """How the cells of one column are coded, and what codes stand for.
 
     Attributes
@@ -51,16 +52,16 @@ class Coder:
         """Give a column coded."""
         return Coded(self.name, self.kind, self.cells(series), self.shown, self.importance, self.reserved)
 
+    @abstractmethod
     def cells(self, series: nw.Series[Any]) -> Cells:
         """Code the cells of a series that holds values of this column."""
-        raise NotImplementedError
 
+    @abstractmethod
     def series(self, cells: Cells, like: nw.Series[Any], power: int | None) -> nw.Series[Any]:
         """Make a series of cells, of the type of the column it comes from.
 
         Numbers are multiples of ten to this power; with none, they may have any digits.
         """
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

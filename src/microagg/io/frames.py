@@ -136,11 +136,6 @@ def read_numbers(file: Any) -> tuple[list[Any], NDArray[np.float64]]:
     return names, to_columns(frame, names)
 
 
-def is_integer(frame: nw.DataFrame[Any], name: Any) -> bool:
-    """Tell whether a column holds integers."""
-    return bool(frame.get_column(name).dtype.is_integer())
-
-
 def ordered_codes(frame: nw.DataFrame[Any], name: Any) -> tuple[NDArray[np.int64], bool]:
     """Number the distinct values of a column, in order where they have one; tell whether they have."""
     series = frame.get_column(name)
