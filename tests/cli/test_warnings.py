@@ -57,3 +57,20 @@ def test_findings_are_plain_values_with_a_level():
     assert (first["level"], first["topic"]) == ("broken", "promise")
     assert first["line"] == "the released file does not keep the promise."
     assert findings_of(release.report_model(public=True)) == []
+
+
+def test_rows_of_one_household_are_not_taken_for_different_ones(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{i // 4},{i % 7},{i // 4 * 10}" for i in range(80)]
+    Path("h.csv").write_text("household,age,income\n" + "\n".join(lines) + "\n")
+    roles = ("--quasi", "age,income", "--identifiers", "household")
+    told = json.loads(call("mask", "h.csv", *roles, "-k", 4, "-o", "out", "--json").stdout)
+    masked = ma.read("out/h_masked.csv").table.to_pylist()
+    units = {}
+    for i, row in enumerate(masked):
+        units.setdefault(tuple(row.values()), set()).add(i // 4)
+    few = sum(len(own) < 4 for own in units.values())
+    assert few > 0
+    warned = f"k counts rows, not units: {few} of {told['groups']} groups"
+    assert any(warned in line for line in told["warnings"])
+    assert warned in Path("out/report.html").read_text()

@@ -76,7 +76,7 @@ def strata_of(release: "Release[Any]", run: Run, public: bool) -> Strata | None:
     return Strata(int(sizes.size), int(sizes.min()), int(sizes.max()), small)
 
 
-def standing_alone(release: "Release[Any]") -> Alone:
+def standing_alone(release: "Release[Any]", run: Run) -> Alone:
     """Count the records whose values nobody else has: in what is released as it is, and in all that is released."""
     frame = frames.open_frame(release.data)
     together = frames.category_codes(frame, columns_of(release, Role.STRATUM))
@@ -89,7 +89,28 @@ def standing_alone(release: "Release[Any]") -> Alone:
         by_column[shown(name)] = _lone(codes)
         together = split_classes(together, codes, codes)
     masked = frames.category_codes(frame, columns_of(release, Role.QUASI))
-    return Alone(by_column, _lone(together) if by_column else 0, _lone(split_classes(masked, together, together)))
+    lone = _lone(split_classes(masked, together, together))
+    return Alone(by_column, _lone(together) if by_column else 0, lone, _few_units(release, run.k))
+
+
+def _few_units(release: "Release[Any]", k: int) -> dict[str, int]:
+    """Count, for each dropped identifier that several rows share, the groups with fewer than k different ones.
+
+    Such a column tells which rows belong to one person or household, and k counts rows. It is known of what was read
+    from a file, all of whose rows are released.
+    """
+    if release.source is None or release.n_dropped or release.groups.ndim == 2:
+        return {}
+    frame = frames.open_frame(release.source.table)
+    found: dict[str, int] = {}
+    for name in columns_of(release, Role.IDENTIFIER):
+        units = frames.category_codes(frame, [name])
+        n_units = int(units.max()) + 1
+        if n_units < units.size:
+            pairs = np.unique(release.groups * n_units + units)
+            few = int(np.count_nonzero(np.bincount(pairs // n_units) < k))
+            found |= {shown(name): few} if few else {}
+    return found
 
 
 def _lone(codes: NDArray[np.int64]) -> int:

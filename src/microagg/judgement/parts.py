@@ -66,6 +66,7 @@ class Alone(ReadOnly):
     by_column: Mapping[str, int] = field(default_factory=dict)  # without those that hold lists or mixed types
     together: int = 0  # by all of those columns and the strata at once
     by_all: int = 0  # by everything that is released: masked columns, strata, and those columns
+    few_units: Mapping[str, int] = field(default_factory=dict)  # dropped columns that repeat: groups with fewer than k
 
 
 @dataclass(frozen=True)

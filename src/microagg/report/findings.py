@@ -61,6 +61,10 @@ def _alone(judgement: Judgement) -> list[Finding]:
                 f"{share} of the records are unique in their masked columns taken together.",
             )
         )  # fmt: skip
+    for name, few in alone.few_units.items():
+        words = f"k counts rows, not units: {few_units_words(groups, name, few)}."
+        remedy = "Combine the rows of each into one to hide it among others."
+        found.append(Finding("look", "units", f"{words} {remedy}", words))
     if alone.by_all and run.names(Role.QUASI) and alone.by_column:
         found.append(_alone_by_all(run, groups, alone))
     if _more_together(alone):
@@ -84,6 +88,12 @@ def alone_words(groups: Groups, alone: Alone) -> str:
     share = percent(100.0 * alone.by_all / groups.records)
     are = "is" if alone.by_all == 1 else "are"
     return f"{count(alone.by_all)} of {count(groups.records)} records ({share}) {are} alone by all that is released"
+
+
+def few_units_words(groups: Groups, name: str, few: int) -> str:
+    """Say how many groups hold fewer than k different values of a dropped column that repeats."""
+    hold = "holds" if few == 1 else "hold"
+    return f"{count(few)} of {count(groups.groups)} groups {hold} fewer than {groups.promised} different {quoted(name)}"
 
 
 def _alone_by_all(run: Run, groups: Groups, alone: Alone) -> Finding:

@@ -4,7 +4,15 @@ from microagg.judgement import Judgement
 from microagg.judgement.parts import Alone, Groups, Loss
 from microagg.judgement.run import AS_IT_IS, Run
 from microagg.report import values
-from microagg.report.findings import CLOSE, alone_words, by_column, findings, guessed_closely, strata_words
+from microagg.report.findings import (
+    CLOSE,
+    alone_words,
+    by_column,
+    few_units_words,
+    findings,
+    guessed_closely,
+    strata_words,
+)
 from microagg.report.parts import Fact, State, Verdict, WrittenFacts
 from microagg.report.text import at_most, count, counted, listed, percent, quoted, sentence
 from microagg.report.worded import before_after, common_name, loss_meaning, moved_words, sample_words
@@ -56,7 +64,11 @@ def _state(judgement: Judgement) -> State:
     uniform = any(one.distinct == 1 for one in judgement.diversity)
     measured = judgement.risk is not None and (judgement.risk.restricted or guessed_closely(judgement) > CLOSE)
     spoilt = values.columns_of_codes(judgement) or values.lost_spikes(judgement) or values.left_out_share(judgement)
-    return "look" if apart or uniform or judgement.groups.per_column or measured or spoilt else "good"
+    return (
+        "look"
+        if apart or judgement.alone.few_units or uniform or judgement.groups.per_column or measured or spoilt
+        else "good"
+    )
 
 
 def _unchanged(run: Run) -> list[str]:
@@ -70,6 +82,8 @@ def _not_covered(judgement: Judgement) -> list[str]:
         covered = unchanged and not judgement.groups.per_column
         return [f"It does not cover {listed(unchanged, 3)}, released unchanged."] if covered else []
     found = [_alone(judgement.run, judgement.groups, judgement.alone)]
+    for name, few in judgement.alone.few_units.items():
+        found.append(f"k counts rows, not units: {few_units_words(judgement.groups, name, few)}.")
     if values.left_out_share(judgement):
         records, percentage = judgement.left_out.records or 0, percent(judgement.left_out.percent)
         found.append(f"{counted(records, 'record is', 'records are')} left out ({percentage}).")
