@@ -48,9 +48,7 @@ class Pool(NamedTuple):
     centre: NDArray[np.float64]  # (numbers,): where norms, which leave out the codes, are measured from
 
 
-def empty_pool(
-    records: Records, sums: NDArray[np.float64], n: int, place: NDArray[np.int64], leaves: int = 0
-) -> Pool:
+def empty_pool(records: Records, sums: NDArray[np.float64], n: int, place: NDArray[np.int64], leaves: int = 0) -> Pool:
     """Give a pool for n of some records with room for so many leaves, and nothing in it."""
     d = records.entries.shape[0]
     nodes = max(leaves - 1, 1) if leaves else 0

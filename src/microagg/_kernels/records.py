@@ -5,9 +5,9 @@ is told by a code. Distances cost one step a column that way, and still give the
 
 - Two records: what differs adds the squared height twice, in the order of the coordinates. The zeros left out change no
   bit of the sum.
-- A record and a centroid: a table holds the squared distance of each category's corner from the centroid, made once for
-  all records. These sums are added in another order than those over all coordinates, so they only bound: where one could
-  decide, ties included, the record's distance is summed again over all coordinates (`full_distance`).
+- A record and a centroid: a table holds the squared distance of each category from the centroid, made once for all
+  records. What is looked up there is added in another order than all coordinates would be, so it only bounds. Where it
+  could decide, ties included, the record's distance is summed again over all coordinates (`full_distance`).
 """
 
 from typing import NamedTuple
@@ -76,9 +76,7 @@ def distances_to(records: Records, vector: NDArray[np.float64]) -> NDArray[np.fl
     return distances
 
 
-def full_distances(
-    records: Records, rows: NDArray[np.int64], vector: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def full_distances(records: Records, rows: NDArray[np.int64], vector: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give the squared distances of some records from a vector (D,), summed over all coordinates."""
     return np.array([full_distance(*records, row, vector) for row in rows])
 
@@ -91,7 +89,7 @@ def rounding_of(n_coordinates):
 
 @kernel
 def squared_distances(columns, start, stop, point, buffer):  # OUT: buffer
-    """Fill buffer[0 : stop - start] with squared distances in as many columns as the point has, summed in their order."""
+    """Fill buffer[0 : stop - start] with squared distances over as many columns as the point has, in their order."""
     d = point.shape[0]
     width = stop - start
     a = columns[0, start:stop]

@@ -23,9 +23,7 @@ BEGIN, END, LEAVES = 0, 1, 2
 NODES_CUT, NODES_MADE, LEAVES_MADE = 0, 1, 2
 
 
-def make_tree(
-    records: Records, rows: NDArray[np.int64], sums: NDArray[np.float64], place: NDArray[np.int64]
-) -> Pool:
+def make_tree(records: Records, rows: NDArray[np.int64], sums: NDArray[np.float64], place: NDArray[np.int64]) -> Pool:
     """Put these rows of the records into a new tree.
 
     `rows` and `place` (n,) are used up; `sums` are the running sums of those rows.

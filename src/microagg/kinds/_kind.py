@@ -53,14 +53,25 @@ class Cells(NamedTuple):
         return np.asarray(found)
 
 
+class Corners(NamedTuple):
+    """The places of categories: one coordinate each, of which a record has one that is not 0."""
+
+    categories: int
+    height: float  # that one coordinate
+
+
 class Block(ABC):
-    """The coordinates of one column, by constants of the whole file: other records can be placed by the same."""
+    """The place of one column in space, by constants of the whole file: other records can be placed by the same.
+
+    A block has numbers, each a coordinate; or, where it has `corners`, a code for each of them.
+    """
 
     width: int
+    corners: tuple[Corners, ...] = ()
 
     @abstractmethod
     def place(self, cells: Cells, placed: Values) -> None:
-        """Write the coordinates of some cells into `placed` (width, n), which is zero."""
+        """Write the numbers or codes of some cells into `placed` (width, n), which is zero."""
 
 
 @dataclass(frozen=True)

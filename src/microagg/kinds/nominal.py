@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.modes import settle_in_turn
-from microagg.kinds._kind import Block, Cells, Kind, Labels, Rule, States, Values
+from microagg.kinds._kind import Block, Cells, Corners, Kind, Labels, Rule, States, Values
 from microagg.kinds.number import NumberBlock
 
 _RANGE_HEIGHT = float(np.sqrt(0.5))  # by "range" a mismatch has a squared distance of 1
@@ -52,19 +52,19 @@ class NominalBlock(Block):
             return
         shares = np.bincount(codes) / codes.size
         spread = 1.0 - float((shares**2).sum())
-        self._height = np.sqrt(importance) * (1.0 / np.sqrt(spread) if scale == "standard" else _RANGE_HEIGHT)
-        self.width = n_categories
+        height = np.sqrt(importance) * (1.0 / np.sqrt(spread) if scale == "standard" else _RANGE_HEIGHT)
+        self.width = 1
+        self.corners = (Corners(n_categories, float(height)),)
 
     def place(self, cells: Cells, placed: Values) -> None:
-        """Write the coordinates of some cells into `placed` (width, n); a category that the file lacks has none."""
+        """Write the number or code of some cells into `placed` (1, n); a category that the file lacks is -1."""
         codes, meaning = codes_with_missing(cells)
         known = {int(what): place for place, what in enumerate(self._meaning)}
         places = np.array([known.get(int(what), -1) for what in meaning])[codes]
         if self._two is not None:
             self._two.place(Cells(places.astype(np.float64)), placed)
             return
-        rows = np.flatnonzero(places >= 0)
-        placed[places[rows], rows] = self._height
+        placed[0] = places
 
 
 @dataclass(frozen=True)

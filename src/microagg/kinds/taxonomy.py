@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kinds._kind import Block, Cells, Labels, Rule, Values
+from microagg.kinds._kind import Block, Cells, Corners, Labels, Rule, Values
 from microagg.kinds.nominal import Nominal, as_cells, choose_categories, codes_with_missing
 
 
@@ -20,19 +20,16 @@ class TaxonomyBlock(Block):
         self._places = [np.unique(level) for level in levels]
         spread = sum(1.0 - float(((np.bincount(_numbered(level)[codes]) / codes.size) ** 2).sum()) for level in levels)
         size = 1.0 / spread if scale == "standard" and spread > 0 else 0.5 / len(levels)
-        self._height = float(np.sqrt(importance * size))
-        self.width = sum(places.size for places in self._places)
+        height = float(np.sqrt(importance * size))
+        self.corners = tuple(Corners(places.size, height) for places in self._places)
+        self.width = len(self.corners)
 
     def place(self, cells: Cells, placed: Values) -> None:
-        """Write the coordinates of some cells into `placed` (width, n), which is zero."""
+        """Write the code of each level into `placed` (width, n); an ancestor that the file lacks is -1."""
         codes, meaning = codes_with_missing(cells)
-        first = 0
-        for level, places in zip(_of_levels(self._kin, meaning), self._places, strict=True):
-            own = level[codes]
-            at = np.minimum(np.searchsorted(places, own), places.size - 1)
-            rows = np.flatnonzero(places[at] == own)
-            placed[first + at[rows], rows] = self._height
-            first += places.size
+        for number, (level, places) in enumerate(zip(_of_levels(self._kin, meaning), self._places, strict=True)):
+            at = np.minimum(np.searchsorted(places, level), places.size - 1)
+            placed[number] = np.where(places[at] == level, at, -1)[codes]
 
 
 def _of_levels(kin: NDArray[np.int64], meaning: NDArray[np.int64]) -> list[NDArray[np.int64]]:

@@ -21,4 +21,6 @@ def cbfs(
     return run.finish()
 
 
-METHOD = Method("cbfs", cbfs, "groups of k, each around the record farthest from the centroid", SEARCH)
+METHOD = Method(
+    "cbfs", cbfs, "groups of k, each around the record farthest from the centroid", SEARCH, takes_codes=True
+)

@@ -165,4 +165,5 @@ METHOD = Method(
         "sizes": "fixed: k records to a group; variable: up to 2k - 1",
         **SEARCH,
     },
+    takes_codes=True,
 )

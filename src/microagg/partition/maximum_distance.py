@@ -31,4 +31,6 @@ def maximum_distance(
     return run.finish()
 
 
-METHOD = Method("maximum-distance", maximum_distance, "groups around the two most distant records", SEARCH)
+METHOD = Method(
+    "maximum-distance", maximum_distance, "groups around the two most distant records", SEARCH, takes_codes=True
+)

@@ -36,4 +36,5 @@ METHOD = Method(
     mdav,
     "groups of k around the record farthest from the centroid, and around the one farthest from that",
     {"tail": "when the last groups are formed: 3k records left as usual, 2k as in ama", **SEARCH},
+    takes_codes=True,
 )

@@ -46,4 +46,5 @@ METHOD = Method(
     vmdav,
     "groups of k to 2k − 1, extended while a record has no nearer company",
     {"gamma": "how readily a group takes one more record", **SEARCH},
+    takes_codes=True,
 )

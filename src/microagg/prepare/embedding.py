@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg._kernels.records import Records, coordinates
 from microagg.checks import check_option
+from microagg.kinds import Block
 from microagg.parallel import in_parallel
 from microagg.table import Table
 
@@ -19,18 +22,26 @@ class Points:
 
     Attributes
     ----------
-    coordinates : array of shape (D, n)
-    owners : array of shape (D,)
-        The column, by number, that each coordinate belongs to.
+    records : Records
+        Numbers and codes: a category is one entry, however many coordinates it stands for.
+    entry_owners : array
+        The column, by number, that each entry belongs to; -1 for a 0 that belongs to none.
     """
 
-    coordinates: NDArray[np.float64]
-    owners: NDArray[np.int64]
+    records: Records
+    entry_owners: NDArray[np.int64]
 
-    def of_columns(self, columns: list[int]) -> NDArray[np.float64]:
-        """Give the coordinates of some columns."""
-        wanted = np.isin(self.owners, columns)
-        return self.coordinates if wanted.all() else self.coordinates[wanted]
+    @cached_property
+    def coordinates(self) -> NDArray[np.float64]:
+        """All coordinates, (D, n): made when they are first asked for."""
+        return coordinates(self.records)
+
+    @cached_property
+    def owners(self) -> NDArray[np.int64]:
+        """The column, by number, that each coordinate belongs to, (D,)."""
+        widths = np.ones(self.entry_owners.size, dtype=np.int64)
+        widths[self.records.starts[0] :] = np.diff(self.records.starts)
+        return np.repeat(self.entry_owners, widths)
 
 
 def embed(table: Table, scale: str = "standard", spike: float = 1.0, n_jobs: int = 1) -> Points:
@@ -46,18 +57,28 @@ def embed_both(
     blocks = in_parallel(
         lambda column, _: column.kind.block(column.cells, scale, column.importance, spike), original.columns, n_jobs
     )
-    ends = np.cumsum([block.width for block in blocks])
-    owners = np.repeat(np.arange(len(blocks)), [block.width for block in blocks])
+    before = _placed(original, blocks, n_jobs)
+    return before, before if other is original else _placed(other, blocks, n_jobs)
 
-    def placed(table: Table) -> Points:
-        coordinates = np.zeros((int(ends[-1]), table.n_records))
 
-        def place(j: int, check: Callable[[], None]) -> None:
-            check()
-            blocks[j].place(table.columns[j].cells, coordinates[ends[j] - blocks[j].width : ends[j]])
+def _placed(table: Table, blocks: list[Block], n_jobs: int) -> Points:
+    """Place the records of a table by its columns' blocks: those of numbers first, then those of codes."""
+    order = sorted(range(len(blocks)), key=lambda j: bool(blocks[j].corners))
+    padded = all(block.corners for block in blocks)  # records have at least one number
+    widths = [blocks[j].width for j in order]
+    ends = np.cumsum(widths) + padded
+    entries = np.zeros((int(ends[-1]), table.n_records))
 
-        in_parallel(place, range(len(blocks)), n_jobs)
-        return Points(coordinates, owners)
+    def place(turn: int, check: Callable[[], None]) -> None:
+        check()
+        j = order[turn]
+        blocks[j].place(table.columns[j].cells, entries[ends[turn] - widths[turn] : ends[turn]])
 
-    before = placed(original)
-    return before, before if other is original else placed(other)
+    in_parallel(place, range(len(order)), n_jobs)
+    corners = [one for j in order for one in blocks[j].corners]
+    starts = np.cumsum([entries.shape[0] - len(corners), *(one.categories for one in corners)], dtype=np.int64)
+    owners = np.repeat(order, widths)
+    return Points(
+        Records(entries, np.array([one.height for one in corners], dtype=np.float64), starts),
+        np.concatenate([[-1], owners]) if padded else owners,
+    )
