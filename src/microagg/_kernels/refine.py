@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels._jit import inlined, inner, kernel
+from microagg._kernels._jit import inlined, kernel
 from microagg._kernels.pool import LEAF
 from microagg._kernels.records import Records
 from microagg._kernels.tree_search import nearest
@@ -29,6 +29,7 @@ class MovableRecords(NamedTuple):
     numbers: NDArray[np.float64]  # (n, numbers)
     codes: NDArray[np.int32]  # (n, codes)
     squares: NDArray[np.float64]  # (codes,): squared heights
+    some_codes: tuple[()] | tuple[int]  # empty without codes: part of the type, so that numbers alone lose no time
 
 
 class MovableGroups(NamedTuple):
@@ -55,13 +56,13 @@ def movable(records: Records) -> MovableRecords:
         numbers=np.ascontiguousarray(records.entries[:numbers].T),
         codes=np.ascontiguousarray(records.entries[numbers:].T.astype(np.int32)),
         squares=records.heights**2,
+        some_codes=(1,) if records.heights.size else (),
     )
 
 
 def lay_out(records: MovableRecords, labels: NDArray[np.int64], k: int) -> MovableGroups:
     """Lay out a partition of records."""
     n, d = records.numbers.shape
-    n_codes = records.squares.size
     sizes = np.bincount(labels)
     most_groups, most_members = n // k + 1, max(2 * k, int(sizes.max()) + 1)
     groups = MovableGroups(
@@ -70,8 +71,8 @@ def lay_out(records: MovableRecords, labels: NDArray[np.int64], k: int) -> Movab
         members=np.zeros((most_groups, most_members), dtype=np.int64),
         sizes=np.zeros(most_groups, dtype=np.int64),
         sums=np.zeros((most_groups, d)),
-        codes=np.zeros((most_groups, n_codes, most_members), dtype=np.int32),
-        alike=np.zeros((most_groups, n_codes), dtype=np.int64),
+        codes=np.zeros((most_groups, records.squares.size, most_members), dtype=np.int32),
+        alike=np.zeros((most_groups, records.squares.size), dtype=np.int64),
         state=np.zeros(3, dtype=np.int64),
     )
     groups.state[N_GROUPS] = sizes.size
@@ -91,6 +92,12 @@ def fill(records, groups):  # OUT: groups
 
 
 @inlined
+def n_codes(records):
+    """Give how many columns of codes there are."""
+    return len(records.some_codes) * records.squares.shape[0]
+
+
+@inlined
 def having(groups, g, j, code):
     """Count the members of a group that have a code in a column."""
     count = 0
@@ -103,7 +110,7 @@ def having(groups, g, j, code):
 def enter(records, row, g, groups):  # OUT: groups
     """Put a record that is in no group into one."""
     size = groups.sizes[g]
-    for j in range(records.squares.shape[0]):
+    for j in range(n_codes(records)):
         code = records.codes[row, j]
         groups.alike[g, j] += 2 * having(groups, g, j, code) + 1
         groups.codes[g, j, size] = code
@@ -121,7 +128,7 @@ def leave(records, row, groups):  # OUT: groups
     g = groups.labels[row]
     size = groups.sizes[g] - 1
     last, place = groups.members[g, size], groups.places[row]
-    for j in range(records.squares.shape[0]):
+    for j in range(n_codes(records)):
         groups.alike[g, j] -= 2 * having(groups, g, j, records.codes[row, j]) - 1
         groups.codes[g, j, place] = groups.codes[g, j, size]
     groups.members[g, place] = last
@@ -139,7 +146,7 @@ def distance_to_mean(records, row, g, groups):
     for j in range(records.numbers.shape[1]):
         u = records.numbers[row, j] - groups.sums[g, j] / size
         distance += u * u
-    for j in range(records.squares.shape[0]):
+    for j in range(n_codes(records)):
         share = having(groups, g, j, records.codes[row, j]) / size
         distance += records.squares[j] * (1.0 - 2.0 * share + groups.alike[g, j] / (size * size))
     return distance
@@ -170,7 +177,7 @@ def cost_of_swapping(records, row, other, groups):
         u = records.numbers[other, j] - records.numbers[row, j]
         along += u * (groups.sums[a, j] * per_a - groups.sums[b, j] * per_b)
         square += u * u
-    for j in range(records.squares.shape[0]):
+    for j in range(n_codes(records)):
         code, code_of_other = records.codes[row, j], records.codes[other, j]
         if code != code_of_other:
             in_a = having(groups, a, j, code_of_other) - having(groups, a, j, code)
@@ -208,7 +215,7 @@ def accepted(cost, temperature, counter):  # OUT: counter
     return cost < 0.0 or (temperature > 0.0 and share(counter) < np.exp(-cost / temperature))
 
 
-@inner
+@inlined
 def dissolve(records, g, k, near, temperature, counter, groups):  # OUT: counter, groups
     """Give every member of a group to the best group of its near records that has room, if that is accepted."""
     size = groups.sizes[g]
@@ -251,19 +258,24 @@ def drop_group(g, groups):  # OUT: groups
             groups.members[g, i] = row
             groups.labels[row] = g
         groups.sizes[g] = groups.sizes[last]
-        groups.sums[g] = groups.sums[last]
-        groups.codes[g] = groups.codes[last]
-        groups.alike[g] = groups.alike[last]
+        for j in range(groups.sums.shape[1]):
+            groups.sums[g, j] = groups.sums[last, j]
+        for j in range(groups.alike.shape[1]):
+            groups.alike[g, j] = groups.alike[last, j]
+            for i in range(groups.sizes[g]):
+                groups.codes[g, j, i] = groups.codes[last, j, i]
     groups.sizes[last] = 0
-    groups.sums[last] = 0.0
-    groups.alike[last] = 0
+    for j in range(groups.sums.shape[1]):
+        groups.sums[last, j] = 0.0
+    for j in range(groups.alike.shape[1]):
+        groups.alike[last, j] = 0
 
 
-@inner
+@inlined
 def make_group(records, row, k, near, temperature, counter, groups):  # OUT: counter, groups
     """Make a new group of a record and near ones from groups of more than k, if that is accepted."""
     g = groups.state[N_GROUPS]
-    if g >= groups.sizes.shape[0]:
+    if g >= groups.sizes.shape[0] or groups.sizes[groups.labels[row]] <= k:
         return
     rows, sources = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
     taken = 0
@@ -272,8 +284,6 @@ def make_group(records, row, k, near, temperature, counter, groups):  # OUT: cou
         one = row if c < 0 else near[row, c]
         source = groups.labels[one]
         if source == g or groups.sizes[source] <= k:
-            if c < 0:
-                return
             continue
         cost -= gain_of_leaving(records, one, groups)
         leave(records, one, groups)
@@ -340,7 +350,7 @@ def anneal(records, k, variable, near, scale, hot, cold, sweeps, budget, counter
                 fill_sums(records, groups)
 
 
-@inner
+@inlined
 def fill_sums(records, groups):  # OUT: groups
     """Sum each group anew."""
     for g in range(groups.state[N_GROUPS]):
