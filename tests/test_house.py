@@ -100,8 +100,10 @@ def test_nothing_compiles_at_import(tmp_path):
 
 CALL = """
 import numpy as np
-from microagg._kernels.groups import nearest_group
-print(nearest_group(np.array([[5.0, 1.0]]), np.array([1.0])))
+from microagg._kernels.groups import place_leftovers_together
+labels = np.array([0, 1, -1])
+place_leftovers_together(np.array([[5.0, 1.0, 1.0]]), np.empty(0), np.array([1]), np.array([1.0]), labels)
+print(labels[2])
 """
 
 
@@ -124,10 +126,10 @@ def test_no_writable_cache_is_no_error(tmp_path):
 def test_a_changed_kernel_file_invalidates_what_calls_it(copy, tmp_path):
     environment = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(copy / "src")}
     assert run(CALL, **environment).strip() == "1"
-    called = copy / "src" / "microagg" / "_kernels" / "brute.py"
+    called = copy / "src" / "microagg" / "_kernels" / "records.py"
     source = called.read_text()
-    assert "buffer[i] = u * u" in source
-    called.write_text(source.replace("buffer[i] = u * u", "buffer[i] = 0.0"))
+    assert "vector[j] += entries[j, i]" in source
+    called.write_text(source.replace("vector[j] += entries[j, i]", "vector[j] += 0.0"))
     assert run(CALL, **environment).strip() == "0"
 
 

@@ -77,7 +77,7 @@ def test_the_embedding_of_a_survey_adds_up(nine):
     table = coded(nine, kinds=NINE)
     points = embed(table, spike=1.0)
     assert points.coordinates.shape[0] == 30
-    variances = [points.of_columns([j]).var(axis=1).sum() for j in range(9)]
+    variances = [points.coordinates[points.owners == j].var(axis=1).sum() for j in range(9)]
     for column, variance in zip(table, variances, strict=True):
         whole = 0.966346 if column.name == "py010n" else 1.0
         assert variance == pytest.approx(whole, abs=1e-12 if column.cells.states is None else 1e-6)

@@ -175,11 +175,10 @@ def safe_to_square(columns: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def common_power(columns: NDArray[np.float64]) -> int:
     """Give the power of two by which to divide all columns (d, n) before squaring; mostly 0."""
-    extent = np.abs(columns).max(axis=1)
-    largest = extent.max()
-    if largest == 0 or (largest <= _LARGEST and extent[extent > 0].min() >= _SMALLEST):
+    extents = np.abs(columns).max(axis=1)
+    if squares_are_safe(extents):
         return 0
-    power = int(np.frexp(largest)[1])
+    power = int(np.frexp(extents.max())[1])
     # A column that is small beside the others still decides where they tie; it must not vanish.
     spread = np.ptp(np.ldexp(columns, -power), axis=1)
     vanishing = np.flatnonzero((spread < _SMALLEST) & (columns.max(axis=1) > columns.min(axis=1)))
@@ -189,6 +188,12 @@ def common_power(columns: NDArray[np.float64]) -> int:
             f"in one distance. Standardise the columns first."
         )
     return power
+
+
+def squares_are_safe(extents: NDArray[np.float64]) -> bool:
+    """Tell whether squares of columns of these largest magnitudes neither overflow nor vanish."""
+    largest = extents.max()
+    return bool(largest == 0 or (largest <= _LARGEST and extents[extents > 0].min() >= _SMALLEST))
 
 
 def check_labels(labels: ArrayLike, n: int, d: int) -> NDArray[np.int64]:

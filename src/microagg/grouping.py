@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.groups import number_groups
+from microagg._kernels.records import coordinates, take
 from microagg.blocking import BLOCKINGS
 from microagg.blocking.median import median_pieces
 from microagg.checks import EXACT_INTEGERS, Columns, check_labels, check_names, check_whole, shown_name
@@ -45,20 +46,24 @@ class Grouping:
     options: dict[str, Any]
     partition: Partitioner
 
-    def searching(self, largest: int, n_columns: int) -> "Grouping":
+    def searching(self, largest: int, n_columns: int, n_codes: int = 0) -> "Grouping":
         """Give the method with "auto" settled by the size of the largest piece, once for all of them."""
         if self.name not in METHODS or "search" not in self.options:
             return self
-        search = choose_search(self.options["search"], largest, n_columns)
+        search = choose_search(self.options["search"], largest, n_columns, n_codes)
         return Grouping(self.name, {**self.options, "search": search}, partial(self.partition, search=search))
 
     def on(self, points: Points, names: list[Any]) -> Partitioner:
-        """Give the function that groups points: it sees numbered coordinates, and an axis may be a column."""
-        axis = self.options.get("axis")
-        if axis not in names:
+        """Give the function that groups records of these points: an axis may be a column.
+
+        Methods that search work on numbers and codes; others see all coordinates, numbered.
+        """
+        if self.name in METHODS and METHODS[self.name].takes_codes:
             return self.partition
-        place = names.index(axis)
-        return partial(self.partition, axis=int(np.flatnonzero(points.owners == place)[0]))
+        axis, partition = self.options.get("axis"), self.partition
+        if axis in names:
+            partition = partial(partition, axis=int(np.flatnonzero(points.owners == names.index(axis))[0]))
+        return lambda records, k, **options: partition(coordinates(records).T, k, **options)
 
     @property
     def settled(self) -> Method:
@@ -246,15 +251,14 @@ def cut_into_pieces(
     pieces = rows_of(strata)
     if blocks.by == "none":
         return pieces
-    columns = points.coordinates
-    named = [names[owner] for owner in points.owners]  # a column of several coordinates is known by its first
     most = min(blocks.max_block or 0, EXACT_INTEGERS)
+    if blocks.by == "median":
+        return median_pieces_of(points, pieces, most, k, n_jobs)
+    columns = points.coordinates
+    # A column of several coordinates is known by its first.
+    named = [names[owner] if owner >= 0 else None for owner in points.owners]
     found = []
     for rows in pieces:
-        if blocks.by == "median":
-            d = columns.shape[0]
-            found += median_pieces(columns, np.zeros(d), np.ones(d), most, k, rows=rows, n_jobs=n_jobs)
-            continue
         part = columns[:, rows]
         if isinstance(blocks.by, str):
             labels = BLOCKINGS[blocks.by](part, most, k, n_jobs=n_jobs)
@@ -273,6 +277,17 @@ def cut_into_pieces(
             if smallest < k:
                 raise PromiseBroken(f"the blocks must have k={k} records each; the smallest has {smallest}.")
         found += [rows[block] for block in rows_of(labels)]
+    return found
+
+
+def median_pieces_of(
+    points: Points, pieces: list[NDArray[np.int64]], max_block: int, k: int, n_jobs: int
+) -> list[NDArray[np.int64]]:
+    """List the rows of each block of some pieces, cut by rank in the widest column."""
+    entries, scales = points.records.entries, points.records.cut_scales
+    found = []
+    for rows in pieces:
+        found += median_pieces(entries, scales, max_block, k, rows=rows, n_jobs=n_jobs)
     return found
 
 
@@ -300,7 +315,7 @@ def checked_groups(labels: Any, columns: Columns, k: int, *, per_column: bool = 
 
 
 def refine_groups(
-    columns: Columns,
+    points: Points,
     strata: Labels,
     groups: Labels,
     k: int,
@@ -313,7 +328,13 @@ def refine_groups(
     base, moves = 0, 0
     for rows in rows_of(strata):
         part = refine(
-            columns[:, rows].T, groups[rows], k, effort=how.effort, seed=how.seed, n_jobs=n_jobs, progress=progress
+            take(points.records, rows),
+            groups[rows],
+            k,
+            effort=how.effort,
+            seed=how.seed,
+            n_jobs=n_jobs,
+            progress=progress,
         )
         found[rows] = part.labels + base
         base += int(part.labels.max()) + 1
@@ -324,7 +345,7 @@ def refine_groups(
 
 def form_groups(
     partition: Partitioner,
-    columns: Columns,
+    points: Points,
     pieces: list[NDArray[np.int64]],
     k: int,
     per_column: bool,
@@ -332,7 +353,7 @@ def form_groups(
     progress: Progress | None,
 ) -> Labels:
     """Group the records of each piece, pieces in parallel; number the groups by lowest row."""
-    n = columns.shape[1]
+    n = points.records.entries.shape[1]
     done = np.zeros(len(pieces), dtype=np.int64)
 
     def group_piece(number: int, check: Callable[[], None]) -> Labels:
@@ -344,8 +365,8 @@ def form_groups(
             if progress is not None:
                 progress(int(done.sum()), n)
 
-        part = columns[:, rows]
-        return checked_groups(partition(part.T, k, progress=tell), part, k, per_column=per_column)
+        part = take(points.records, rows)
+        return checked_groups(partition(part, k, progress=tell), part.entries, k, per_column=per_column)
 
     found = in_parallel(group_piece, range(len(pieces)), n_jobs)
     groups = np.empty((n, *found[0].shape[1:]), dtype=np.int64)

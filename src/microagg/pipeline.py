@@ -156,12 +156,13 @@ def _protected(
     largest = int(np.bincount(patterns.pieces).max())
     blocks = settle_blocks(recipe.blocks, k, largest, whole=groups_each_column(method.name))
     pieces = cut_into_pieces(points, forming.names, patterns.pieces, blocks, k, n_jobs)
-    method = method.searching(max(rows.size for rows in pieces), points.coordinates.shape[0])
+    entries, heights, _ = points.records
+    method = method.searching(max(rows.size for rows in pieces), entries.shape[0], heights.size)
     partition = method.on(points, forming.names)
-    groups = form_groups(partition, points.coordinates, pieces, k, masking.per_column, n_jobs, progress)
+    groups = form_groups(partition, points, pieces, k, masking.per_column, n_jobs, progress)
     moves = 0
     if recipe.refine.effort is not None:
-        groups, moves = refine_groups(points.coordinates, patterns.pieces, groups, k, recipe.refine, n_jobs, progress)
+        groups, moves = refine_groups(points, patterns.pieces, groups, k, recipe.refine, n_jobs, progress)
     _check_units(complete, schema.names(Role.UNIT), groups, k)
 
     rule = Rule(k, masking.aggregate, masking.nominal, masking.spike_totals, masking.nominal_seed)

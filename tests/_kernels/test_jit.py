@@ -187,8 +187,8 @@ def test_where_owners_are_not_known_the_folder_is_used(warm, monkeypatch):
 
 CALL = """
 import numpy as np
-from microagg._kernels.groups import nearest_group, number_groups
-nearest_group(np.array([[5.0, 1.0]]), np.array([1.0]))
+from microagg._kernels.groups import group_rest, number_groups
+group_rest(0, np.array([1, -1]))
 number_groups(np.array([1, 0]))
 """
 

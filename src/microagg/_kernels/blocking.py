@@ -97,12 +97,6 @@ def advance(columns, order, begin, end, box):  # OUT: box
 
 
 @inlined
-def scaled(value, offset, unit):
-    """Bring a value to its column's scale."""
-    return (value - offset) / unit if unit != 0.0 else 0.0
-
-
-@inlined
 def lower_part(n, blocks, k, max_block):
     """Give how many of a node's records go to the lower half of its blocks: a multiple of k, in proportion."""
     left = blocks // 2
@@ -113,14 +107,14 @@ def lower_part(n, blocks, k, max_block):
 
 
 @kernel
-def medians(columns, offsets, units, k, max_block, height, budget, order, keys, nodes, ends):  # OUT: from order on
+def medians(columns, scales, k, max_block, height, budget, order, keys, nodes, ends):  # OUT: from order on
     """Cut nodes in two by rank in their widest column until each is to be one block.
 
     A column in which more than half of a node's records have its lowest value, or its highest, as most have that of
     "is it this category", is passed over for the next widest: its median parts nobody. `widest_to_cut` says so too.
-    A column counts as (x - offset) / unit, or as constant where the unit is 0. `nodes` is a stack, of a
-    `height`, of ranges of `order` and the number of blocks to make of each; sizes are multiples of k wherever
-    the number of records allows. Ends when it is empty or the budget is used up, and returns its height.
+    A column is as wide as its range times its scale. `nodes` is a stack, of a `height`, of ranges of `order` and the
+    number of blocks to make of each; sizes are multiples of k wherever the number of records allows. Ends when it is
+    empty or the budget is used up, and returns its height.
     """
     d = columns.shape[0]
     lows, highs, spans = np.empty(d), np.empty(d), np.empty(d)
@@ -140,14 +134,14 @@ def medians(columns, offsets, units, k, max_block, height, budget, order, keys, 
             for i in range(begin, end):
                 value = columns[j, order[i]]
                 lowest, highest = min(lowest, value), max(highest, value)
-            lows[j], highs[j] = scaled(lowest, offsets[j], units[j]), scaled(highest, offsets[j], units[j])
-            spans[j] = highs[j] - lows[j]
+            lows[j], highs[j] = lowest, highest
+            spans[j] = (highest - lowest) * scales[j]
         widest = np.argmax(spans)
         j = widest
         while True:
             at_low, at_high = 0, 0
             for i in range(begin, end):
-                key = scaled(columns[j, order[i]], offsets[j], units[j])
+                key = columns[j, order[i]]
                 keys[i] = key
                 at_low += key == lows[j]
                 at_high += key == highs[j]
@@ -158,7 +152,7 @@ def medians(columns, offsets, units, k, max_block, height, budget, order, keys, 
             j = np.argmax(spans)
             if spans[j] <= 0.0:  # nothing parts them better
                 for i in range(begin, end):
-                    keys[i] = scaled(columns[widest, order[i]], offsets[widest], units[widest])
+                    keys[i] = columns[widest, order[i]]
                 break
         bring_lowest_first(order, keys, begin, end, begin + size)
         budget -= n * (d + 4)
@@ -169,14 +163,14 @@ def medians(columns, offsets, units, k, max_block, height, budget, order, keys, 
 
 
 def widest_to_cut(
-    lows: NDArray[np.float64], highs: NDArray[np.float64], at_ends: NDArray[np.int64], sizes: NDArray[np.int64]
+    ranges: NDArray[np.float64], scales: NDArray[np.float64], at_ends: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Give the column by which each node is cut, as `medians` chooses it, from what is known of nodes.
 
-    The first three are of shape (d, nodes): the lowest and highest values, and how many records have one of them, that
-    which more have.
+    Of shape (d, nodes) are `ranges`, from the lowest to the highest value, and `at_ends`, how many records have one of
+    these, that which more have.
     """
-    spans = highs - lows
+    spans = ranges * scales[:, None]
     widest = np.argmax(spans, axis=0)
     parting = np.where(2 * at_ends > sizes, -1.0, spans)
     best = np.argmax(parting, axis=0)

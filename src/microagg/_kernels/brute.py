@@ -10,56 +10,35 @@ answer; mostly it cannot.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from microagg._kernels._jit import inlined, inner, kernel
+from microagg._kernels._jit import inlined, inner
 from microagg._kernels.nearest import clear, offer, sort
-from microagg._kernels.pool import REMAINING, SLOTS, SPENT, Pool, empty_pool
-from microagg._kernels.sums import exact_sums
+from microagg._kernels.pool import REMAINING, SLOTS, SPENT, TINY, Pool, empty_pool, lose
+from microagg._kernels.records import (
+    CHUNK,
+    Records,
+    coordinate_sums,
+    corner_distances,
+    full_distance,
+    record_distances,
+    rounding_of,
+    vector_distances,
+)
 
-CHUNK = 256
 
-
-def make_pool(columns: NDArray[np.float64]) -> Pool:
-    """Put every record of `columns` (d, n) into a new pool; they are copied."""
-    n = columns.shape[1]
-    return empty_pool(exact_sums(columns), n, np.arange(n))._replace(points=columns.copy()[None], rows=np.arange(n))
-
-
-@kernel
-def squared_distances(columns, start, stop, point, buffer):  # OUT: buffer
-    """Fill buffer[0 : stop - start] with squared distances, summed in column order."""
-    d = columns.shape[0]
-    width = stop - start
-    a = columns[0, start:stop]
-    p = point[0]
-    for i in range(width):
-        u = a[i] - p
-        buffer[i] = u * u
-    j = 1
-    while j + 2 < d:  # three columns at a time: the running sums are loaded and stored less often
-        a, b, c = columns[j, start:stop], columns[j + 1, start:stop], columns[j + 2, start:stop]
-        p, q, r = point[j], point[j + 1], point[j + 2]
-        for i in range(width):
-            u, v, w = a[i] - p, b[i] - q, c[i] - r
-            buffer[i] = ((buffer[i] + u * u) + v * v) + w * w
-        j += 3
-    while j < d:
-        a = columns[j, start:stop]
-        p = point[j]
-        for i in range(width):
-            u = a[i] - p
-            buffer[i] += u * u
-        j += 1
+def make_pool(records: Records) -> Pool:
+    """Put every record into a new pool; they are copied."""
+    n = records.entries.shape[1]
+    pool = empty_pool(records, coordinate_sums(records), n, np.arange(n))
+    return pool._replace(points=records.entries.copy()[None], rows=np.arange(n))
 
 
 @inlined
 def remove(pool, row):  # OUT: pool
     """Take one record out."""
     slot = pool.place[row]
-    for j in range(pool.sums.shape[0]):
-        pool.sums[j] -= pool.points[0, j, slot]
-    pool.points[0, 0, slot] = np.nan
+    lose(pool, 0, slot)
+    pool.points[0, 0, slot] = np.nan  # of a number: no code is asked any more then
     pool.state[REMAINING] -= 1
 
 
@@ -92,7 +71,7 @@ def farthest(pool, point):
     pool.state[SPENT] += span * point.shape[0]
     for start in range(0, span, CHUNK):
         stop = min(start + CHUNK, span)
-        squared_distances(pool.points[0], start, stop, point, buffer)
+        record_distances(pool.points[0], pool.heights, start, stop, point, buffer)
         hits = 0
         for i in range(stop - start):
             hits += buffer[i] > best
@@ -101,6 +80,35 @@ def farthest(pool, point):
                 if buffer[i] > best:
                     best, best_row = buffer[i], pool.rows[start + i]
     return best_row, best
+
+
+@inner
+def farthest_from_vector(pool, vector):
+    """Give the live record farthest from a vector of all coordinates."""
+    entries, heights, starts = pool.points[0], pool.heights, pool.starts
+    buffer = np.empty(CHUNK)
+    table = corner_distances(heights, starts, vector)
+    slack = rounding_of(vector.shape[0]) if heights.shape[0] > 0 else 1.0
+    best, best_row = -1.0, -1
+    span = pool.state[SLOTS]
+    pool.state[SPENT] += span * entries.shape[0]
+    for start in range(0, span, CHUNK):
+        stop = min(start + CHUNK, span)
+        vector_distances(entries, heights, starts, start, stop, vector, table, buffer)
+        limit = best if slack == 1.0 else best / slack - TINY
+        hits = 0
+        for i in range(stop - start):
+            hits += buffer[i] > limit
+        if hits:
+            for i in range(stop - start):
+                if buffer[i] > limit:
+                    distance = buffer[i]
+                    if slack > 1.0:
+                        distance = full_distance(entries, heights, starts, start + i, vector)
+                    if distance > best:
+                        best, best_row = distance, pool.rows[start + i]
+                        limit = best if slack == 1.0 else best / slack - TINY
+    return best_row
 
 
 @inner
@@ -113,7 +121,7 @@ def nearest_and_farthest(pool, point, count, rows, distances):  # OUT: rows, dis
     pool.state[SPENT] += span * point.shape[0]
     for start in range(0, span, CHUNK):
         stop = min(start + CHUNK, span)
-        squared_distances(pool.points[0], start, stop, point, buffer)
+        record_distances(pool.points[0], pool.heights, start, stop, point, buffer)
         worst = distances[0]
         hits = 0
         for i in range(stop - start):
@@ -140,7 +148,7 @@ def nearest_to_all(pool, members, size, totals):  # OUT: totals
     pool.state[SPENT] += span * members.shape[1]
     for start in range(0, span, CHUNK):
         stop = min(start + CHUNK, span)
-        squared_distances(pool.points[0], start, stop, members[size - 1], buffer)
+        record_distances(pool.points[0], pool.heights, start, stop, members[size - 1], buffer)
         total = totals[start:stop]
         hits = 0
         if size == 1:
@@ -172,7 +180,7 @@ def nearest_to_any(pool, members, fresh, size, closest):  # OUT: closest
         best, best_row = np.inf, -1
         for start in range(0, span, CHUNK):
             stop = min(start + CHUNK, span)
-            squared_distances(pool.points[0], start, stop, members[member], buffer)
+            record_distances(pool.points[0], pool.heights, start, stop, members[member], buffer)
             near = closest[start:stop]
             hits = 0
             if member == 0:

@@ -4,9 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels import search
-from microagg._kernels._jit import inlined, kernel
-from microagg._kernels.brute import squared_distances
-from microagg._kernels.sums import group_means
+from microagg._kernels._jit import inlined, inner, kernel
+from microagg._kernels.records import add_record
+from microagg._kernels.sums import group_sizes
 
 FREE = -1  # the label of a record that is in no group yet
 
@@ -27,7 +27,7 @@ def group_around(pool, row, k, label, opposite, labels):  # OUT: pool, labels
 
     With `opposite`, return the remaining record farthest from it.
     """
-    point = np.empty(pool.sums.shape[0])
+    point = np.empty(pool.points.shape[1])
     near_rows = np.empty(k, dtype=np.int64)
     near_distances = np.empty(k)
     search.copy_point(pool, row, point)
@@ -54,14 +54,6 @@ def group_rest(label, labels):  # OUT: labels
             labels[row] = label
 
 
-@inlined
-def nearest_group(centroids, point):
-    """Give the group whose centroid is nearest to a point, the lowest number on ties."""
-    buffer = np.empty(centroids.shape[1])
-    squared_distances(centroids, 0, centroids.shape[1], point, buffer)
-    return np.argmin(buffer)
-
-
 @kernel
 def number_groups(labels):  # OUT: labels
     """Number the groups from 0 by their lowest row, leaving free records free; return how many."""
@@ -79,26 +71,70 @@ def number_groups(labels):  # OUT: labels
     return n_groups
 
 
-@inlined
-def grouped_centroids(columns, labels):  # OUT: labels
-    """Number the groups by lowest row and give the centroids (d, groups) of the records in them."""
-    n_groups = number_groups(labels)
-    members = np.flatnonzero(labels != FREE)
-    return group_means(columns[:, members], labels[members], n_groups)
-
-
 @kernel
-def place_each_leftover(columns, labels):  # OUT: labels
+def place_each_leftover(entries, heights, starts, labels):  # OUT: labels
     """Put each free record into the group with the nearest centroid, as the groups stood before."""
-    centroids = grouped_centroids(columns, labels)
-    for row in np.flatnonzero(labels == FREE):
-        labels[row] = nearest_group(centroids, columns[:, row].copy())
+    free = np.flatnonzero(labels == FREE)
+    points = np.zeros((free.shape[0], starts[-1]))
+    for i in range(free.shape[0]):
+        add_record(entries, heights, starts, free[i], points[i])
+    nearest = nearest_groups(entries, heights, starts, points, labels)
+    for i in range(free.shape[0]):
+        labels[free[i]] = nearest[i]
 
 
 @kernel
-def place_leftovers_together(columns, leftovers_centroid, labels):  # OUT: labels
+def place_leftovers_together(entries, heights, starts, leftovers_centroid, labels):  # OUT: labels
     """Put all free records into the group whose centroid is nearest to theirs."""
-    group_rest(nearest_group(grouped_centroids(columns, labels), leftovers_centroid), labels)
+    points = leftovers_centroid.copy().reshape((1, starts[-1]))
+    group_rest(nearest_groups(entries, heights, starts, points, labels)[0], labels)
+
+
+@inner
+def nearest_groups(entries, heights, starts, points, labels):  # OUT: labels
+    """Number the groups by lowest row; give the one whose centroid is nearest to each point (., D), the lowest on ties.
+
+    One centroid is made after the other: with many categories, all together would need much memory.
+    """
+    n_groups = number_groups(labels)
+    grouped = np.flatnonzero(labels != FREE)
+    ends = np.cumsum(group_sizes(labels[grouped], n_groups))
+    places = ends.copy()
+    rows = np.empty(grouped.shape[0], dtype=np.int64)  # group by group, in row order in each
+    for i in range(grouped.shape[0] - 1, -1, -1):
+        g = labels[grouped[i]]
+        places[g] -= 1
+        rows[places[g]] = grouped[i]
+    best, nearest = np.full(points.shape[0], np.inf), np.zeros(points.shape[0], dtype=np.int64)
+    centroid, first = np.empty(points.shape[1]), np.empty(points.shape[1])
+    for g in range(n_groups):
+        fill_mean(entries, heights, starts, rows[places[g] : ends[g]], first, centroid)
+        for i in range(points.shape[0]):
+            distance = 0.0
+            for j in range(centroid.shape[0]):
+                u = centroid[j] - points[i, j]
+                distance += u * u
+            if distance < best[i]:
+                best[i], nearest[i] = distance, g
+    return nearest
+
+
+@inlined
+def fill_mean(entries, heights, starts, rows, first, mean):  # OUT: first, mean
+    """Give the mean of some records, summed in order as differences from the first, as `sums.group_means` does."""
+    first[:] = 0.0
+    mean[:] = 0.0
+    add_record(entries, heights, starts, rows[0], first)
+    for row in rows[1:]:
+        for j in range(starts[0]):
+            mean[j] += entries[j, row] - first[j]
+        for j in range(heights.shape[0]):
+            code, code_of_first = entries[starts[0] + j, row], entries[starts[0] + j, rows[0]]
+            if code != code_of_first:
+                mean[starts[j] + np.int64(code)] += heights[j]
+                mean[starts[j] + np.int64(code_of_first)] -= heights[j]
+    for j in range(mean.shape[0]):
+        mean[j] = first[j] + mean[j] / rows.shape[0]
 
 
 @kernel

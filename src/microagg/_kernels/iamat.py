@@ -6,6 +6,7 @@ from microagg._kernels import search
 from microagg._kernels._jit import inner, kernel
 from microagg._kernels.groups import FINISHED, FREE, REACHED, SIZE
 from microagg._kernels.pool import REMAINING, SPENT
+from microagg._kernels.records import add_record
 from microagg._kernels.shell import farthest_from_centroid
 
 CANDIDATE = 3  # the place in the state for the row that the growing group would take next
@@ -54,25 +55,28 @@ def belongs(pool, row, members, size, k):
     their centroid. In a group of its own, with its k - 1 nearest free records, the record accounts
     for k/(k-1) times its squared distance to that group's centroid.
     """
-    d = members.shape[1]
-    point = np.empty(d)
-    other = np.empty(d)
-    member_sums = np.zeros(d)
-    for i in range(size):
-        member_sums += members[i]
-    search.copy_point(pool, row, point)
+    heights, starts = pool.heights, pool.starts
     rows = np.empty(k, dtype=np.int64)
     distances = np.empty(k)
+    point = np.empty(members.shape[1])
+    search.copy_point(pool, row, point)
     search.nearest(pool, row, point, k, rows, distances)  # the record itself is among them, at distance 0
-    own_sums = np.zeros(d)
+    member_sums = np.zeros(starts[-1])
+    for i in range(size):
+        add_record(members.T, heights, starts, i, member_sums)
+    own_sums = np.zeros(starts[-1])
+    width = pool.points.shape[2]
     for i in range(k):
-        search.copy_point(pool, rows[i], other)
-        own_sums += other
+        block, at = divmod(pool.place[rows[i]], width)
+        add_record(pool.points[block], heights, starts, at, own_sums)
+    own = np.zeros(starts[-1])
+    block, at = divmod(pool.place[row], width)
+    add_record(pool.points[block], heights, starts, at, own)
     here = 0.0
     there = 0.0
-    for j in range(d):
-        u = point[j] - member_sums[j] / size
-        v = point[j] - own_sums[j] / k
+    for j in range(own.shape[0]):
+        u = own[j] - member_sums[j] / size
+        v = own[j] - own_sums[j] / k
         here += u * u
         there += v * v
     return size / (size + 1) * here < k / (k - 1) * there

@@ -39,7 +39,7 @@ def count_as_near(pool, weights, queries, own, start, budget, counts):  # OUT: c
         while True:
             if child < 0:
                 leaf = -1 - child
-                leaf_distances(points, leaf, point, buffer)
+                leaf_distances(points, leaf, point, d, buffer)
                 work += LEAF * d
                 nearer = False
                 for i in range(filled[leaf]):
@@ -51,7 +51,7 @@ def count_as_near(pool, weights, queries, own, start, budget, counts):  # OUT: c
                     as_near = 0
                     break
             else:
-                box_distances(low, high, child, point, bounds)
+                box_distances(low, high, child, point, d, bounds)
                 work += FAN * d
                 base = top
                 for c in range(FAN):
@@ -72,7 +72,7 @@ def count_as_near(pool, weights, queries, own, start, budget, counts):  # OUT: c
 def nearest_others(pool, points):
     """Give, for each of these points of a tree, the nearest other one, the lowest number on ties."""
     others = np.empty(points.shape[0], dtype=np.int64)
-    point = np.empty(pool.sums.shape[0])
+    point = np.empty(pool.points.shape[1])
     rows, distances = np.empty(2, dtype=np.int64), np.empty(2)
     for i in range(points.shape[0]):
         block, at = divmod(pool.place[points[i]], LEAF)

@@ -19,7 +19,7 @@ def pairs_of_groups(pool, k, budget, partner, reach, state, labels):  # OUT: poo
     them at -1 and infinity. Scanned in row order, the first row with the largest reach is the lower one
     of the most distant pair; `state` holds the row REACHED in the present scan.
     """
-    point = np.empty(pool.sums.shape[0])
+    point = np.empty(pool.points.shape[1])
     pool.state[SPENT] = 0
     while pool.state[REMAINING] >= 2 * k:
         while state[REACHED] < labels.shape[0]:

@@ -5,6 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg._kernels._jit import inlined
+from microagg._kernels.records import Records
+
 LEAF = 32  # records in a leaf of the tree, at most
 FAN = 8  # children of a node, at most
 TINY = 2.0**-1000  # more than squares can lose by underflow, and next to nothing beside any others
@@ -26,11 +29,13 @@ class Pool(NamedTuple):
     One type for both, so that a partitioner compiles once; brute force leaves the tree's arrays empty.
     """
 
-    sums: NDArray[np.float64]  # (d,): column sums of the live records
+    sums: NDArray[np.float64]  # (D,): sums of all coordinates of the live records
     state: NDArray[np.int64]  # (REMAINING, BUILT_WITH, SLOTS, SPENT, LOOSE_LEAF)
     place: NDArray[np.int64]  # (n,): where each original row lies: block * width + position
-    points: NDArray[np.float64]  # (blocks, d, width): coordinates; in a leaf the live records come first
+    points: NDArray[np.float64]  # (blocks, d, width): numbers, then codes; in a leaf the live records come first
     rows: NDArray[np.int64]  # (blocks * width,): the original row at each place
+    heights: NDArray[np.float64]  # (codes,): of the records, as `starts`
+    starts: NDArray[np.int64]  # (codes + 1,)
 
     # The tree (tree.py). A child is known by its slot, node * FAN + position, where its parent keeps it.
     filled: NDArray[np.int64]  # (leaves,): live records in each leaf
@@ -40,12 +45,12 @@ class Pool(NamedTuple):
     slot_of: NDArray[np.int64]  # (nodes + leaves,): each node's slot; a leaf's at -1 - its number, from the end
     low: NDArray[np.float64]  # (nodes, d, FAN): the boxes of the children
     high: NDArray[np.float64]
-    centre: NDArray[np.float64]  # (d,): where norms are measured from
+    centre: NDArray[np.float64]  # (numbers,): where norms, which leave out the codes, are measured from
 
 
-def empty_pool(sums: NDArray[np.float64], n: int, place: NDArray[np.int64], leaves: int = 0) -> Pool:
-    """Give a pool for n records with room for so many leaves, and nothing in it."""
-    d = sums.shape[0]
+def empty_pool(records: Records, sums: NDArray[np.float64], n: int, place: NDArray[np.int64], leaves: int = 0) -> Pool:
+    """Give a pool for n of some records with room for so many leaves, and nothing in it."""
+    d = records.entries.shape[0]
     nodes = max(leaves - 1, 1) if leaves else 0
     state = np.zeros(5, dtype=np.int64)
     state[REMAINING] = state[BUILT_WITH] = state[SLOTS] = n
@@ -56,6 +61,8 @@ def empty_pool(sums: NDArray[np.float64], n: int, place: NDArray[np.int64], leav
         place=place,
         points=np.zeros((leaves, d, LEAF)),
         rows=np.zeros(leaves * LEAF, dtype=np.int64),
+        heights=records.heights,
+        starts=records.starts,
         filled=np.zeros(leaves, dtype=np.int64),
         children=np.zeros(nodes * FAN, dtype=np.int64),
         reach=np.full(nodes * FAN, -np.inf),
@@ -63,5 +70,15 @@ def empty_pool(sums: NDArray[np.float64], n: int, place: NDArray[np.int64], leav
         slot_of=np.full(nodes + leaves, -1),
         low=np.full((nodes, d, FAN), np.inf),
         high=np.full((nodes, d, FAN), -np.inf),
-        centre=np.zeros(d),
+        centre=np.zeros(int(records.starts[0])),
     )
+
+
+@inlined
+def lose(pool, block, at):  # OUT: pool
+    """Take the record at a place out of the sums."""
+    numbers = pool.starts[0]
+    for j in range(numbers):
+        pool.sums[j] -= pool.points[block, j, at]
+    for j in range(pool.heights.shape[0]):
+        pool.sums[pool.starts[j] + np.int64(pool.points[block, numbers + j, at])] -= pool.heights[j]

@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels._jit import inlined, inner, kernel
+from microagg._kernels._jit import inlined, kernel
 from microagg._kernels.pool import LEAF
+from microagg._kernels.records import Records
 from microagg._kernels.tree_search import nearest
 
 # The places of the state of groups.
@@ -22,104 +23,167 @@ NEXT = 1  # the record that is offered a move next
 SWEEPS_DONE = 2
 
 
+class MovableRecords(NamedTuple):
+    """Records, laid out one after the other."""
+
+    numbers: NDArray[np.float64]  # (n, numbers)
+    codes: NDArray[np.int32]  # (n, codes)
+    squares: NDArray[np.float64]  # (codes,): squared heights
+    some_codes: tuple[()] | tuple[int]  # empty without codes: part of the type, so that numbers alone lose no time
+
+
 class MovableGroups(NamedTuple):
-    """A partition, laid out for moving records about."""
+    """A partition, laid out for moving records about.
+
+    Of codes each group lists its members', and keeps how many pairs of members, each with itself too, have the same:
+    the members' shares of categories are at hand that way without a place for every category.
+    """
 
     labels: NDArray[np.int64]  # (n,)
     places: NDArray[np.int64]  # (n,): where each record stands among its group's members
     members: NDArray[np.int64]  # (most groups, most members)
     sizes: NDArray[np.int64]  # (most groups,)
-    sums: NDArray[np.float64]  # (most groups, d)
+    sums: NDArray[np.float64]  # (most groups, numbers)
+    codes: NDArray[np.int32]  # (most groups, codes, most members)
+    alike: NDArray[np.int64]  # (most groups, codes): pairs of members that have the same code
     state: NDArray[np.int64]  # (N_GROUPS, NEXT, SWEEPS_DONE)
 
 
-def lay_out(points: NDArray[np.float64], labels: NDArray[np.int64], k: int) -> MovableGroups:
-    """Lay out a partition of points (n, d)."""
-    n, d = points.shape
+def movable(records: Records) -> MovableRecords:
+    """Lay out records one after the other."""
+    numbers = int(records.starts[0])
+    return MovableRecords(
+        numbers=np.ascontiguousarray(records.entries[:numbers].T),
+        codes=np.ascontiguousarray(records.entries[numbers:].T.astype(np.int32)),
+        squares=records.heights**2,
+        some_codes=(1,) if records.heights.size else (),
+    )
+
+
+def lay_out(records: MovableRecords, labels: NDArray[np.int64], k: int) -> MovableGroups:
+    """Lay out a partition of records."""
+    n, d = records.numbers.shape
     sizes = np.bincount(labels)
-    most_groups = n // k + 1
+    most_groups, most_members = n // k + 1, max(2 * k, int(sizes.max()) + 1)
     groups = MovableGroups(
         labels=labels.copy(),
         places=np.zeros(n, dtype=np.int64),
-        members=np.zeros((most_groups, max(2 * k, int(sizes.max()) + 1)), dtype=np.int64),
+        members=np.zeros((most_groups, most_members), dtype=np.int64),
         sizes=np.zeros(most_groups, dtype=np.int64),
         sums=np.zeros((most_groups, d)),
+        codes=np.zeros((most_groups, records.squares.size, most_members), dtype=np.int32),
+        alike=np.zeros((most_groups, records.squares.size), dtype=np.int64),
         state=np.zeros(3, dtype=np.int64),
     )
     groups.state[N_GROUPS] = sizes.size
-    fill(points, groups)
+    fill(records, groups)
     return groups
 
 
 @kernel
-def fill(points, groups):  # OUT: groups
+def fill(records, groups):  # OUT: groups
     """Enter all records by their labels, in row order."""
     for g in range(groups.sizes.shape[0]):
         groups.sizes[g] = 0
-        for j in range(points.shape[1]):
-            groups.sums[g, j] = 0.0
-    for row in range(points.shape[0]):
-        enter(points, row, groups.labels[row], groups)
+        groups.sums[g] = 0.0
+        groups.alike[g] = 0
+    for row in range(groups.labels.shape[0]):
+        enter(records, row, groups.labels[row], groups)
 
 
 @inlined
-def enter(points, row, g, groups):  # OUT: groups
+def n_codes(records):
+    """Give how many columns of codes there are."""
+    return len(records.some_codes) * records.squares.shape[0]
+
+
+@inlined
+def having(groups, g, j, code):
+    """Count the members of a group that have a code in a column."""
+    count = 0
+    for i in range(groups.sizes[g]):
+        count += groups.codes[g, j, i] == code
+    return count
+
+
+@inlined
+def enter(records, row, g, groups):  # OUT: groups
     """Put a record that is in no group into one."""
     size = groups.sizes[g]
+    for j in range(n_codes(records)):
+        code = records.codes[row, j]
+        groups.alike[g, j] += 2 * having(groups, g, j, code) + 1
+        groups.codes[g, j, size] = code
     groups.members[g, size] = row
     groups.places[row] = size
     groups.sizes[g] = size + 1
     groups.labels[row] = g
-    for j in range(points.shape[1]):
-        groups.sums[g, j] += points[row, j]
+    for j in range(records.numbers.shape[1]):
+        groups.sums[g, j] += records.numbers[row, j]
 
 
 @inlined
-def leave(points, row, groups):  # OUT: groups
+def leave(records, row, groups):  # OUT: groups
     """Take a record out of its group."""
     g = groups.labels[row]
     size = groups.sizes[g] - 1
-    last = groups.members[g, size]
-    groups.members[g, groups.places[row]] = last
-    groups.places[last] = groups.places[row]
+    last, place = groups.members[g, size], groups.places[row]
+    for j in range(n_codes(records)):
+        groups.alike[g, j] -= 2 * having(groups, g, j, records.codes[row, j]) - 1
+        groups.codes[g, j, place] = groups.codes[g, j, size]
+    groups.members[g, place] = last
+    groups.places[last] = place
     groups.sizes[g] = size
-    for j in range(points.shape[1]):
-        groups.sums[g, j] -= points[row, j]
+    for j in range(records.numbers.shape[1]):
+        groups.sums[g, j] -= records.numbers[row, j]
 
 
 @inlined
-def cost_of_joining(points, row, g, groups):
-    """Give by how much the error rises when a record joins a group."""
+def distance_to_mean(records, row, g, groups):
+    """Give the squared distance of a record from the mean of a group, which may be its own."""
     size = groups.sizes[g]
     distance = 0.0
-    for j in range(points.shape[1]):
-        u = points[row, j] - groups.sums[g, j] / size
+    for j in range(records.numbers.shape[1]):
+        u = records.numbers[row, j] - groups.sums[g, j] / size
         distance += u * u
-    return distance * size / (size + 1.0)
+    for j in range(n_codes(records)):
+        share = having(groups, g, j, records.codes[row, j]) / size
+        distance += records.squares[j] * (1.0 - 2.0 * share + groups.alike[g, j] / (size * size))
+    return distance
 
 
 @inlined
-def gain_of_leaving(points, row, groups):
+def cost_of_joining(records, row, g, groups):
+    """Give by how much the error rises when a record joins a group."""
+    size = groups.sizes[g]
+    return distance_to_mean(records, row, g, groups) * size / (size + 1.0)
+
+
+@inlined
+def gain_of_leaving(records, row, groups):
     """Give by how much the error falls when a record leaves its group of two or more."""
     g = groups.labels[row]
     size = groups.sizes[g]
-    distance = 0.0
-    for j in range(points.shape[1]):
-        u = points[row, j] - groups.sums[g, j] / size
-        distance += u * u
-    return distance * size / (size - 1.0)
+    return distance_to_mean(records, row, g, groups) * size / (size - 1.0)
 
 
 @inlined
-def cost_of_swapping(points, row, other, groups):
+def cost_of_swapping(records, row, other, groups):
     """Give by how much the error rises when two records of two groups change places."""
     a, b = groups.labels[row], groups.labels[other]
     per_a, per_b = 1.0 / groups.sizes[a], 1.0 / groups.sizes[b]
     along, square = 0.0, 0.0
-    for j in range(points.shape[1]):
-        u = points[other, j] - points[row, j]
+    for j in range(records.numbers.shape[1]):
+        u = records.numbers[other, j] - records.numbers[row, j]
         along += u * (groups.sums[a, j] * per_a - groups.sums[b, j] * per_b)
         square += u * u
+    for j in range(n_codes(records)):
+        code, code_of_other = records.codes[row, j], records.codes[other, j]
+        if code != code_of_other:
+            in_a = having(groups, a, j, code_of_other) - having(groups, a, j, code)
+            in_b = having(groups, b, j, code_of_other) - having(groups, b, j, code)
+            along += records.squares[j] * (in_a * per_a - in_b * per_b)
+            square += 2.0 * records.squares[j]
     return -2.0 * along - square * (per_a + per_b)
 
 
@@ -151,8 +215,8 @@ def accepted(cost, temperature, counter):  # OUT: counter
     return cost < 0.0 or (temperature > 0.0 and share(counter) < np.exp(-cost / temperature))
 
 
-@inner
-def dissolve(points, g, k, near, temperature, counter, groups):  # OUT: counter, groups
+@inlined
+def dissolve(records, g, k, near, temperature, counter, groups):  # OUT: counter, groups
     """Give every member of a group to the best group of its near records that has room, if that is accepted."""
     size = groups.sizes[g]
     rows = groups.members[g, :size].copy()
@@ -164,23 +228,23 @@ def dissolve(points, g, k, near, temperature, counter, groups):  # OUT: counter,
         for c in range(near.shape[1]):
             other = groups.labels[near[row, c]]
             if other != g and groups.sizes[other] < 2 * k - 1:
-                rise = cost_of_joining(points, row, other, groups)
+                rise = cost_of_joining(records, row, other, groups)
                 if rise < best:
                     best, target = rise, other
         if target < 0:
             break
         if groups.sizes[g] > 1:
-            cost -= gain_of_leaving(points, row, groups)
-        leave(points, row, groups)
-        enter(points, row, target, groups)
+            cost -= gain_of_leaving(records, row, groups)
+        leave(records, row, groups)
+        enter(records, row, target, groups)
         cost += best
         moved += 1
     if moved == size and accepted(cost, temperature, counter):
         drop_group(g, groups)
         return
     for i in range(moved):
-        leave(points, rows[i], groups)
-        enter(points, rows[i], g, groups)
+        leave(records, rows[i], groups)
+        enter(records, rows[i], g, groups)
 
 
 @inlined
@@ -196,16 +260,22 @@ def drop_group(g, groups):  # OUT: groups
         groups.sizes[g] = groups.sizes[last]
         for j in range(groups.sums.shape[1]):
             groups.sums[g, j] = groups.sums[last, j]
+        for j in range(groups.alike.shape[1]):
+            groups.alike[g, j] = groups.alike[last, j]
+            for i in range(groups.sizes[g]):
+                groups.codes[g, j, i] = groups.codes[last, j, i]
     groups.sizes[last] = 0
     for j in range(groups.sums.shape[1]):
         groups.sums[last, j] = 0.0
+    for j in range(groups.alike.shape[1]):
+        groups.alike[last, j] = 0
 
 
-@inner
-def make_group(points, row, k, near, temperature, counter, groups):  # OUT: counter, groups
+@inlined
+def make_group(records, row, k, near, temperature, counter, groups):  # OUT: counter, groups
     """Make a new group of a record and near ones from groups of more than k, if that is accepted."""
     g = groups.state[N_GROUPS]
-    if g >= groups.sizes.shape[0]:
+    if g >= groups.sizes.shape[0] or groups.sizes[groups.labels[row]] <= k:
         return
     rows, sources = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
     taken = 0
@@ -214,14 +284,12 @@ def make_group(points, row, k, near, temperature, counter, groups):  # OUT: coun
         one = row if c < 0 else near[row, c]
         source = groups.labels[one]
         if source == g or groups.sizes[source] <= k:
-            if c < 0:
-                return
             continue
-        cost -= gain_of_leaving(points, one, groups)
-        leave(points, one, groups)
+        cost -= gain_of_leaving(records, one, groups)
+        leave(records, one, groups)
         if taken > 0:
-            cost += cost_of_joining(points, one, g, groups)
-        enter(points, one, g, groups)
+            cost += cost_of_joining(records, one, g, groups)
+        enter(records, one, g, groups)
         rows[taken], sources[taken] = one, source
         taken += 1
         if taken == k:
@@ -230,18 +298,18 @@ def make_group(points, row, k, near, temperature, counter, groups):  # OUT: coun
         groups.state[N_GROUPS] = g + 1
         return
     for i in range(taken):
-        leave(points, rows[i], groups)
-        enter(points, rows[i], sources[i], groups)
+        leave(records, rows[i], groups)
+        enter(records, rows[i], sources[i], groups)
 
 
 @kernel
-def anneal(points, k, variable, near, scale, hot, cold, sweeps, budget, counter, groups):  # OUT: counter, groups
+def anneal(records, k, variable, near, scale, hot, cold, sweeps, budget, counter, groups):  # OUT: counter, groups
     """Sweep over the records, the temperature falling from `hot` to `cold`; return when done or the budget is used up.
 
     A record's temperature is in units of its `scale` (n,), so that outliers and crowds freeze at the same time. The
     last tenth of the sweeps makes only moves that lower the error. Unless `variable`, sizes stay as they are.
     """
-    n = points.shape[0]
+    n = groups.labels.shape[0]
     state = groups.state
     cooling = max(1, sweeps - sweeps // 10 - 1)
     while state[SWEEPS_DONE] < sweeps and budget > 0:
@@ -258,55 +326,55 @@ def anneal(points, k, variable, near, scale, hot, cold, sweeps, budget, counter,
             kind = share(counter)
             if variable and kind < 0.02:
                 if kind < 0.01:
-                    dissolve(points, a, k, near, temperature, counter, groups)
+                    dissolve(records, a, k, near, temperature, counter, groups)
                 else:
-                    make_group(points, row, k, near, temperature, counter, groups)
+                    make_group(records, row, k, near, temperature, counter, groups)
             elif a == b:
                 continue
             elif variable and kind < 0.6 and groups.sizes[a] > k and groups.sizes[b] < 2 * k - 1:
-                cost = cost_of_joining(points, row, b, groups) - gain_of_leaving(points, row, groups)
+                cost = cost_of_joining(records, row, b, groups) - gain_of_leaving(records, row, groups)
                 if accepted(cost, temperature, counter):
-                    leave(points, row, groups)
-                    enter(points, row, b, groups)
+                    leave(records, row, groups)
+                    enter(records, row, b, groups)
             else:
                 other = groups.members[b, below(counter, groups.sizes[b])]
-                if accepted(cost_of_swapping(points, row, other, groups), temperature, counter):
-                    leave(points, row, groups)
-                    leave(points, other, groups)
-                    enter(points, row, b, groups)
-                    enter(points, other, a, groups)
+                if accepted(cost_of_swapping(records, row, other, groups), temperature, counter):
+                    leave(records, row, groups)
+                    leave(records, other, groups)
+                    enter(records, row, b, groups)
+                    enter(records, other, a, groups)
         if state[NEXT] == n:
             state[NEXT] = 0
             state[SWEEPS_DONE] += 1
             if state[SWEEPS_DONE] % 256 == 0:  # rounding adds up in the sums
-                fill_sums(points, groups)
+                fill_sums(records, groups)
 
 
-@inner
-def fill_sums(points, groups):  # OUT: groups
+@inlined
+def fill_sums(records, groups):  # OUT: groups
     """Sum each group anew."""
     for g in range(groups.state[N_GROUPS]):
-        for j in range(points.shape[1]):
+        for j in range(records.numbers.shape[1]):
             total = 0.0
             for i in range(groups.sizes[g]):
-                total += points[groups.members[g, i], j]
+                total += records.numbers[groups.members[g, i], j]
             groups.sums[g, j] = total
 
 
 @kernel
-def neighbours(pool, columns, order, position, start, stop, near, scale):  # OUT: near, scale
+def neighbours(pool, entries, order, position, start, stop, near, scale):  # OUT: near, scale
     """List the nearest records of each of `order[start:stop]`, all by their position in that order.
 
-    `pool` is a tree of all of `columns` (d, n); `position` (n,) is the inverse of `order`. `scale` becomes half the
+    `pool` is a tree of all of `entries` (d, n); `position` (n,) is the inverse of `order`. `scale` becomes half the
     mean squared distance to them.
     """
     count = near.shape[1] + 1
-    point = np.empty(columns.shape[0])
+    point = np.empty(entries.shape[0])
     rows, distances = np.empty(count, dtype=np.int64), np.empty(count)
     for i in range(start, stop):
         row = order[i]
         for j in range(point.shape[0]):
-            point[j] = columns[j, row]
+            point[j] = entries[j, row]
         nearest(pool, point, pool.place[row] // LEAF, count, rows, distances)
         scale[i] = 0.0
         kept = 0

@@ -32,7 +32,7 @@ def close_up(pool):  # OUT: pool
 
 @inlined
 def copy_point(pool, row, point):  # OUT: point
-    """Copy a live record's coordinates."""
+    """Copy a live record's numbers and codes."""
     block, at = divmod(pool.place[row], pool.points.shape[2])
     for j in range(point.shape[0]):
         point[j] = pool.points[block, j, at]
@@ -40,10 +40,18 @@ def copy_point(pool, row, point):  # OUT: point
 
 @inner
 def farthest(pool, point):
-    """Give the live record farthest from a point and its squared distance."""
+    """Give the live record farthest from the point of a record, and its squared distance."""
     if in_tree(pool):
         return tree_search.farthest(pool, point)
     return brute.farthest(pool, point)
+
+
+@inner
+def farthest_from_vector(pool, vector):
+    """Give the live record farthest from a vector of all coordinates, such as a centroid."""
+    if in_tree(pool):
+        return tree_search.farthest_from_vector(pool, vector)
+    return brute.farthest_from_vector(pool, vector)
 
 
 @inlined

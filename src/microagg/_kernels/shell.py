@@ -15,12 +15,20 @@ from numpy.typing import NDArray
 
 from microagg._kernels import search
 from microagg._kernels._jit import inlined, inner
-from microagg._kernels.brute import squared_distances
 from microagg._kernels.groups import FREE
 from microagg._kernels.pool import REMAINING, SPENT, TINY
+from microagg._kernels.records import (
+    Records,
+    corner_distances,
+    distances_to,
+    full_distance,
+    rounding_of,
+    take,
+    vector_distances,
+)
 
 _CHUNK = 64
-_ROUNDING = 1.0 + 1e-11  # more than the rounding of distances and of the triangle inequality
+_ROUNDING = 1e-11  # more than the rounding of the triangle inequality
 _SMALL = 4096  # below this, looking at every record costs less than keeping a list
 
 # The places of a shell's state.
@@ -31,52 +39,51 @@ WORN_OUT = 3  # 1: make a new one
 
 
 @inlined
-def _square(bound):
+def _square(bound, n_coordinates):
     """Square a bound on a distance, with room for the rounding and underflow of what it is compared with."""
-    return (bound * _ROUNDING) ** 2 + TINY
+    return (bound * (_ROUNDING + rounding_of(n_coordinates))) ** 2 + TINY
 
 
 class Shell(NamedTuple):
     """The listed records, outermost first."""
 
-    anchor: NDArray[np.float64]  # (d,)
+    anchor: NDArray[np.float64]  # (D,)
     rows: NDArray[np.int64]  # (listed,)
-    points: NDArray[np.float64]  # (d, listed)
+    points: NDArray[np.float64]  # (d, listed): numbers, then codes
     radii: NDArray[np.float64]  # (listed,): distance to the anchor, descending
     limit: float  # no record outside the list is farther from the anchor
     state: NDArray[np.int64]  # (OUTERMOST, WALKED, DO_WITHOUT, WORN_OUT)
 
 
-def make_shell(columns: NDArray[np.float64], free: NDArray[np.int64], centroid: NDArray[np.float64]) -> Shell:
-    """List the records that are farthest from their centroid, of the `free` rows of `columns` (d, n)."""
+def make_shell(records: Records, free: NDArray[np.int64], centroid: NDArray[np.float64]) -> Shell:
+    """List the records that are farthest from their centroid, of the `free` rows."""
     n = free.shape[0]
     if n < _SMALL:
-        return no_shell(columns.shape[0], n)
-    distances = np.empty(columns.shape[1])
-    squared_distances(columns, 0, columns.shape[1], centroid, distances)
-    distances = distances[free]
+        return no_shell(records, n)
+    distances = distances_to(records, centroid)[free]
     inner_end = max(n // 2, n - 16 * int(np.sqrt(n)))
     limit = np.partition(distances, inner_end)[inner_end]
-    if _square.py_func(np.sqrt(limit)) >= distances.max():
-        return no_shell(columns.shape[0], 1 + n // 64)  # too many at one distance to tell apart: do without for a while
+    if _square.py_func(np.sqrt(limit), centroid.size) >= distances.max():
+        return no_shell(records, 1 + n // 64)  # too many at one distance to tell apart: do without for a while
     outer = np.flatnonzero(distances > limit)
     outer = outer[np.argsort(-distances[outer])]
     rows = free[outer]
     return Shell(
         anchor=centroid,
         rows=rows,
-        points=np.ascontiguousarray(columns[:, rows]),
+        points=take(records, rows).entries,
         radii=np.sqrt(distances[outer]),
         limit=float(np.sqrt(limit)),
         state=np.zeros(4, dtype=np.int64),
     )
 
 
-def no_shell(d: int, searches: int) -> Shell:
+def no_shell(records: Records, searches: int) -> Shell:
     """Give an empty list that is not to be used for so many searches."""
     state = np.zeros(4, dtype=np.int64)
     state[DO_WITHOUT] = searches
-    return Shell(np.zeros(d), np.empty(0, dtype=np.int64), np.empty((d, 0)), np.empty(0), np.inf, state)
+    nothing = np.empty((records.entries.shape[0], 0))
+    return Shell(np.zeros(records.starts[-1]), np.empty(0, dtype=np.int64), nothing, np.empty(0), np.inf, state)
 
 
 @inlined
@@ -87,37 +94,43 @@ def farthest_from_centroid(pool, shell, labels):  # OUT: shell
         centroid[j] = pool.sums[j] / pool.state[REMAINING]
     if shell.state[DO_WITHOUT] > 0:
         shell.state[DO_WITHOUT] -= 1
-        row, _ = search.farthest(pool, centroid)
+        row = search.farthest_from_vector(pool, centroid)
     else:
-        row = walk(shell, centroid, pool.state, labels)
+        row = walk(shell, centroid, pool.heights, pool.starts, pool.state, labels)
     return row
 
 
 @inner
-def walk(shell, centroid, pool_state, labels):  # OUT: shell, pool_state
+def walk(shell, centroid, heights, starts, pool_state, labels):  # OUT: shell, pool_state
     """Search the list; return -1 where a record outside it might be as far, or it has been walked enough."""
     state, rows, radii = shell.state, shell.rows, shell.radii
-    d, listed = shell.points.shape
+    points = shell.points
+    d, listed = points.shape
     while state[OUTERMOST] < listed and labels[rows[state[OUTERMOST]]] != FREE:
         state[OUTERMOST] += 1
     drift = 0.0
-    for j in range(d):
+    for j in range(centroid.shape[0]):
         drift += (centroid[j] - shell.anchor[j]) ** 2
     drift = np.sqrt(drift)
     buffer = np.empty(_CHUNK)
+    table = corner_distances(heights, starts, centroid)
+    slack = rounding_of(centroid.shape[0]) if heights.shape[0] > 0 else 1.0
     best, best_row = -1.0, -1
     start = state[OUTERMOST]
-    while start < listed and _square(radii[start] + drift) >= best:
+    while start < listed and _square(radii[start] + drift, centroid.shape[0]) >= best:
         stop = min(start + _CHUNK, listed)
-        squared_distances(shell.points, start, stop, centroid, buffer)
+        vector_distances(points, heights, starts, start, stop, centroid, table, buffer)
         for i in range(stop - start):
-            row = rows[start + i]
-            if (buffer[i] > best or (buffer[i] == best and row < best_row)) and labels[row] == FREE:
-                best, best_row = buffer[i], row
+            row, distance = rows[start + i], buffer[i]
+            if distance * slack + TINY >= best and labels[row] == FREE:
+                if slack > 1.0:
+                    distance = full_distance(points, heights, starts, start + i, centroid)
+                if distance > best or (distance == best and row < best_row):
+                    best, best_row = distance, row
         start = stop
     state[WALKED] += start - state[OUTERMOST]
     pool_state[SPENT] += (start - state[OUTERMOST]) * d
-    used_up = start >= listed and _square(shell.limit + drift) >= best
+    used_up = start >= listed and _square(shell.limit + drift, centroid.shape[0]) >= best
     if used_up or state[WALKED] > 2 * pool_state[REMAINING] + _SMALL:
         state[WORN_OUT] = 1
         best_row = -1

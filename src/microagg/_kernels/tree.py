@@ -3,13 +3,17 @@
 Records lie leaf by leaf, up to 32 in each, column by column within a leaf, so that a leaf is scanned in
 SIMD. A node keeps the boxes of up to eight children side by side. A record that leaves changes places
 with the last live one of its leaf, and the boxes above it shrink, so pruning stays sharp to the end.
+
+A box holds the lowest and highest code of a column as it does those of numbers. Cuts are those that all coordinates
+would give: a category's coordinate is the height or 0.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels._jit import inlined, inner, kernel
-from microagg._kernels.pool import EMPTY, FAN, LEAF, LOOSE_LEAF, REMAINING, Pool, empty_pool
+from microagg._kernels.pool import EMPTY, FAN, LEAF, LOOSE_LEAF, REMAINING, Pool, empty_pool, lose
+from microagg._kernels.records import Records, plain_records
 
 _SLICE = 2_000_000  # records moved about before Python regains control: some 0.1 s
 
@@ -19,32 +23,35 @@ BEGIN, END, LEAVES = 0, 1, 2
 NODES_CUT, NODES_MADE, LEAVES_MADE = 0, 1, 2
 
 
-def make_tree(
-    columns: NDArray[np.float64], rows: NDArray[np.int64], sums: NDArray[np.float64], place: NDArray[np.int64]
-) -> Pool:
-    """Put these rows of `columns` (d, n) into a new tree.
+def make_tree(records: Records, rows: NDArray[np.int64], sums: NDArray[np.float64], place: NDArray[np.int64]) -> Pool:
+    """Put these rows of the records into a new tree.
 
     `rows` and `place` (n,) are used up; `sums` are the running sums of those rows.
     """
     n = rows.shape[0]
     leaves = -(-n // LEAF)
-    pool = empty_pool(sums, n, place, leaves)
+    pool = empty_pool(records, sums, n, place, leaves)
     # Medians: where most of a column is zero, norms from there bound best (see tree_search.farthest).
-    pool.centre[:] = np.median(columns[:, rows[:: 1 + n // 4096]], axis=1)
+    pool.centre[:] = np.median(records.entries[: pool.centre.size, rows[:: 1 + n // 4096]], axis=1)
     spans = np.zeros((pool.low.shape[0], 3), dtype=np.int64)  # of each node
     spans[0] = 0, n, leaves
     state = np.zeros(3, dtype=np.int64)
     state[NODES_MADE] = 1
     keys = np.empty(n)
     while state[NODES_CUT] < state[NODES_MADE]:  # Python regains control between slices
-        build(columns, rows, keys, spans, _SLICE, state, pool)
+        build(records.entries, rows, keys, spans, _SLICE, state, pool)
     return pool
 
 
 def tree_of(columns: NDArray[np.float64]) -> Pool:
     """Put every record of `columns` (d, n) into a new tree that is searched only; its sums stay 0."""
-    d, n = columns.shape
-    return make_tree(columns, np.arange(n), np.zeros(d), np.empty(n, dtype=np.int64))
+    return tree_of_records(plain_records(columns))
+
+
+def tree_of_records(records: Records) -> Pool:
+    """Put every record into a new tree that is searched only; its sums stay 0."""
+    n = records.entries.shape[1]
+    return make_tree(records, np.arange(n), np.zeros(records.starts[-1]), np.empty(n, dtype=np.int64))
 
 
 def rows_by_leaf(pool: Pool) -> NDArray[np.int64]:
@@ -73,7 +80,7 @@ def build(columns, order, keys, spans, budget, state, pool):  # OUT: order, keys
             if width == 1:
                 break
             middle = begin + (end - begin) * (width // 2) // width
-            split(columns, order, keys, begin, end, middle)
+            split(columns, pool.heights, order, keys, begin, end, middle)
             budget -= end - begin
             parts[widest, END], parts[widest, LEAVES] = middle, width // 2
             parts[made, BEGIN], parts[made, END], parts[made, LEAVES] = middle, end, width - width // 2
@@ -99,19 +106,25 @@ def build(columns, order, keys, spans, budget, state, pool):  # OUT: order, keys
 
 
 @inner
-def split(columns, order, keys, begin, end, middle):  # OUT: order, keys
-    """Bring the records that are lowest in the widest column before `middle`; equal ones by row."""
+def split(columns, heights, order, keys, begin, end, middle):  # OUT: order, keys
+    """Bring the records that are lowest in the widest coordinate before `middle`; equal ones by row."""
+    numbers = columns.shape[0] - heights.shape[0]
     step = max(1, (end - begin) // 32)  # a sample tells the width well enough
-    widest, width = 0, -1.0
+    widest, width, category = 0, -1.0, -1.0
     for j in range(columns.shape[0]):
         lowest, highest = np.inf, -np.inf
         for i in range(begin, end, step):
             value = columns[j, order[i]]
             lowest, highest = min(lowest, value), max(highest, value)
-        if highest - lowest > width:
-            widest, width = j, highest - lowest
+        if j < numbers:
+            if highest - lowest > width:
+                widest, width = j, highest - lowest
+        elif lowest < highest and heights[j - numbers] > width:
+            # All categories of a column are as wide; the first that is there and not everywhere is the lowest.
+            widest, width, category = j, heights[j - numbers], lowest
     for i in range(begin, end):
-        keys[i] = columns[widest, order[i]]
+        value = columns[widest, order[i]]
+        keys[i] = value if widest < numbers else (1.0 if value == category else 0.0)
     bring_lowest_first(order, keys, begin, end, middle)
 
 
@@ -170,14 +183,14 @@ def refit(pool, leaf):  # OUT: pool
     slot = pool.slot_of[-1 - leaf]
     node, c = divmod(slot, FAN)
     filled = pool.filled[leaf]
-    for j in range(pool.centre.shape[0]):
+    for j in range(pool.points.shape[1]):
         lowest, highest = np.inf, -np.inf
         for i in range(filled):
             value = pool.points[leaf, j, i]
             lowest, highest = min(lowest, value), max(highest, value)
         pool.low[node, j, c], pool.high[node, j, c] = lowest, highest
     distances = np.empty(LEAF)
-    leaf_distances(pool.points, leaf, pool.centre, distances)
+    leaf_distances(pool.points, leaf, pool.centre, pool.centre.shape[0], distances)
     reach, row = -np.inf, EMPTY
     for i in range(filled):
         reach, row = max(reach, distances[i]), min(row, pool.rows[leaf * LEAF + i])
@@ -191,7 +204,7 @@ def tighten_node(pool, node):  # OUT: pool
     """Fit a node's box in its parent to its children; return whether that changed anything."""
     above, at = divmod(pool.slot_of[node], FAN)
     changed = False
-    for j in range(pool.centre.shape[0]):
+    for j in range(pool.points.shape[1]):
         lowest, highest = pool.low[node, j, 0], pool.high[node, j, 0]
         for c in range(1, FAN):
             lowest = min(lowest, pool.low[node, j, c])
@@ -222,9 +235,9 @@ def remove(pool, row):  # OUT: pool
     pool.filled[leaf] = last
     pool.state[REMAINING] -= 1
     held = pool.lowest[node * FAN + c] == row
-    for j in range(pool.centre.shape[0]):
+    lose(pool, leaf, at)
+    for j in range(pool.points.shape[1]):
         value = pool.points[leaf, j, at]
-        pool.sums[j] -= value
         pool.points[leaf, j, at] = pool.points[leaf, j, last]
         held |= value == pool.low[node, j, c] or value == pool.high[node, j, c]
     moved = pool.rows[leaf * LEAF + last]
@@ -238,8 +251,8 @@ def remove(pool, row):  # OUT: pool
 
 
 @inlined
-def leaf_distances(points, leaf, point, buffer):  # OUT: buffer
-    """Give the squared distances from a point to all places of a leaf, live or not, in column order.
+def leaf_distances(points, leaf, point, numbers, buffer):  # OUT: buffer
+    """Give the squared distances from a point to all places of a leaf, live or not, over so many numbers, in order.
 
     Here and below the width is read from the array: a loop of a constant length is unrolled before the
     compiler gets to vectorise it.
@@ -247,8 +260,19 @@ def leaf_distances(points, leaf, point, buffer):  # OUT: buffer
     width = points.shape[2]
     for i in range(width):
         buffer[i] = 0.0
-    for j in range(point.shape[0]):
+    for j in range(numbers):
         x = point[j]
         for i in range(width):
             u = points[leaf, j, i] - x
             buffer[i] += u * u
+
+
+@inlined
+def add_leaf_mismatches(points, heights, leaf, point, numbers, buffer):  # OUT: buffer
+    """Add what codes that differ from a record's add to its squared distances from all places of a leaf."""
+    width = points.shape[2]
+    for j in range(heights.shape[0]):
+        code, square = point[numbers + j], heights[j] * heights[j]
+        for i in range(width):
+            u = square if points[leaf, numbers + j, i] != code else 0.0
+            buffer[i] = (buffer[i] + u) + u

@@ -10,8 +10,9 @@ import numpy as np
 
 from microagg._kernels._jit import inlined, inner
 from microagg._kernels.nearest import clear, offer, sort
-from microagg._kernels.pool import EMPTY, FAN, LEAF, SPENT, STACK, TINY
-from microagg._kernels.tree import leaf_distances
+from microagg._kernels.pool import EMPTY, FAN, LEAF, REMAINING, SPENT, STACK, TINY
+from microagg._kernels.records import corner_distances, full_distance, rounding_of, vector_distances
+from microagg._kernels.tree import add_leaf_mismatches, leaf_distances
 
 _EPSILON = 2.0**-52
 
@@ -42,22 +43,25 @@ def improve(pool, point, home, count, near_rows, near_distances):  # OUT: near_r
     """Bring live records into a list of the nearest where they beat those in it; start at leaf `home`, if not -1."""
     points, rows, filled = pool.points, pool.rows, pool.filled
     low, high, children, lowest = pool.low, pool.high, pool.children, pool.lowest
+    heights = pool.heights
     stack_bounds, stack = np.empty(STACK), np.empty(STACK, dtype=np.int64)
     bounds, buffer = np.empty(FAN), np.empty(LEAF)
     top, work = 0, 0
     child = 0
     if home >= 0:
-        scan(points, rows, filled, home, point, buffer, count, near_rows, near_distances)
+        scan(points, heights, rows, filled, home, point, buffer, count, near_rows, near_distances)
         work += LEAF
     while True:
         worst, worst_row = near_distances[0], near_rows[0]
         if child < 0:
             leaf = -1 - child
             if leaf != home:
-                scan(points, rows, filled, leaf, point, buffer, count, near_rows, near_distances)
+                scan(points, heights, rows, filled, leaf, point, buffer, count, near_rows, near_distances)
                 work += LEAF
         else:
-            box_distances(low, high, child, point, bounds)
+            numbers = point.shape[0] - heights.shape[0]
+            box_distances(low, high, child, point, numbers, bounds)
+            add_box_mismatches(low, high, heights, child, point, numbers, bounds)
             work += FAN
             base = top
             for c in range(FAN):
@@ -78,9 +82,11 @@ def improve(pool, point, home, count, near_rows, near_distances):  # OUT: near_r
 
 
 @inlined
-def scan(points, rows, filled, leaf, point, buffer, count, near_rows, near_distances):  # OUT: near_rows, near_distances
+def scan(points, heights, rows, filled, leaf, point, buffer, count, near_rows, near_distances):  # OUT: near_*
     """Offer a leaf's records to a list of the nearest."""
-    leaf_distances(points, leaf, point, buffer)
+    numbers = point.shape[0] - heights.shape[0]
+    leaf_distances(points, leaf, point, numbers, buffer)
+    add_leaf_mismatches(points, heights, leaf, point, numbers, buffer)
     worst, hits = near_distances[0], 0
     for i in range(buffer.shape[0]):
         hits += buffer[i] <= worst
@@ -91,18 +97,29 @@ def scan(points, rows, filled, leaf, point, buffer, count, near_rows, near_dista
 
 
 @inlined
-def box_distances(low, high, node, point, bounds):  # OUT: bounds
-    """Give the least squared distance from a point to each of a node's eight boxes."""
+def box_distances(low, high, node, point, numbers, bounds):  # OUT: bounds
+    """Give the least squared distance from a point to each of a node's eight boxes, over so many numbers."""
     width = low.shape[2]
     for c in range(width):
         bounds[c] = 0.0
-    for j in range(point.shape[0]):
+    for j in range(numbers):
         x = point[j]
         for c in range(width):
             below, above = low[node, j, c] - x, x - high[node, j, c]
             gap = below if below > above else above
             gap = gap if gap > 0.0 else 0.0
             bounds[c] += gap * gap
+
+
+@inlined
+def add_box_mismatches(low, high, heights, node, point, numbers, bounds):  # OUT: bounds
+    """Add what every record of a box adds to the squared distance where its codes leave out the point's."""
+    width = low.shape[2]
+    for j in range(heights.shape[0]):
+        code, square = point[numbers + j], heights[j] * heights[j]
+        for c in range(width):
+            u = square if code < low[node, numbers + j, c] or code > high[node, numbers + j, c] else 0.0
+            bounds[c] = (bounds[c] + u) + u
 
 
 @inlined
@@ -125,25 +142,29 @@ def nearest_to_all(pool, members, size):
 
     That sum is size |x - g|² + a constant, g the members' centroid, so records near g are looked for;
     the sum itself, added in joining order, decides. `limit` is the squared distance from g up to which a
-    record might still win, with slack for rounding.
+    record might still win, with slack for rounding. Of codes, only what any record would add is counted there.
     """
+    heights = pool.heights
+    numbers = pool.centre.shape[0]
     d = members.shape[1]
     points, rows, filled = pool.points, pool.rows, pool.filled
     low, high, children, lowest = pool.low, pool.high, pool.children, pool.lowest
     stack_bounds, stack = np.empty(STACK), np.empty(STACK, dtype=np.int64)
     bounds, buffer = np.empty(FAN), np.empty(LEAF)
-    centroid = np.zeros(d)
+    centroid = np.zeros(numbers)
     magnitude = 0.0
-    for j in range(d):
+    for j in range(numbers):
         for member in range(size):
             centroid[j] += members[member, j] / size
             magnitude = max(magnitude, abs(members[member, j]))
     spread = 0.0
     for member in range(size):
         distance = 0.0
-        for j in range(d):
+        for j in range(numbers):
             distance += (members[member, j] - centroid[j]) ** 2
         spread += distance
+    for j in range(heights.shape[0]):
+        spread += 2.0 * heights[j] * heights[j] * (size - commonest(members[:size, numbers + j]))
     blur = _EPSILON * 4.0 * (size + 1) * np.sqrt(d) * magnitude  # of the centroid itself
     slack = 1.0 + _EPSILON * 16.0 * (d + size)
     best, best_row, limit = np.inf, EMPTY - 1, np.inf
@@ -152,16 +173,19 @@ def nearest_to_all(pool, members, size):
     while True:
         if child < 0:
             leaf = -1 - child
-            leaf_distances(points, leaf, centroid, buffer)
+            leaf_distances(points, leaf, centroid, numbers, buffer)
             work += LEAF
             for i in range(filled[leaf]):
                 if buffer[i] <= limit:
                     total = 0.0
                     for member in range(size):
                         distance = 0.0
-                        for j in range(d):
+                        for j in range(numbers):
                             u = points[leaf, j, i] - members[member, j]
                             distance += u * u
+                        for j in range(heights.shape[0]):
+                            if points[leaf, numbers + j, i] != members[member, numbers + j]:
+                                distance = (distance + heights[j] * heights[j]) + heights[j] * heights[j]
                         total += distance
                     work += size
                     if total < best or (total == best and rows[leaf * LEAF + i] < best_row):
@@ -169,7 +193,7 @@ def nearest_to_all(pool, members, size):
                         room = max(best * slack - spread / slack, 0.0) / size
                         limit = (np.sqrt(room + 2.0 * blur * blur) + blur) ** 2 * slack + TINY
         else:
-            box_distances(low, high, child, centroid, bounds)
+            box_distances(low, high, child, centroid, numbers, bounds)
             work += FAN
             base = top
             for c in range(FAN):
@@ -187,17 +211,58 @@ def nearest_to_all(pool, members, size):
     return best_row
 
 
+@inlined
+def commonest(codes):
+    """Give how many of the codes are the commonest one."""
+    most = 0
+    for i in range(codes.shape[0]):
+        count = 0
+        for other in range(codes.shape[0]):
+            count += codes[i] == codes[other]
+        most = max(most, count)
+    return most
+
+
+@inner
+def farthest_from_vector(pool, vector):
+    """Give the live record farthest from a vector of all coordinates, the lowest row on ties.
+
+    With codes, every record is looked at: no box tells how far its categories are.
+    """
+    heights, starts, points = pool.heights, pool.starts, pool.points
+    if heights.shape[0] == 0:
+        row, _ = farthest(pool, vector)
+        return row
+    table = corner_distances(heights, starts, vector)
+    slack = rounding_of(vector.shape[0])
+    buffer = np.empty(LEAF)
+    best, best_row = -1.0, EMPTY
+    for leaf in range(points.shape[0]):
+        filled = pool.filled[leaf]
+        vector_distances(points[leaf], heights, starts, 0, filled, vector, table, buffer)
+        for i in range(filled):
+            if buffer[i] >= best / slack - TINY:
+                row = pool.rows[leaf * LEAF + i]
+                distance = full_distance(points[leaf], heights, starts, i, vector)
+                if distance > best or (distance == best and row < best_row):
+                    best, best_row = distance, row
+    pool.state[SPENT] += pool.state[REMAINING] * points.shape[1]
+    return best_row
+
+
 @inner
 def farthest(pool, point):
-    """Give the live record farthest from a point, the lowest row on ties, and its squared distance."""
+    """Give the live record farthest from a record's point, the lowest row on ties, and its squared distance."""
     d = point.shape[0]
+    heights = pool.heights
+    numbers = d - heights.shape[0]
     points, rows, filled = pool.points, pool.rows, pool.filled
     low, high, children, lowest, reach = pool.low, pool.high, pool.children, pool.lowest, pool.reach
     stack_bounds, stack = np.empty(STACK), np.empty(STACK, dtype=np.int64)
-    bounds, products, pulled = np.empty(FAN), np.empty(FAN), np.empty(FAN)
+    bounds, products, pulled, apart = np.empty(FAN), np.empty(FAN), np.empty(FAN), np.empty(FAN)
     buffer, centre = np.empty(LEAF), pool.centre
     square = 0.0
-    for j in range(d):
+    for j in range(numbers):
         square += (point[j] - centre[j]) * (point[j] - centre[j])
     # Records lie in a box and within the reach, a ball about the centre. For any pull >= 0,
     #   |x - q|² <= (1 + pull) reach + |q|² - (pull |x|² + 2 x·q),
@@ -215,7 +280,8 @@ def farthest(pool, point):
     while True:
         if child < 0:
             leaf = -1 - child
-            leaf_distances(points, leaf, point, buffer)
+            leaf_distances(points, leaf, point, numbers, buffer)
+            add_leaf_mismatches(points, heights, leaf, point, numbers, buffer)
             work += LEAF
             hits = 0
             for i in range(buffer.shape[0]):
@@ -226,12 +292,13 @@ def farthest(pool, point):
                         best, best_row = buffer[i], rows[leaf * LEAF + i]
         else:
             far_corners(low, high, child, point, centre, pull, bounds, products, pulled)
+            add_far_mismatches(low, high, heights, child, point, numbers, bounds, apart)
             work += 2 * FAN
             base = top
             for c in range(FAN):
                 slot = child * FAN + c
-                by_norm = (reach[slot] + square) * slack + TINY - products[c]
-                by_pull = ((1.0 + pull) * reach[slot] + square) * slack + TINY - pulled[c]
+                by_norm = (reach[slot] + square + apart[c]) * slack + TINY - products[c]
+                by_pull = ((1.0 + pull) * reach[slot] + square + apart[c]) * slack + TINY - pulled[c]
                 bound = min(bounds[c], by_norm, by_pull)
                 if (bound > best or (bound == best and lowest[slot] < best_row)) and lowest[slot] != EMPTY:
                     # Negated, because the stack keeps the least on top.
@@ -261,7 +328,7 @@ def far_corners(low, high, node, point, centre, pull, bounds, products, pulled):
         bounds[c] = 0.0
         products[c] = 0.0
         pulled[c] = 0.0
-    for j in range(point.shape[0]):
+    for j in range(centre.shape[0]):
         x, m = point[j], centre[j]
         q = x - m
         ideal = -q / pull if pull > 0.0 else 0.0
@@ -274,3 +341,18 @@ def far_corners(low, high, node, point, centre, pull, bounds, products, pulled):
             at = ideal if ideal > near else near
             at = at if at < far else far
             pulled[c] += at * (pull * at + 2.0 * q)
+
+
+@inlined
+def add_far_mismatches(low, high, heights, node, point, numbers, bounds, apart):  # OUT: bounds, apart
+    """Add what codes can add to the squared distance of a box's records to `bounds`; give that by itself, too."""
+    width = low.shape[2]
+    for c in range(width):
+        apart[c] = 0.0
+    for j in range(heights.shape[0]):
+        code, square = point[numbers + j], heights[j] * heights[j]
+        for c in range(width):
+            same = low[node, numbers + j, c] == code and high[node, numbers + j, c] == code
+            u = 0.0 if same else square
+            bounds[c] = (bounds[c] + u) + u
+            apart[c] += u + u

@@ -15,7 +15,7 @@ def extended_groups(pool, order, k, gamma, budget, state, members, closest, labe
     """Form groups of k to 2k - 1 records while k remain or one is unfinished, and the budget lasts.
 
     `order` lists the rows, farthest from the whole file's centroid first, and `state` holds the place
-    REACHED in it; `members` (2k, d) are the coordinates of the group that is growing.
+    REACHED in it; `members` (2k, d) are the entries of the group that is growing.
     """
     near_rows = np.empty(max(k - 1, 2), dtype=np.int64)
     near_distances = np.empty(max(k - 1, 2))

@@ -24,12 +24,12 @@ def group_block(plan: Plan, known: Known, table: Table, check: Callable[[], None
     """Group the records of a block; groups are numbered by lowest row."""
     points = known.space.place(table)
     partition = plan.grouping.on(points, plan.names)
-    columns = points.coordinates
-    labels = checked_groups(partition(columns.T, plan.k, progress=lambda *_: check()), columns, plan.k)
+    labels = partition(points.records, plan.k, progress=lambda *_: check())
+    labels = checked_groups(labels, points.records.entries, plan.k)
     how = plan.recipe.refine
     if how.effort is not None:
         labels = refine(
-            columns.T, labels, plan.k, effort=how.effort, seed=how.seed, n_jobs=1, progress=lambda *_: check()
+            points.records, labels, plan.k, effort=how.effort, seed=how.seed, n_jobs=1, progress=lambda *_: check()
         ).labels
     return labels
 

@@ -48,6 +48,7 @@ from microagg.io import frames
 from microagg.io.batches import Batches
 from microagg.io.scratch import private_folder, put_in_place
 from microagg.kinds import Facts
+from microagg.prepare.embedding import Space
 from microagg.prepare.patterns import Patterns, PatternsSeen
 from microagg.progress import Progress, tell
 
@@ -95,10 +96,10 @@ def run(
             tallies, node_sizes, patterns = stages.number_pieces(plan)
             known = stages.find_constants(plan, tallies)
             most = max(plan.max_block, min(_REGION, n // (_TASKS_EACH * workers)))
-            node_sizes, blocks, level = stages.cut(plan, node_sizes, most)
+            node_sizes, blocks, level = stages.cut(plan, known.space, node_sizes, most)
             nodes = set(zip(node_sizes, blocks, strict=True))
             largest = max(_largest_block(*node, plan.k, plan.max_block) for node in nodes)
-            plan = replace(plan, grouping=plan.grouping.searching(largest, known.space.width))
+            plan = replace(plan, grouping=plan.grouping.searching(largest, known.space.n_entries, known.space.n_codes))
             settled = Settled(plan, known, plan.with_dictionaries(file.schema))
             figures, n_regions = stages.mask(settled, node_sizes, blocks, level, most)
             known = stages.take_turns(settled, n_regions)
@@ -287,7 +288,7 @@ class _Stages:
         self.each_part(_tasks.place_part)
         return known
 
-    def cut(self, plan: Plan, sizes: list[int], most: int) -> tuple[list[int], list[int], int]:
+    def cut(self, plan: Plan, space: Space, sizes: list[int], most: int) -> tuple[list[int], list[int], int]:
         """Cut nodes until none that is to be several blocks has more than `most` records.
 
         Returns the sizes of the nodes, the blocks to make of each, and the level on which they are all there.
@@ -304,7 +305,7 @@ class _Stages:
             self.forget(f"nodes-{level - 1}-*")
             if not opened:
                 return sizes, blocks, level
-            columns = self._to_cut(level, np.array([sizes[node] for node in opened]))
+            columns = self._to_cut(level, space, np.array([sizes[node] for node in opened]))
             lower = [lower_part.py_func(sizes[node], blocks[node], k, max_block) for node in opened]
             keys, taken = self._select(level, slots, columns, np.array(lower))
             level += 1
@@ -322,13 +323,13 @@ class _Stages:
                 blocks.append(blocks[node] - blocks[node] // 2)
                 sizes[node], blocks[node] = size, blocks[node] // 2
 
-    def _to_cut(self, level: int, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Give the coordinate by which each open node is cut."""
+    def _to_cut(self, level: int, space: Space, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Give the entry by which each open node is cut."""
         parts = list(self.found(f"extremes-{level}"))
         lows, highs = np.min([part["lowest"] for part in parts], 0), np.max([part["highest"] for part in parts], 0)
         at_lows = np.sum([np.where(part["lowest"] == lows, part["at_lowest"], 0) for part in parts], axis=0)
         at_highs = np.sum([np.where(part["highest"] == highs, part["at_highest"], 0) for part in parts], axis=0)
-        return widest_to_cut(lows, highs, np.maximum(at_lows, at_highs), sizes)
+        return widest_to_cut(highs - lows, space.cut_scales, np.maximum(at_lows, at_highs), sizes)
 
     def _select(
         self, level: int, slots: NDArray[np.int64], columns: NDArray[np.int64], ranks: NDArray[np.int64]
@@ -374,7 +375,7 @@ class _Stages:
         region_sizes = np.add.reduceat(sizes, bounds[:-1])
         keep_object(self.folder, "settled", settled)
         keep(self.folder, "regions", bounds=bounds, sizes=sizes, blocks=blocks)
-        self.forget("coordinates-*")
+        self.forget("entries-*")
         self.each_part(_regions.scatter_part, level)
         self.forget("columns-*")
         ends = [matrix_of(self.folder, f"ends-{part}")[bounds] for part in range(len(self.sizes))]

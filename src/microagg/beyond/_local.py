@@ -76,7 +76,8 @@ def run(
     tallies, pieces, patterns = _ingest(file, plan, store, looked, progress)
     known = _known(plan, store, tallies)
     blocks = _blocks(plan, known, store, room, pieces, n_jobs)
-    plan = replace(plan, grouping=plan.grouping.searching(max(rows.size for rows in blocks), known.space.width))
+    largest = max(rows.size for rows in blocks)
+    plan = replace(plan, grouping=plan.grouping.searching(largest, known.space.n_entries, known.space.n_codes))
     labels = room.array((n,), np.int32) if plan.by_turns else None
     figures = _group(plan, known, store, blocks, labels, n_jobs, progress)
     if labels is not None:
@@ -149,19 +150,16 @@ def _blocks(
     plan: Plan, known: Known, store: Store, room: Scratch, pieces: Labels, n_jobs: int
 ) -> list[NDArray[np.int64]]:
     """List the rows of each block."""
-    width = known.space.width
-    coordinates = room.array((width, store.n_records), np.float64)
+    entries = room.array((known.space.n_entries, store.n_records), np.float64)
 
     def place(rows: slice, check: Callable[[], None]) -> None:
         check()
-        coordinates[:, rows] = known.space.place(plan.table(store.all_cells(rows))).coordinates
+        entries[:, rows] = known.space.place(plan.table(store.all_cells(rows))).records.entries
 
     in_parallel(place, list(store.chunks()), n_jobs)
-    blocks = []
+    blocks, scales = [], known.space.cut_scales
     for rows in rows_of(pieces):
-        blocks += median_pieces(
-            coordinates, np.zeros(width), np.ones(width), plan.max_block, plan.k, rows=rows, n_jobs=n_jobs
-        )
+        blocks += median_pieces(entries, scales, plan.max_block, plan.k, rows=rows, n_jobs=n_jobs)
     return blocks
 
 

@@ -54,8 +54,7 @@ def mask_region(folder: Path, region: int) -> None:
     first, last = int(regions["bounds"][region]), int(regions["bounds"][region + 1])
     cells, rows, nodes = _gathered(folder, first, last)
     table = plan.table(cells)
-    coordinates = known.space.place(table).coordinates
-    width = coordinates.shape[0]
+    entries, scales = known.space.place(table).records.entries, known.space.cut_scales
     labels = np.empty(rows.size, dtype=np.int64)
     order = np.argsort(nodes, kind="stable")
     figures: list[Figures] = []
@@ -63,15 +62,8 @@ def mask_region(folder: Path, region: int) -> None:
     for node in range(first, last):
         own = order[start : start + regions["sizes"][node]]
         start += own.size
-        cuts = median_pieces(
-            coordinates,
-            np.zeros(width),
-            np.ones(width),
-            plan.max_block,
-            plan.k,
-            rows=own,
-            blocks=int(regions["blocks"][node]),
-        )
+        blocks = int(regions["blocks"][node])
+        cuts = median_pieces(entries, scales, plan.max_block, plan.k, rows=own, blocks=blocks)
         for block in cuts:
             part = table.take(block)
             groups = group_block(plan, known, part, lambda: None)

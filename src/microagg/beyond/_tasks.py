@@ -133,23 +133,23 @@ def place_part(folder: Path, part: int) -> None:
     """Place the records of this part in space."""
     plan, known = object_of(folder, "coded"), object_of(folder, "known")
     table = plan.table(cells_in(folder, "columns", part))
-    keep_matrix(folder, f"coordinates-{part}", known.space.place(table).coordinates)
+    keep_matrix(folder, f"entries-{part}", known.space.place(table).records.entries)
 
 
 def cut_part(folder: Path, part: int, level: int) -> None:
     """Send each record to its node on this level; give the extremes of the nodes that are to be cut.
 
     `cuts-LEVEL` holds, for each node of the level above, its slot among those that were cut (-1: none), and for
-    each slot the coordinate, the key of the last record of the lower part, the number of the upper part, and how many
+    each slot the entry, the key of the last record of the lower part, the number of the upper part, and how many
     records with just that key each part sends to the lower one; and the slots of the nodes of this level.
     """
-    coordinates = matrix_of(folder, f"coordinates-{part}")
+    entries = matrix_of(folder, f"entries-{part}")
     if level == 0:
         nodes = kept(folder, f"pieces-{part}")["numbers"][matrix_of(folder, f"codes-{part}")]
     else:
         nodes = np.array(matrix_of(folder, f"nodes-{level - 1}-{part}"))
         cuts = kept(folder, f"cuts-{level}")
-        rows, slots, keys = _keys(coordinates, nodes, cuts["slots"], cuts["columns"])
+        rows, slots, keys = _keys(entries, nodes, cuts["slots"], cuts["columns"])
         cut = cuts["keys"][slots]
         upper = keys > cut
         equal = np.flatnonzero(keys == cut)
@@ -161,11 +161,11 @@ def cut_part(folder: Path, part: int, level: int) -> None:
     rows = np.flatnonzero(slots[nodes] >= 0)
     order = rows[np.argsort(slots[nodes[rows]], kind="stable")]
     present, starts, sizes = np.unique(slots[nodes[order]], return_index=True, return_counts=True)
-    shape = coordinates.shape[0], n_open
+    shape = entries.shape[0], n_open
     lowest, highest = np.full(shape, np.inf), np.full(shape, -np.inf)
     at_lowest, at_highest = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-    for j in range(coordinates.shape[0] if order.size else 0):
-        values = coordinates[j][order]
+    for j in range(entries.shape[0] if order.size else 0):
+        values = entries[j][order]
         low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
         lowest[j, present], highest[j, present] = low, high
         at_lowest[j, present] = np.add.reduceat((values == np.repeat(low, sizes)).astype(np.int64), starts)
@@ -182,10 +182,10 @@ def cut_part(folder: Path, part: int, level: int) -> None:
 
 def count_part(folder: Path, part: int, level: int, turn: int) -> None:
     """Count the records of each open node by the next bits of their keys, where the bits before are the cut's."""
-    coordinates = matrix_of(folder, f"coordinates-{part}")
+    entries = matrix_of(folder, f"entries-{part}")
     nodes = matrix_of(folder, f"nodes-{level}-{part}")
     sought = kept(folder, f"sought-{level}-{turn}")
-    _, slots, keys = _keys(coordinates, nodes, sought["slots"], sought["columns"])
+    _, slots, keys = _keys(entries, nodes, sought["slots"], sought["columns"])
     below = 64 - sum(WIDTHS[: turn + 1])
     digits = keys >> np.uint64(below)
     if turn > 0:
@@ -199,19 +199,19 @@ def count_part(folder: Path, part: int, level: int, turn: int) -> None:
 
 
 def _keys(
-    coordinates: NDArray[np.float64],
+    entries: NDArray[np.float64],
     nodes: NDArray[np.int32],
     slots_of_nodes: NDArray[np.int64],
     columns_of_slots: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
-    """Give the rows in open nodes, their slots, and their node's coordinate as integers of the same order."""
+    """Give the rows in open nodes, their slots, and their node's entry as integers of the same order."""
     slots = slots_of_nodes[nodes]
     rows = np.flatnonzero(slots >= 0)
     slots = slots[rows]
     keys = np.empty(rows.size)
     for j in np.unique(columns_of_slots):
         mine = columns_of_slots[slots] == j
-        keys[mine] = coordinates[j, rows[mine]]
+        keys[mine] = entries[j, rows[mine]]
     bits = (keys + 0.0).view(np.uint64)  # + 0.0: no negative zero
     sign = np.uint64(1 << 63)
     return rows, slots, np.where(bits & sign, ~bits, bits | sign)

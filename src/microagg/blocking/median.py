@@ -25,8 +25,7 @@ def median_blocks(columns: NDArray[np.float64], max_block: Any, k: Any, *, n_job
     Sizes are multiples of k but for one block, so that microaggregation leaves no records over; `max_block` is
     rounded down to such a multiple.
     """
-    d = columns.shape[0]
-    return labels_of_ranges(*median_ranges(columns, np.zeros(d), np.ones(d), max_block, k, n_jobs=n_jobs))
+    return labels_of_ranges(*median_ranges(columns, np.ones(columns.shape[0]), max_block, k, n_jobs=n_jobs))
 
 
 def blocks_needed(n: int, max_block: int, k: int) -> int:
@@ -36,8 +35,7 @@ def blocks_needed(n: int, max_block: int, k: int) -> int:
 
 def median_pieces(
     columns: NDArray[np.float64],
-    offsets: NDArray[np.float64],
-    units: NDArray[np.float64],
+    scales: NDArray[np.float64],
     max_block: int,
     k: int,
     *,
@@ -48,14 +46,13 @@ def median_pieces(
     """List the rows of each block of some rows, in order; see `median_ranges`."""
     if (blocks_needed(rows.size, max_block, k) if blocks is None else blocks) == 1:
         return [rows]
-    order, ends = median_ranges(columns, offsets, units, max_block, k, rows=rows, blocks=blocks, n_jobs=n_jobs)
+    order, ends = median_ranges(columns, scales, max_block, k, rows=rows, blocks=blocks, n_jobs=n_jobs)
     return [np.sort(block) for block in np.split(order, np.flatnonzero(ends)[:-1] + 1)]
 
 
 def median_ranges(
     columns: NDArray[np.float64],
-    offsets: NDArray[np.float64],
-    units: NDArray[np.float64],
+    scales: NDArray[np.float64],
     max_block: Any,
     k: Any,
     *,
@@ -65,8 +62,8 @@ def median_ranges(
 ) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
     """Give the rows in an order in which each block is a range, and where blocks end (1).
 
-    A column counts as (x - offset) / unit. `columns` may lie in a file that is mapped into memory; with `rows`,
-    only those are cut; `blocks` is how many to make of them, if a larger cut has settled that.
+    A column is as wide as its range times its scale. `columns` may lie in a file that is mapped into memory; with
+    `rows`, only those are cut; `blocks` is how many to make of them, if a larger cut has settled that.
     """
     n = columns.shape[1] if rows is None else rows.size
     max_block, k = check_block_size(max_block, k, n)
@@ -81,7 +78,7 @@ def median_ranges(
         stack[0] = node
         height = 1
         while height > 0:  # Python regains control between slices
-            height = medians(columns, offsets, units, k, max_block, height, budget, order, keys, stack, ends)
+            height = medians(columns, scales, k, max_block, height, budget, order, keys, stack, ends)
             check()
             if once:
                 break

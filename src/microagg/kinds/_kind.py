@@ -139,14 +139,25 @@ def _added(one: Labels, other: Labels) -> Labels:
     return np.asarray(np.pad(one, (0, longest - one.size)) + np.pad(other, (0, longest - other.size)))
 
 
+class Corners(NamedTuple):
+    """The places of categories: one coordinate each, of which a record has one that is not 0."""
+
+    categories: int
+    height: float  # that one coordinate
+
+
 class Block(ABC):
-    """The coordinates of one column, by constants of the whole file: other records can be placed by the same."""
+    """The place of one column in space, by constants of the whole file: other records can be placed by the same.
+
+    A block has numbers, each a coordinate; or, where it has `corners`, a code for each of them.
+    """
 
     width: int
+    corners: tuple[Corners, ...] = ()
 
     @abstractmethod
     def place(self, cells: Cells, placed: Values) -> None:
-        """Write the coordinates of some cells into `placed` (width, n), which is zero."""
+        """Write the numbers or codes of some cells into `placed` (width, n), which is zero."""
 
 
 @dataclass(frozen=True)

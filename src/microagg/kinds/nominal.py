@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.modes import settle_in_turn
-from microagg.kinds._kind import Block, Cells, Facts, Kind, Labels, Rule, States, Values
+from microagg.kinds._kind import Block, Cells, Corners, Facts, Kind, Labels, Rule, States, Values
 from microagg.kinds.number import NumberBlock
 from microagg.moments import Sums
 
@@ -59,18 +59,18 @@ class NominalBlock(Block):
             return
         shares = counts / counts.sum()
         spread = 1.0 - float((shares**2).sum())
-        self._height = np.sqrt(importance) * (1.0 / np.sqrt(spread) if scale == "standard" else _RANGE_HEIGHT)
-        self.width = counts.size
+        height = np.sqrt(importance) * (1.0 / np.sqrt(spread) if scale == "standard" else _RANGE_HEIGHT)
+        self.width = 1
+        self.corners = (Corners(counts.size, float(height)),)
 
     def place(self, cells: Cells, placed: Values) -> None:
-        """Write the coordinates of some cells into `placed` (width, n); a category that the file lacks has none."""
+        """Write the number or code of some cells into `placed` (1, n); a category that the file lacks is -1."""
         numbers, lacking = known_numbers(cells, self._n_codes, self._places.size)
         places = np.where(lacking, -1, self._places[numbers])
         if self._two is not None:
             self._two.place(Cells(places.astype(np.float64)), placed)
             return
-        rows = np.flatnonzero(places >= 0)
-        placed[places[rows], rows] = self._height
+        placed[0] = places
 
 
 class Offers(NamedTuple):

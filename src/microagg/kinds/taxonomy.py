@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kinds._kind import Block, Cells, Facts, Labels, Values
+from microagg.kinds._kind import Block, Cells, Corners, Facts, Labels, Values
 from microagg.kinds.nominal import Nominal, counts_of_numbers, known_numbers
 
 
@@ -25,19 +25,17 @@ class TaxonomyBlock(Block):
             spread += 1.0 - float((shares**2).sum())
             self._places.append(places)
         size = 1.0 / spread if scale == "standard" and spread > 0 else 0.5 / len(self._levels)
-        self._height = float(np.sqrt(importance * size))
-        self.width = sum(places.size for places in self._places)
+        height = float(np.sqrt(importance * size))
+        self.corners = tuple(Corners(places.size, height) for places in self._places)
+        self.width = len(self.corners)
 
     def place(self, cells: Cells, placed: Values) -> None:
-        """Write the coordinates of some cells into `placed` (width, n), which is zero."""
+        """Write the code of each level into `placed` (width, n); an ancestor that the file lacks is -1."""
         numbers, lacking = known_numbers(cells, self._n_codes, self._levels.shape[1])
-        first = 0
-        for level, places in zip(self._levels, self._places, strict=True):
+        for number, (level, places) in enumerate(zip(self._levels, self._places, strict=True)):
             own = level[numbers]
             at = np.minimum(np.searchsorted(places, own), places.size - 1)
-            rows = np.flatnonzero((places[at] == own) & ~lacking)
-            placed[first + at[rows], rows] = self._height
-            first += places.size
+            placed[number] = np.where((places[at] == own) & ~lacking, at, -1)
 
 
 def _of_numbers(kin: NDArray[np.int64], n_codes: int, n_numbers: int) -> NDArray[np.int64]:

@@ -24,6 +24,8 @@ class Method:
         Its own options, each with its meaning.
     per_column : bool
         Whether it groups each column on its own, so that k holds for each column but not for whole records.
+    takes_codes : bool
+        Whether X may be `Records`, in which a category is one entry; else it is a matrix of all coordinates.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Method:
     said: str
     options: Mapping[str, str] = field(default_factory=dict)
     per_column: bool = False
+    takes_codes: bool = False
 
     @property
     def defaults(self) -> dict[str, Any]:

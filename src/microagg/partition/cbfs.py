@@ -4,19 +4,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microagg._kernels.groups import place_each_leftover
-from microagg.checks import matrix_and_k
+from microagg._kernels.records import Records
 from microagg.partition._method import SEARCH, Method
-from microagg.partition._run import Run
+from microagg.partition._run import Run, records_and_k
 from microagg.progress import Progress
 
 
-def cbfs(X: ArrayLike, k: int, *, search: str = "auto", progress: Progress | None = None) -> NDArray[np.int64]:
+def cbfs(
+    X: ArrayLike | Records, k: int, *, search: str = "auto", progress: Progress | None = None
+) -> NDArray[np.int64]:
     """Label each record of X (n, d) with its group by CBFS."""
-    columns, k = matrix_and_k(X, k)
-    run = Run(columns, search, progress)
+    records, k = records_and_k(X, k)
+    run = Run(records, search, progress)
     run.form_groups_from_outside(k, least=k, paired=False)
-    place_each_leftover(columns, run.labels)
+    place_each_leftover(*records, run.labels)
     return run.finish()
 
 
-METHOD = Method("cbfs", cbfs, "groups of k, each around the record farthest from the centroid", SEARCH)
+METHOD = Method(
+    "cbfs", cbfs, "groups of k, each around the record farthest from the centroid", SEARCH, takes_codes=True
+)

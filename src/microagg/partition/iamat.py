@@ -5,20 +5,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg._kernels.brute import squared_distances
 from microagg._kernels.groups import FINISHED, SIZE, group_rest, new_state, place_each_leftover
 from microagg._kernels.iamat import interacting_groups
+from microagg._kernels.records import Records, squared_distances
 from microagg._kernels.sums import exact_sum, exact_sums
-from microagg.checks import check_matrix, check_option, matrix_and_k
+from microagg.checks import check_matrix, check_option
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.partition._method import SEARCH, Method
 from microagg.partition._outside import from_outside
-from microagg.partition._run import SLICE, Run
+from microagg.partition._run import SLICE, Run, records_and_k
 from microagg.progress import Progress
 
 
 def iamat(
-    X: ArrayLike,
+    X: ArrayLike | Records,
     k: int,
     *,
     centroid: str = "fixed",
@@ -33,18 +33,18 @@ def iamat(
     """
     check_option("centroid", centroid, ("fixed", "moving"))
     check_option("sizes", sizes, ("fixed", "variable"))
-    columns, k = matrix_and_k(X, k)
-    run = Run(columns, search, progress)
-    order = from_outside(columns) if centroid == "fixed" else np.empty(0, dtype=np.int64)
+    records, k = records_and_k(X, k)
+    run = Run(records, search, progress)
+    order = from_outside(records) if centroid == "fixed" else np.empty(0, dtype=np.int64)
     state = new_state()
-    members = np.empty((2 * k, columns.shape[0]))
+    members = np.empty((2 * k, records.entries.shape[0]))
     totals = np.empty(run.n)
     while run.remaining >= k or state[SIZE] > 0:
         variable = sizes == "variable"
         interacting_groups(run.pool, run.shell, order, k, variable, SLICE, state, members, totals, run.labels)
         run.pause()
     if sizes == "variable":
-        place_each_leftover(columns, run.labels)
+        place_each_leftover(*records, run.labels)
     else:
         group_rest(state[FINISHED] - 1, run.labels)
     return run.finish()
@@ -165,4 +165,5 @@ METHOD = Method(
         "sizes": "fixed: k records to a group; variable: up to 2k - 1",
         **SEARCH,
     },
+    takes_codes=True,
 )

@@ -5,18 +5,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg._kernels.groups import FINISHED, group_rest, new_state, place_leftovers_together
 from microagg._kernels.maximum_distance import BEST, pairs_of_groups
-from microagg.checks import matrix_and_k
+from microagg._kernels.records import Records
 from microagg.partition._method import SEARCH, Method
-from microagg.partition._run import SLICE, Run
+from microagg.partition._run import SLICE, Run, records_and_k
 from microagg.progress import Progress
 
 
 def maximum_distance(
-    X: ArrayLike, k: int, *, search: str = "auto", progress: Progress | None = None
+    X: ArrayLike | Records, k: int, *, search: str = "auto", progress: Progress | None = None
 ) -> NDArray[np.int64]:
     """Label each record of X (n, d) with its group by MaximumDistance."""
-    columns, k = matrix_and_k(X, k)
-    run = Run(columns, search, progress)
+    records, k = records_and_k(X, k)
+    run = Run(records, search, progress)
     partner = np.full(run.n, -1)
     reach = np.full(run.n, np.inf)
     state = new_state()
@@ -27,8 +27,10 @@ def maximum_distance(
     if run.remaining >= k:
         group_rest(state[FINISHED], run.labels)
     elif run.remaining > 0:
-        place_leftovers_together(columns, run.pool.sums / run.remaining, run.labels)
+        place_leftovers_together(*records, run.pool.sums / run.remaining, run.labels)
     return run.finish()
 
 
-METHOD = Method("maximum-distance", maximum_distance, "groups around the two most distant records", SEARCH)
+METHOD = Method(
+    "maximum-distance", maximum_distance, "groups around the two most distant records", SEARCH, takes_codes=True
+)

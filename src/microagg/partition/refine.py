@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microagg._kernels.groups import number_groups
-from microagg._kernels.refine import NEXT, SWEEPS_DONE, MovableGroups, anneal, lay_out, neighbours
+from microagg._kernels.records import Records, take
+from microagg._kernels.refine import NEXT, SWEEPS_DONE, MovableGroups, anneal, lay_out, movable, neighbours
 from microagg._kernels.sums import exact_sum, group_means
-from microagg._kernels.tree import rows_by_leaf, tree_of
-from microagg.checks import check_between, check_jobs, check_labels, check_option, check_whole, matrix_and_k
+from microagg._kernels.tree import rows_by_leaf, tree_of_records
+from microagg.checks import check_between, check_jobs, check_labels, check_option, check_whole
 from microagg.errors import InvalidParameter
 from microagg.parallel import in_parallel
+from microagg.partition._run import records_and_k
 from microagg.progress import Progress, tell
 
 EFFORTS = {"fast": (4000, 4_000_000, 16), "thorough": (80_000, 400_000_000, 2000)}
@@ -70,7 +72,7 @@ class Refinement:
 
 
 def refine(
-    X: ArrayLike,
+    X: ArrayLike | Records,
     labels: ArrayLike,
     k: int,
     *,
@@ -120,8 +122,8 @@ def refine(
     >>> ma.information_loss(X, ma.refine(X, labels, k=5).labels).percent < ma.information_loss(X, labels).percent
     True
     """
-    columns, k = matrix_and_k(X, k)
-    d, n = columns.shape
+    records, k = records_and_k(X, k)
+    d, n = records.entries.shape
     given = check_labels(labels, n, d)
     if given.ndim == 2 or np.bincount(given).min() < k:
         raise InvalidParameter(f"labels must put each record into one group of at least k={k}. Pass such a partition.")
@@ -132,11 +134,11 @@ def refine(
         time_limit = check_between("time_limit", time_limit, 0.0, 1e9, "It is a number of seconds.")
     threads = check_jobs(n_jobs)
     began = time.monotonic()
-    before = _error(columns, given)
+    before = _error(records, given)
     if n < 2 * k or before == 0.0:  # one group, or nothing to gain
         number_groups(given)
         return Refinement(given, before, before, 0, None, seed)
-    search = _Search(columns, given, k, sizes == "variable", seed, threads)
+    search = _Search(records, given, k, sizes == "variable", seed, threads)
     if time_limit is not None and effort == "thorough":
         seconds = _RESERVE * (time_limit - (time.monotonic() - began))
         moves = max(n, int(seconds * search.speed() * min(threads, _REHEATS)) // n * n)
@@ -145,7 +147,7 @@ def refine(
     if stop_after is not None:
         rounds = _until(rounds, stop_after)
     best, stopped = search.run(rounds, deadline, stop_after, progress)
-    after = _error(columns, best)
+    after = _error(records, best)
     if after >= before:
         best, after = given, before
     number_groups(best)
@@ -161,15 +163,26 @@ def check_effort(effort: Any, n: int) -> int:
     return max(check_whole("effort", effort, 1, None, "Or pass 'fast' or 'thorough'.") // n, 1) * n
 
 
-def _error(columns: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
+def _error(records: Records, labels: NDArray[np.int64]) -> float:
     """Give the squared error of a partition, summed exactly."""
-    return exact_sum(_errors(columns, labels))
+    return exact_sum(_errors(records, labels))
 
 
-def _errors(columns: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
+def _errors(records: Records, labels: NDArray[np.int64]) -> NDArray[np.float64]:
     """Give each record's squared distance from its group's mean."""
-    means = group_means(columns, labels, int(labels.max()) + 1)
-    return np.asarray(sum((column - mean[labels]) ** 2 for column, mean in zip(columns, means, strict=True)))
+    numbers = records.entries[: records.starts[0]]
+    means = group_means(numbers, labels, int(labels.max()) + 1)
+    errors = np.asarray(sum((column - mean[labels]) ** 2 for column, mean in zip(numbers, means, strict=True)))
+    sizes = np.bincount(labels)
+    for height, count, codes in zip(
+        records.heights, np.diff(records.starts), records.entries[records.starts[0] :], strict=True
+    ):
+        of_pair, members = np.unique(labels * count + codes.astype(np.int64), return_inverse=True)
+        counts = np.bincount(members)
+        shares = counts / sizes[of_pair // count]
+        alike = np.bincount(of_pair // count, weights=shares**2)
+        errors += height**2 * ((1.0 - 2.0 * shares[members]) + alike[labels])
+    return errors
 
 
 class _Round(NamedTuple):
@@ -218,16 +231,16 @@ class _Search:
 
     def __init__(
         self,
-        columns: NDArray[np.float64],
+        records: Records,
         labels: NDArray[np.int64],
         k: int,
         variable: bool,
         seed: int,
         threads: int,
     ) -> None:
-        n = columns.shape[1]
+        n = records.entries.shape[1]
         self.k, self.variable, self.seed, self.threads = k, variable, seed, threads
-        pool = tree_of(columns)
+        pool = tree_of_records(records)
         self.order = rows_by_leaf(pool)
         position = np.empty(n, dtype=np.int64)
         position[self.order] = np.arange(n)
@@ -237,16 +250,16 @@ class _Search:
         def look(start: int, check: Callable[[], None]) -> None:
             check()
             stop = min(start + 10_000, n)
-            neighbours(pool, columns, self.order, position, start, stop, self.near, self.scale)
+            neighbours(pool, records.entries, self.order, position, start, stop, self.near, self.scale)
 
         in_parallel(look, range(0, n, 10_000), threads)
-        self.columns = columns[:, self.order]
-        self.points = np.ascontiguousarray(self.columns.T)
+        self.records = take(records, self.order)
+        self.movable = movable(self.records)
         self.labels = labels[self.order]
 
     def speed(self) -> float:
         """Give the moves offered in a second by one thread, from a trial whose result is thrown away."""
-        groups = lay_out(self.points, self.labels, self.k)
+        groups = lay_out(self.movable, self.labels, self.k)
         counter = np.array(1, dtype=np.uint64)
         self._anneal(10**6, 1.0, 1000, counter, groups)  # compiles
         done, began = 0, time.monotonic()
@@ -301,7 +314,7 @@ class _Search:
     ) -> NDArray[np.int64]:
         """Anneal once, as far as the limit of this run and the deadline allow; enter the moves in `done`."""
         n = self.labels.size
-        groups = lay_out(self.points, start, self.k)
+        groups = lay_out(self.movable, start, self.k)
         search, number = divmod(number, _ROUNDS + 1)
         stream = ((self.seed * (_ROUNDS + 1) + number) * _STARTS + run + (search << 40)) * 0xD1342543DE82EF95
         counter = np.array(stream % 2**64, dtype=np.uint64)
@@ -323,7 +336,7 @@ class _Search:
         groups: MovableGroups,
         cold: float = _COLD,
     ) -> None:
-        anneal(self.points, self.k, self.variable, self.near, self.scale, hot, cold, sweeps, budget, counter, groups)
+        anneal(self.movable, self.k, self.variable, self.near, self.scale, hot, cold, sweeps, budget, counter, groups)
 
     def _settle(self, groups: MovableGroups, counter: NDArray[np.uint64]) -> None:
         """Make what moves lower the error, at the end of any schedule."""
@@ -337,7 +350,7 @@ class _Search:
         from scipy.sparse import coo_array  # no need of it for a fast search
         from scipy.sparse.csgraph import connected_components
 
-        errors = [_errors(self.columns, labels) for labels in partitions]
+        errors = [_errors(self.records, labels) for labels in partitions]
         by_error = sorted(range(len(partitions)), key=lambda number: (exact_sum(errors[number]), number))
         best, error = partitions[by_error[0]], errors[by_error[0]]
         for number in by_error[1:]:
@@ -350,5 +363,5 @@ class _Search:
             taken = gain[part] > 1e-9 * np.bincount(part, error, n_parts)[part]
             if taken.any():
                 best = np.unique(np.where(taken, n_best + labels, best), return_inverse=True)[1]
-                error = _errors(self.columns, best)
+                error = _errors(self.records, best)
         return best

@@ -6,17 +6,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microagg._kernels.groups import SIZE, new_state, place_each_leftover
+from microagg._kernels.records import Records
 from microagg._kernels.vmdav import extended_groups
-from microagg.checks import matrix_and_k
 from microagg.errors import InvalidParameter
 from microagg.partition._method import SEARCH, Method
 from microagg.partition._outside import from_outside
-from microagg.partition._run import SLICE, Run
+from microagg.partition._run import SLICE, Run, records_and_k
 from microagg.progress import Progress
 
 
 def vmdav(
-    X: ArrayLike, k: int, *, gamma: Any = 0.2, search: str = "auto", progress: Progress | None = None
+    X: ArrayLike | Records, k: int, *, gamma: Any = 0.2, search: str = "auto", progress: Progress | None = None
 ) -> NDArray[np.int64]:
     """Label each record of X (n, d) with its group by V-MDAV.
 
@@ -28,16 +28,16 @@ def vmdav(
         raise InvalidParameter(
             f"gamma={shown} must be a number of 0 or more. Pass 0.2 (scattered) or 1.1 (clustered).", parameter="gamma"
         )
-    columns, k = matrix_and_k(X, k)
-    run = Run(columns, search, progress)
-    order = from_outside(columns)
+    records, k = records_and_k(X, k)
+    run = Run(records, search, progress)
+    order = from_outside(records)
     state = new_state()
-    members = np.empty((2 * k, columns.shape[0]))
+    members = np.empty((2 * k, records.entries.shape[0]))
     closest = np.empty(run.n)
     while run.remaining >= k or state[SIZE] > 0:
         extended_groups(run.pool, order, k, float(gamma), SLICE, state, members, closest, run.labels)
         run.pause()
-    place_each_leftover(columns, run.labels)
+    place_each_leftover(*records, run.labels)
     return run.finish()
 
 
@@ -46,4 +46,5 @@ METHOD = Method(
     vmdav,
     "groups of k to 2k − 1, extended while a record has no nearer company",
     {"gamma": "how readily a group takes one more record", **SEARCH},
+    takes_codes=True,
 )

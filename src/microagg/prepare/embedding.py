@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg._kernels.records import Records, coordinates
 from microagg.checks import check_option
 from microagg.kinds import Block, Facts
 from microagg.parallel import in_parallel
@@ -20,23 +22,34 @@ class Points:
 
     Attributes
     ----------
-    coordinates : array of shape (D, n)
-    owners : array of shape (D,)
-        The column, by number, that each coordinate belongs to.
+    records : Records
+        Numbers and codes: a category is one entry, however many coordinates it stands for.
+    entry_owners : array
+        The column, by number, that each entry belongs to; -1 for a 0 that belongs to none.
     """
 
-    coordinates: NDArray[np.float64]
-    owners: NDArray[np.int64]
+    records: Records
+    entry_owners: NDArray[np.int64]
 
-    def of_columns(self, columns: list[int]) -> NDArray[np.float64]:
-        """Give the coordinates of some columns."""
-        wanted = np.isin(self.owners, columns)
-        return self.coordinates if wanted.all() else self.coordinates[wanted]
+    @cached_property
+    def coordinates(self) -> NDArray[np.float64]:
+        """All coordinates, (D, n): made when they are first asked for."""
+        return coordinates(self.records)
+
+    @cached_property
+    def owners(self) -> NDArray[np.int64]:
+        """The column, by number, that each coordinate belongs to, (D,)."""
+        widths = np.ones(self.entry_owners.size, dtype=np.int64)
+        widths[self.records.starts[0] :] = np.diff(self.records.starts)
+        return np.repeat(self.entry_owners, widths)
 
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """Where records lie, by constants of a whole file; `blocks` are those of its columns."""
+    """Where records lie, by constants of a whole file; `blocks` are those of its columns.
+
+    A record's entries are the numbers of all columns, then their codes; at least one number, if only a 0.
+    """
 
     blocks: tuple[Block, ...]
 
@@ -48,27 +61,50 @@ class Space:
         return cls(tuple(column.kind.block(own, scale, column.importance, spike) for column, own in pairs))
 
     @property
-    def widths(self) -> list[int]:
-        """The number of coordinates of each column."""
-        return [block.width for block in self.blocks]
+    def n_entries(self) -> int:
+        """How many entries a record has."""
+        return self._padding + sum(block.width for block in self.blocks)
 
     @property
-    def width(self) -> int:
-        """The number of coordinates."""
-        return sum(self.widths)
+    def n_codes(self) -> int:
+        """How many of them are codes."""
+        return sum(len(block.corners) for block in self.blocks)
+
+    @property
+    def cut_scales(self) -> NDArray[np.float64]:
+        """What a step of each entry counts for where records are cut apart."""
+        return self._records(np.empty((self.n_entries, 0))).cut_scales
+
+    @property
+    def _padding(self) -> int:
+        return int(all(block.corners for block in self.blocks))
+
+    @property
+    def _order(self) -> list[int]:
+        """The columns in the order of their entries."""
+        return sorted(range(len(self.blocks)), key=lambda j: bool(self.blocks[j].corners))
 
     def place(self, table: Table, n_jobs: int = 1) -> Points:
         """Give the points of records."""
-        ends = np.cumsum(self.widths)
-        coordinates = np.zeros((self.width, table.n_records))
+        order = self._order
+        widths = [self.blocks[j].width for j in order]
+        ends = np.cumsum(widths) + self._padding
+        entries = np.zeros((self.n_entries, table.n_records))
 
-        def place(j: int, check: Callable[[], None]) -> None:
+        def place(turn: int, check: Callable[[], None]) -> None:
             check()
-            block = self.blocks[j]
-            block.place(table.columns[j].cells, coordinates[ends[j] - block.width : ends[j]])
+            cells = table.columns[order[turn]].cells
+            self.blocks[order[turn]].place(cells, entries[ends[turn] - widths[turn] : ends[turn]])
 
-        in_parallel(place, range(len(self.blocks)), n_jobs)
-        return Points(coordinates, np.repeat(np.arange(len(self.blocks)), self.widths))
+        in_parallel(place, range(len(order)), n_jobs)
+        owners = np.concatenate([np.full(self._padding, -1), np.repeat(order, widths)])
+        return Points(self._records(entries), owners.astype(np.int64))
+
+    def _records(self, entries: NDArray[np.float64]) -> Records:
+        corners = [one for j in self._order for one in self.blocks[j].corners]
+        heights = np.array([one.height for one in corners], dtype=np.float64)
+        numbers = entries.shape[0] - len(corners)
+        return Records(entries, heights, np.cumsum([numbers, *(one.categories for one in corners)], dtype=np.int64))
 
 
 def embed(table: Table, scale: str = "standard", spike: float = 1.0, n_jobs: int = 1) -> Points:
