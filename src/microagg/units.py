@@ -1,0 +1,54 @@
+"""Units: the persons, households or firms that rows belong to, where one may have several."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Labels = NDArray[np.int64]
+
+
+class Units(NamedTuple):
+    """Whose rows they are, and what a group must keep of it.
+
+    Attributes
+    ----------
+    codes : array of shape (n,)
+        The unit of each row, numbered from 0.
+    in_part : bool
+        Whether no unit may hold more than 1/k of a group's rows; else k different units in a group are enough.
+    """
+
+    codes: Labels
+    in_part: bool = True
+
+    def take(self, rows: Labels) -> "Units":
+        """Give the units of some rows, numbered anew."""
+        return self._replace(codes=np.unique(self.codes[rows], return_inverse=True)[1].astype(np.int64).ravel())
+
+    @property
+    def n_units(self) -> int:
+        """How many different ones there are."""
+        return int(self.codes.max(initial=-1)) + 1
+
+
+class Held(NamedTuple):
+    """What groups hold: of each one the rows, the different units, and the rows of the unit that has most."""
+
+    rows: Labels
+    units: Labels
+    largest: Labels
+
+    def short(self, k: int, in_part: bool) -> NDArray[np.bool_]:
+        """Tell which groups break the promise of k units."""
+        return np.asarray(self.units < k if not in_part else self.largest * k > self.rows)
+
+
+def held_by(labels: Labels, codes: Labels, n_groups: int) -> Held:
+    """Count the units of groups; each record has a label, below n_groups, and the code of its unit."""
+    n_codes = int(codes.max(initial=0)) + 1
+    pairs, counts = np.unique(labels * n_codes + codes, return_counts=True)
+    owners = pairs // n_codes
+    largest = np.zeros(n_groups, dtype=np.int64)
+    np.maximum.at(largest, owners, counts)
+    return Held(np.bincount(labels, minlength=n_groups), np.bincount(owners, minlength=n_groups), largest)
