@@ -26,6 +26,7 @@ from microagg.io.coding import Asked, open_both
 from microagg.progress import Progress
 from microagg.recipe import Kinds, Missing
 from microagg.table import Table
+from microagg.units import Units
 
 File = IntoDataFrame | ArrayLike
 """A dataframe of any library, or a matrix of records by columns."""
@@ -79,6 +80,7 @@ def disclosure_risk(
     keys: Iterable[Any] | None = None,
     columns: Iterable[Any] | None = None,
     strata: Iterable[Any] | None = None,
+    unit: Any = None,
     truth: Any = None,
     kinds: Mapping[Any, Any] | None = None,
     missing_codes: Mapping[Any, Any] | None = None,
@@ -101,6 +103,9 @@ def disclosure_risk(
         hold the keys.
     strata : list of names, optional
         Columns that are released as they are and that the intruder knows too: he links within their values.
+    unit : name, optional
+        The column of the original that tells which rows belong to one person or firm: any of its rows will do for a
+        link.
     truth : array of shape (n,), optional
         The row of `masked` that belongs to each row of `original`, where they are not in the same order.
     kinds : mapping, optional
@@ -129,14 +134,16 @@ def disclosure_risk(
     3
     """
     apart = [] if strata is None else check_names(strata)
-    before, after = _matched(original, masked, columns, truth, kinds, missing_codes, leave_out=apart)
+    whose = [] if unit is None else [unit]
+    before, after = _matched(original, masked, columns, truth, kinds, missing_codes, leave_out=[*apart, *whose])
     names = before.names
     known = names if keys is None else known_names(keys, names, "masked columns")
     return measure_risk(
         before,
         after,
         known,
-        strata=_strata(original, apart) if apart else None,
+        strata=_codes(original, apart) if apart else None,
+        units=_codes(original, whose) if whose else None,
         sample=check_sample(sample, before.n_records, seed),
         seed=seed,
         n_jobs=check_jobs(n_jobs),
@@ -145,7 +152,7 @@ def disclosure_risk(
 
 
 def anonymity(
-    frame: IntoDataFrame, keys: Iterable[Any] | None = None, *, confidential: Iterable[Any] = ()
+    frame: IntoDataFrame, keys: Iterable[Any] | None = None, *, confidential: Iterable[Any] = (), unit: Any = None
 ) -> Anonymity:
     """Count how many records share their keys, and how much those give away of confidential columns.
 
@@ -157,6 +164,9 @@ def anonymity(
         The columns an intruder knows; by default all that are not confidential.
     confidential : list of names
         The columns he wants to learn.
+    unit : name, optional
+        The column that tells which rows belong to one person or firm, if a file that is not released yet still has it:
+        k then counts units.
 
     Returns
     -------
@@ -174,14 +184,21 @@ def anonymity(
     names = list(opened.columns)
     listed = check_names(confidential)
     secret = known_names(listed, names, "columns of the file") if listed else []
-    known = [name for name in names if name not in secret]
+    apart = [] if unit is None else known_names([unit], names, "columns of the file")
+    known = [name for name in names if name not in (*secret, *apart)]
     if keys is not None:
         known = known_names(keys, names, "columns of the file")
     both = [name for name in known if name in secret]
     if both or not known:
         raise RoleError(f"column {both[0]!r} is a key and confidential." if both else "no key is left. Name some.")
+    units = Units(frames.category_codes(opened, apart)) if apart else None
+    return judged_anonymity(opened, known, secret, units)
+
+
+def judged_anonymity(opened: Any, keys: list[Any], secret: list[Any], units: Units | None) -> Anonymity:
+    """Give the anonymity of an open frame, whose units may be told from elsewhere."""
     columns = {name: frames.ordered_codes(opened, name) for name in secret}
-    return measure_anonymity(frames.category_codes(opened, known), columns)
+    return measure_anonymity(frames.category_codes(opened, keys), columns, units)
 
 
 def dominance(original: File, labels: ArrayLike, *, p: float = 10.0) -> Dominance:
@@ -216,10 +233,10 @@ def dominance(original: File, labels: ArrayLike, *, p: float = 10.0) -> Dominanc
     return measure_dominance(columns, groups, names, p)
 
 
-def _strata(file: Any, names: list[Any]) -> NDArray[np.int64]:
-    """Number each record's stratum."""
+def _codes(file: Any, names: list[Any]) -> NDArray[np.int64]:
+    """Number each record's stratum, or unit."""
     if not frames.is_frame(file):
-        raise InvalidParameter("strata are columns of a dataframe. Pass both files as frames.")
+        raise InvalidParameter("strata and units are columns of a dataframe. Pass both files as frames.")
     opened = frames.open_frame(file)
     return frames.category_codes(opened, known_names(names, list(opened.columns), "columns of the original file"))
 

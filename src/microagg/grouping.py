@@ -10,15 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.groups import number_groups
-from microagg._kernels.records import coordinates, take
+from microagg._kernels.records import Records, coordinates, plain_records, take
 from microagg.blocking import BLOCKINGS
 from microagg.blocking.median import median_pieces
 from microagg.checks import EXACT_INTEGERS, Columns, check_labels, check_names, check_whole, shown_name
-from microagg.errors import InputError, InvalidData, InvalidParameter, PromiseBroken, RoleError, TooFewRecords
+from microagg.errors import InputError, InvalidData, InvalidParameter, PromiseBroken, RoleError, TooFewRecords, setting
 from microagg.io import frames
 from microagg.kinds import Number
 from microagg.parallel import in_parallel
 from microagg.partition import METHODS, choose_search, groups_each_column, method_named
+from microagg.partition.merging import merge_short
 from microagg.partition.refine import refine
 from microagg.prepare.dependence import dependence
 from microagg.prepare.embedding import Points
@@ -27,6 +28,7 @@ from microagg.progress import Progress
 from microagg.recipe import Blocks, Method, Recipe, Refine, Select
 from microagg.recipe._parts import full_name, plain_settings
 from microagg.table import Table
+from microagg.units import Held, Units, held_by
 
 Labels = NDArray[np.int64]
 Partitioner = Callable[..., Labels]
@@ -56,19 +58,33 @@ class Grouping:
     def on(self, points: Points, names: list[Any]) -> Partitioner:
         """Give the function that groups records of these points: an axis may be a column.
 
-        Methods that search work on numbers and codes; others see all coordinates, numbered.
+        Methods that search work on numbers and codes, and obey units; others see all coordinates, numbered, and groups
+        of theirs that hold too few units are merged.
         """
-        if self.name in METHODS and METHODS[self.name].takes_codes:
+        if self.name in METHODS and METHODS[self.name].takes_units:
             return self.partition
         axis, partition = self.options.get("axis"), self.partition
         if axis in names:
             partition = partial(partition, axis=int(np.flatnonzero(points.owners == names.index(axis))[0]))
-        return lambda records, k, **options: partition(coordinates(records).T, k, **options)
+
+        def group(records: Records, k: int, *, units: Units | None = None, **options: Any) -> Labels:
+            labels = partition(coordinates(records).T, k, **options)
+            return labels if units is None else _merged(records, labels, k, units)
+
+        return group
 
     @property
     def settled(self) -> Method:
         """The choice as a recipe records it."""
         return Method(self.name, self.options)
+
+
+def _merged(records: Records, labels: Labels, k: int, units: Units) -> Labels:
+    """Merge groups that hold too few units; where each column has its own, by that column."""
+    if np.ndim(labels) == 1:
+        return merge_short(records, labels, k, units)
+    columns = zip(records.entries, np.asarray(labels).T, strict=True)
+    return np.stack([merge_short(plain_records(one[None]), own.copy(), k, units) for one, own in columns], axis=1)
 
 
 def resolve_method(method: Method, k: int, quasi: list[Any]) -> Grouping:
@@ -176,9 +192,35 @@ def select_forming(select: Select, frame: Any, names: list[Any], table: Table) -
     return Selection(tuple(chosen), "as asked", {}, (tuple(chosen),), 1)
 
 
-def check_strata(codes: Labels, k: int, names: Sequence[Any]) -> None:
-    """Refuse a file in which a stratum by the columns `names` has fewer than k records."""
-    check_stratum_sizes(np.bincount(codes), k, names)
+def check_strata(codes: Labels, k: int, names: Sequence[Any], units: Units | None = None) -> None:
+    """Refuse a file in which a stratum by the columns `names` has fewer than k records, or cannot hold k units."""
+    sizes = np.bincount(codes)
+    check_stratum_sizes(sizes, k, names)
+    if units is not None:
+        check_stratum_units(held_by(codes, units.codes, sizes.size), k, names, units.in_part)
+
+
+def check_stratum_units(held: Held, k: int, names: Sequence[Any], in_part: bool) -> None:
+    """Refuse strata that cannot hold k units."""
+    of_what = f"{held.rows.size} strata by {', '.join(map(shown_name, names))}" if names else "the file"
+    few = np.count_nonzero(held.units < k)
+    if few:
+        listed = f"{few} of {of_what} hold" if names else "the file holds"
+        raise TooFewRecords(
+            f"{listed} fewer than k={k} different units (the fewest: {held.units.min()}). "
+            f"{'Merge strata or lower k' if names else 'Lower k'}.",
+            parameter="unit",
+        )
+    large = np.flatnonzero(held.short(k, in_part))
+    if large.size:
+        worst = large[np.argmax(held.largest[large] / held.rows[large])]
+        where = f"in {large.size} of {of_what} one unit" if names else "one unit"
+        raise TooFewRecords(
+            f"{where} has more than 1/{k} of the rows ({held.largest[worst]} of {held.rows[worst]}), so that it would "
+            f"hold more than its part of a group. {'Merge strata' if names else 'Lower k'}, or accept groups of {k} "
+            f"different units of which one has most of the rows: {setting('unit_share', 'any')}.",
+            parameter="unit_share",
+        )
 
 
 def check_stratum_sizes(sizes: NDArray[np.int64], k: int, names: Sequence[Any]) -> None:
@@ -246,12 +288,16 @@ def cut_into_pieces(
     blocks: Blocks,
     k: int,
     n_jobs: int,
+    units: Units | None = None,
 ) -> list[NDArray[np.int64]]:
     """List the rows of each piece that is grouped by itself: a stratum, or a block of one."""
     pieces = rows_of(strata)
     if blocks.by == "none":
         return pieces
     most = min(blocks.max_block or 0, EXACT_INTEGERS)
+    if units is not None:
+        largest = int(held_by(strata, units.codes, len(pieces)).largest.max())
+        most = room_for_units(most, k, largest)
     if blocks.by == "median":
         return median_pieces_of(points, pieces, most, k, n_jobs)
     columns = points.coordinates
@@ -276,7 +322,30 @@ def cut_into_pieces(
             smallest = np.bincount(labels).min() if labels.ndim == 1 else 0
             if smallest < k:
                 raise PromiseBroken(f"the blocks must have k={k} records each; the smallest has {smallest}.")
-        found += [rows[block] for block in rows_of(labels)]
+        own = [rows[block] for block in rows_of(labels)]
+        found += own if units is None else _holding_units(own, k, units)
+    return found
+
+
+def room_for_units(max_block: int, k: int, largest: int) -> int:
+    """Give how many records a block may have, so that each can hold k units, of which one has `largest` rows at most.
+
+    Blocks are nearly equal, so that none has less than half, but for k records.
+    """
+    return max_block if largest <= 1 else max(max_block, 4 * k * largest)
+
+
+def _holding_units(blocks: list[NDArray[np.int64]], k: int, units: Units) -> list[NDArray[np.int64]]:
+    """Join blocks that cannot hold k units with the next, the last one with the one before."""
+    found: list[NDArray[np.int64]] = []
+    waiting = np.empty(0, dtype=np.int64)
+    for block in blocks:
+        waiting = np.concatenate([waiting, block])
+        if not held_by(np.zeros_like(waiting), units.codes[waiting], 1).short(k, units.in_part)[0]:
+            found.append(np.sort(waiting))
+            waiting = waiting[:0]
+    if waiting.size:
+        found[-1:] = [np.sort(np.concatenate([*found[-1:], waiting]))]
     return found
 
 
@@ -322,6 +391,7 @@ def refine_groups(
     how: Refine,
     n_jobs: int,
     progress: Progress | None,
+    units: Units | None = None,
 ) -> tuple[Labels, int]:
     """Refine the groups of each stratum; give them, numbered by lowest row, and the moves that were offered."""
     found = np.empty_like(groups)
@@ -335,6 +405,7 @@ def refine_groups(
             seed=how.seed,
             n_jobs=n_jobs,
             progress=progress,
+            units=None if units is None else units.take(rows),
         )
         found[rows] = part.labels + base
         base += int(part.labels.max()) + 1
@@ -351,6 +422,7 @@ def form_groups(
     per_column: bool,
     n_jobs: int,
     progress: Progress | None,
+    units: Units | None = None,
 ) -> Labels:
     """Group the records of each piece, pieces in parallel; number the groups by lowest row."""
     n = points.records.entries.shape[1]
@@ -366,7 +438,8 @@ def form_groups(
                 progress(int(done.sum()), n)
 
         part = take(points.records, rows)
-        return checked_groups(partition(part, k, progress=tell), part.entries, k, per_column=per_column)
+        bound = {} if units is None else {"units": units.take(rows)}
+        return checked_groups(partition(part, k, progress=tell, **bound), part.entries, k, per_column=per_column)
 
     found = in_parallel(group_piece, range(len(pieces)), n_jobs)
     groups = np.empty((n, *found[0].shape[1:]), dtype=np.int64)

@@ -15,7 +15,6 @@ from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, settin
 from microagg.evaluate.anonymity import fewest_sharing
 from microagg.evaluate.loss import loss_of_release
 from microagg.grouping import (
-    Labels,
     check_kinds,
     check_strata,
     cut_into_pieces,
@@ -45,6 +44,7 @@ from microagg.release import MissingFacts, Release
 from microagg.rounding import Rounded, round_means
 from microagg.schema import Role, Schema
 from microagg.table import Table
+from microagg.units import Units
 
 
 @overload
@@ -147,33 +147,34 @@ def _protected(
     check_enough_records(original.n_records, k)
 
     strata = frames.category_codes(complete, schema.names(Role.STRATUM))
-    check_strata(strata, k, schema.names(Role.STRATUM))
+    units = _units(complete, schema.names(Role.UNIT), recipe)
+    check_strata(strata, k, schema.names(Role.STRATUM), units)
     selection = select_forming(select, complete, names, original) if select.said else None
     chosen = names if selection is None else selection.columns
     forming = original.named([name for name in names if name in chosen])  # in file order, whatever the choice's
     points = embed(forming, masking.scale, masking.spike, n_jobs)
-    patterns = find_patterns(original, strata, k) if masking.missing == "pattern" else Patterns(strata, 0, 0)
+    patterns = find_patterns(original, strata, k, units) if masking.missing == "pattern" else Patterns(strata, 0, 0)
     largest = int(np.bincount(patterns.pieces).max())
     blocks = settle_blocks(recipe.blocks, k, largest, whole=groups_each_column(method.name))
-    pieces = cut_into_pieces(points, forming.names, patterns.pieces, blocks, k, n_jobs)
+    pieces = cut_into_pieces(points, forming.names, patterns.pieces, blocks, k, n_jobs, units)
     entries, heights, _ = points.records
     method = method.searching(max(rows.size for rows in pieces), entries.shape[0], heights.size)
     partition = method.on(points, forming.names)
-    groups = form_groups(partition, points, pieces, k, masking.per_column, n_jobs, progress)
+    groups = form_groups(partition, points, pieces, k, masking.per_column, n_jobs, progress, units)
     moves = 0
     if recipe.refine.effort is not None:
-        groups, moves = refine_groups(points, patterns.pieces, groups, k, recipe.refine, n_jobs, progress)
-    _check_units(complete, schema.names(Role.UNIT), groups, k)
+        groups, moves = refine_groups(points, patterns.pieces, groups, k, recipe.refine, n_jobs, progress, units)
 
     rule = Rule(k, masking.aggregate, masking.nominal, masking.spike_totals, masking.nominal_seed)
     of_groups, _ = represent(original, groups, rule, n_jobs)
     released, rounded = round_means(original, of_groups, groups, masking.rounding)
     data = frames.laid_out_like(frame, _released_frame(complete, schema, released, coders, rounded))
     written = written_table(frames.open_frame(data), list(coders.values()))
-    k_achieved = fewest_sharing(written, strata, per_column=groups.ndim == 2, n_jobs=n_jobs)
+    k_achieved = fewest_sharing(written, strata, units=units, per_column=groups.ndim == 2, n_jobs=n_jobs)
     if k_achieved < k:
+        whose = "record" if units is None else "unit"
         raise PromiseBroken(
-            f"only {k_achieved} record(s) would share a combination of released values; k={k} was asked."
+            f"only {k_achieved} {whose}(s) would share a combination of released values; k={k} was asked."
         )
     return Release(
         data=data,
@@ -199,7 +200,15 @@ def _protected(
         recoded=recoded,
         _original=original,
         _written=written,
+        _units=units,
     )
+
+
+def _units(frame: Any, names: list[Any], recipe: Recipe) -> Units | None:
+    """Number the units of rows, where a column tells them."""
+    if not names:
+        return None
+    return Units(frames.category_codes(frame, names), in_part=recipe.units.share == "limited")
 
 
 def _recoded(frame: Any, recipe: Recipe) -> tuple[Any, Recipe, Mapping[Any, int]]:
@@ -281,19 +290,3 @@ def _without_missing(
         )
     kept = frames.keep_rows(frame, complete)
     return kept, written_table(kept, list(coders.values()))
-
-
-def _check_units(frame: Any, names: list[Any], groups: Labels, k: int) -> None:
-    """Refuse groups that hold fewer than k different persons or firms."""
-    if not names:
-        return
-    units = frames.category_codes(frame, names)
-    for labels in np.atleast_2d(groups.T):
-        pairs = np.unique(labels * (units.max() + 1) + units)
-        distinct = np.bincount(pairs // (units.max() + 1))
-        short = np.count_nonzero(distinct < k)
-        if short:
-            raise PromiseBroken(
-                f"{short} of {distinct.size} groups hold fewer than k={k} different units (the fewest: "
-                f"{distinct.min()}). Combine the rows of each unit into one, or lower k."
-            )

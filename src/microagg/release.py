@@ -11,7 +11,7 @@ import numpy as np
 from narwhals.typing import IntoDataFrameT
 from numpy.typing import NDArray
 
-from microagg.assess import anonymity, check_sample, known_names, usual_sample
+from microagg.assess import check_sample, judged_anonymity, known_names, usual_sample
 from microagg.checks import check_jobs
 from microagg.errors import InvalidData
 from microagg.evaluate.anonymity import Anonymity
@@ -31,12 +31,25 @@ from microagg.recipe import Recipe
 from microagg.rounding import Rounded
 from microagg.schema import Role
 from microagg.table import Table
+from microagg.units import Units
 
 if TYPE_CHECKING:
     from microagg.report.parts import ReportModel, SourceFacts, WrittenFacts
     from microagg.study.comparison import Comparison
 
-_NOT_STORED = ("source", "missing", "rounded", "recoded", "_original", "_written", "_judged", "_tags", "loss", "risk")
+_NOT_STORED = (
+    "source",
+    "missing",
+    "rounded",
+    "recoded",
+    "_original",
+    "_written",
+    "_units",
+    "_judged",
+    "_tags",
+    "loss",
+    "risk",
+)
 
 
 @dataclass(frozen=True)
@@ -98,8 +111,8 @@ class Release(Generic[IntoDataFrameT]):
         How many records share their masked values and strata, and what those give away of the confidential
         columns. Computed when asked.
     k_achieved : int
-        The fewest records that share one combination of values in the masked columns and strata that are released;
-        if `recipe.per_column`, of a value in any one masked column and the strata.
+        The fewest records, or units where a unit is named, that share one combination of values in the masked columns
+        and strata that are released; if `recipe.per_column`, of a value in any one masked column and the strata.
     recipe : Recipe
         Everything the run depended on.
     selection : Selection or None
@@ -153,6 +166,7 @@ class Release(Generic[IntoDataFrameT]):
     _original: Table | None = field(default=None, repr=False)
     _written: Table | None = field(default=None, repr=False)
     _judged: DisclosureRisk | None = field(default=None, repr=False)
+    _units: Units | None = field(default=None, repr=False)
     _tags: Mapping[str, Any] = field(default_factory=dict, repr=False)  # which of Stata's .a to .z a row releases
 
     def __post_init__(self) -> None:
@@ -210,6 +224,7 @@ class Release(Generic[IntoDataFrameT]):
             written,
             known,
             strata=frames.category_codes(frames.open_frame(self.data), strata) if strata else None,
+            units=None if self._units is None else self._units.codes,
             sample=check_sample(usual_sample(n) if sample is None else sample, n, seed),
             seed=seed,
             n_jobs=check_jobs(n_jobs),
@@ -220,8 +235,10 @@ class Release(Generic[IntoDataFrameT]):
     def promise(self) -> Promise:
         """What must hold of `data` wherever it is written: `k_achieved`, and the columns that it is counted on."""
         roles = self.recipe.roles
-        per_column = self.recipe.masking.per_column
-        return Promise(self.k_achieved, roles.of(Role.QUASI.value), roles.strata, per_column=per_column)
+        counted = Promise(
+            self.k_achieved, roles.of(Role.QUASI.value), roles.strata, per_column=self.recipe.masking.per_column
+        )
+        return counted if self._units is None else counted.of_units(*self._units)
 
     @property
     def masked(self) -> Masked:
@@ -245,7 +262,7 @@ class Release(Generic[IntoDataFrameT]):
         """How many records share their masked values and strata."""
         roles = self.recipe.roles
         keys = [*roles.of(Role.QUASI.value), *roles.strata]
-        return anonymity(self.data, keys, confidential=roles.confidential)
+        return judged_anonymity(frames.open_frame(self.data), keys, list(roles.confidential), self._units)
 
     def report(
         self,
@@ -320,6 +337,7 @@ class Release(Generic[IntoDataFrameT]):
             "recoded": {},
             "_original": None,
             "_written": None,
+            "_units": None,
             "_judged": None,
             "_tags": {},
         }

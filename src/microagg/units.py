@@ -43,6 +43,10 @@ class Held(NamedTuple):
         """Tell which groups break the promise of k units."""
         return np.asarray(self.units < k if not in_part else self.largest * k > self.rows)
 
+    def join(self, other: "Held") -> "Held":
+        """Give what groups hold in all, where `other` has counted the rows of other units."""
+        return Held(self.rows + other.rows, self.units + other.units, np.maximum(self.largest, other.largest))
+
 
 def held_by(labels: Labels, codes: Labels, n_groups: int) -> Held:
     """Count the units of groups; each record has a label, below n_groups, and the code of its unit."""

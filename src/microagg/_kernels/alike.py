@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 Bits = NDArray[np.uint64]
 """What is equal where values are: of shape (n,), or (2, n) where each lane of a digest gets its own."""
 Digests = NDArray[np.uint64]
-"""128 bits a record, in two lanes: of shape (2, n)."""
+"""128 bits a record, in two lanes: of shape (2, n). Where units are counted, a third lane tells a record's unit."""
 NO_DIGESTS = np.empty((2, 0), dtype=np.uint64)
 
 _BLOCK = 1 << 14  # records mixed at a time: they stay in the processor's cache
@@ -54,8 +55,16 @@ def in_order(found: Digests) -> Digests:
     return found[:, np.argsort(found[0])]
 
 
-def fewest_alike(parts: Sequence[Digests]) -> int:
-    """Give the fewest records that have the same digest; 0 where there are none.
+def with_units(found: Digests, units: NDArray[Any]) -> Digests:
+    """Add each record's unit, an integer, to its digest."""
+    return np.vstack([found, np.asarray(units).astype(np.uint64)])
+
+
+def fewest_alike(parts: Sequence[Digests], in_part: bool = True) -> int:
+    """Give the fewest records that have the same digest, or the fewest units where these are told; 0 for no records.
+
+    With `in_part` units are counted by the one that has most rows: so many times its rows are there in all. Else those
+    that differ are counted.
 
     Each part is in order by itself. One range of digests is looked up in all parts and counted, then the next, so that
     memory is that of some two million records, however many there are.
@@ -67,13 +76,13 @@ def fewest_alike(parts: Sequence[Digests]) -> int:
     fewest = total
     for number in range(1 << bits if total else 0):
         inside = [part[:, own[number] : own[number + 1]] for part, own in zip(parts, bounds, strict=True)]
-        fewest = min(fewest, _fewest(np.concatenate(inside, axis=1), total))
+        found = np.concatenate(inside, axis=1)
+        if found.shape[1]:
+            fewest = min(fewest, _fewest(found) if found.shape[0] == 2 else _fewest_units(found, in_part))
     return fewest
 
 
-def _fewest(found: Digests, otherwise: int) -> int:
-    if found.shape[1] == 0:
-        return otherwise
+def _fewest(found: Digests) -> int:
     first, second = found[:, np.argsort(found[0], kind="stable")]  # which merges what is in order already
     new = first[1:] != first[:-1]
     if (~new & (second[1:] != second[:-1])).any():  # two digests agree in the first lane
@@ -81,3 +90,14 @@ def _fewest(found: Digests, otherwise: int) -> int:
         new = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
     starts = np.concatenate([[0], np.flatnonzero(new) + 1, [first.size]])
     return int(np.diff(starts).min())
+
+
+def _fewest_units(found: Digests, in_part: bool) -> int:
+    first, second, unit = found[:, np.lexsort(found[::-1])]
+    other = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
+    runs = np.concatenate([[0], np.flatnonzero(other | (unit[1:] != unit[:-1])) + 1, [first.size]])  # of a unit each
+    starts = np.searchsorted(runs[:-1], np.concatenate([[0], np.flatnonzero(other) + 1]))
+    if not in_part:
+        return int(np.diff(starts, append=runs.size - 1).min())
+    rows = np.diff(runs)
+    return int((np.add.reduceat(rows, starts) // np.maximum.reduceat(rows, starts)).min())

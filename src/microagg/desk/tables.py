@@ -3,8 +3,10 @@
 import os
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from microagg.desk.opening import read_file
 from microagg.errors import InvalidParameter
@@ -88,16 +90,19 @@ def write(
 def write_release(release: Release[Any], address: Any, like: Source | None, *, overwrite: bool) -> None:
     """Write a release as its recipe says, and count its promise on what was written."""
     table = _as_arrow(release.data)
-    output = release.recipe.output
+    output, promise = release.recipe.output, release.promise
+    if output.reorder:
+        table, order = reordered(table)
+        promise = promise.sorted_by(order)
     write_target(
-        reordered(table) if output.reorder else table,
+        table,
         address,
         like if like is not None else Source(table, "a frame", "parquet"),
         masked=release.masked,
         same_rows=not output.reorder and not release.n_dropped,
         overwrite=overwrite,
         excel_safe=output.excel_safe,
-        promise=release.promise,
+        promise=promise,
     )
 
 
@@ -109,8 +114,8 @@ def _as_arrow(data: Any) -> pa.Table:
     return pa.Table.from_pandas(data, preserve_index=False)
 
 
-def reordered(table: pa.Table) -> pa.Table:
-    """Sort the rows by all released columns: an order that anybody could make, and that tells nothing."""
+def reordered(table: pa.Table) -> tuple[pa.Table, NDArray[np.int64]]:
+    """Sort the rows by all released columns: an order that anybody could make, and that tells nothing. Give it too."""
     keys, table = {}, without_views(table)
     for name in table.column_names:
         column = table[name]
@@ -118,4 +123,5 @@ def reordered(table: pa.Table) -> pa.Table:
             column = column.cast(column.type.value_type)
         if not pa.types.is_nested(column.type):  # which has no order
             keys[name] = column
-    return table.take(pc.sort_indices(pa.table(keys), [(name, "ascending") for name in keys]))
+    order = pc.sort_indices(pa.table(keys), [(name, "ascending") for name in keys])
+    return table.take(order), order.to_numpy().astype(np.int64)

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.alike import Digests, digests_of, fewest_alike, float_bits, in_order
+from microagg._kernels.alike import Digests, digests_of, fewest_alike, float_bits, in_order, with_units
 from microagg._kernels.anonymity import farthest_by_earth_movers
 from microagg._kernels.sums import group_sizes
 from microagg.evaluate.measure import Measure, as_html, as_text
 from microagg.parallel import in_parallel
 from microagg.readonly import ReadOnly
 from microagg.table import Table
+from microagg.units import Units, held_by
 
 _PART = 1 << 18  # records whose digests are made together
 
@@ -55,12 +56,17 @@ class Anonymity(ReadOnly):
     Attributes
     ----------
     k : int
-        The fewest records that share one combination of keys.
+        The fewest records that share one combination of keys. Where units are told, those are counted: as many times
+        the rows of the one that has most as there are rows in all, rounded down.
     n_records, n_combinations : int
     n_unique : int
-        Records whose combination is theirs alone.
+        Records whose combination is theirs alone, or their unit's.
     diversity : mapping
         For each confidential column, its `Diversity`.
+    units : int or None
+        The fewest different units that share one combination, where they are told.
+    share : float or None
+        The largest part of the rows of one combination that one unit has, in percent.
 
     Examples
     --------
@@ -77,16 +83,22 @@ class Anonymity(ReadOnly):
     n_combinations: int
     n_unique: int
     diversity: Mapping[Any, Diversity]
+    units: int | None = None
+    share: float | None = None
 
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The figures as objects that know how to be read."""
         n = float(self.n_records)
         share = 100.0 * self.n_unique / self.n_records
+        whose, alone = ("records", "theirs alone") if self.units is None else ("units", "their unit's alone")
         found = [
-            Measure("k", self.k, "higher", (1.0, n), "Fewest records with the same keys."),
-            Measure("unique", share, "lower", (0.0, 100.0), "Records whose keys are theirs alone.", "%"),
+            Measure("k", self.k, "higher", (1.0, n), f"Fewest {whose} with the same keys."),
+            Measure("unique", share, "lower", (0.0, 100.0), f"Records whose keys are {alone}.", "%"),
         ]
+        if self.share is not None:
+            explained = "Most that one unit has of the rows with the same keys."
+            found.append(Measure("largest share", self.share, "lower", (0.0, 100.0), explained, "%"))
         for name, own in self.diversity.items():
             found += [
                 Measure(f"l of {name}", own.distinct, "higher", (1.0, n), "Fewest values among records alike."),
@@ -107,20 +119,28 @@ class Anonymity(ReadOnly):
 
 
 def measure_anonymity(
-    alike: NDArray[np.int64], confidential: Mapping[Any, tuple[NDArray[np.int64], bool]]
+    alike: NDArray[np.int64],
+    confidential: Mapping[Any, tuple[NDArray[np.int64], bool]],
+    units: Units | None = None,
 ) -> Anonymity:
     """Judge records by the number of their combination of keys.
 
     `alike` (n,) is numbered from 0 without gaps; `confidential` gives each column's categories, numbered in
-    order from 0 without gaps, and whether that order means anything.
+    order from 0 without gaps, and whether that order means anything; `units` are the units of records.
     """
     sizes = group_sizes(alike, int(alike.max()) + 1)
+    diversity = {name: _diversity(alike, sizes, *column) for name, column in confidential.items()}
+    if units is None:
+        return Anonymity(int(sizes.min()), alike.size, sizes.size, int(np.count_nonzero(sizes == 1)), diversity)
+    held = held_by(alike, units.codes, sizes.size)
     return Anonymity(
-        k=int(sizes.min()),
+        k=int((held.rows // held.largest if units.in_part else held.units).min()),
         n_records=alike.size,
         n_combinations=sizes.size,
-        n_unique=int(np.count_nonzero(sizes == 1)),
-        diversity={name: _diversity(alike, sizes, *column) for name, column in confidential.items()},
+        n_unique=int(held.rows[held.units == 1].sum()),
+        diversity=diversity,
+        units=int(held.units.min()),
+        share=100.0 * float((held.largest / held.rows).max()),
     )
 
 
@@ -152,8 +172,15 @@ def _diversity(
     )
 
 
-def fewest_sharing(table: Table, strata: NDArray[np.int64], *, per_column: bool = False, n_jobs: int = 1) -> int:
-    """Give the fewest records that share one combination of released values and stratum.
+def fewest_sharing(
+    table: Table,
+    strata: NDArray[np.int64],
+    *,
+    units: Units | None = None,
+    per_column: bool = False,
+    n_jobs: int = 1,
+) -> int:
+    """Give the fewest records, or units where these are told, that share a combination of released values and stratum.
 
     Zeros of both signs are equal, and a missing value is equal to one that is missing in the same way only: it is what
     `io.promise.check_written` counts on what was written.
@@ -163,23 +190,25 @@ def fewest_sharing(table: Table, strata: NDArray[np.int64], *, per_column: bool 
     table : Table
         The released values themselves.
     strata : array of shape (n,)
+    units : Units, optional
     per_column : bool
         Whether to count each column by itself, with the strata.
     n_jobs : int
     """
-    key = os.urandom(16)
+    key, in_part = os.urandom(16), units is None or units.in_part
     numbers = np.asarray(strata, dtype=np.int64).view(np.uint64)
     columns = in_parallel(lambda column, _: column.cells.classes, table.columns, n_jobs)
 
     def digests(rows: slice, own: Sequence[NDArray[np.float64]]) -> Digests:
-        return in_order(digests_of([*(float_bits(values[rows]) for values in own), numbers[rows]], key))
+        found = digests_of([*(float_bits(values[rows]) for values in own), numbers[rows]], key)
+        return in_order(found if units is None else with_units(found, units.codes[rows]))
 
     def of_part(start: int, _: Callable[[], None]) -> Digests:
         return digests(slice(start, start + _PART), columns)
 
     def of_column(values: NDArray[np.float64], _: Callable[[], None]) -> int:
-        return fewest_alike([digests(slice(None), [values])])
+        return fewest_alike([digests(slice(None), [values])], in_part)
 
     if per_column:
         return min(in_parallel(of_column, columns, n_jobs))
-    return fewest_alike(in_parallel(of_part, range(0, numbers.size, _PART), n_jobs))
+    return fewest_alike(in_parallel(of_part, range(0, numbers.size, _PART), n_jobs), in_part)

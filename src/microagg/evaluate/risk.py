@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,6 +155,7 @@ def measure_risk(
     keys: Sequence[Any],
     *,
     strata: NDArray[np.int64] | None = None,
+    units: NDArray[np.int64] | None = None,
     sample: NDArray[np.int64] | None = None,
     seed: int = 0,
     n_jobs: int = 1,
@@ -163,13 +164,14 @@ def measure_risk(
     """Judge a masked table by the original, record against record.
 
     `keys` are some of the columns. With `strata` (n,), which the intruder knows, records are linked within them; with
-    `sample`, which were drawn with `seed`, linkage is estimated on those rows alone.
+    `units` (n,), any row of a record's unit is the right one; with `sample`, which were drawn with `seed`, linkage is
+    estimated on those rows alone.
     """
     n, names = original.n_records, original.names
     keys = sorted(keys, key=str)  # so that the sets drawn of many do not depend on the file's order
     rows = np.arange(n) if sample is None else sample
     sets = key_sets(len(keys))
-    linkage = _Linkage(original, masked, keys, strata, rows)
+    linkage = _Linkage(original, masked, keys, strata, units, rows)
     everything = tuple(range(len(keys)))
     chances, in_group, full = np.zeros(rows.size), 0.0, 0.0  # of the rows in the order of the linkage
     per_set: dict[tuple[Any, ...], float] = {}
@@ -178,14 +180,15 @@ def measure_risk(
     # A few sets at a time, added in their order: the sums neither pile up nor depend on the threads.
     for start in range(0, len(tried), 4 * n_jobs):
         batch = tried[start : start + 4 * n_jobs]
-        for of_set, right in zip(batch, in_parallel(partial(linkage.link, tell), batch, n_jobs), strict=True):
+        for of_set, found in zip(batch, in_parallel(partial(linkage.link, tell), batch, n_jobs), strict=True):
+            right, right_group = found
             linked = 100.0 * exact_sum(right) / rows.size
             if of_set == everything:
                 full = linked
                 if everything not in sets:
                     continue
             chances += right
-            in_group += exact_sum(right * linkage.group_size)
+            in_group += exact_sum(right_group)
             per_set[tuple(keys[j] for j in of_set)] = linked
     per_record = np.full(n, np.nan)
     per_record[linkage.rows] = chances / len(sets)
@@ -261,6 +264,7 @@ class _Linkage:
         masked: Table,
         keys: Sequence[Any],
         strata: NDArray[np.int64] | None,
+        units: NDArray[np.int64] | None,
         rows: NDArray[np.int64],
     ) -> None:
         apart = np.zeros(masked.n_records, dtype=np.int64) if strata is None else strata
@@ -283,9 +287,12 @@ class _Linkage:
         self.codes = [codes_of(column) for column in self.points]
         self.queries = np.ascontiguousarray(z[:, self.rows])
         self.group_apart, self.query_apart = apart[first], apart[self.rows]
+        self.of_units = None if units is None else _UnitGroups.of(groups, units, self.rows)
 
-    def link(self, tell: _Told, of_set: tuple[int, ...], check: Callable[[], None]) -> NDArray[np.float64]:
-        """Give each row's chance of being linked to itself by one set of keys."""
+    def link(
+        self, tell: _Told, of_set: tuple[int, ...], check: Callable[[], None]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Give each row's chance of being linked to itself, or its unit, by one set of keys, and to its group."""
         place = self.group_apart
         chosen = np.flatnonzero(np.isin(self.owners, of_set))
         for j in chosen:
@@ -301,6 +308,9 @@ class _Linkage:
             points = np.vstack([_FAR_APART * apart, points])
             queries = np.vstack([_FAR_APART * self.query_apart, queries])
         queries = np.ascontiguousarray(queries.T)
+        right, in_group = np.ones(own.size), self.group_size.astype(np.float64)
+        if self.of_units is not None:
+            own, right, in_group = self.of_units.nearest(place, self.sizes, points, queries)
         check()
         tree = tree_of(points)
         check()
@@ -311,7 +321,54 @@ class _Linkage:
             done = count_as_near(tree, weights, queries, own, done, _SLICE, counts)
             check()
             tell(done - before)
-        return np.asarray(np.divide(1.0, counts, out=np.zeros(own.size), where=counts > 0))
+        found = counts > 0
+        return (
+            np.divide(right, counts, out=np.zeros(own.size), where=found),
+            np.divide(in_group, counts, out=np.zeros(own.size), where=found),
+        )
+
+
+class _UnitGroups(NamedTuple):
+    """The groups that hold rows of each query's unit: pairs in the order of queries, which begin at `starts`."""
+
+    starts: NDArray[np.int64]
+    queries: NDArray[np.int64]
+    groups: NDArray[np.int64]
+    rows: NDArray[np.int64]  # of the unit in the group
+
+    @classmethod
+    def of(cls, groups: NDArray[np.int64], units: NDArray[np.int64], rows: NDArray[np.int64]) -> "_UnitGroups":
+        """Count them; `groups` and `units` are of all records, `rows` are the queries."""
+        n_groups = int(groups.max()) + 1
+        pairs, counts = np.unique(units * n_groups + groups, return_counts=True)
+        bounds = np.searchsorted(pairs // n_groups, np.arange(int(units.max()) + 2))
+        sizes = np.diff(bounds)[units[rows]]
+        starts = np.cumsum(sizes) - sizes
+        at = np.repeat(bounds[units[rows]] - starts, sizes) + np.arange(sizes.sum())
+        return cls(starts, np.repeat(np.arange(rows.size), sizes), pairs[at] % n_groups, counts[at])
+
+    def nearest(
+        self,
+        place: NDArray[np.int64],
+        sizes: NDArray[np.int64],
+        points: NDArray[np.float64],
+        queries: NDArray[np.float64],
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+        """Give the point nearest to each query that rows of its unit share, how many do, and how many all have.
+
+        `place` is each group's point, and `sizes` its records; rows at several points as near as each other count.
+        """
+        at = place[self.groups]
+        distances = np.zeros(at.size)
+        for j in range(points.shape[0]):
+            apart = points[j, at] - queries[self.queries, j]
+            distances += apart * apart
+        as_near = distances == np.minimum.reduceat(distances, self.starts)[self.queries]
+        first = np.flatnonzero(as_near)
+        first = first[np.searchsorted(self.queries[first], np.arange(self.starts.size))]
+        right = np.add.reduceat(np.where(as_near, self.rows, 0), self.starts)
+        in_group = np.add.reduceat(np.where(as_near, sizes[self.groups], 0), self.starts)
+        return at[first], right.astype(np.float64), in_group.astype(np.float64)
 
 
 def _drivers(per_set: Mapping[tuple[Any, ...], float], keys: Sequence[Any], n: int) -> dict[Any, float]:

@@ -3,13 +3,23 @@
 import hashlib
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from microagg._kernels.alike import NO_DIGESTS, Bits, Digests, digests_of, fewest_alike, float_bits, in_order
+from microagg._kernels.alike import (
+    NO_DIGESTS,
+    Bits,
+    Digests,
+    digests_of,
+    fewest_alike,
+    float_bits,
+    in_order,
+    with_units,
+)
 from microagg.errors import InvalidData, PromiseBroken, RoleError
 from microagg.io._numbers import is_text
 
@@ -33,6 +43,10 @@ class Promise:
         The columns that are counted together.
     per_column : bool
         Whether each masked column is counted by itself, with the strata.
+    units : array of shape (n,), optional
+        The unit of each row that is written, in the order of rows: k then counts units.
+    in_part : bool
+        Whether no unit holds more than 1/k of the rows that share a combination; else k different ones are enough.
 
     Examples
     --------
@@ -48,6 +62,16 @@ class Promise:
     masked: tuple[str, ...]
     strata: tuple[str, ...] = ()
     per_column: bool = False
+    units: NDArray[Any] | None = field(default=None, compare=False, repr=False)
+    in_part: bool = True
+
+    def of_units(self, units: NDArray[Any], in_part: bool) -> "Promise":
+        """Give the same promise of units, in the order of the rows that are written."""
+        return replace(self, units=units, in_part=in_part)
+
+    def sorted_by(self, order: NDArray[np.int64]) -> "Promise":
+        """Give the same promise of rows that are written in another order."""
+        return self if self.units is None else replace(self, units=self.units[order])
 
     @property
     def columns(self) -> list[str]:
@@ -70,9 +94,10 @@ class Promise:
         """Refuse what was written where fewer than k records share a combination of values."""
         if fewest < self.k:
             counted = "a value of a masked column" if self.per_column else "a combination of its masked values"
+            whose = "record(s)" if self.units is None else "unit(s)"
             raise PromiseBroken(
                 f"{name!r} was read back, and {counted}{' and strata' if self.strata else ''} is shared by {fewest} "
-                f"record(s) only, where at least {self.k} must share it. {_REMEDY}"
+                f"{whose} only, where at least {self.k} must share it. {_REMEDY}"
             )
 
 
@@ -126,13 +151,13 @@ def check_written(
     room: Digests | None = None,
     tell: Callable[[int], None] | None = None,
 ) -> int:
-    """Give the fewest records that share one combination of values in what was written; refuse fewer than k.
+    """Give the fewest records, or units, that share one combination of values in what was written; refuse fewer than k.
 
     Parameters
     ----------
     promise, tables, records, name
         See `digests_written`.
-    room : array of shape (2, records), optional
+    room : array of shape (2, records), or (3, records) where units are counted, optional
         Where to keep the digests of a file that does not fit into memory, unless columns are counted one by one.
     tell : callable, optional
         Called with the number of records that have been read.
@@ -144,11 +169,13 @@ def check_written(
     """
     tallies = [_Tally(None) for _ in promise.masked] if promise.per_column else [_Tally(room)]
     for found in digests_written(promise, tables, records, name, os.urandom(16)):
+        start = tallies[0].records
         for tally, digests in zip(tallies, found, strict=True):
-            tally.add(digests)
+            own = None if promise.units is None else promise.units[start : start + digests.shape[1]]
+            tally.add(digests if own is None else with_units(digests, own))
         if tell is not None:
             tell(tallies[0].records)
-    fewest = min(tally.fewest() for tally in tallies)
+    fewest = min(tally.fewest(promise.in_part) for tally in tallies)
     promise.check(fewest, name)
     return fewest
 
@@ -179,11 +206,11 @@ class _Tally:
         self._parts.append(part)
         self._waiting, self._stored = [], self.records
 
-    def fewest(self) -> int:
-        """Give the fewest records that are alike."""
+    def fewest(self, in_part: bool) -> int:
+        """Give the fewest records, or units, that are alike."""
         if self._waiting:
             self._store()
-        return fewest_alike(self._parts)
+        return fewest_alike(self._parts, in_part)
 
 
 def _bits(column: pa.ChunkedArray, key: bytes) -> Bits:

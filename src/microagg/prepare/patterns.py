@@ -1,5 +1,6 @@
 """Which cells of a record are missing: records that lack the same are grouped among themselves."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 from microagg.equivalence import codes_of, first_of_each, split_classes
 from microagg.errors import InvalidData, setting
 from microagg.table import Table
+from microagg.units import Units, held_by
 
 _MOST_PATTERNS = 1 << 20  # that are told apart beyond memory
 _SLICE = 4_000_000  # comparisons of two patterns in one column, done together
@@ -32,12 +34,16 @@ class Patterns:
     n_moved: int
 
 
-def find_patterns(table: Table, strata: NDArray[np.int64], k: int) -> Patterns:
+Short = Callable[[NDArray[np.int64]], NDArray[np.bool_]]
+"""Tells, for the piece of each pattern, which pieces cannot stand by themselves."""
+
+
+def find_patterns(table: Table, strata: NDArray[np.int64], k: int, units: Units | None = None) -> Patterns:
     """Cut each stratum by the patterns of missing values.
 
     A pattern with fewer than k records joins, whole, that one with at least k that differs from it in the fewest
     columns (of several the one with more records, then with the lower first row). Where none has k, the stratum is
-    one piece.
+    one piece. With units, a pattern must be able to hold k of them.
     """
     lacking = [column.cells.states for column in table if column.cells.states is not None]
     if not lacking:
@@ -48,9 +54,17 @@ def find_patterns(table: Table, strata: NDArray[np.int64], k: int) -> Patterns:
         patterns = split_classes(patterns, own.astype(np.int64))
     both = split_classes(strata, patterns, patterns)
     first, sizes = first_of_each(both), np.bincount(both)
-    target, moved = join_rare(states[:, first], strata[first], sizes, first, k)
+    short = None if units is None else _short_of_units(both, first.size, k, units)
+    target, moved = join_rare(states[:, first], strata[first], sizes, first, k, short)
     pieces = np.unique(target[both], return_inverse=True)[1]
     return Patterns(np.asarray(pieces, dtype=np.int64), int(patterns.max()) + 1, moved)
+
+
+def _short_of_units(patterns: NDArray[np.int64], n_patterns: int, k: int, units: Units) -> Short:
+    def short(target: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return held_by(target[patterns], units.codes, n_patterns).short(k, units.in_part)
+
+    return short
 
 
 class PatternsSeen:
@@ -114,13 +128,13 @@ class PatternsSeen:
         self._sizes[numbers] += sizes
         return np.array(numbers, dtype=np.int64)
 
-    def pieces(self, k: int) -> Patterns:
+    def pieces(self, k: int, short: Short | None = None) -> Patterns:
         """Give the piece of each number, as `find_patterns` gives those of records."""
-        strata = np.array([stratum for stratum, _ in self._numbers], dtype=np.int64)
+        strata = self.strata
         states = np.array([np.frombuffer(own, dtype=np.uint8) for _, own in self._numbers]).T
         if not states.any():
             return Patterns(strata, int(self._apart), 0)
-        target, moved = join_rare(states, strata, self._sizes, np.array(self._first), k)
+        target, moved = join_rare(states, strata, self._sizes, np.array(self._first), k, short)
         pieces = np.asarray(np.unique(target, return_inverse=True)[1], dtype=np.int64)
         return Patterns(pieces, np.unique(states, axis=1).shape[1], moved)
 
@@ -130,10 +144,14 @@ class PatternsSeen:
         return self._sizes
 
     @property
+    def strata(self) -> NDArray[np.int64]:
+        """The stratum of each number."""
+        return np.array([stratum for stratum, _ in self._numbers], dtype=np.int64)
+
+    @property
     def strata_sizes(self) -> NDArray[np.int64]:
         """The records of each stratum."""
-        strata = np.array([stratum for stratum, _ in self._numbers], dtype=np.int64)
-        return np.bincount(strata, weights=self._sizes).astype(np.int64)
+        return np.bincount(self.strata, weights=self._sizes).astype(np.int64)
 
 
 def join_rare(
@@ -142,22 +160,52 @@ def join_rare(
     sizes: NDArray[np.int64],
     first: NDArray[np.int64],
     k: int,
+    short: Short | None = None,
 ) -> tuple[NDArray[np.int64], int]:
     """Let patterns with fewer than k records join others of their stratum; see `find_patterns`.
 
     For each pattern of a stratum `states` (columns, patterns) tells what is missing, and how; `strata`, `sizes` and
-    `first` its stratum, its records and its first row. Gives the pattern that each one joins, itself perhaps, and how
-    many records move.
+    `first` its stratum, its records and its first row. `short` tells which pieces hold too little, where that is not
+    said by their records. Gives the pattern that each one joins, itself perhaps, and how many records move.
     """
     target = np.arange(first.size)
     order = np.argsort(strata, kind="stable")
+    lacking = sizes < k if short is None else short(target)
     for members in np.split(order, np.flatnonzero(np.diff(strata[order])) + 1):
-        large, small = members[sizes[members] >= k], members[sizes[members] < k]
+        large, small = members[~lacking[members]], members[lacking[members]]
         if large.size == 0:
             target[members] = members[first[members].argmin()]
         elif small.size:
             target[small] = large[_nearest(states[:, small], states[:, large], sizes[large], first[large])]
+    while short is not None and _join_short(states, strata, sizes, first, short(target), target):
+        pass
     return target, int(sizes[target != np.arange(first.size)].sum())
+
+
+def _join_short(
+    states: NDArray[np.uint8],
+    strata: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    first: NDArray[np.int64],
+    lacking: NDArray[np.bool_],
+    target: NDArray[np.int64],
+) -> bool:
+    """Let one piece of each stratum that still holds too little join its nearest; tell whether any did.
+
+    A unit with rows of both can be too much for a pattern that took another in.
+    """
+    pieces = np.unique(target)
+    joined = False
+    for stratum in np.unique(strata[pieces[lacking[pieces]]]):
+        own = pieces[strata[pieces] == stratum]
+        if own.size > 1:
+            candidates = own[lacking[own]]
+            worst = candidates[first[candidates].argmin()]
+            others = own[own != worst]
+            nearest = others[_nearest(states[:, [worst]], states[:, others], sizes[others], first[others])[0]]
+            target[target == worst] = nearest
+            joined = True
+    return joined
 
 
 def _nearest(

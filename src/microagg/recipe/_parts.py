@@ -326,6 +326,21 @@ class Taxonomy(Part):
 
 
 @dataclass(frozen=True)
+class UnitChoices(Part):
+    """What is promised of units, where one is named."""
+
+    share: str = choose(
+        "limited",
+        WORD,
+        "how much of a group one unit may hold",
+        words=("limited", "any"),
+        keyword="unit_share",
+        more='"limited": no more than 1/k of its rows, hence k different units; "any": k different units, of which one '
+        "may have most of the rows.",
+    )
+
+
+@dataclass(frozen=True)
 class Select(Part):
     """Which masked columns form the groups; all, unless something is chosen here."""
 

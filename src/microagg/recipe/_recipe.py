@@ -42,6 +42,7 @@ from microagg.recipe._parts import (
     Roles,
     Select,
     Taxonomy,
+    UnitChoices,
 )
 
 K = Choice("k", WHOLE, "at least so many records share each combination of released values", "k", least=2)
@@ -53,6 +54,7 @@ PARTS: dict[str, tuple[str, type[Part]]] = {
     "missing": ("missing_codes", Missing),
     "importance": ("importance", Importance),
     "taxonomy": ("taxonomy", Taxonomy),
+    "units": ("units", UnitChoices),
     "method": ("method", Method),
     "masking": ("masking", Masking),
     "select": ("select", Select),
@@ -72,6 +74,7 @@ OF_PROTECT = (
     "missing",
     "importance",
     "taxonomy",
+    "units",
     "method",
     "masking",
     "select",
@@ -186,6 +189,7 @@ class Recipe:
     missing_codes: Missing = field(default_factory=Missing)
     importance: Importance = field(default_factory=Importance)
     taxonomy: Taxonomy = field(default_factory=Taxonomy)
+    units: UnitChoices = field(default_factory=UnitChoices)
     method: Method = field(default_factory=Method)
     masking: Masking = field(default_factory=Masking)
     select: Select = field(default_factory=Select)
