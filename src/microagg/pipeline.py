@@ -270,9 +270,7 @@ def _without_missing(
     frame: Any, schema: Schema, table: Table, coders: Mapping[Any, Coder], missing: str
 ) -> tuple[Any, Table]:
     """Refuse or leave out records that lack a value, where that is asked for; units must be complete anyway."""
-    frames.check_complete(
-        frame, schema.names(Role.UNIT), remedy="Complete them: nobody else knows whom such a record belongs to."
-    )
+    frames.check_complete(frame, schema.names(Role.UNIT), remedy=frames.WHOSE)
     if missing in ("pattern", "state"):
         return frame, table
     names = [*table.names, *schema.names(Role.STRATUM)]

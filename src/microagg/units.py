@@ -1,6 +1,6 @@
 """Units: the persons, households or firms that rows belong to, where one may have several."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,11 +48,23 @@ class Held(NamedTuple):
         return Held(self.rows + other.rows, self.units + other.units, np.maximum(self.largest, other.largest))
 
 
-def held_by(labels: Labels, codes: Labels, n_groups: int) -> Held:
-    """Count the units of groups; each record has a label, below n_groups, and the code of its unit."""
-    n_codes = int(codes.max(initial=0)) + 1
-    pairs, counts = np.unique(labels * n_codes + codes, return_counts=True)
-    owners = pairs // n_codes
+def held_by(labels: Labels, codes: NDArray[Any], n_groups: int, counts: Labels | None = None) -> Held:
+    """Count the units of groups; each record has a label, below n_groups, and the code of its unit.
+
+    With `counts`, an entry stands for so many records.
+    """
+    order = np.lexsort((codes, labels))
+    labels, codes = labels[order], codes[order]
+    new = np.ones(labels.size, dtype=bool)
+    new[1:] = (labels[1:] != labels[:-1]) | (codes[1:] != codes[:-1])
+    starts = np.flatnonzero(new)
+    own = np.diff(starts, append=labels.size) if counts is None else _summed(counts[order], starts)
+    owners = labels[starts]
     largest = np.zeros(n_groups, dtype=np.int64)
-    np.maximum.at(largest, owners, counts)
-    return Held(np.bincount(labels, minlength=n_groups), np.bincount(owners, minlength=n_groups), largest)
+    np.maximum.at(largest, owners, own)
+    rows = np.bincount(owners, weights=own, minlength=n_groups).astype(np.int64)
+    return Held(rows, np.bincount(owners, minlength=n_groups), largest)
+
+
+def _summed(counts: Labels, starts: Labels) -> Labels:
+    return np.asarray(np.add.reduceat(counts, starts) if starts.size else counts)

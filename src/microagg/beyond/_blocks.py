@@ -16,20 +16,29 @@ from microagg.kinds.nominal import Offers, cells_of, counts_of_numbers, drawn_nu
 from microagg.partition.refine import refine
 from microagg.rounding import Moved, off_reserved, round_cells
 from microagg.table import Table
+from microagg.units import Units
 
 Labels = NDArray[np.int64]
 
 
-def group_block(plan: Plan, known: Known, table: Table, check: Callable[[], None]) -> Labels:
+def group_block(plan: Plan, known: Known, table: Table, units: Units | None, check: Callable[[], None]) -> Labels:
     """Group the records of a block; groups are numbered by lowest row."""
     points = known.space.place(table)
     partition = plan.grouping.on(points, plan.names)
-    labels = partition(points.records, plan.k, progress=lambda *_: check())
+    bound = {} if units is None else {"units": units}
+    labels = partition(points.records, plan.k, progress=lambda *_: check(), **bound)
     labels = checked_groups(labels, points.records.entries, plan.k)
     how = plan.recipe.refine
     if how.effort is not None:
         labels = refine(
-            points.records, labels, plan.k, effort=how.effort, seed=how.seed, n_jobs=1, progress=lambda *_: check()
+            points.records,
+            labels,
+            plan.k,
+            effort=how.effort,
+            seed=how.seed,
+            n_jobs=1,
+            progress=lambda *_: check(),
+            units=units,
         ).labels
     return labels
 

@@ -40,6 +40,7 @@ from microagg.beyond._plan import (
 )
 from microagg.beyond._regions import Settled
 from microagg.beyond._tasks import WIDTHS, Work
+from microagg.beyond._units import check_units_known, pieces_with_units
 from microagg.blocking.median import blocks_needed
 from microagg.checks import check_enough_records
 from microagg.errors import ClusterFailed, InvalidData, InvalidParameter
@@ -51,6 +52,7 @@ from microagg.kinds import Facts
 from microagg.prepare.embedding import Space
 from microagg.prepare.patterns import Patterns, PatternsSeen
 from microagg.progress import Progress, tell
+from microagg.units import Held
 
 _REGION = 1_000_000  # records that one worker masks at a time, at most, unless a block is larger
 _PART = 1_000_000  # records of a part, about
@@ -93,7 +95,7 @@ def run(
             plan = stages.look(plan, file.schema)
             stages.each_part(_tasks.read_part, done=0)
             file.check_unchanged()
-            tallies, node_sizes, patterns = stages.number_pieces(plan)
+            plan, tallies, node_sizes, patterns = stages.number_pieces(plan)
             known = stages.find_constants(plan, tallies)
             most = max(plan.max_block, min(_REGION, n // (_TASKS_EACH * workers)))
             node_sizes, blocks, level = stages.cut(plan, known.space, node_sizes, most)
@@ -106,7 +108,7 @@ def run(
             stages.each_part(_regions.write_part, done=2 * n)
             lost = stages.lost()
             file.check_unchanged()
-        k_achieved = stages.count_alike()
+        k_achieved = stages.count_alike(plan.in_part)
         plan.promise.check(k_achieved, path.name)
         for left in target.iterdir():  # by a worker that was given up and went on
             if left.name not in names:
@@ -243,11 +245,11 @@ class _Stages:
         keep_object(self.folder, "coded", plan)
         return plan
 
-    def number_pieces(self, plan: Plan) -> tuple[list[Tally], list[int], Patterns]:
+    def number_pieces(self, plan: Plan) -> tuple[Plan, list[Tally], list[int], Patterns]:
         """Give each part its pieces' numbers in the whole file; return what all parts know, and the pieces' sizes."""
         numbering, seen, lacking = frames.Numbering(plan.strata), PatternsSeen(plan.by_pattern), Counter[str]()
         tallies: list[Tally] = []
-        numbers = []
+        numbers, without_unit = [], 0
         for part, found in enumerate(self.objects("found", len(self.sizes))):
             strata = np.zeros(1, dtype=np.int64)
             if plan.strata:
@@ -255,14 +257,36 @@ class _Stages:
             numbers.append(seen.join(found.patterns, strata))
             tallies = list(map(Tally.join, tallies, found.tallies)) if tallies else found.tallies
             lacking.update(found.lacking)
+            without_unit += found.without_unit
+        check_units_known(plan, without_unit)
         check_missing(plan, tallies, lacking)
         check_stratum_sizes(seen.strata_sizes, plan.k, plan.strata)
         check_magnitudes(plan, tallies)
-        patterns = seen.pieces(plan.k)
+        if plan.unit is None:
+            patterns = seen.pieces(plan.k)
+        else:
+            plan, patterns = self._pieces_with_units(plan, seen, numbers)
         for part, own in enumerate(numbers):
             keep(self.folder, f"pieces-{part}", numbers=patterns.pieces[own].astype(np.int32))
         sizes = np.bincount(patterns.pieces, weights=seen.sizes)
-        return tallies, [int(size) for size in sizes], patterns
+        return plan, tallies, [int(size) for size in sizes], patterns
+
+    def _pieces_with_units(
+        self, plan: Plan, seen: PatternsSeen, numbers: list[NDArray[np.int64]]
+    ) -> tuple[Plan, Patterns]:
+        """Cut strata into pieces that can hold k units; `numbers` are those of the whole file that each part's have."""
+        for part, own in enumerate(numbers):
+            keep(self.folder, f"numbers-{part}", numbers=own)
+        self.each_part(_tasks.count_units)
+        turns = count()
+
+        def held(pieces: NDArray[np.int64]) -> Held:
+            turn = next(turns)
+            keep(self.folder, f"asked-{turn}", pieces=pieces)
+            self.each_part(_tasks.hold_units, turn)
+            return reduce(Held.join, (Held(**own) for own in self.found(f"held-{turn}")))
+
+        return pieces_with_units(plan, seen, held)
 
     def find_constants(self, plan: Plan, tallies: Sequence[Tally]) -> Known:
         """Find the constants of all columns, a sum of each at a time, and place all records by them."""
@@ -409,6 +433,7 @@ class _Stages:
         lost: Lost = reduce(Lost.join, self.objects("lost", len(self.sizes)))
         return lost
 
-    def count_alike(self) -> int:
-        """Give the fewest records that are alike in what the workers have written."""
-        return fewest_alike([matrix_of(self.folder, f"digests-{part}") for part in range(len(self.sizes))])
+    def count_alike(self, in_part: bool) -> int:
+        """Give the fewest records, or units, that are alike in what the workers have written."""
+        parts = [matrix_of(self.folder, f"digests-{part}") for part in range(len(self.sizes))]
+        return fewest_alike(parts, in_part)

@@ -39,6 +39,15 @@ from microagg.beyond._plan import (
     tally,
 )
 from microagg.beyond._store import Scratch, Store
+from microagg.beyond._units import (
+    Keys,
+    check_units_known,
+    held_by_keys,
+    missing_units,
+    pieces_with_units,
+    unit_keys,
+    units_of,
+)
 from microagg.blocking.median import median_pieces
 from microagg.checks import check_enough_records
 from microagg.equivalence import first_of_each
@@ -53,6 +62,7 @@ from microagg.moments import Terms, summed
 from microagg.parallel import in_parallel
 from microagg.prepare.patterns import Patterns, PatternsSeen
 from microagg.progress import Progress, tell
+from microagg.units import Held
 
 Pieces = Sequence[NDArray[np.int64]]
 
@@ -73,17 +83,18 @@ def run(
     plan, looked = _looked(file, plan, n, progress)
     room = Scratch(scratch)
     store = Store(room, len(plan.names), n)
-    tallies, pieces, patterns = _ingest(file, plan, store, looked, progress)
+    keys = None if plan.unit is None else room.array((n,), np.uint64)
+    plan, tallies, pieces, patterns = _ingest(file, plan, store, keys, looked, progress)
     known = _known(plan, store, tallies)
     blocks = _blocks(plan, known, store, room, pieces, n_jobs)
     largest = max(rows.size for rows in blocks)
     plan = replace(plan, grouping=plan.grouping.searching(largest, known.space.n_entries, known.space.n_codes))
     labels = room.array((n,), np.int32) if plan.by_turns else None
-    figures = _group(plan, known, store, blocks, labels, n_jobs, progress)
+    figures = _group(plan, known, store, keys, blocks, labels, n_jobs, progress)
     if labels is not None:
         _take_turns(plan, known, store, blocks, labels, n_jobs)
     known = replace(known, used=_used(plan, store, file.schema))
-    k_achieved, lost = _write(file, path, plan, known, store, room, progress)
+    k_achieved, lost = _write(file, path, plan, known, store, keys, room, progress)
     return Outcome(plan, known, n, len(blocks), k_achieved, figures, lost, patterns)
 
 
@@ -101,16 +112,16 @@ def _looked(file: Batches, plan: Plan, n: int, progress: Progress | None) -> tup
 
 
 def _ingest(
-    file: Batches, plan: Plan, store: Store, looked: bool, progress: Progress | None
-) -> tuple[list[Tally], Labels, Patterns]:
-    """Copy the columns to mask into scratch; count what must be known of them; give each record's piece."""
+    file: Batches, plan: Plan, store: Store, keys: Keys | None, looked: bool, progress: Progress | None
+) -> tuple[Plan, list[Tally], Labels, Patterns]:
+    """Copy the columns to mask and the units into scratch; count what must be known; give each record's piece."""
     n = store.n_records
     tallies: list[Tally] = []
     codes = np.zeros(n, dtype=np.int64)
     numbering, seen = frames.Numbering(plan.strata), PatternsSeen(plan.by_pattern)
     lacking: Counter[str] = Counter()
-    start = 0
-    for table in file.tables([*plan.names, *plan.strata]):
+    start, without_unit = 0, 0
+    for table in file.tables(plan.read):
         stop = start + table.num_rows
         if table.num_rows == 0:
             continue
@@ -124,14 +135,27 @@ def _ingest(
         strata = numbering.codes(table) if plan.strata else np.zeros(table.num_rows, dtype=np.int64)
         codes[start:stop] = seen.codes(coded, strata)
         lacking.update(missing_in_strata(plan, table))
+        if keys is not None:
+            keys[start:stop] = unit_keys(plan, table)
+            without_unit += missing_units(plan, table)
         start = stop
         tell(progress, (n + start) // 2 if looked else start, 3 * n)
     file.check_unchanged()
+    check_units_known(plan, without_unit)
     check_missing(plan, tallies, lacking)
     check_stratum_sizes(seen.strata_sizes, plan.k, plan.strata)
     check_magnitudes(plan, tallies)
-    patterns = seen.pieces(plan.k)
-    return tallies, patterns.pieces[codes], patterns
+    if keys is None:
+        patterns = seen.pieces(plan.k)
+        return plan, tallies, patterns.pieces[codes], patterns
+
+    def held(pieces: Labels) -> Held:
+        return held_by_keys(
+            lambda: ((pieces[codes[rows]], keys[rows]) for rows in store.chunks()), n, int(pieces.max()) + 1
+        )
+
+    plan, patterns = pieces_with_units(plan, seen, held)
+    return plan, tallies, patterns.pieces[codes], patterns
 
 
 def _known(plan: Plan, store: Store, tallies: Sequence[Tally]) -> Known:
@@ -167,6 +191,7 @@ def _group(
     plan: Plan,
     known: Known,
     store: Store,
+    keys: Keys | None,
     blocks: Pieces,
     labels: NDArray[np.int32] | None,
     n_jobs: int,
@@ -178,7 +203,7 @@ def _group(
     def mask(rows: NDArray[np.int64], check: Callable[[], None]) -> Figures:
         nonlocal done
         table = plan.table(store.all_cells(rows))
-        own = group_block(plan, known, table, check)
+        own = group_block(plan, known, table, None if keys is None else units_of(plan, keys[rows]), check)
         masked, figures = represent_block(plan, known, table, own)
         for j, cells in masked.items():
             store.put(j, rows, cells)
@@ -233,17 +258,20 @@ def _write(
     plan: Plan,
     known: Known,
     store: Store,
+    keys: Keys | None,
     scratch: Scratch,
     progress: Progress | None,
 ) -> tuple[int, Lost]:
     """Write the released columns, part by part, the masked ones from scratch; count what was written and lost."""
     n = store.n_records
     schema, promise = released_schema(plan, known, file.schema), plan.promise
+    if keys is not None:
+        promise = promise.of_units(keys, plan.in_part)
     fewest, lost = 0, []
 
     def count(fresh: Path) -> None:
         nonlocal fewest
-        room = scratch.array((2, n), np.uint64)
+        room = scratch.array((2 if keys is None else 3, n), np.uint64)
         tables = read_back(fresh, path, schema, promise.columns, file.dialect_of(path))
         fewest = check_written(
             promise, tables, n, path.name, room=room, tell=lambda read: tell(progress, 2 * n + (n + read) // 2, 3 * n)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from microagg.checks import refuse_missing
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.grouping import Grouping, check_kinds
+from microagg.grouping import Grouping, check_kinds, room_for_units
 from microagg.io import frames
 from microagg.io.coding import Asked, CategoryCoder, Coder, Finder, finder_for, written_table
 from microagg.io.promise import Promise
@@ -30,7 +30,8 @@ from microagg.table import Coded, Table
 class Plan:
     """What is to be done, checked: the recipe, settled but for the way to search, and what follows from it.
 
-    `coders` are those of the columns to mask, once the file has been looked at.
+    `coders` are those of the columns to mask, once the file has been looked at, and `largest_unit` the most rows that a
+    unit has in a piece.
     """
 
     recipe: Recipe
@@ -38,6 +39,7 @@ class Plan:
     grouping: Grouping
     wishes: Mapping[str, Asked]
     coders: tuple[Coder, ...] = ()
+    largest_unit: int = 1
 
     @property
     def k(self) -> int:
@@ -47,7 +49,7 @@ class Plan:
     @property
     def max_block(self) -> int:
         """The most records of a block."""
-        return self.recipe.blocks.max_block or 0
+        return room_for_units(self.recipe.blocks.max_block or 0, self.k, self.largest_unit)
 
     @property
     def names(self) -> list[str]:
@@ -58,6 +60,21 @@ class Plan:
     def strata(self) -> list[str]:
         """The columns whose combinations are never mixed."""
         return self.schema.names(Role.STRATUM)
+
+    @property
+    def unit(self) -> str | None:
+        """The column that tells whose row it is."""
+        return next(iter(self.schema.names(Role.UNIT)), None)
+
+    @property
+    def in_part(self) -> bool:
+        """Whether no unit may hold more than 1/k of a group's rows."""
+        return bool(self.recipe.units.share == "limited")
+
+    @property
+    def read(self) -> list[str]:
+        """The columns that are read to form the groups."""
+        return [*self.names, *self.strata, *([] if self.unit is None else [self.unit])]
 
     @property
     def promise(self) -> Promise:

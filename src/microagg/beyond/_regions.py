@@ -10,12 +10,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.alike import NO_DIGESTS, in_order
+from microagg._kernels.alike import NO_DIGESTS, in_order, with_units
 from microagg.beyond._blocks import fill_block, group_block, represent_block, turns_of, used_by
 from microagg.beyond._figures import Figures, Lost, lost_between
 from microagg.beyond._folder import keep, keep_matrix, keep_object, kept, matrix_of, object_of
 from microagg.beyond._plan import Known, Plan, released, released_schema
 from microagg.beyond._tasks import cells_in, keep_cells, tables_of
+from microagg.beyond._units import units_of
 from microagg.blocking.median import median_pieces
 from microagg.equivalence import first_of_each
 from microagg.io.batches import parquet_writer
@@ -43,6 +44,8 @@ def scatter_part(folder: Path, part: int, level: int) -> None:
     order = np.argsort(nodes, kind="stable")
     n_nodes = kept(folder, "regions")["sizes"].size
     keep_cells(folder, "scattered", part, [own.take(order) for own in cells_in(folder, "columns", part)])
+    if object_of(folder, "settled").plan.unit is not None:
+        keep_matrix(folder, f"scattered-units-{part}", matrix_of(folder, f"units-{part}")[order])
     keep_matrix(folder, f"order-{part}", order)
     keep_matrix(folder, f"ends-{part}", np.concatenate([[0], np.cumsum(np.bincount(nodes, minlength=n_nodes))]))
 
@@ -52,7 +55,7 @@ def mask_region(folder: Path, region: int) -> None:
     settled, regions = object_of(folder, "settled"), kept(folder, "regions")
     plan, known = settled.plan, settled.known
     first, last = int(regions["bounds"][region]), int(regions["bounds"][region + 1])
-    cells, rows, nodes = _gathered(folder, first, last)
+    cells, rows, nodes, keys = _gathered(folder, first, last)
     table = plan.table(cells)
     entries, scales = known.space.place(table).records.entries, known.space.cut_scales
     labels = np.empty(rows.size, dtype=np.int64)
@@ -66,7 +69,8 @@ def mask_region(folder: Path, region: int) -> None:
         cuts = median_pieces(entries, scales, plan.max_block, plan.k, rows=own, blocks=blocks)
         for block in cuts:
             part = table.take(block)
-            groups = group_block(plan, known, part, lambda: None)
+            units = None if plan.unit is None else units_of(plan, keys[block])
+            groups = group_block(plan, known, part, units, lambda: None)
             masked, counted = represent_block(plan, known, part, groups)
             for j, fresh in masked.items():
                 _put(cells[j], block, fresh)
@@ -81,19 +85,23 @@ def mask_region(folder: Path, region: int) -> None:
         keep_object(folder, f"turns-{j}-{region}", turns_of(plan, known, j, cells[j], labels, rows))
 
 
-def _gathered(folder: Path, first: int, last: int) -> tuple[list[Cells], NDArray[np.int64], NDArray[np.int64]]:
-    """Bring the records of some nodes together, part by part: their cells, rows in the file and nodes."""
+def _gathered(
+    folder: Path, first: int, last: int
+) -> tuple[list[Cells], NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
+    """Bring the records of some nodes together, part by part: their cells, rows in the file, nodes and units."""
     work = object_of(folder, "work")
     starts = np.cumsum([0, *work.sizes])
-    cells, rows, nodes = [], [], []
+    cells, rows, nodes, keys = [], [], [], [np.empty(0, dtype=np.uint64)]
     for part in range(len(work.sizes)):
         ends = matrix_of(folder, f"ends-{part}")[first : last + 1]
         own = slice(int(ends[0]), int(ends[-1]))
         cells.append(cells_in(folder, "scattered", part, own))
         rows.append(starts[part] + matrix_of(folder, f"order-{part}")[own])
         nodes.append(np.repeat(np.arange(last - first), np.diff(ends)))
+        if work.plan.unit is not None:
+            keys.append(matrix_of(folder, f"scattered-units-{part}")[own])
     whole = [Cells.joined(own) for own in zip(*cells, strict=True)]
-    return whole, np.concatenate(rows), np.concatenate(nodes)
+    return whole, np.concatenate(rows), np.concatenate(nodes), np.concatenate(keys)
 
 
 def _put(cells: Cells, rows: NDArray[np.int64], fresh: Cells) -> None:
@@ -127,6 +135,8 @@ def write_part(folder: Path, part: int) -> None:
         tables = read_back(fresh, target, schema, promise.columns)
         found = digests_written(promise, tables, work.sizes[part], target.name, work.key)
         digests = np.concatenate([NO_DIGESTS, *(one for (one,) in found)], axis=1)
+        if plan.unit is not None:
+            digests = with_units(digests, matrix_of(folder, f"units-{part}"))
         keep_matrix(folder, f"digests-{part}", in_order(digests))
 
     target, schema = work.target / work.names[part], released_schema(plan, known, work.source)

@@ -23,10 +23,12 @@ from numpy.typing import NDArray
 from microagg._kernels.sums import exact_digits
 from microagg.beyond._folder import keep, keep_matrix, keep_object, kept, matrix_of, object_of, whole_file_in
 from microagg.beyond._plan import Plan, Tally, missing_in_strata, tally
+from microagg.beyond._units import missing_units, unit_keys
 from microagg.io import frames
 from microagg.io.batches import read_row_groups
 from microagg.kinds import Cells
 from microagg.prepare.patterns import PatternsSeen
+from microagg.units import held_by
 
 WIDTHS = (13, 13, 13, 13, 12)
 """Bits of a key that are counted in each pass; 64 in all."""
@@ -45,11 +47,12 @@ class Work(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a part tells of the file: its columns, what its records lack and where, missing values of strata."""
+    """What a part tells of the file: its columns, what its records lack and where, and missing strata and units."""
 
     tallies: list[Tally]
     patterns: PatternsSeen
     lacking: Counter[str]
+    without_unit: int
 
 
 def tables_of(work: Work, part: int, columns: list[str]) -> Iterator[pa.Table]:
@@ -93,8 +96,8 @@ def read_part(folder: Path, part: int) -> None:
     work, plan = object_of(folder, "work"), object_of(folder, "coded")
     numbering, examples = frames.Numbering(plan.strata), []
     seen, lacking, known = PatternsSeen(plan.by_pattern), Counter[str](), 0
-    tables, codes = [], []
-    for table in tables_of(work, part, [*plan.names, *plan.strata]):
+    tables, codes, keys, without_unit = [], [], [], 0
+    for table in tables_of(work, part, plan.read):
         if table.num_rows == 0:
             continue
         tables.append(plan.coded(table))
@@ -107,6 +110,11 @@ def read_part(folder: Path, part: int) -> None:
             known = max(known, int(found[-1]) + 1)
         codes.append(seen.codes(tables[-1], strata).astype(np.int32))
         lacking.update(missing_in_strata(plan, table))
+        if plan.unit is not None:
+            keys.append(unit_keys(plan, table))
+            without_unit += missing_units(plan, table)
+    if plan.unit is not None:
+        keep_matrix(folder, f"units-{part}", np.concatenate(keys))
     columns = [Cells.joined([column.cells for column in own]) for own in zip(*tables, strict=True)]
     keep_cells(folder, "columns", part, columns)
     keep_matrix(folder, f"codes-{part}", np.concatenate(codes))
@@ -114,11 +122,37 @@ def read_part(folder: Path, part: int) -> None:
         with whole_file_in(folder / f"strata-{part}.parquet") as file:
             pq.write_table(pa.concat_tables(examples), file)
     tallies = [reduce(Tally.join, own) for own in zip(*(tally(plan, table) for table in tables), strict=True)]
-    keep_object(folder, f"found-{part}", Found(tallies, seen, lacking))
+    keep_object(folder, f"found-{part}", Found(tallies, seen, lacking, without_unit))
 
 
 def _decoded(array: Any) -> Any:
     return array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array
+
+
+def count_units(folder: Path, part: int) -> None:
+    """Count the rows that units have of each stratum and pattern, in the order of the units' numbers."""
+    codes = kept(folder, f"numbers-{part}")["numbers"][matrix_of(folder, f"codes-{part}")]
+    keys = matrix_of(folder, f"units-{part}")
+    order = np.lexsort((codes, keys))
+    codes, keys = codes[order], keys[order]
+    starts = np.flatnonzero(np.concatenate([[True], (keys[1:] != keys[:-1]) | (codes[1:] != codes[:-1])]))
+    rows = np.diff(starts, append=keys.size)
+    keep_matrix(folder, f"pairs-{part}", np.array([keys[starts], codes[starts], rows], dtype=np.uint64))
+
+
+def hold_units(folder: Path, part: int, turn: int) -> None:
+    """Count what pieces hold of one range of units, over all parts; `asked-TURN` has the piece of each number."""
+    pieces, n_parts = kept(folder, f"asked-{turn}")["pieces"], len(object_of(folder, "work").sizes)
+    bounds = [(1 << 64) * number // n_parts for number in (part, part + 1)]
+    own = []
+    for other in range(n_parts):
+        pairs = matrix_of(folder, f"pairs-{other}")
+        first = int(np.searchsorted(pairs[0], np.uint64(bounds[0])))
+        last = pairs.shape[1] if part + 1 == n_parts else int(np.searchsorted(pairs[0], np.uint64(bounds[1])))
+        own.append(np.array(pairs[:, first:last]))
+    keys, numbers, rows = np.concatenate(own, axis=1)
+    held = held_by(pieces[numbers.astype(np.int64)], keys, int(pieces.max()) + 1, rows.astype(np.int64))
+    keep(folder, f"held-{turn}-{part}", **held._asdict())
 
 
 def sum_part(folder: Path, part: int, turn: int) -> None:

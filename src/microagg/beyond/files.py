@@ -197,8 +197,19 @@ def protect_file(
 
 
 _OBEYED = {
-    *(role.value for role in Role if role is not Role.UNIT),
-    *("rest", "kinds", "importance", "taxonomy", "missing", "missing_codes", "method", "aggregate", "rounding"),
+    *(role.value for role in Role),
+    *(
+        "unit_share",
+        "rest",
+        "kinds",
+        "importance",
+        "taxonomy",
+        "missing",
+        "missing_codes",
+        "method",
+        "aggregate",
+        "rounding",
+    ),
     *("nominal", "nominal_seed", "spike", "spike_totals", "blocks", "max_block", "refine", "seed"),
 }
 """The choices of masking and writing that files beyond memory have; whatever else is chosen is refused."""
@@ -208,7 +219,6 @@ _WHY = {
     "scale": "columns are standardised",
     "per_column": "whole records are grouped",
     "select": "all masked columns form the groups",
-    "unit": "units are not counted",
     "reorder": "rows keep their order",
     "excel_safe": "text is written as it was read",
     "public": "no report is made",

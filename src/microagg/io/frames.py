@@ -61,6 +61,10 @@ def missing_rows(frame: nw.DataFrame[Any], names: Sequence[Any]) -> dict[Any, ND
     return found
 
 
+WHOSE = "Complete them: nobody else knows whom such a record belongs to."
+"""What to do about rows whose unit is missing."""
+
+
 def check_complete(
     frame: nw.DataFrame[Any],
     names: Sequence[Any],

@@ -86,7 +86,7 @@ class Promise:
 
     def digests(self, table: pa.Table, key: bytes) -> list[Digests]:
         """Give the digests of a table's records; one array, or where each column is counted by itself one for each."""
-        bits = [_bits(column, key) for column in table.columns]
+        bits = [bits_of(column, key) for column in table.columns]
         own, strata = bits[: len(self.masked)], bits[len(self.masked) :]
         return [digests_of([one, *strata], key) for one in own] if self.per_column else [digests_of(bits, key)]
 
@@ -213,17 +213,17 @@ class _Tally:
         return fewest_alike(self._parts, in_part)
 
 
-def _bits(column: pa.ChunkedArray, key: bytes) -> Bits:
+def bits_of(column: pa.ChunkedArray, key: bytes) -> Bits:
     """Give what is equal where values of a column are, (2, n)."""
-    return np.concatenate([NO_DIGESTS, *(_bits_of(chunk, key) for chunk in column.chunks)], axis=1)
+    return np.concatenate([NO_DIGESTS, *(_bits(chunk, key) for chunk in column.chunks)], axis=1)
 
 
-def _bits_of(array: Any, key: bytes) -> Bits:
+def _bits(array: Any, key: bytes) -> Bits:
     kind = array.type
     if isinstance(kind, pa.BaseExtensionType):
-        return _bits_of(array.storage, key)
+        return _bits(array.storage, key)
     if pa.types.is_dictionary(kind):
-        return _bits_of(array.dictionary_decode(), key)
+        return _bits(array.dictionary_decode(), key)
     if pa.types.is_floating(kind):
         values = array.cast(pa.float64()).to_numpy(zero_copy_only=False)  # NaN where a value is missing
         return np.broadcast_to(float_bits(values), (2, len(array)))

@@ -1,0 +1,74 @@
+"""Units of a file that is read part by part: a number for each, the same in every part."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import reduce
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from microagg._kernels.alike import digests_of
+from microagg.beyond._plan import Plan
+from microagg.errors import InvalidData
+from microagg.grouping import check_stratum_units
+from microagg.io import frames
+from microagg.io.promise import bits_of
+from microagg.prepare.patterns import Patterns, PatternsSeen
+from microagg.units import Held, Units, held_by
+
+Keys = NDArray[np.uint64]
+Labels = NDArray[np.int64]
+
+_KEY = b"units"  # it need not be secret: units that share a number by chance are taken for one, which protects no less
+_AT_ONCE = 1 << 22  # records whose units are counted together, about
+
+
+def unit_keys(plan: Plan, table: pa.Table) -> Keys:
+    """Give the number of each row's unit."""
+    return np.asarray(digests_of([bits_of(table[plan.unit], _KEY)], _KEY)[0])
+
+
+def missing_units(plan: Plan, table: pa.Table) -> int:
+    """Count the rows of which nobody knows whose they are."""
+    missing = frames.missing_rows(nw.from_native(table, eager_only=True), [plan.unit])
+    return sum(int(np.count_nonzero(rows)) for rows in missing.values())
+
+
+def check_units_known(plan: Plan, missing: int) -> None:
+    """Refuse rows of which nobody knows whose they are."""
+    if missing:
+        raise InvalidData(f"missing values in 1 column(s): {plan.unit!r} ({missing}). {frames.WHOSE}")
+
+
+def units_of(plan: Plan, keys: Keys) -> Units:
+    """Give the units of some rows, numbered from 0."""
+    return Units(np.unique(keys, return_inverse=True)[1].astype(np.int64).ravel(), plan.in_part)
+
+
+def held_by_keys(chunks: Callable[[], Iterable[tuple[Labels, Keys]]], n: int, n_groups: int) -> Held:
+    """Count the units of groups of n rows, which are given chunk by chunk, time and again.
+
+    One range of numbers is counted, then the next, so that memory is that of some four million records.
+    """
+    bits = max(0, (n - 1) // _AT_ONCE).bit_length()
+
+    def of_range(number: int) -> Held:
+        own = []
+        for labels, keys in chunks():
+            inside = keys >> np.uint64(64 - bits) == number if bits else np.ones(keys.size, dtype=bool)
+            own.append((labels[inside], keys[inside]))
+        return held_by(np.concatenate([one for one, _ in own]), np.concatenate([one for _, one in own]), n_groups)
+
+    return reduce(Held.join, map(of_range, range(1 << bits)))
+
+
+def pieces_with_units(plan: Plan, seen: PatternsSeen, held: Callable[[Labels], Held]) -> tuple[Plan, Patterns]:
+    """Cut strata by what records lack, into pieces that can hold k units; give the plan with the largest unit.
+
+    `held` counts the units of pieces, which are told for each number of `seen`.
+    """
+    check_stratum_units(held(seen.strata), plan.k, plan.strata, plan.in_part)
+    patterns = seen.pieces(plan.k, lambda target: held(target).short(plan.k, plan.in_part))
+    return replace(plan, largest_unit=int(held(patterns.pieces).largest.max())), patterns
