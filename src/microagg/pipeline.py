@@ -9,22 +9,12 @@ import pyarrow as pa
 from narwhals.typing import IntoDataFrameT
 
 from microagg import __version__
-from microagg.aggregate import represent
 from microagg.checks import check_enough_records, check_jobs, refuse_missing
 from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, setting
-from microagg.evaluate.anonymity import fewest_sharing
+from microagg.evaluate.anonymity import fewest_sharing, fewest_whole_units
 from microagg.evaluate.loss import loss_of_release
-from microagg.grouping import (
-    check_kinds,
-    check_strata,
-    cut_into_pieces,
-    form_groups,
-    refine_groups,
-    resolve_method,
-    select_forming,
-    settle_blocks,
-    settle_selection,
-)
+from microagg.forming import check_whole_units, formed_of
+from microagg.grouping import check_kinds, resolve_method, settle_selection
 from microagg.io import frames
 from microagg.io.coding import Coder, open_table, written_table
 from microagg.io.labels import Labels as FileLabels
@@ -32,8 +22,6 @@ from microagg.io.sources import Source
 from microagg.io.tags import with_tags_again, with_tags_as_numbers
 from microagg.kinds import Rule
 from microagg.partition import METHODS, groups_each_column
-from microagg.prepare.embedding import embed
-from microagg.prepare.patterns import Patterns, find_patterns
 from microagg.prepare.recoding import Recoding
 from microagg.prepare.selection import Selection
 from microagg.progress import Progress
@@ -45,6 +33,7 @@ from microagg.rounding import Rounded, round_means
 from microagg.schema import Role, Schema
 from microagg.table import Table
 from microagg.units import Units
+from microagg.whole_units import order_of_units
 
 
 @overload
@@ -140,37 +129,31 @@ def _protected(
     method = resolve_method(recipe.method, k, names)
     select = settle_selection(recipe.select, len(names))
     _check_possible(method.name, method.options, select.said, masking.per_column, recipe.refine.effort, len(names))
+    check_whole_units(recipe, schema, method.name)
     wishes = asked_of(recipe, names, labels)
     original, coders = open_table(opened, wishes)
     check_kinds(original, method, recipe)
     complete, original = _without_missing(opened, schema, original, coders, masking.missing)
     check_enough_records(original.n_records, k)
 
-    strata = frames.category_codes(complete, schema.names(Role.STRATUM))
-    units = _units(complete, schema.names(Role.UNIT), recipe)
-    check_strata(strata, k, schema.names(Role.STRATUM), units)
-    selection = select_forming(select, complete, names, original) if select.said else None
-    chosen = names if selection is None else selection.columns
-    forming = original.named([name for name in names if name in chosen])  # in file order, whatever the choice's
-    points = embed(forming, masking.scale, masking.spike, n_jobs)
-    patterns = find_patterns(original, strata, k, units) if masking.missing == "pattern" else Patterns(strata, 0, 0)
-    largest = int(np.bincount(patterns.pieces).max())
-    blocks = settle_blocks(recipe.blocks, k, largest, whole=groups_each_column(method.name))
-    pieces = cut_into_pieces(points, forming.names, patterns.pieces, blocks, k, n_jobs, units)
-    entries, heights, _ = points.records
-    method = method.searching(max(rows.size for rows in pieces), entries.shape[0], heights.size)
-    partition = method.on(points, forming.names)
-    groups = form_groups(partition, points, pieces, k, masking.per_column, n_jobs, progress, units)
-    moves = 0
-    if recipe.refine.effort is not None:
-        groups, moves = refine_groups(points, patterns.pieces, groups, k, recipe.refine, n_jobs, progress, units)
-
     rule = Rule(k, masking.aggregate, masking.nominal, masking.spike_totals, masking.nominal_seed)
-    of_groups, _ = represent(original, groups, rule, n_jobs)
-    released, rounded = round_means(original, of_groups, groups, masking.rounding)
-    data = frames.laid_out_like(frame, _released_frame(complete, schema, released, coders, rounded))
+    formed = formed_of(complete, original, schema, recipe, method, select, rule, n_jobs, progress)
+    (complete, original, strata, units), groups, blocks = formed.file, formed.groups, formed.blocks
+    released, rounded = round_means(original, formed.of_groups, formed.labels, masking.rounding)
+    data = _released_frame(complete, schema.released, released, coders, rounded)
+    numbered = formed.whole_units
+    if numbered is not None:  # in an order, and by numbers, that follow from what is released
+        rows, numbers = order_of_units(numbered, frames.row_ranks(frames.open_frame(data)))
+        complete = frames.with_numbers(frames.in_order(complete, rows), schema.names(Role.UNIT)[0], numbers + 1)
+        original, released, groups, strata = original.take(rows), released.take(rows), groups[rows], strata[rows]
+        units = Units(numbers)
+        data = _released_frame(complete, schema.released_with_units, released, coders, rounded)
+    data = frames.laid_out_like(frame, data)
     written = written_table(frames.open_frame(data), list(coders.values()))
-    k_achieved = fewest_sharing(written, strata, units=units, per_column=groups.ndim == 2, n_jobs=n_jobs)
+    if numbered is None:
+        k_achieved = fewest_sharing(written, strata, units=units, per_column=groups.ndim == 2, n_jobs=n_jobs)
+    else:
+        k_achieved = fewest_whole_units(written, strata, numbers)
     if k_achieved < k:
         whose = "record" if units is None else "unit"
         raise PromiseBroken(
@@ -185,30 +168,23 @@ def _protected(
             recipe,
             roles=Roles.of_schema(schema),
             kinds=settled_kinds(recipe, coders),
-            method=method.settled,
-            select=_settled(select, selection, names),
+            method=formed.method.settled,
+            select=_settled(select, formed.selection, names),
             blocks=blocks.settled,
         ),
-        selection=selection,
-        n_blocks=len(pieces) if blocks.by != "none" else 0,
-        moves=moves,
+        selection=formed.selection,
+        n_blocks=formed.n_blocks,
+        moves=formed.moves,
         version=__version__,
         n_dropped=opened.shape[0] - complete.shape[0],
         index_dropped=frames.has_own_index(frame),
-        missing=MissingFacts.between(original, written, patterns),
+        missing=MissingFacts.between(original, written, formed.patterns),
         rounded=rounded,
         recoded=recoded,
         _original=original,
         _written=written,
         _units=units,
     )
-
-
-def _units(frame: Any, names: list[Any], recipe: Recipe) -> Units | None:
-    """Number the units of rows, where a column tells them."""
-    if not names:
-        return None
-    return Units(frames.category_codes(frame, names), in_part=recipe.units.share == "limited")
 
 
 def _recoded(frame: Any, recipe: Recipe) -> tuple[Any, Recipe, Mapping[Any, int]]:
@@ -230,7 +206,7 @@ def _settled(select: Select, selection: Selection | None, names: list[Any]) -> S
 
 
 def _released_frame(
-    frame: Any, schema: Schema, released: Table, coders: Mapping[Any, Coder], rounded: Mapping[Any, Rounded]
+    frame: Any, names: list[Any], released: Table, coders: Mapping[Any, Coder], rounded: Mapping[Any, Rounded]
 ) -> Any:
     """Give the frame with what each group releases in the place of its members' values."""
     replaced = {}
@@ -238,7 +214,7 @@ def _released_frame(
         power = rounded[column.name].power if column.name in rounded else None
         like = frame.get_column(column.name)
         replaced[column.name] = coders[column.name].series(column.cells, like, power)
-    return frames.with_columns(frame, schema.released, replaced)
+    return frames.with_columns(frame, names, replaced)
 
 
 def _check_possible(method: str, options: Any, select: Any, per_column: bool, refine: Any, n_columns: int) -> None:

@@ -97,7 +97,8 @@ class Release(Generic[IntoDataFrameT]):
     Attributes
     ----------
     data : dataframe
-        The same kind of frame as was given, with the same rows in the same order.
+        The same kind of frame as was given, with the same rows in the same order; where units are released by numbers,
+        in the order of these.
     groups : array of shape (n,), or (n, d) if `recipe.masking.per_column`
         The group of each released row, numbered by lowest row.
     information : InformationLoss
@@ -238,7 +239,14 @@ class Release(Generic[IntoDataFrameT]):
         counted = Promise(
             self.k_achieved, roles.of(Role.QUASI.value), roles.strata, per_column=self.recipe.masking.per_column
         )
+        if self.recipe.units.release == "pseudonym":
+            return replace(counted, pseudonym=roles.unit)
         return counted if self._units is None else counted.of_units(*self._units)
+
+    @property
+    def has_source_order(self) -> bool:
+        """Whether `data` has the rows of what was masked, all of them and in their order."""
+        return not self.n_dropped and self.recipe.units.release == "drop"
 
     @property
     def masked(self) -> Masked:

@@ -58,6 +58,11 @@ class Schema:
         """The names of the columns that appear in the release."""
         return [column.name for column in self.columns if column.role not in DROPPED]
 
+    @property
+    def released_with_units(self) -> list[Any]:
+        """The same and the column of units, where their numbers are released."""
+        return [column.name for column in self.columns if column.role not in DROPPED or column.role is Role.UNIT]
+
     @classmethod
     def assign(
         cls,

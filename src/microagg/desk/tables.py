@@ -99,7 +99,7 @@ def write_release(release: Release[Any], address: Any, like: Source | None, *, o
         address,
         like if like is not None else Source(table, "a frame", "parquet"),
         masked=release.masked,
-        same_rows=not output.reorder and not release.n_dropped,
+        same_rows=release.has_source_order and not output.reorder,
         overwrite=overwrite,
         excel_safe=output.excel_safe,
         promise=promise,

@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.alike import Digests, digests_of, fewest_alike, float_bits, in_order, with_units
+from microagg._kernels.alike import (
+    Digests,
+    digests_of,
+    digests_of_sets,
+    fewest_alike,
+    float_bits,
+    in_order,
+    with_units,
+)
 from microagg._kernels.anonymity import farthest_by_earth_movers
 from microagg._kernels.sums import group_sizes
 from microagg.evaluate.measure import Measure, as_html, as_text
@@ -170,6 +178,13 @@ def _diversity(
         uniform_groups=int(np.count_nonzero(distinct == 1)),
         uniform_records=int(sizes[distinct == 1].sum()),
     )
+
+
+def fewest_whole_units(table: Table, strata: NDArray[np.int64], units: NDArray[np.int64]) -> int:
+    """Give the fewest units that have the same rows: released values and stratum, as often as each occurs."""
+    numbers = np.asarray(strata, dtype=np.int64).view(np.uint64)
+    found = digests_of([*(float_bits(column.cells.classes) for column in table), numbers], os.urandom(16))
+    return fewest_alike([in_order(digests_of_sets(found, units))])
 
 
 def fewest_sharing(

@@ -218,6 +218,46 @@ def keep_rows(frame: nw.DataFrame[Any], mask: NDArray[np.bool_]) -> nw.DataFrame
     return nw.maybe_reset_index(frame.filter(mask.tolist()))
 
 
+def in_order(frame: nw.DataFrame[Any], rows: NDArray[np.int64]) -> nw.DataFrame[Any]:
+    """Give the records in another order."""
+    return frame[rows]
+
+
+def with_numbers(frame: nw.DataFrame[Any], name: Any, numbers: NDArray[np.int64]) -> nw.DataFrame[Any]:
+    """Put whole numbers in the place of a column."""
+    fresh = nw.new_series(name, numbers, nw.Int64(), backend=nw.get_native_namespace(frame))
+    if hasattr(nw.to_native(frame), "attrs"):  # pandas puts values beside the rows of the same label
+        fresh = nw.maybe_set_index(fresh, index=nw.maybe_get_index(frame))
+    return frame.with_columns(fresh)
+
+
+def row_ranks(frame: nw.DataFrame[Any]) -> NDArray[np.int64]:
+    """Rank the rows by the values of all columns, the first column first; equal rows have the same rank.
+
+    It follows from the values alone, and not from where rows stand.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    ranks = np.zeros(frame.shape[0], dtype=np.int64)
+    for name in frame.columns:
+        array = frame.get_column(name).to_arrow()
+        if pa.types.is_dictionary(array.type):
+            array = array.cast(array.type.value_type)
+        if pa.types.is_nested(array.type):  # which has no order
+            array = pa.array([None if one is None else repr(one) for one in array.to_pylist()])
+        if pa.types.is_floating(array.type):
+            array = pc.add(array, pa.scalar(0.0, array.type))  # no negative zero
+        encoded = array.dictionary_encode()
+        order = pc.sort_indices(encoded.dictionary).to_numpy()
+        places = np.empty(order.size + 1, dtype=np.int64)
+        places[order], places[-1] = np.arange(order.size), order.size  # missing values come last
+        indices = encoded.indices.cast("int64").fill_null(order.size).to_numpy(zero_copy_only=False)
+        own = places[indices]
+        ranks = np.unique(ranks * (order.size + 1) + own, return_inverse=True)[1].astype(np.int64).ravel()
+    return ranks
+
+
 def with_columns(frame: nw.DataFrame[Any], names: Sequence[Any], replaced: Mapping[Any, nw.Series[Any]]) -> Any:
     """Build a native frame of these columns in this order, some of them replaced by others."""
     native = nw.to_native(frame.select(*(nw.col(name) for name in names)).with_columns(*replaced.values()))

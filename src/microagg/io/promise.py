@@ -15,6 +15,7 @@ from microagg._kernels.alike import (
     Bits,
     Digests,
     digests_of,
+    digests_of_sets,
     fewest_alike,
     float_bits,
     in_order,
@@ -45,6 +46,8 @@ class Promise:
         Whether each masked column is counted by itself, with the strata.
     units : array of shape (n,), optional
         The unit of each row that is written, in the order of rows: k then counts units.
+    pseudonym : str
+        The column of the numbers of units, where these are written: k counts units that have the same rows.
     in_part : bool
         Whether no unit holds more than 1/k of the rows that share a combination; else k different ones are enough.
 
@@ -64,6 +67,7 @@ class Promise:
     per_column: bool = False
     units: NDArray[Any] | None = field(default=None, compare=False, repr=False)
     in_part: bool = True
+    pseudonym: str = ""
 
     def of_units(self, units: NDArray[Any], in_part: bool) -> "Promise":
         """Give the same promise of units, in the order of the rows that are written."""
@@ -76,7 +80,7 @@ class Promise:
     @property
     def columns(self) -> list[str]:
         """The names of the columns that are counted, in the order in which `digests` takes them."""
-        return [*self.masked, *self.strata]
+        return [*self.masked, *self.strata, *([self.pseudonym] if self.pseudonym else [])]
 
     def check_columns(self, names: Collection[str]) -> None:
         """Refuse a table that lacks a column to be counted."""
@@ -86,7 +90,7 @@ class Promise:
 
     def digests(self, table: pa.Table, key: bytes) -> list[Digests]:
         """Give the digests of a table's records; one array, or where each column is counted by itself one for each."""
-        bits = [bits_of(column, key) for column in table.columns]
+        bits = [bits_of(column, key) for column in table.columns[: len(self.masked) + len(self.strata)]]
         own, strata = bits[: len(self.masked)], bits[len(self.masked) :]
         return [digests_of([one, *strata], key) for one in own] if self.per_column else [digests_of(bits, key)]
 
@@ -94,7 +98,7 @@ class Promise:
         """Refuse what was written where fewer than k records share a combination of values."""
         if fewest < self.k:
             counted = "a value of a masked column" if self.per_column else "a combination of its masked values"
-            whose = "record(s)" if self.units is None else "unit(s)"
+            whose = "record(s)" if self.units is None and not self.pseudonym else "unit(s)"
             raise PromiseBroken(
                 f"{name!r} was read back, and {counted}{' and strata' if self.strata else ''} is shared by {fewest} "
                 f"{whose} only, where at least {self.k} must share it. {_REMEDY}"
@@ -167,6 +171,8 @@ def check_written(
     PromiseBroken
         If fewer than k records share a combination; or as by `digests_written`.
     """
+    if promise.pseudonym:
+        return _check_whole_units(promise, tables, records, name)
     tallies = [_Tally(None) for _ in promise.masked] if promise.per_column else [_Tally(room)]
     for found in digests_written(promise, tables, records, name, os.urandom(16)):
         start = tallies[0].records
@@ -176,6 +182,23 @@ def check_written(
         if tell is not None:
             tell(tallies[0].records)
     fewest = min(tally.fewest(promise.in_part) for tally in tallies)
+    promise.check(fewest, name)
+    return fewest
+
+
+def _check_whole_units(promise: Promise, tables: Iterable[pa.Table], records: int, name: str) -> int:
+    """Give the fewest units that have the same rows in what was written; refuse fewer than k."""
+    units, found = [], []
+
+    def seen() -> Iterator[pa.Table]:
+        for table in tables:
+            units.append(bits_of(table[promise.pseudonym], b"")[0])
+            yield table
+
+    for (digests,) in digests_written(promise, seen(), records, name, os.urandom(16)):
+        found.append(digests)
+    alike = digests_of_sets(np.concatenate([NO_DIGESTS, *found], axis=1), np.concatenate(units))
+    fewest = fewest_alike([in_order(alike)])
     promise.check(fewest, name)
     return fewest
 

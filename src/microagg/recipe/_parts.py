@@ -11,7 +11,7 @@ import numpy as np
 from microagg.aggregate import AGGREGATES
 from microagg.blocking import BLOCKINGS
 from microagg.checks import nearest
-from microagg.errors import InvalidParameter
+from microagg.errors import InvalidParameter, setting
 from microagg.kinds import KINDS, NOMINAL_RULES, SPIKE_TOTALS
 from microagg.partition import METHODS
 from microagg.partition.refine import EFFORTS
@@ -327,7 +327,7 @@ class Taxonomy(Part):
 
 @dataclass(frozen=True)
 class UnitChoices(Part):
-    """What is promised of units, where one is named."""
+    """What is promised of units, and what is released of them, where one is named."""
 
     share: str = choose(
         "limited",
@@ -338,6 +338,48 @@ class UnitChoices(Part):
         more='"limited": no more than 1/k of its rows, hence k different units; "any": k different units, of which one '
         "may have most of the rows.",
     )
+    release: str = choose(
+        "drop",
+        WORD,
+        "whether the rows of a unit can be told to belong together",
+        words=("drop", "pseudonym"),
+        keyword="unit_release",
+        more='"pseudonym": units get numbers that follow from what is released, and k of them have the same rows, all '
+        'of them alike; that costs several times the loss of "drop".',
+    )
+    household: tuple[Any, ...] = choose(
+        (),
+        NAMES,
+        "masked columns that all rows of a unit share, as a household's income; others are found by themselves",
+    )
+    wave: Any = choose(None, NAME, "the column that numbers the rows of a unit, such as the year of a panel")
+    order: tuple[Any, ...] = choose(
+        (),
+        NAMES,
+        "the columns that put the rows of a unit in order: numbers falling, others rising",
+        keyword="unit_order",
+        more="The first number that is not the household's, then the others, where this is left out.",
+    )
+    small: str = choose(
+        "suppress",
+        WORD,
+        "what becomes of units of which fewer than k have as many rows, or the same waves",
+        words=("suppress", "error"),
+        keyword="small_units",
+    )
+
+    def _check(self) -> None:
+        if self.release == "drop":
+            for name, keyword in (("household", "household"), ("wave", "wave"), ("order", "unit_order")):
+                if getattr(self, name):
+                    pseudonym = setting("unit_release", "pseudonym")
+                    raise InvalidParameter(
+                        f"{keyword} goes with {pseudonym}. Leave it out, or choose so.", parameter=keyword
+                    )
+        if self.wave is not None and self.order:
+            raise InvalidParameter(
+                "wave puts the rows of a unit in order already. Leave one of both out.", parameter="unit_order"
+            )
 
 
 @dataclass(frozen=True)

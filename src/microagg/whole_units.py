@@ -1,0 +1,286 @@
+"""Whole units alike: households with all their members, persons in all their waves.
+
+Where the number of a unit is released, its rows are known to belong together, so k units must have the same rows. A
+unit then is one point: what its rows have in common once, and the rest slot by slot.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg._kernels.groups import number_groups
+from microagg._kernels.records import Records
+from microagg.aggregate import represent
+from microagg.equivalence import codes_of, first_of_each, split_classes
+from microagg.errors import InvalidData, InvalidParameter, TooFewRecords, setting
+from microagg.grouping import Grouping, cut_into_pieces, form_groups, refine_groups, settle_blocks
+from microagg.kinds import Rule
+from microagg.prepare.embedding import Points, embed
+from microagg.prepare.patterns import find_patterns
+from microagg.progress import Progress
+from microagg.recipe import Blocks, Recipe
+from microagg.table import Table
+
+Labels = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """The rows of a file, unit by unit.
+
+    Attributes
+    ----------
+    rows : array
+        The rows that can be released, in the order of the file.
+    units, slots : arrays
+        Of each of these rows: its unit, numbered from 0, and its place in the unit.
+    shapes : array
+        Of each unit, the number of its shape: units of one shape have the same slots, and the same strata.
+    n_suppressed : int
+        Rows that are left out, because fewer than k units have a shape like theirs.
+    """
+
+    rows: Labels
+    units: Labels
+    slots: Labels
+    shapes: Labels
+    n_suppressed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Formed:
+    """Groups of whole units: `groups` and `places` tell the group of each row, and the slot of the group."""
+
+    groups: Labels
+    places: Labels
+    blocks: Blocks
+    method: Grouping
+    n_blocks: int
+    moves: int
+    n_patterns: int
+    n_moved: int
+
+
+def lay_out(codes: Labels, slots: Labels, strata: Labels, k: int, *, panel: bool, refuse: bool) -> Layout:
+    """Find the shape of each unit, and the rows that can be released.
+
+    A shape that fewer than k units of a stratum have is left out with its rows, or refused. In a panel, where slots are
+    waves, a unit with a rare set of waves keeps those of the largest common set that it has all of.
+    """
+    kept = np.ones(codes.size, dtype=bool)
+    shapes = _shapes(codes, slots, strata)
+    rare = np.bincount(shapes)[shapes] < k
+    if rare.any() and refuse:
+        raise TooFewRecords(
+            f"{np.count_nonzero(rare)} of {rare.size} units have a {'set of waves' if panel else 'number of rows'} "
+            f"that fewer than k={k} units share. Merge strata, lower k, or leave them out: "
+            f"{setting('small_units', 'suppress')}.",
+            parameter="small_units",
+        )
+    if rare.any():
+        kept = _without_surplus(codes, slots, shapes, rare) if panel else ~rare[codes]
+    if not kept.any():
+        raise TooFewRecords(f"fewer than k={k} units have the same shape, whichever it is. Lower k.", parameter="k")
+    rows = np.flatnonzero(kept)
+    units = codes_of(codes[rows])
+    return Layout(rows, units, slots[rows], _shapes(units, slots[rows], strata[rows]), int(np.count_nonzero(~kept)))
+
+
+def _shapes(codes: Labels, slots: Labels, strata: Labels) -> Labels:
+    """Number the shapes of units: their stratum, and the set of their slots."""
+    order = np.lexsort((slots, codes))
+    first = np.searchsorted(codes[order], np.arange(int(codes.max()) + 1))
+    sizes = np.diff(first, append=codes.size)
+    found = split_classes(strata[order][first], sizes)
+    for place in range(int(sizes.max())):
+        having = np.minimum(first + place, codes.size - 1)
+        found = split_classes(found, np.where(place < sizes, slots[order][having], -1))
+    return found
+
+
+def _without_surplus(codes: Labels, slots: Labels, shapes: Labels, rare: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Tell which rows of a panel stay: a unit with a rare set of waves keeps a common set that it has all of."""
+    n_slots = int(slots.max()) + 1
+    having = np.zeros((shapes.size, n_slots), dtype=bool)
+    having[codes, slots] = True
+    first = first_of_each(shapes)
+    common = first[~rare[first]]
+    sizes, counts = having[common].sum(axis=1), np.bincount(shapes)[shapes[common]]
+    preferred = common[np.lexsort((common, -counts, -sizes))]
+    allowed = having.copy()
+    for unit in np.flatnonzero(rare):
+        within = np.flatnonzero(~(having[preferred] & ~having[unit]).any(axis=1))
+        allowed[unit] = having[preferred[within[0]]] if within.size else False
+    return np.asarray(allowed[codes, slots])
+
+
+def rank_within(codes: Labels, keys: Sequence[NDArray[Any]]) -> Labels:
+    """Give the place of each row among those of its unit, by keys and then by row; the first key counts first."""
+    order = np.lexsort((*reversed(keys), codes))
+    first = np.searchsorted(codes[order], np.arange(int(codes.max()) + 1))
+    slots = np.empty(codes.size, dtype=np.int64)
+    slots[order] = np.arange(codes.size) - first[codes[order]]
+    return slots
+
+
+def columns_alike_within(table: Table, codes: Labels) -> dict[Any, int]:
+    """Count, for each column, the units whose rows differ in it."""
+    found = {}
+    for column in table:
+        classes = codes_of(column.cells.classes)
+        pairs = np.unique(codes * (int(classes.max()) + 1) + classes)
+        per_unit = np.bincount(pairs // (int(classes.max()) + 1), minlength=int(codes.max()) + 1)
+        found[column.name] = int(np.count_nonzero(per_unit > 1))
+    return found
+
+
+def household_columns(table: Table, codes: Labels, named: Sequence[Any]) -> list[Any]:
+    """Give the columns that all rows of a unit share: those that are named, and those that are found to be so."""
+    differing = columns_alike_within(table, codes)
+    for name in named:
+        if name not in differing:
+            raise InvalidParameter(
+                f"household names {name!r}, which is not masked. Name columns that are.", parameter="household"
+            )
+        if differing[name]:
+            raise InvalidData(
+                f"column {name!r} differs within {differing[name]} units, so it is not the household's. Leave it out "
+                f"of {setting('household')}, or mend the file.",
+                parameter="household",
+                columns=(name,),
+            )
+    several = codes.size > int(codes.max()) + 1
+    return [name for name in table.names if name in named or (several and not differing[name])]
+
+
+class _Wide(NamedTuple):
+    """The units of one shape as records: their numbers, and the row of each slot, (units, slots)."""
+
+    units: Labels
+    rows: Labels
+
+    def table(self, table: Table, shared: Sequence[Any]) -> Table:
+        """Give a record a unit: what its rows share, then the rest slot by slot."""
+        own = [column for column in table if column.name not in shared]
+        columns = list(table.named(shared).take(self.rows[:, 0])) if shared else []
+        for slot in range(self.rows.shape[1]):
+            columns += [column.with_cells(column.cells.take(self.rows[:, slot])) for column in own]
+        return Table(tuple(columns))
+
+    def points(self, points: Points, shared: NDArray[np.bool_]) -> Points:
+        """Give a point a unit; `shared` tells the entries of what its rows share. Slots count by their mean."""
+        entries, heights, starts = points.records
+        numbers, n_slots = int(starts[0]), self.rows.shape[1]
+        scale = 1.0 / np.sqrt(n_slots)
+        is_code = np.arange(entries.shape[0]) >= numbers
+        found, owners, widths, tall = [], [], [], []
+        for codes in (False, True):  # numbers come first
+            for slot in range(-1, n_slots):
+                for at in np.flatnonzero((is_code == codes) & (shared if slot < 0 else ~shared)):
+                    values = entries[at, self.rows[:, max(slot, 0)]]
+                    owners.append(points.entry_owners[at])
+                    if codes:
+                        widths.append(starts[at - numbers + 1] - starts[at - numbers])
+                        tall.append(heights[at - numbers] * (1.0 if slot < 0 else scale))
+                    found.append(values if codes or slot < 0 else values * scale)
+        if len(found) == len(widths):  # records have at least one number
+            found.insert(0, np.zeros(self.units.size))
+            owners.insert(0, -1)
+        begins = np.cumsum([len(found) - len(widths), *widths], dtype=np.int64)
+        return Points(Records(np.array(found), np.array(tall, dtype=np.float64), begins), np.array(owners))
+
+
+def form_whole_groups(
+    table: Table,
+    layout: Layout,
+    shared: Sequence[Any],
+    method: Grouping,
+    recipe: Recipe,
+    n_jobs: int,
+    progress: Progress | None,
+) -> Formed:
+    """Group the units of each shape; `table` has the rows of the layout."""
+    k, masking = recipe.k, recipe.masking
+    points = embed(table, masking.scale, masking.spike, n_jobs)
+    of_shared = np.array([owner < 0 or table.names[owner] in shared for owner in points.entry_owners])
+    order = np.lexsort((layout.slots, layout.units))
+    first = np.searchsorted(layout.units[order], np.arange(layout.shapes.size))
+    wides = []
+    for shape in range(int(layout.shapes.max()) + 1):
+        units = np.flatnonzero(layout.shapes == shape)
+        size = int(np.count_nonzero(layout.units == units[0]))
+        wides.append(_Wide(units, order[first[units][:, None] + np.arange(size)]))
+    blocks = settle_blocks(recipe.blocks, k, max(wide.units.size for wide in wides), whole=False)
+    of_units = np.empty(layout.shapes.size, dtype=np.int64)
+    n_blocks, moves, n_patterns, n_moved, n_groups, done = 0, 0, 0, 0, 0, 0
+    for wide in wides:
+        place = wide.points(points, of_shared)
+        strata = np.zeros(wide.units.size, dtype=np.int64)
+        if masking.missing == "pattern":
+            patterns = find_patterns(wide.table(table, shared), strata, k)
+            n_patterns, n_moved, strata = n_patterns + patterns.n_patterns, n_moved + patterns.n_moved, patterns.pieces
+        pieces = cut_into_pieces(place, table.names, strata, blocks, k, n_jobs)
+        entries, heights, _ = place.records
+        own = method.searching(max(rows.size for rows in pieces), entries.shape[0], heights.size)
+        told = _told(progress, done, layout.shapes.size)
+        labels = form_groups(own.on(place, table.names), place, pieces, k, False, n_jobs, told)
+        if recipe.refine.effort is not None:
+            labels, tried = refine_groups(place, strata, labels, k, recipe.refine, n_jobs, progress)
+            moves += tried
+        of_units[wide.units] = labels + n_groups
+        n_groups += int(labels.max()) + 1
+        n_blocks += len(pieces)
+        done += wide.units.size
+    groups = of_units[layout.units]
+    number_groups(groups)
+    n_slots = int(layout.slots.max()) + 1
+    places = codes_of(groups * n_slots + layout.slots)
+    n_blocks = n_blocks if blocks.by != "none" else 0
+    return Formed(groups, places, blocks, method, n_blocks, moves, n_patterns, n_moved)
+
+
+def _told(progress: Progress | None, done: int, total: int) -> Progress | None:
+    return None if progress is None else lambda records, _: progress(done + records, total)
+
+
+def represent_whole(
+    table: Table, layout: Layout, formed: Formed, shared: Sequence[Any], rule: Rule, n_jobs: int
+) -> tuple[Table, Labels]:
+    """Give what groups release of each column, and the labels by which rows get it, (n, columns).
+
+    What the rows of a unit share is one value a group, of its units and not of their rows; the rest is one value for
+    each slot of a group.
+    """
+    first = first_of_each(layout.units)
+    found: dict[Any, Any] = {}
+    if shared:
+        once = represent(table.named(shared).take(first), formed.groups[first], rule, n_jobs)[0]
+        found |= {column.name: column for column in once}
+    own = [name for name in table.names if name not in shared]
+    if own:
+        found |= {column.name: column for column in represent(table.named(own), formed.places, rule, n_jobs)[0]}
+    labels = [formed.groups if name in shared else formed.places for name in table.names]
+    return Table(tuple(found[name] for name in table.names)), np.stack(labels, axis=1)
+
+
+def order_of_units(units: Labels, ranks: Labels) -> tuple[Labels, Labels]:
+    """Give an order of rows that follows from what is released alone, and the number of each row's unit in it.
+
+    `ranks` are those of released rows, equal ones alike. Units come by their number of rows, then by these, sorted.
+    """
+    order = np.lexsort((ranks, units))
+    first = np.searchsorted(units[order], np.arange(int(units.max()) + 1))
+    sizes = np.diff(first, append=units.size)
+    listed: list[Labels] = []
+    for size in np.unique(sizes):
+        own = np.flatnonzero(sizes == size)
+        rows = ranks[order[first[own][:, None] + np.arange(size)]]
+        listed.append(own[np.lexsort(rows.T[::-1])])
+    by_content = np.concatenate(listed)
+    starts, counts = first[by_content], sizes[by_content]
+    ends = np.cumsum(counts)
+    places = np.repeat(starts - (ends - counts), counts) + np.arange(units.size)
+    return order[places], np.repeat(np.arange(by_content.size), counts)
