@@ -203,3 +203,40 @@ def test_linkage_on_all_keys_is_that_of_the_reference(nine):
         assert risk.full_keys == pytest.approx(linked, rel=0.02)
         assert risk.full_keys * k == pytest.approx(in_group, rel=0.02)
         assert risk.full_keys <= 100 / k
+
+
+EIGHT = {name: kind for name, kind in NINE.items() if name != "hsize"}
+OF_HOUSEHOLDS = ["db040", "hy090n", "eqIncome"]
+
+
+@pytest.mark.parametrize(("k", "most"), [(3, 15.5), (5, 22.2), (10, 32.1)])
+def test_whole_households_are_alike(eusilc, k, most):
+    release = ma.protect(
+        eusilc[["db030", *EIGHT]],
+        k,
+        kinds=EIGHT,
+        unit="db030",
+        unit_release="pseudonym",
+        household=OF_HOUSEHOLDS,
+        missing="state",
+        **EXACT,
+    )
+    assert release.information.percent <= most
+    assert release.n_dropped == 18
+    assert release.k_achieved >= k
+    assert (release.data.groupby("db030")[OF_HOUSEHOLDS].nunique(dropna=False) == 1).all(axis=None)
+    sizes = eusilc.groupby("db030").size()
+    assert sorted(release.data.groupby("db030").size()) == sorted(sizes[sizes < 9])
+
+
+@pytest.mark.parametrize(("k", "expected"), [(3, 16.379), (5, 23.882), (10, 36.256)])
+def test_a_panel_is_alike_in_every_wave(k, expected):
+    frame = read("psid")
+    numbers = ["experience", "weeks", "education", "wage"]
+    kinds = {name: "number" if name in numbers else "nominal" for name in frame.columns.drop(["id", "year"])}
+    release = ma.protect(
+        frame, k, kinds=kinds, keep=["year"], unit="id", unit_release="pseudonym", wave="year", rounding="none"
+    )
+    assert release.information.percent == pytest.approx(expected, rel=0.003)
+    assert release.k_achieved >= k
+    assert release.n_dropped == 0

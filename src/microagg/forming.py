@@ -135,6 +135,12 @@ def check_whole_units(recipe: Recipe, schema: Schema, method: str) -> None:
         "method": groups_each_column(method),
         "unit_share": recipe.units.share != "limited",
     }
+    if recipe.masking.missing == "drop":
+        raise InvalidParameter(
+            f"{setting('missing', 'drop')} would leave single rows of a unit out, so that it does not go with "
+            f"{pseudonym}. Choose {setting('missing', 'pattern')} or {setting('missing', 'state')}.",
+            parameter="missing",
+        )
     for choice, said in refused.items():
         if said:
             raise InvalidParameter(
@@ -215,5 +221,4 @@ def _slots(file: File, shared: list[Any], recipe: Recipe) -> Labels:
     named = recipe.units.order
     listed = [*([] if first is None else [first]), *(column for column in own if column is not first)]
     chosen = file.table.named(named) if named else listed
-    # Numbers fall, so that the oldest comes first; codes of categories rise.
-    return rank_within(codes, [-one.cells.classes if one.kind.is_quantity else one.cells.classes for one in chosen])
+    return rank_within(codes, [-one.cells.classes for one in chosen])  # falling, so that the oldest comes first

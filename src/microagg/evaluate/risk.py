@@ -304,6 +304,8 @@ class _Linkage:
         if first.size < place.size:
             points, apart = points[:, first], apart[first]
             weights, own = np.bincount(place, weights).astype(np.int64), place[own]
+        else:
+            place = np.arange(place.size)  # each group is a point of its own, in the order of their numbers
         if apart.any():
             points = np.vstack([_FAR_APART * apart, points])
             queries = np.vstack([_FAR_APART * self.query_apart, queries])

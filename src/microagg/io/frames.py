@@ -220,7 +220,7 @@ def keep_rows(frame: nw.DataFrame[Any], mask: NDArray[np.bool_]) -> nw.DataFrame
 
 def in_order(frame: nw.DataFrame[Any], rows: NDArray[np.int64]) -> nw.DataFrame[Any]:
     """Give the records in another order."""
-    return frame[rows]
+    return nw.maybe_reset_index(frame[rows])
 
 
 def with_numbers(frame: nw.DataFrame[Any], name: Any, numbers: NDArray[np.int64]) -> nw.DataFrame[Any]:

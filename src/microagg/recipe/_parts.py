@@ -356,7 +356,7 @@ class UnitChoices(Part):
     order: tuple[Any, ...] = choose(
         (),
         NAMES,
-        "the columns that put the rows of a unit in order: numbers falling, others rising",
+        "the masked columns that put the rows of a unit in order, falling",
         keyword="unit_order",
         more="The first number that is not the household's, then the others, where this is left out.",
     )

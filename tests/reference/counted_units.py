@@ -1,0 +1,42 @@
+"""Units, slowly: who is counted, who is linked, whose rows are alike."""
+
+from collections import Counter, defaultdict
+
+
+def fewest_units(rows, units, in_part=True):
+    """Give the fewest units that share a row: as often as the one with most rows goes into all, or different ones."""
+    sharing = defaultdict(Counter)
+    for row, unit in zip(rows, units, strict=True):
+        sharing[row][unit] += 1
+    if in_part:
+        return min(sum(own.values()) // max(own.values()) for own in sharing.values())
+    return min(len(own) for own in sharing.values())
+
+
+def fewest_whole_units(rows, units):
+    """Give the fewest units that have the same rows, in whatever order."""
+    owned = defaultdict(list)
+    for row, unit in zip(rows, units, strict=True):
+        owned[unit].append(row)
+    return min(Counter(tuple(sorted(own)) for own in owned.values()).values())
+
+
+def chances_of_links(original, masked, units, strata):
+    """Give, for each original point, the chance that a nearest masked row of its stratum is its unit's."""
+    chances = []
+    for i, point in enumerate(original):
+        distances = {
+            j: sum((a - b) ** 2 for a, b in zip(point, other, strict=True))
+            for j, other in enumerate(masked)
+            if strata[j] == strata[i]
+        }
+        least = min(distances.values())
+        nearest = [j for j, distance in distances.items() if distance == least]
+        chances.append(sum(units[j] == units[i] for j in nearest) / len(nearest))
+    return chances
+
+
+def can_hold(units, k, in_part=True):
+    """Tell whether rows of these units can be a group of k units."""
+    counts = Counter(units)
+    return max(counts.values()) * k <= len(units) if in_part else len(counts) >= k
