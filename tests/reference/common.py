@@ -31,6 +31,24 @@ def group_centroid(records, group):
     return centroid
 
 
+def mean_in_order(records, rows):
+    sums = [0.0] * len(records[0])
+    for row in rows:
+        sums = [total + x for total, x in zip(sums, records[row], strict=True)]
+    return [total / len(rows) for total in sums]
+
+
+def most_distant(records, rows):
+    """The two records farthest from each other; of tied pairs the lexicographically lowest."""
+    best, r, s = -1.0, None, None
+    for at, i in enumerate(rows):
+        for j in rows[at + 1 :]:
+            distance = squared_distance(records[i], records[j])
+            if distance > best:
+                best, r, s = distance, i, j
+    return r, s
+
+
 class Rest:
     """The records in no group yet, with column sums that lose each record as it leaves."""
 

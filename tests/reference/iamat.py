@@ -1,6 +1,6 @@
 """IAMAT, algorithm 1, on minus the logarithm: products of associations become sums of distances."""
 
-from tests.reference.common import Rest, labels_of, place_each, squared_distance, whole_centroid
+from tests.reference.common import Rest, labels_of, mean_in_order, place_each, squared_distance, whole_centroid
 
 
 def iamat(records, k, centroid="fixed", sizes="fixed"):
@@ -56,10 +56,3 @@ def adds_less_here(records, rest, group, u, k):
     there = squared_distance(records[u], mean_in_order(records, company))
     m = len(group)
     return m / (m + 1) * here < k / (k - 1) * there
-
-
-def mean_in_order(records, rows):
-    sums = [0.0] * len(records[0])
-    for row in rows:
-        sums = [total + x for total, x in zip(sums, records[row], strict=True)]
-    return [total / len(rows) for total in sums]

@@ -1,18 +1,13 @@
 """MD: groups around the two most distant records."""
 
-from tests.reference.common import Rest, labels_of, place_together, squared_distance
+from tests.reference.common import Rest, labels_of, most_distant, place_together
 
 
 def maximum_distance(records, k):
     rest = Rest(records)
     groups = []
     while len(rest) >= 2 * k:
-        best, r, s = -1.0, None, None
-        for at, i in enumerate(rest.rows):
-            for j in rest.rows[at + 1 :]:
-                distance = squared_distance(records[i], records[j])
-                if distance > best:
-                    best, r, s = distance, i, j
+        r, s = most_distant(records, rest.rows)
         groups.append(rest.take_group(r, k))
         if s not in rest.rows:
             s = rest.farthest(records[r])

@@ -12,7 +12,8 @@ answer; mostly it cannot.
 import numpy as np
 
 from microagg._kernels._jit import inlined, inner
-from microagg._kernels.nearest import clear, offer, sort
+from microagg._kernels.marks import any_marks, is_held
+from microagg._kernels.nearest import clear, offer, offer_apart, sort
 from microagg._kernels.pool import REMAINING, SLOTS, SPENT, TINY, Pool, empty_pool, lose
 from microagg._kernels.records import (
     CHUNK,
@@ -37,9 +38,8 @@ def make_pool(records: Records) -> Pool:
 def remove(pool, row):  # OUT: pool
     """Take one record out."""
     slot = pool.place[row]
-    lose(pool, 0, slot)
+    lose(pool, row, 0, slot)
     pool.points[0, 0, slot] = np.nan  # of a number: no code is asked any more then
-    pool.state[REMAINING] -= 1
 
 
 @inner
@@ -112,8 +112,11 @@ def farthest_from_vector(pool, vector):
 
 
 @inner
-def nearest_and_farthest(pool, point, count, rows, distances):  # OUT: rows, distances
-    """Give the `count` live records nearest to a point; return the farthest one's row."""
+def nearest_and_farthest(pool, point, group, count, rows, distances):  # OUT: rows, distances
+    """Give the `count` live records nearest to a point; return the farthest one's row.
+
+    With marks, the nearest have different ones, which the group that is growing does not hold.
+    """
     buffer = np.empty(CHUNK)
     clear(count, rows, distances)
     best, best_row = -1.0, -1
@@ -131,14 +134,17 @@ def nearest_and_farthest(pool, point, count, rows, distances):  # OUT: rows, dis
                 if buffer[i] > best:
                     best, best_row = buffer[i], pool.rows[start + i]
                 if buffer[i] < distances[0]:
-                    offer(buffer[i], pool.rows[start + i], count, rows, distances)
+                    if any_marks(pool.marks):
+                        offer_apart(buffer[i], pool.rows[start + i], pool.marks, group, count, rows, distances)
+                    else:
+                        offer(buffer[i], pool.rows[start + i], count, rows, distances)
     sort(count, rows, distances)
     return best_row
 
 
 @inner
-def nearest_to_all(pool, members, size, totals):  # OUT: totals
-    """Give the live record with the least sum of squared distances to the first `size` members.
+def nearest_to_all(pool, members, size, group, totals):  # OUT: totals
+    """Give the live record with the least sum of squared distances to the first `size` members, or -1.
 
     Only the last member is new: `totals` (by slot) holds the sums to those before it.
     """
@@ -161,14 +167,14 @@ def nearest_to_all(pool, members, size, totals):  # OUT: totals
                 hits += total[i] < best
         if hits:
             for i in range(stop - start):
-                if total[i] < best:
+                if total[i] < best and not is_held(pool.marks, pool.rows[start + i], group):
                     best, best_row = total[i], pool.rows[start + i]
     return best_row
 
 
 @inner
-def nearest_to_any(pool, members, fresh, size, closest):  # OUT: closest
-    """Give the live record nearest to any of the first `size` members, and its squared distance.
+def nearest_to_any(pool, members, fresh, size, group, closest):  # OUT: closest
+    """Give the live record nearest to any of the first `size` members, or -1, and its squared distance.
 
     Members before `fresh` are accounted for in `closest` (by slot) already.
     """
@@ -193,6 +199,6 @@ def nearest_to_any(pool, members, fresh, size, closest):  # OUT: closest
                     hits += near[i] < best
             if hits:
                 for i in range(stop - start):
-                    if near[i] < best:
+                    if near[i] < best and not is_held(pool.marks, pool.rows[start + i], group):
                         best, best_row = near[i], pool.rows[start + i]
     return best_row, best

@@ -23,7 +23,7 @@ def new_state() -> NDArray[np.int64]:
 
 @inlined
 def group_around(pool, row, k, label, opposite, labels):  # OUT: pool, labels
-    """Make a group of a record and its k - 1 nearest.
+    """Make a group of a record and its k - 1 nearest, with marks one of each.
 
     With `opposite`, return the remaining record farthest from it.
     """
@@ -35,10 +35,8 @@ def group_around(pool, row, k, label, opposite, labels):  # OUT: pool, labels
     far_row = -1
     for i in range(-1, k - 1):  # the record itself joins first, and is out of the way of the search
         if i == 0:
-            far_row = search.nearest_and_farthest(pool, row, point, k - 1, near_rows, near_distances)
-        member = near_rows[i if i >= 0 else k - 1]
-        search.remove(pool, member)
-        labels[member] = label
+            far_row = search.nearest_and_farthest(pool, row, point, label, k - 1, near_rows, near_distances)
+        search.join(pool, near_rows[i if i >= 0 else k - 1], label, labels)
     # A tree is not asked for the farthest above; and ties can bring brute force's into the group.
     if opposite and (far_row < 0 or labels[far_row] != FREE):
         far_row, _ = search.farthest(pool, point)
@@ -97,26 +95,61 @@ def nearest_groups(entries, heights, starts, points, labels):  # OUT: labels
     One centroid is made after the other: with many categories, all together would need much memory.
     """
     n_groups = number_groups(labels)
+    rows, starts_of, ends = rows_by_group(labels, n_groups)
+    best, nearest = np.full(points.shape[0], np.inf), np.zeros(points.shape[0], dtype=np.int64)
+    centroid, first = np.empty(points.shape[1]), np.empty(points.shape[1])
+    for g in range(n_groups):
+        fill_mean(entries, heights, starts, rows[starts_of[g] : ends[g]], first, centroid)
+        for i in range(points.shape[0]):
+            distance = squared_distance(centroid, points[i])
+            if distance < best[i]:
+                best[i], nearest[i] = distance, g
+    return nearest
+
+
+@kernel
+def distances_to_groups(entries, heights, starts, points, labels, n_groups):
+    """Give the squared distance of each point (., D) from the centroid of each group, (points, groups)."""
+    rows, starts_of, ends = rows_by_group(labels, n_groups)
+    distances = np.empty((points.shape[0], n_groups))
+    centroid, first = np.empty(points.shape[1]), np.empty(points.shape[1])
+    for g in range(n_groups):
+        fill_mean(entries, heights, starts, rows[starts_of[g] : ends[g]], first, centroid)
+        for i in range(points.shape[0]):
+            distances[i, g] = squared_distance(centroid, points[i])
+    return distances
+
+
+@kernel
+def mean_of(entries, heights, starts, rows):
+    """Give the mean of some records, in row order, over all coordinates."""
+    first, mean = np.empty(starts[-1]), np.empty(starts[-1])
+    fill_mean(entries, heights, starts, rows, first, mean)
+    return mean
+
+
+@inner
+def rows_by_group(labels, n_groups):
+    """List the rows that are not free, group by group and in row order in each; give where each begins and ends."""
     grouped = np.flatnonzero(labels != FREE)
     ends = np.cumsum(group_sizes(labels[grouped], n_groups))
     places = ends.copy()
-    rows = np.empty(grouped.shape[0], dtype=np.int64)  # group by group, in row order in each
+    rows = np.empty(grouped.shape[0], dtype=np.int64)
     for i in range(grouped.shape[0] - 1, -1, -1):
         g = labels[grouped[i]]
         places[g] -= 1
         rows[places[g]] = grouped[i]
-    best, nearest = np.full(points.shape[0], np.inf), np.zeros(points.shape[0], dtype=np.int64)
-    centroid, first = np.empty(points.shape[1]), np.empty(points.shape[1])
-    for g in range(n_groups):
-        fill_mean(entries, heights, starts, rows[places[g] : ends[g]], first, centroid)
-        for i in range(points.shape[0]):
-            distance = 0.0
-            for j in range(centroid.shape[0]):
-                u = centroid[j] - points[i, j]
-                distance += u * u
-            if distance < best[i]:
-                best[i], nearest[i] = distance, g
-    return nearest
+    return rows, places, ends
+
+
+@inlined
+def squared_distance(centroid, point):
+    """Give the squared distance of a point from a centroid, over all coordinates."""
+    distance = 0.0
+    for j in range(centroid.shape[0]):
+        u = centroid[j] - point[j]
+        distance += u * u
+    return distance
 
 
 @inlined

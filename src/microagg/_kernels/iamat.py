@@ -5,7 +5,8 @@ import numpy as np
 from microagg._kernels import search
 from microagg._kernels._jit import inner, kernel
 from microagg._kernels.groups import FINISHED, FREE, REACHED, SIZE
-from microagg._kernels.pool import REMAINING, SPENT
+from microagg._kernels.marks import NO_GROUP
+from microagg._kernels.pool import DIFFERENT, REMAINING, SPENT
 from microagg._kernels.records import add_record
 from microagg._kernels.shell import farthest_from_centroid
 
@@ -14,14 +15,15 @@ CANDIDATE = 3  # the place in the state for the row that the growing group would
 
 @kernel
 def interacting_groups(pool, shell, order, k, variable, budget, state, members, totals, labels):  # OUT: pool, state...
-    """Form groups while at least k records remain or one is unfinished, and the budget lasts.
+    """Form groups while at least k different ones remain or one is unfinished, and the budget lasts.
 
     `order` lists the rows, farthest from the whole file's centroid first; where it is empty, the
-    centroid moves with the records that remain. `state` holds the place REACHED in `order`; `members`
-    (2k, d) and `totals` (n,) hold what else is known of the group that is growing.
+    centroid moves with the records that remain. With marks, a group takes none that it holds. `state`
+    holds the place REACHED in `order`; `members` (2k, d) and `totals` (n,) hold what else is known of the
+    group that is growing.
     """
     pool.state[SPENT] = 0
-    while (state[SIZE] > 0 or pool.state[REMAINING] >= k) and pool.state[SPENT] < budget:
+    while (state[SIZE] > 0 or pool.state[DIFFERENT] >= k) and pool.state[SPENT] < budget:
         size, row = state[SIZE], state[CANDIDATE]
         if size == 0:
             if order.shape[0] > 0:
@@ -32,15 +34,14 @@ def interacting_groups(pool, shell, order, k, variable, budget, state, members, 
                 row = farthest_from_centroid(pool, shell, labels)
                 if row < 0:  # the shell wants renewing
                     return
-        room = variable and size < 2 * k - 1 and pool.state[REMAINING] >= k
+        room = variable and size < 2 * k - 1 and pool.state[DIFFERENT] >= k and row >= 0
         if size < k or (room and belongs(pool, row, members, size, k)):
             search.copy_point(pool, row, members[size])
-            search.remove(pool, row)
-            labels[row] = state[FINISHED]
+            search.join(pool, row, state[FINISHED], labels)
             size += 1
             state[SIZE] = size
             if pool.state[REMAINING] > 0 and (size < k or variable):
-                state[CANDIDATE] = search.nearest_to_all(pool, members, size, totals)
+                state[CANDIDATE] = search.nearest_to_all(pool, members, size, state[FINISHED], totals)
         else:
             search.close_up(pool)
             state[FINISHED] += 1
@@ -60,7 +61,7 @@ def belongs(pool, row, members, size, k):
     distances = np.empty(k)
     point = np.empty(members.shape[1])
     search.copy_point(pool, row, point)
-    search.nearest(pool, row, point, k, rows, distances)  # the record itself is among them, at distance 0
+    search.nearest(pool, row, point, NO_GROUP, k, rows, distances)  # the record itself is among them, at distance 0
     member_sums = np.zeros(starts[-1])
     for i in range(size):
         add_record(members.T, heights, starts, i, member_sums)

@@ -7,6 +7,7 @@ mostly ends at once; where nothing is, those at the very same distance are count
 import numpy as np
 
 from microagg._kernels._jit import kernel
+from microagg._kernels.marks import NO_GROUP
 from microagg._kernels.pool import EMPTY, FAN, LEAF, STACK
 from microagg._kernels.tree import leaf_distances
 from microagg._kernels.tree_search import box_distances, nearest, push
@@ -78,6 +79,6 @@ def nearest_others(pool, points):
         block, at = divmod(pool.place[points[i]], LEAF)
         for j in range(point.shape[0]):
             point[j] = pool.points[block, j, at]
-        nearest(pool, point, block, 2, rows, distances)
+        nearest(pool, point, block, NO_GROUP, 2, rows, distances)
         others[i] = rows[1] if rows[0] == points[i] else rows[0]
     return others

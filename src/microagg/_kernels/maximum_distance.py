@@ -5,14 +5,14 @@ import numpy as np
 from microagg._kernels import search
 from microagg._kernels._jit import kernel
 from microagg._kernels.groups import FINISHED, FREE, REACHED, group_around
-from microagg._kernels.pool import REMAINING, SPENT
+from microagg._kernels.pool import DIFFERENT, SPENT
 
 BEST = 2  # the place in the state for the row with the largest reach in the present scan, -1 if there is none yet
 
 
 @kernel
 def pairs_of_groups(pool, k, budget, partner, reach, state, labels):  # OUT: pool and all that follow
-    """Form two groups a turn while at least 2k records remain and the budget lasts.
+    """Form two groups a turn while at least 2k different ones remain and the budget lasts.
 
     `partner` and `reach` keep, for each row, the farthest live record and how far it is. A partner that
     has left makes `reach` an upper bound, so it is searched anew only when that bound could win; start
@@ -21,7 +21,7 @@ def pairs_of_groups(pool, k, budget, partner, reach, state, labels):  # OUT: poo
     """
     point = np.empty(pool.points.shape[1])
     pool.state[SPENT] = 0
-    while pool.state[REMAINING] >= 2 * k:
+    while pool.state[DIFFERENT] >= 2 * k:
         while state[REACHED] < labels.shape[0]:
             row = state[REACHED]
             if labels[row] == FREE and (state[BEST] < 0 or reach[row] > reach[state[BEST]]):

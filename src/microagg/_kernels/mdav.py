@@ -2,20 +2,24 @@
 
 from microagg._kernels._jit import kernel
 from microagg._kernels.groups import group_around
-from microagg._kernels.pool import REMAINING, SPENT
+from microagg._kernels.pool import DIFFERENT, REMAINING, SPENT
 from microagg._kernels.shell import farthest_from_centroid
 
 
 @kernel
-def groups_from_outside(pool, shell, k, least, paired, budget, n_groups, labels):  # OUT: pool, shell, labels
-    """Form groups around the record farthest from the centroid of the rest, while `least` records remain.
+def groups_from_outside(pool, shell, k, least, paired, repeated, budget, n_groups, labels):  # OUT: pool, shell, labels
+    """Form groups around the record farthest from the centroid of the rest, while `least` different ones remain.
 
-    `paired` forms a second group each turn, around the record farthest from the first one's. Stops
+    Different are records that have no marks, and otherwise marks. `paired` forms a second group each turn, around the
+    record farthest from the first one's; `repeated` stops when no two records have the same mark. Stops
     early when `budget` coordinates have been looked at or the shell wants renewing. Returns the number
     of groups formed so far.
     """
-    pool.state[SPENT] = 0
-    while pool.state[REMAINING] >= least and pool.state[SPENT] < budget:
+    state = pool.state
+    state[SPENT] = 0
+    while state[DIFFERENT] >= least and state[SPENT] < budget:
+        if repeated and state[REMAINING] == state[DIFFERENT]:
+            break
         row = farthest_from_centroid(pool, shell, labels)
         if row < 0:
             break

@@ -22,7 +22,30 @@ def offer(distance, row, count, rows, distances):  # OUT: rows, distances
     """Put a record into the list in place of the worst, if it beats that."""
     if distance > distances[0] or (distance == distances[0] and row > rows[0]):
         return
+    sift(0, distance, row, count, rows, distances)
+
+
+@inner
+def offer_apart(distance, row, marks, group, count, rows, distances):  # OUT: rows, distances
+    """Offer a record to a list that holds one of each mark, its nearest, and none of a mark that a group holds."""
+    if distance > distances[0] or (distance == distances[0] and row > rows[0]):
+        return
+    mark = marks.of_row[row]
+    if marks.holder[mark] == group:
+        return
     at = 0
+    for i in range(count):
+        if rows[i] < marks.of_row.shape[0] and marks.of_row[rows[i]] == mark:
+            if distance > distances[i] or (distance == distances[i] and row > rows[i]):
+                return
+            at = i
+            break
+    sift(at, distance, row, count, rows, distances)
+
+
+@inlined
+def sift(at, distance, row, count, rows, distances):  # OUT: rows, distances
+    """Put a record into the place of one that it beats, and the heap in order."""
     while True:
         child = 2 * at + 1
         if child + 1 < count and (
@@ -43,6 +66,5 @@ def sort(count, rows, distances):  # OUT: rows, distances
     for last in range(count - 1, 0, -1):
         worst, worst_row = distances[0], rows[0]
         moved, moved_row = distances[last], rows[last]
-        distances[0], rows[0] = np.inf, EMPTY
-        offer(moved, moved_row, last, rows, distances)
+        sift(0, moved, moved_row, last, rows, distances)
         distances[last], rows[last] = worst, worst_row

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels._jit import inlined
+from microagg._kernels.marks import Marks, any_marks, no_marks
 from microagg._kernels.records import Records
 
 LEAF = 32  # records in a leaf of the tree, at most
@@ -20,6 +21,7 @@ BUILT_WITH = 1  # live records when the pool was made
 SLOTS = 2  # brute force: slots in use, by live records and by some that have left
 SPENT = 3  # coordinates looked at since the kernel at work began
 LOOSE_LEAF = 4  # tree: the leaf whose box is too wide, or -1
+DIFFERENT = 5  # different marks of the live records, or the live records where they have none
 
 
 class Pool(NamedTuple):
@@ -30,12 +32,13 @@ class Pool(NamedTuple):
     """
 
     sums: NDArray[np.float64]  # (D,): sums of all coordinates of the live records
-    state: NDArray[np.int64]  # (REMAINING, BUILT_WITH, SLOTS, SPENT, LOOSE_LEAF)
+    state: NDArray[np.int64]  # (REMAINING, BUILT_WITH, SLOTS, SPENT, LOOSE_LEAF, DIFFERENT)
     place: NDArray[np.int64]  # (n,): where each original row lies: block * width + position
     points: NDArray[np.float64]  # (blocks, d, width): numbers, then codes; in a leaf the live records come first
     rows: NDArray[np.int64]  # (blocks * width,): the original row at each place
     heights: NDArray[np.float64]  # (codes,): of the records, as `starts`
     starts: NDArray[np.int64]  # (codes + 1,)
+    marks: Marks
 
     # The tree (tree.py). A child is known by its slot, node * FAN + position, where its parent keeps it.
     filled: NDArray[np.int64]  # (leaves,): live records in each leaf
@@ -52,8 +55,8 @@ def empty_pool(records: Records, sums: NDArray[np.float64], n: int, place: NDArr
     """Give a pool for n of some records with room for so many leaves, and nothing in it."""
     d = records.entries.shape[0]
     nodes = max(leaves - 1, 1) if leaves else 0
-    state = np.zeros(5, dtype=np.int64)
-    state[REMAINING] = state[BUILT_WITH] = state[SLOTS] = n
+    state = np.zeros(6, dtype=np.int64)
+    state[REMAINING] = state[BUILT_WITH] = state[SLOTS] = state[DIFFERENT] = n
     state[LOOSE_LEAF] = -1
     return Pool(
         sums=sums,
@@ -63,6 +66,7 @@ def empty_pool(records: Records, sums: NDArray[np.float64], n: int, place: NDArr
         rows=np.zeros(leaves * LEAF, dtype=np.int64),
         heights=records.heights,
         starts=records.starts,
+        marks=no_marks(),
         filled=np.zeros(leaves, dtype=np.int64),
         children=np.zeros(nodes * FAN, dtype=np.int64),
         reach=np.full(nodes * FAN, -np.inf),
@@ -74,9 +78,23 @@ def empty_pool(records: Records, sums: NDArray[np.float64], n: int, place: NDArr
     )
 
 
+def with_marks(pool: Pool, marks: Marks) -> Pool:
+    """Give the pool, its live records marked so."""
+    if marks.of_row.size:
+        pool.state[DIFFERENT] = np.count_nonzero(marks.left)
+    return pool._replace(marks=marks)
+
+
 @inlined
-def lose(pool, block, at):  # OUT: pool
-    """Take the record at a place out of the sums."""
+def lose(pool, row, block, at):  # OUT: pool
+    """Take a record, at its place, out of the sums and counts."""
+    pool.state[REMAINING] -= 1
+    last_of_its_mark = True
+    if any_marks(pool.marks):
+        mark = pool.marks.of_row[row]
+        pool.marks.left[mark] -= 1
+        last_of_its_mark = pool.marks.left[mark] == 0
+    pool.state[DIFFERENT] -= last_of_its_mark
     numbers = pool.starts[0]
     for j in range(numbers):
         pool.sums[j] -= pool.points[block, j, at]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels._jit import inlined, kernel
+from microagg._kernels.marks import NO_GROUP
 from microagg._kernels.pool import LEAF
 from microagg._kernels.records import Records
 from microagg._kernels.tree_search import nearest
@@ -375,7 +376,7 @@ def neighbours(pool, entries, order, position, start, stop, near, scale):  # OUT
         row = order[i]
         for j in range(point.shape[0]):
             point[j] = entries[j, row]
-        nearest(pool, point, pool.place[row] // LEAF, count, rows, distances)
+        nearest(pool, point, pool.place[row] // LEAF, NO_GROUP, count, rows, distances)
         scale[i] = 0.0
         kept = 0
         for c in range(count):  # the record itself is among them, unless as many others lie in the same place

@@ -5,6 +5,7 @@
 
 from microagg._kernels import brute, tree, tree_search
 from microagg._kernels._jit import inlined, inner
+from microagg._kernels.marks import any_marks
 from microagg._kernels.pool import LEAF
 
 
@@ -55,35 +56,48 @@ def farthest_from_vector(pool, vector):
 
 
 @inlined
-def nearest(pool, row, point, count, rows, distances):  # OUT: rows, distances
-    """Give the `count` live records nearest to the point of a row, live or just removed; nearest first."""
-    nearest_and_farthest(pool, row, point, count, rows, distances)
+def join(pool, row, group, labels):  # OUT: pool, labels
+    """Take one record out and into a group."""
+    remove(pool, row)
+    labels[row] = group
+    if any_marks(pool.marks):
+        pool.marks.holder[pool.marks.of_row[row]] = group
 
 
 @inlined
-def nearest_and_farthest(pool, row, point, count, rows, distances):  # OUT: rows, distances
-    """Give the `count` live records nearest to a row's point; return the farthest one's row if that costs nothing.
+def nearest(pool, row, point, group, count, rows, distances):  # OUT: rows, distances
+    """Give the `count` live records nearest to the point of a row, live or just removed; nearest first.
+
+    With marks, they have different ones, which the group that is growing does not hold; see that there are as many.
+    """
+    nearest_and_farthest(pool, row, point, group, count, rows, distances)
+
+
+@inlined
+def nearest_and_farthest(pool, row, point, group, count, rows, distances):  # OUT: rows, distances
+    """Give the `count` live records `nearest` to a row's point; return the farthest one's row if that costs nothing.
 
     Brute force meets it on the way. A tree would have to search again, and returns -1.
     """
     far_row = -1
     if in_tree(pool):
-        tree_search.nearest(pool, point, pool.place[row] // LEAF, count, rows, distances)
+        tree_search.nearest(pool, point, pool.place[row] // LEAF, group, count, rows, distances)
     else:
-        far_row = brute.nearest_and_farthest(pool, point, count, rows, distances)
+        far_row = brute.nearest_and_farthest(pool, point, group, count, rows, distances)
     return far_row
 
 
 @inlined
-def nearest_to_all(pool, members, size, totals):  # OUT: totals
+def nearest_to_all(pool, members, size, group, totals):  # OUT: totals
     """Give the live record with the least sum of squared distances to the first `size` members.
 
-    Ask once for each member as it joins: `totals` carries brute force's sums from one to the next.
+    It has no mark that the growing group holds; -1 where there is none such. Ask once for each member as it joins:
+    `totals` carries brute force's sums from one to the next.
     """
     if in_tree(pool):
-        row = tree_search.nearest_to_all(pool, members, size)
+        row = tree_search.nearest_to_all(pool, members, size, group)
     else:
-        row = brute.nearest_to_all(pool, members, size, totals)
+        row = brute.nearest_to_all(pool, members, size, group, totals)
     return row
 
 
@@ -94,13 +108,14 @@ def members_at_once(pool, fresh, size):
 
 
 @inlined
-def nearest_to_any(pool, members, fresh, size, closest):  # OUT: closest
+def nearest_to_any(pool, members, fresh, size, group, closest):  # OUT: closest
     """Give the live record nearest to any of the first `size` members, and its squared distance.
 
-    Members from `fresh` on are new since the last time; `closest` carries brute force's minima.
+    It has no mark that the growing group holds; -1 where there is none such. Members from `fresh` on are new since the
+    last time; `closest` carries brute force's minima.
     """
     if in_tree(pool):
-        row, distance = tree_search.nearest_to_any(pool, members, size)
+        row, distance = tree_search.nearest_to_any(pool, members, size, group)
     else:
-        row, distance = brute.nearest_to_any(pool, members, fresh, size, closest)
+        row, distance = brute.nearest_to_any(pool, members, fresh, size, group, closest)
     return row, distance

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels._jit import inlined, inner, kernel
-from microagg._kernels.pool import EMPTY, FAN, LEAF, LOOSE_LEAF, REMAINING, Pool, empty_pool, lose
+from microagg._kernels.pool import EMPTY, FAN, LEAF, LOOSE_LEAF, Pool, empty_pool, lose
 from microagg._kernels.records import Records, plain_records
 
 _SLICE = 2_000_000  # records moved about before Python regains control: some 0.1 s
@@ -233,9 +233,8 @@ def remove(pool, row):  # OUT: pool
     node, c = divmod(pool.slot_of[-1 - leaf], FAN)
     last = pool.filled[leaf] - 1
     pool.filled[leaf] = last
-    pool.state[REMAINING] -= 1
     held = pool.lowest[node * FAN + c] == row
-    lose(pool, leaf, at)
+    lose(pool, row, leaf, at)
     for j in range(pool.points.shape[1]):
         value = pool.points[leaf, j, at]
         pool.points[leaf, j, at] = pool.points[leaf, j, last]

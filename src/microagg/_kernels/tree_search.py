@@ -9,7 +9,8 @@ far is still entered if it holds a lower row than the one that would have to giv
 import numpy as np
 
 from microagg._kernels._jit import inlined, inner
-from microagg._kernels.nearest import clear, offer, sort
+from microagg._kernels.marks import any_marks, is_held
+from microagg._kernels.nearest import clear, offer, offer_apart, sort
 from microagg._kernels.pool import EMPTY, FAN, LEAF, REMAINING, SPENT, STACK, TINY
 from microagg._kernels.records import corner_distances, full_distance, rounding_of, vector_distances
 from microagg._kernels.tree import add_leaf_mismatches, leaf_distances
@@ -18,30 +19,31 @@ _EPSILON = 2.0**-52
 
 
 @inner
-def nearest(pool, point, home, count, rows, distances):  # OUT: rows, distances
+def nearest(pool, point, home, group, count, rows, distances):  # OUT: rows, distances
     """Give the `count` live records nearest to a point, nearest first, the lower row first on ties.
+
+    With marks, they have different ones, which the group that is growing does not hold.
 
     `home` is the leaf the point came from: looked at first, it sets a bound that spares most of the descent.
     """
     clear(count, rows, distances)
-    improve(pool, point, home, count, rows, distances)
+    improve(pool, point, home, group, count, rows, distances)
     sort(count, rows, distances)
 
 
 @inner
-def nearest_to_any(pool, members, size):
-    """Give the live record nearest to any of the first `size` members, and its squared distance."""
+def nearest_to_any(pool, members, size, group):
+    """Give the live record nearest to any of the first `size` members, or -1, and its squared distance."""
     row = np.full(1, EMPTY - 1)
     distance = np.full(1, np.inf)
     for member in range(size):
-        improve(pool, members[member], -1, 1, row, distance)
-    return row[0], distance[0]
+        improve(pool, members[member], -1, group, 1, row, distance)
+    return row[0] if row[0] < EMPTY - 1 else -1, distance[0]
 
 
 @inlined
-def improve(pool, point, home, count, near_rows, near_distances):  # OUT: near_rows, near_distances
+def improve(pool, point, home, group, count, near_rows, near_distances):  # OUT: near_rows, near_distances
     """Bring live records into a list of the nearest where they beat those in it; start at leaf `home`, if not -1."""
-    points, rows, filled = pool.points, pool.rows, pool.filled
     low, high, children, lowest = pool.low, pool.high, pool.children, pool.lowest
     heights = pool.heights
     stack_bounds, stack = np.empty(STACK), np.empty(STACK, dtype=np.int64)
@@ -49,14 +51,14 @@ def improve(pool, point, home, count, near_rows, near_distances):  # OUT: near_r
     top, work = 0, 0
     child = 0
     if home >= 0:
-        scan(points, heights, rows, filled, home, point, buffer, count, near_rows, near_distances)
+        scan(pool, home, point, group, buffer, count, near_rows, near_distances)
         work += LEAF
     while True:
         worst, worst_row = near_distances[0], near_rows[0]
         if child < 0:
             leaf = -1 - child
             if leaf != home:
-                scan(points, heights, rows, filled, leaf, point, buffer, count, near_rows, near_distances)
+                scan(pool, leaf, point, group, buffer, count, near_rows, near_distances)
                 work += LEAF
         else:
             numbers = point.shape[0] - heights.shape[0]
@@ -82,8 +84,9 @@ def improve(pool, point, home, count, near_rows, near_distances):  # OUT: near_r
 
 
 @inlined
-def scan(points, heights, rows, filled, leaf, point, buffer, count, near_rows, near_distances):  # OUT: near_*
+def scan(pool, leaf, point, group, buffer, count, near_rows, near_distances):  # OUT: near_*
     """Offer a leaf's records to a list of the nearest."""
+    points, heights, rows, filled = pool.points, pool.heights, pool.rows, pool.filled
     numbers = point.shape[0] - heights.shape[0]
     leaf_distances(points, leaf, point, numbers, buffer)
     add_leaf_mismatches(points, heights, leaf, point, numbers, buffer)
@@ -93,7 +96,11 @@ def scan(points, heights, rows, filled, leaf, point, buffer, count, near_rows, n
     if hits:
         for i in range(filled[leaf]):
             if buffer[i] <= near_distances[0]:
-                offer(buffer[i], rows[leaf * LEAF + i], count, near_rows, near_distances)
+                row = rows[leaf * LEAF + i]
+                if any_marks(pool.marks):
+                    offer_apart(buffer[i], row, pool.marks, group, count, near_rows, near_distances)
+                else:
+                    offer(buffer[i], row, count, near_rows, near_distances)
 
 
 @inlined
@@ -137,8 +144,8 @@ def push(base, top, bound, slot, lowest, stack_bounds, stack):  # OUT: stack_*
 
 
 @inner
-def nearest_to_all(pool, members, size):
-    """Give the live record with the least sum of squared distances to the first `size` members.
+def nearest_to_all(pool, members, size, group):
+    """Give the live record with the least sum of squared distances to the first `size` members, or -1.
 
     That sum is size |x - g|² + a constant, g the members' centroid, so records near g are looked for;
     the sum itself, added in joining order, decides. `limit` is the squared distance from g up to which a
@@ -188,8 +195,9 @@ def nearest_to_all(pool, members, size):
                                 distance = (distance + heights[j] * heights[j]) + heights[j] * heights[j]
                         total += distance
                     work += size
-                    if total < best or (total == best and rows[leaf * LEAF + i] < best_row):
-                        best, best_row = total, rows[leaf * LEAF + i]
+                    row = rows[leaf * LEAF + i]
+                    if (total < best or (total == best and row < best_row)) and not is_held(pool.marks, row, group):
+                        best, best_row = total, row
                         room = max(best * slack - spread / slack, 0.0) / size
                         limit = (np.sqrt(room + 2.0 * blur * blur) + blur) ** 2 * slack + TINY
         else:
@@ -208,7 +216,7 @@ def nearest_to_all(pool, members, size):
         top -= 1
         child = children[stack[top]]
     pool.state[SPENT] += work * d
-    return best_row
+    return best_row if best_row < EMPTY - 1 else -1
 
 
 @inlined

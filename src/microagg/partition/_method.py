@@ -26,6 +26,9 @@ class Method:
         Whether it groups each column on its own, so that k holds for each column but not for whole records.
     takes_codes : bool
         Whether X may be `Records`, in which a category is one entry; else it is a matrix of all coordinates.
+    takes_units : bool
+        Whether it can be called with units=`Units`, and forms groups that keep k of them; the labels of others can be
+        made to keep them by `merging.merge_short`.
     """
 
     name: str
@@ -34,6 +37,7 @@ class Method:
     options: Mapping[str, str] = field(default_factory=dict)
     per_column: bool = False
     takes_codes: bool = False
+    takes_units: bool = False
 
     @property
     def defaults(self) -> dict[str, Any]:

@@ -11,13 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg._kernels.brute import make_pool
 from microagg._kernels.groups import FREE, number_groups
+from microagg._kernels.marks import marks_of, no_marks
 from microagg._kernels.mdav import groups_from_outside
-from microagg._kernels.pool import BUILT_WITH, REMAINING
+from microagg._kernels.pool import BUILT_WITH, DIFFERENT, REMAINING, with_marks
 from microagg._kernels.records import Records, coordinate_sums, coordinates, plain_records
 from microagg._kernels.shell import WORN_OUT, make_shell, no_shell
 from microagg._kernels.tree import make_tree
 from microagg.checks import check_enough_records, check_k, check_option, matrix_and_k, safe_to_square, squares_are_safe
 from microagg.progress import Progress, tell
+from microagg.units import Units
 
 SEARCHES = ("auto", "tree", "brute")
 
@@ -57,9 +59,9 @@ def records_and_k(X: ArrayLike | Records, k: Any) -> tuple[Records, int]:
 class Run:
     """One partition in the making: the records that remain, and the labels given so far."""
 
-    def __init__(self, records: Records, search: str, progress: Progress | None) -> None:
+    def __init__(self, records: Records, search: str, progress: Progress | None, units: Units | None = None) -> None:
         d, self.n = records.entries.shape
-        self.records = records
+        self.records, self.units = records, units
         self.labels = np.full(self.n, FREE)
         self.n_groups = 0
         self._progress = progress
@@ -67,9 +69,10 @@ class Run:
         self._search = choose_search(search, self.n, d, records.heights.size)
         if self._search == "tree":
             place = np.empty(self.n, dtype=np.int64)
-            self.pool = make_tree(records, np.arange(self.n), coordinate_sums(records), place)
+            pool = make_tree(records, np.arange(self.n), coordinate_sums(records), place)
         else:
-            self.pool = make_pool(records)
+            pool = make_pool(records)
+        self.pool = with_marks(pool, no_marks() if units is None else marks_of(units.codes))
         self.shell = make_shell(records, np.arange(self.n), self.pool.sums / self.n)
 
     @property
@@ -77,13 +80,26 @@ class Run:
         """The number of records in no group yet."""
         return int(self.pool.state[REMAINING])
 
+    @property
+    def different(self) -> int:
+        """The number of units that have records in no group yet; without units, of such records."""
+        return int(self.pool.state[DIFFERENT])
+
     def form_groups_from_outside(self, k: int, *, least: int, paired: bool) -> None:
-        """Form groups around the records farthest from the centroid while `least` records remain."""
-        while self.remaining >= least:
-            self.n_groups = groups_from_outside(
-                self.pool, self.shell, k, least, paired, SLICE, self.n_groups, self.labels
-            )
-            self.pause()
+        """Form groups around the records farthest from the centroid while `least` records, or units, remain."""
+        while self.different >= least:
+            self._form_some(k, least=least, paired=paired, repeated=False)
+
+    def form_groups_while_units_repeat(self, k: int) -> None:
+        """Form groups around the records farthest from the centroid until no unit has two, or fewer than k remain."""
+        while self.different >= k and self.remaining > self.different:
+            self._form_some(k, least=k, paired=False, repeated=True)
+
+    def _form_some(self, k: int, *, least: int, paired: bool, repeated: bool) -> None:
+        self.n_groups = groups_from_outside(
+            self.pool, self.shell, k, least, paired, repeated, SLICE, self.n_groups, self.labels
+        )
+        self.pause()
 
     def pause(self) -> None:
         """Let the caller know between two slices, and renew what has worn out: the tree or the shell."""
@@ -100,9 +116,9 @@ class Run:
             self.shell = no_shell(self.records, 1 + free.size // 64) if useless else fresh
             self._renewed_at = self.remaining
         if thinned:
-            sums, place = self.pool.sums, self.pool.place
+            sums, place, marks = self.pool.sums, self.pool.place, self.pool.marks
             del self.pool  # before the new one is made: memory holds one tree at a time
-            self.pool = make_tree(self.records, free, sums, place)
+            self.pool = with_marks(make_tree(self.records, free, sums, place), marks)
 
     def finish(self) -> NDArray[np.int64]:
         """Number the groups by lowest row and give the labels."""

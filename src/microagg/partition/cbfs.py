@@ -3,24 +3,40 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg._kernels.groups import place_each_leftover
 from microagg._kernels.records import Records
+from microagg.partition._leftovers import place_each
 from microagg.partition._method import SEARCH, Method
 from microagg.partition._run import Run, records_and_k
+from microagg.partition._units import check_units
 from microagg.progress import Progress
+from microagg.units import Units
 
 
 def cbfs(
-    X: ArrayLike | Records, k: int, *, search: str = "auto", progress: Progress | None = None
+    X: ArrayLike | Records,
+    k: int,
+    *,
+    search: str = "auto",
+    progress: Progress | None = None,
+    units: Units | None = None,
 ) -> NDArray[np.int64]:
-    """Label each record of X (n, d) with its group by CBFS."""
+    """Label each record of X (n, d) with its group by CBFS.
+
+    With `units` a group takes its nearest records of different units, while k units remain.
+    """
     records, k = records_and_k(X, k)
-    run = Run(records, search, progress)
+    check_units(units, records.entries.shape[1], k)
+    run = Run(records, search, progress, units)
     run.form_groups_from_outside(k, least=k, paired=False)
-    place_each_leftover(*records, run.labels)
+    place_each(run, k)
     return run.finish()
 
 
 METHOD = Method(
-    "cbfs", cbfs, "groups of k, each around the record farthest from the centroid", SEARCH, takes_codes=True
+    "cbfs",
+    cbfs,
+    "groups of k, each around the record farthest from the centroid",
+    SEARCH,
+    takes_codes=True,
+    takes_units=True,
 )

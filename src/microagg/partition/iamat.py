@@ -5,16 +5,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg._kernels.groups import FINISHED, SIZE, group_rest, new_state, place_each_leftover
+from microagg._kernels.groups import FINISHED, SIZE, new_state
 from microagg._kernels.iamat import interacting_groups
 from microagg._kernels.records import Records, squared_distances
 from microagg._kernels.sums import exact_sum, exact_sums
 from microagg.checks import check_matrix, check_option
 from microagg.errors import InvalidData, InvalidParameter
+from microagg.partition._leftovers import place_each, place_in
 from microagg.partition._method import SEARCH, Method
 from microagg.partition._outside import from_outside
 from microagg.partition._run import SLICE, Run, records_and_k
+from microagg.partition._units import check_units
 from microagg.progress import Progress
+from microagg.units import Units
 
 
 def iamat(
@@ -25,28 +28,34 @@ def iamat(
     sizes: str = "fixed",
     search: str = "auto",
     progress: Progress | None = None,
+    units: Units | None = None,
 ) -> NDArray[np.int64]:
     """Label each record of X (n, d) with its group by IAMAT.
 
     `centroid` is that of the whole file ("fixed") or of the records that remain ("moving"); with
     `sizes="variable"` a group takes up to 2k - 1 records.
+
+    With `units` a group takes only records whose unit it does not hold, while k units remain; a group that a record
+    would found itself is of it and its nearest of other units. Where sizes are fixed, what is left over joins the last
+    group if no unit comes in twice by that; else each joins the nearest group that does not hold its unit.
     """
     check_option("centroid", centroid, ("fixed", "moving"))
     check_option("sizes", sizes, ("fixed", "variable"))
     records, k = records_and_k(X, k)
-    run = Run(records, search, progress)
+    check_units(units, records.entries.shape[1], k)
+    run = Run(records, search, progress, units)
     order = from_outside(records) if centroid == "fixed" else np.empty(0, dtype=np.int64)
     state = new_state()
     members = np.empty((2 * k, records.entries.shape[0]))
     totals = np.empty(run.n)
-    while run.remaining >= k or state[SIZE] > 0:
+    while run.different >= k or state[SIZE] > 0:
         variable = sizes == "variable"
         interacting_groups(run.pool, run.shell, order, k, variable, SLICE, state, members, totals, run.labels)
         run.pause()
     if sizes == "variable":
-        place_each_leftover(*records, run.labels)
+        place_each(run, k)
     else:
-        group_rest(state[FINISHED] - 1, run.labels)
+        place_in(run, int(state[FINISHED]) - 1, k)
     return run.finish()
 
 
@@ -166,4 +175,5 @@ METHOD = Method(
         **SEARCH,
     },
     takes_codes=True,
+    takes_units=True,
 )

@@ -3,34 +3,54 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg._kernels.groups import FINISHED, group_rest, new_state, place_leftovers_together
+from microagg._kernels.groups import FINISHED, group_rest, new_state
 from microagg._kernels.maximum_distance import BEST, pairs_of_groups
 from microagg._kernels.records import Records
+from microagg.partition._leftovers import place_together
 from microagg.partition._method import SEARCH, Method
 from microagg.partition._run import SLICE, Run, records_and_k
+from microagg.partition._units import check_units
 from microagg.progress import Progress
+from microagg.units import Units
 
 
 def maximum_distance(
-    X: ArrayLike | Records, k: int, *, search: str = "auto", progress: Progress | None = None
+    X: ArrayLike | Records,
+    k: int,
+    *,
+    search: str = "auto",
+    progress: Progress | None = None,
+    units: Units | None = None,
 ) -> NDArray[np.int64]:
-    """Label each record of X (n, d) with its group by MaximumDistance."""
+    """Label each record of X (n, d) with its group by MaximumDistance.
+
+    With `units` a group takes its nearest records of different units, and the loop counts units. What remains is
+    grouped as MDAV does it (`mdav`).
+    """
     records, k = records_and_k(X, k)
-    run = Run(records, search, progress)
+    check_units(units, records.entries.shape[1], k)
+    run = Run(records, search, progress, units)
     partner = np.full(run.n, -1)
     reach = np.full(run.n, np.inf)
     state = new_state()
     state[BEST] = -1
-    while run.remaining >= 2 * k:
+    while run.different >= 2 * k:
         pairs_of_groups(run.pool, k, SLICE, partner, reach, state, run.labels)
         run.pause()
-    if run.remaining >= k:
-        group_rest(state[FINISHED], run.labels)
-    elif run.remaining > 0:
-        place_leftovers_together(*records, run.pool.sums / run.remaining, run.labels)
+    run.n_groups = int(state[FINISHED])
+    run.form_groups_while_units_repeat(k)
+    if run.different >= k:
+        group_rest(run.n_groups, run.labels)
+    else:
+        place_together(run, k)
     return run.finish()
 
 
 METHOD = Method(
-    "maximum-distance", maximum_distance, "groups around the two most distant records", SEARCH, takes_codes=True
+    "maximum-distance",
+    maximum_distance,
+    "groups around the two most distant records",
+    SEARCH,
+    takes_codes=True,
+    takes_units=True,
 )

@@ -3,31 +3,46 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg._kernels.groups import group_rest, place_leftovers_together
+from microagg._kernels.groups import group_rest
 from microagg._kernels.records import Records
 from microagg.checks import check_option
+from microagg.partition._leftovers import place_together
 from microagg.partition._method import SEARCH, Method
 from microagg.partition._run import Run, records_and_k
+from microagg.partition._units import check_units
 from microagg.progress import Progress
+from microagg.units import Units
 
 
 def mdav(
-    X: ArrayLike | Records, k: int, *, tail: str = "3k", search: str = "auto", progress: Progress | None = None
+    X: ArrayLike | Records,
+    k: int,
+    *,
+    tail: str = "3k",
+    search: str = "auto",
+    progress: Progress | None = None,
+    units: Units | None = None,
 ) -> NDArray[np.int64]:
     """Label each record of X (n, d) with its group by MDAV.
 
     `tail="3k"` is the usual algorithm; `tail="2k"` is the loop of approximate microaggregation (AMA).
+
+    With `units` a group takes its nearest records of different units, and the two loops count units. Then groups are
+    formed one by one while k units remain and one of them has several records; once each has one, the rest is grouped
+    as without units. Fewer than k units left over join the nearest group that holds none of them (`_leftovers`).
     """
     check_option("tail", tail, ("3k", "2k"))
     records, k = records_and_k(X, k)
-    run = Run(records, search, progress)
+    check_units(units, records.entries.shape[1], k)
+    run = Run(records, search, progress, units)
     run.form_groups_from_outside(k, least=3 * k if tail == "3k" else 2 * k, paired=True)
+    run.form_groups_while_units_repeat(k)
     if tail == "3k":
         run.form_groups_from_outside(k, least=2 * k, paired=False)
-    if run.remaining >= k:
+    if run.different >= k:
         group_rest(run.n_groups, run.labels)
-    elif run.remaining > 0:
-        place_leftovers_together(*records, run.pool.sums / run.remaining, run.labels)
+    else:
+        place_together(run, k)
     return run.finish()
 
 
@@ -37,4 +52,5 @@ METHOD = Method(
     "groups of k around the record farthest from the centroid, and around the one farthest from that",
     {"tail": "when the last groups are formed: 3k records left as usual, 2k as in ama", **SEARCH},
     takes_codes=True,
+    takes_units=True,
 )

@@ -5,23 +5,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg._kernels.groups import SIZE, new_state, place_each_leftover
+from microagg._kernels.groups import SIZE, new_state
 from microagg._kernels.records import Records
 from microagg._kernels.vmdav import extended_groups
 from microagg.errors import InvalidParameter
+from microagg.partition._leftovers import place_each
 from microagg.partition._method import SEARCH, Method
 from microagg.partition._outside import from_outside
 from microagg.partition._run import SLICE, Run, records_and_k
+from microagg.partition._units import check_units
 from microagg.progress import Progress
+from microagg.units import Units
 
 
 def vmdav(
-    X: ArrayLike | Records, k: int, *, gamma: Any = 0.2, search: str = "auto", progress: Progress | None = None
+    X: ArrayLike | Records,
+    k: int,
+    *,
+    gamma: Any = 0.2,
+    search: str = "auto",
+    progress: Progress | None = None,
+    units: Units | None = None,
 ) -> NDArray[np.int64]:
     """Label each record of X (n, d) with its group by V-MDAV.
 
     A record joins a full group when its distance to it is less than `gamma` times its distance to
     the nearest other free record: 0.2 suits scattered data, 1.1 clustered data.
+
+    With `units` a group takes its nearest records of different units, while k units remain. It is extended by a record
+    whose unit it does not hold; the nearest other free record is one of another unit, with which that record could be
+    grouped, and there must be one.
     """
     if isinstance(gamma, bool) or not isinstance(gamma, (int, float, np.number)) or not 0 <= gamma < np.inf:
         shown = gamma if isinstance(gamma, (int, float, np.number)) else f"a {type(gamma).__name__}"
@@ -29,15 +42,16 @@ def vmdav(
             f"gamma={shown} must be a number of 0 or more. Pass 0.2 (scattered) or 1.1 (clustered).", parameter="gamma"
         )
     records, k = records_and_k(X, k)
-    run = Run(records, search, progress)
+    check_units(units, records.entries.shape[1], k)
+    run = Run(records, search, progress, units)
     order = from_outside(records)
     state = new_state()
     members = np.empty((2 * k, records.entries.shape[0]))
     closest = np.empty(run.n)
-    while run.remaining >= k or state[SIZE] > 0:
+    while run.different >= k or state[SIZE] > 0:
         extended_groups(run.pool, order, k, float(gamma), SLICE, state, members, closest, run.labels)
         run.pause()
-    place_each_leftover(*records, run.labels)
+    place_each(run, k)
     return run.finish()
 
 
@@ -47,4 +61,5 @@ METHOD = Method(
     "groups of k to 2k − 1, extended while a record has no nearer company",
     {"gamma": "how readily a group takes one more record", **SEARCH},
     takes_codes=True,
+    takes_units=True,
 )
