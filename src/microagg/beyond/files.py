@@ -215,6 +215,7 @@ _OBEYED = {
 """The choices of masking and writing that files beyond memory have; whatever else is chosen is refused."""
 
 _WHY = {
+    "unit_release": "whole units are not brought together",
     "recode": "columns are masked as they are stored",
     "scale": "columns are standardised",
     "per_column": "whole records are grouped",

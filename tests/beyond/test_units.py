@@ -1,0 +1,95 @@
+"""Units of a file beyond memory: the groups that memory forms, on disk and on a cluster."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from distributed import LocalCluster
+
+import microagg as ma
+from microagg.errors import InputError, InvalidData, TooFewRecords
+from tests.beyond.frames import CHOICES, ROLES, assert_same, mixed
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
+    ) as running:
+        yield running.scheduler_address
+
+
+def with_units(n, seed, *, text=False, largest=6):
+    """Make a frame of every kind of column whose rows belong together, scattered over the file."""
+    rng = np.random.default_rng(seed)
+    units = np.repeat(np.arange(n), rng.integers(1, largest + 1, n))[:n]
+    rng.shuffle(units)
+    column = pa.array([f"household {unit}" for unit in units]) if text else pa.array(units)
+    return mixed(n, seed).append_column("unit", column)
+
+
+def saved(table, tmp_path):
+    path = tmp_path / "in.parquet"
+    pq.write_table(table, path, row_group_size=170)
+    return path
+
+
+@pytest.mark.parametrize("missing", ["pattern", "state"])
+@pytest.mark.parametrize(("method", "share"), [("mdav", "limited"), ("vmdav", "limited"), ("cbfs", "any")])
+def test_disk_gives_what_memory_does(tmp_path, missing, method, share):
+    table = with_units(900, 2, text=method == "vmdav")
+    options = {"missing": missing, "unit": "unit", "unit_share": share, "method": method, **CHOICES, **ROLES}
+    found = ma.protect_file(saved(table, tmp_path), tmp_path / "out.parquet", 4, max_block=80, **options)
+    expected = ma.protect(table, 4, blocks="median", max_block=80, **options)
+    assert_same(found, expected, pq.read_table(tmp_path / "out.parquet"))
+    assert found.k_achieved >= 4
+
+
+@pytest.mark.parametrize(("missing", "partitions"), [("pattern", 4), ("state", 1)])
+def test_a_cluster_gives_what_memory_does(tmp_path, cluster, missing, partitions):
+    table = with_units(1500, 3, text=True)
+    options = {"missing": missing, "unit": "unit", "max_block": 60, **CHOICES, **ROLES}
+    found = ma.protect_file(
+        saved(table, tmp_path),
+        tmp_path / "out.parquet",
+        4,
+        engine="dask",
+        scheduler=cluster,
+        partitions=partitions,
+        **options,
+    )
+    expected = ma.protect(table, 4, blocks="median", **options)
+    assert_same(found, expected, pq.read_table(found.path))
+
+
+def test_many_ranges_of_units_are_counted_as_one(tmp_path, monkeypatch):
+    monkeypatch.setattr("microagg.beyond._units._AT_ONCE", 50)
+    table = with_units(400, 5)
+    found = ma.protect_file(saved(table, tmp_path), tmp_path / "out.parquet", 3, unit="unit", **CHOICES, **ROLES)
+    expected = ma.protect(table, 3, blocks="median", max_block=50_000, unit="unit", **CHOICES, **ROLES)
+    assert_same(found, expected, pq.read_table(tmp_path / "out.parquet"))
+
+
+@pytest.mark.parametrize("engine", ["disk", "dask"])
+def test_files_whose_units_cannot_be_kept_apart_are_refused_as_in_memory(tmp_path, cluster, engine):
+    where = {"engine": engine} | ({"scheduler": cluster} if engine == "dask" else {})
+    base = pa.table({"x": np.arange(60.0), "unit": np.repeat(np.arange(12), 5)})
+    cases = [
+        (base.set_column(1, "unit", pa.array([None] * 2 + [1] * 58)), InvalidData, "missing values in 1 column"),
+        (base.set_column(1, "unit", pa.array([0] * 30 + list(range(30)))), TooFewRecords, "more than 1/3 of the rows"),
+        (base.set_column(1, "unit", pa.array([0] * 30 + [1] * 30)), TooFewRecords, "fewer than k=3 different units"),
+    ]
+    for table, error, message in cases:
+        path = saved(table, tmp_path)
+        with pytest.raises(error, match=message) as told:
+            ma.protect_file(path, tmp_path / "out.parquet", 3, unit="unit", **where)
+        with pytest.raises(error) as memory:
+            ma.protect(table, 3, unit="unit")
+        assert str(told.value) == str(memory.value)
+        assert not (tmp_path / "out.parquet").exists()
+
+
+def test_whole_units_are_refused_beyond_memory(tmp_path):
+    path = saved(with_units(100, 0), tmp_path)
+    with pytest.raises(InputError, match="does not go with files beyond memory, where whole units are not brought"):
+        ma.protect_file(path, tmp_path / "out.parquet", 3, unit="unit", unit_release="pseudonym", **CHOICES, **ROLES)
