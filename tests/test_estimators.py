@@ -13,6 +13,7 @@ from microagg.partition.maximum_distance import maximum_distance
 from microagg.partition.mdav import mdav
 from microagg.partition.univariate import projection, univariate
 from microagg.partition.vmdav import vmdav
+from microagg.units import Units, held_by
 
 ESTIMATORS = [
     (ma.MDAV(), mdav, {}),
@@ -98,3 +99,33 @@ def test_bad_input_is_refused_without_showing_a_cell(estimator, data):
     assert "secret" not in str(caught.value)
     assert "87654" not in str(caught.value)
     assert not hasattr(estimator, "labels_")
+
+
+@pytest.mark.parametrize("estimator", [e for e, _, _ in ESTIMATORS], ids=repr)
+def test_k_counts_units_where_they_are_given(estimator):
+    units = np.array(["Ann", "Bob", "Cem", "Dov", "Eva", "Fay"])[np.arange(60) // 10]
+    codes = np.arange(60) // 10
+    for labels in (clone(estimator).fit(X, units=units).labels_, clone(estimator).fit_predict(X, units=Units(codes))):
+        for own in np.atleast_2d(labels.T):
+            held = held_by(own, codes, own.max() + 1)
+            assert not held.short(3, True).any()
+    masked = clone(estimator).fit_transform(X, units=units)
+    assert np.unique(masked[:, 0]).size == np.unique(labels if labels.ndim == 1 else labels[:, 0]).size
+
+
+@pytest.mark.parametrize(
+    ("units", "says"),
+    [
+        (["Ann"] * 59, r"shape \(59,\), but there are 60"),
+        (["Ann", None] * 30, "no unit"),
+        ([1.0, np.nan] * 30, "no unit"),
+        (np.array(["Ann", 1] * 30, dtype=object), "several types"),
+        (["Ann", "Bob"] * 30, "k=3 units"),
+        (["Ann"] * 30 + list(map(str, range(30))), "one unit has 30 of 60"),
+    ],
+)
+def test_units_that_cannot_be_kept_are_refused(units, says):
+    with pytest.raises(InputError, match=says) as caught:
+        ma.MDAV().fit(X, units=units)
+    assert caught.value.parameter == "unit"
+    assert "Ann" not in str(caught.value)

@@ -16,12 +16,14 @@ from microagg.partition.iamat import iamat
 from microagg.partition.maximum_distance import maximum_distance
 from microagg.partition.mdav import mdav
 from microagg.partition.merging import merge_short
+from microagg.partition.refine import refine
 from microagg.partition.vmdav import vmdav
 from microagg.units import Units, held_by
 from tests.partition.cases import matrices_and_k
 from tests.partition.test_codes import made
 from tests.reference import units as oracles
 from tests.reference.common import labels_of
+from tests.reference.optimum import least_error
 
 METHODS_WITH_UNITS = {
     "mdav": (mdav, oracles.mdav_units, {}),
@@ -234,3 +236,66 @@ def test_merging_leaves_alone_what_keeps_the_promise():
 def test_merging_refuses_what_no_merge_can_mend():
     with pytest.raises(TooFewRecords, match="one unit has 4 of 6"):
         merge_short(made(6, 3), np.zeros(6, dtype=np.int64), 3, Units(np.array([0, 0, 0, 0, 1, 2])))
+
+
+@settings(max_examples=100)
+@given(case=larger_cases(), sizes=st.sampled_from(["variable", "fixed"]), seed=st.integers(0, 3))
+def test_refining_keeps_the_promise_and_is_never_worse(case, sizes, seed):
+    records, k, units = case
+    labels = mdav(records, k, units=units)
+    found = refine(records, labels, k, effort=60 * labels.size, sizes=sizes, seed=seed, units=units)
+    assert_kept(found.labels, k, units)
+    assert found.after <= found.before
+    if sizes == "fixed":
+        assert_array_equal(np.sort(np.bincount(found.labels)), np.sort(np.bincount(labels)))
+
+
+@settings(max_examples=60)
+@given(case=matrices_and_k(), in_part=st.booleans(), sizes=st.sampled_from(["variable", "fixed"]))
+def test_refining_where_every_record_is_its_own_unit_changes_nothing(case, in_part, sizes):
+    X, k = case
+    labels = mdav(X, k)
+    units = Units(np.arange(X.shape[0]), in_part)
+    expected = refine(X, labels, k, effort=200 * labels.size, sizes=sizes)
+    found = refine(X, labels, k, effort=200 * labels.size, sizes=sizes, units=units)
+    assert_array_equal(found.labels, expected.labels)
+    assert (found.before, found.after) == (expected.before, expected.after)
+
+
+def test_refining_finds_the_optimum_of_most_small_files():
+    found = []
+    for number in range(100):
+        rng = np.random.default_rng(number)
+        k = int(rng.integers(2, 4))
+        n = int(rng.integers(2 * k, 10))
+        X = rng.normal(size=(n, 2))
+        units = Units(np.unique(rng.integers(0, n, n), return_inverse=True)[1], bool(number % 2))
+        if not can_keep(units, k):
+            continue
+        codes = units.codes.tolist()
+        least = least_error(X.tolist(), k, lambda rows, own=(k, codes, units.in_part): oracles.breach(rows, *own) == 0)
+        refined = refine(X, np.zeros(n, dtype=np.int64), k, effort="thorough", units=units)
+        assert_kept(refined.labels, k, units)
+        assert refined.after >= least * (1 - 1e-9)
+        found.append(refined.after <= least * (1 + 1e-9))
+    assert len(found) > 60
+    assert np.mean(found) >= 0.9
+
+
+def test_a_thorough_search_keeps_the_promise():
+    """Several runs, of which the better parts are joined."""
+    records = made(150, 12, seed=5)
+    units = Units(np.arange(150) // 4)
+    labels = mdav(records, 3, units=units)
+    found = refine(records, labels, 3, effort=150 * 3000, units=units)
+    assert_kept(found.labels, 3, units)
+    assert found.after < 0.95 * found.before
+
+
+def test_refining_refuses_labels_that_break_the_promise():
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    units = Units(np.arange(30) // 3)
+    with pytest.raises(InvalidParameter, match="k=3 units in each group"):
+        refine(X, np.arange(30) // 3, 3, units=units)
+    with pytest.raises(TooFewRecords, match=r"one unit has 15 of 30"):
+        refine(X, np.arange(30) // 10, 3, units=Units(np.minimum(np.arange(30), 15)))

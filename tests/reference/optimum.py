@@ -13,14 +13,14 @@ def squared_error(records):
     return total
 
 
-def least_error(records, k):
-    """Give the least squared error of any partition into groups of at least k."""
+def least_error(records, k, keeps=None):
+    """Give the least squared error of any partition into groups of at least k that keep a promise."""
     n = len(records)
     cost = {}
     for mask in range(1, 1 << n):
-        inside = [records[i] for i in range(n) if mask >> i & 1]
-        if len(inside) >= k:
-            cost[mask] = squared_error(inside)
+        rows = [i for i in range(n) if mask >> i & 1]
+        if len(rows) >= k and (keeps is None or keeps(rows)):
+            cost[mask] = squared_error([records[i] for i in rows])
 
     @cache
     def least(left):

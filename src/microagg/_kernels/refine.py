@@ -5,6 +5,8 @@ group of a near record: to join it, to change places with one of its members, to
 found a new one with near records. A move that lowers the error is made; one that raises it by e is made with
 probability exp(-e / temperature), and the temperature falls geometrically. Random numbers are a counter's, so the
 result is a function of the seed.
+
+Where records have marks, a move is made only if all groups keep their promise (see refine_marks.py).
 """
 
 from typing import NamedTuple
@@ -16,6 +18,7 @@ from microagg._kernels._jit import inlined, kernel
 from microagg._kernels.marks import NO_GROUP
 from microagg._kernels.pool import LEAF
 from microagg._kernels.records import Records
+from microagg._kernels.refine_marks import is_new, may_join, may_leave, may_swap, unmarked
 from microagg._kernels.tree_search import nearest
 
 # The places of the state of groups.
@@ -31,6 +34,8 @@ class MovableRecords(NamedTuple):
     codes: NDArray[np.int32]  # (n, codes)
     squares: NDArray[np.float64]  # (codes,): squared heights
     some_codes: tuple[()] | tuple[int]  # empty without codes: part of the type, so that numbers alone lose no time
+    marks: NDArray[np.int64]  # (n,): of which a group must hold k different ones, or empty
+    in_part: bool  # whether no mark may have more than 1/k of a group's members
 
 
 class MovableGroups(NamedTuple):
@@ -50,14 +55,16 @@ class MovableGroups(NamedTuple):
     state: NDArray[np.int64]  # (N_GROUPS, NEXT, SWEEPS_DONE)
 
 
-def movable(records: Records) -> MovableRecords:
-    """Lay out records one after the other."""
+def movable(records: Records, marks: NDArray[np.int64], in_part: bool) -> MovableRecords:
+    """Lay out records one after the other; `marks` is empty where they have none."""
     numbers = int(records.starts[0])
     return MovableRecords(
         numbers=np.ascontiguousarray(records.entries[:numbers].T),
         codes=np.ascontiguousarray(records.entries[numbers:].T.astype(np.int32)),
         squares=records.heights**2,
         some_codes=(1,) if records.heights.size else (),
+        marks=marks,
+        in_part=in_part,
     )
 
 
@@ -229,6 +236,8 @@ def dissolve(records, g, k, near, temperature, counter, groups):  # OUT: counter
         for c in range(near.shape[1]):
             other = groups.labels[near[row, c]]
             if other != g and groups.sizes[other] < 2 * k - 1:
+                if not (unmarked(records) or may_join(records, row, other, k, groups)):
+                    continue
                 rise = cost_of_joining(records, row, other, groups)
                 if rise < best:
                     best, target = rise, other
@@ -274,7 +283,10 @@ def drop_group(g, groups):  # OUT: groups
 
 @inlined
 def make_group(records, row, k, near, temperature, counter, groups):  # OUT: counter, groups
-    """Make a new group of a record and near ones from groups of more than k, if that is accepted."""
+    """Make a new group of a record and near ones from groups of more than k, if that is accepted.
+
+    With marks, all of them have different ones.
+    """
     g = groups.state[N_GROUPS]
     if g >= groups.sizes.shape[0] or groups.sizes[groups.labels[row]] <= k:
         return
@@ -285,6 +297,8 @@ def make_group(records, row, k, near, temperature, counter, groups):  # OUT: cou
         one = row if c < 0 else near[row, c]
         source = groups.labels[one]
         if source == g or groups.sizes[source] <= k:
+            continue
+        if not (unmarked(records) or (is_new(records, one, g, groups) and may_leave(records, one, k, groups))):
             continue
         cost -= gain_of_leaving(records, one, groups)
         leave(records, one, groups)
@@ -334,12 +348,17 @@ def anneal(records, k, variable, near, scale, hot, cold, sweeps, budget, counter
                 continue
             elif variable and kind < 0.6 and groups.sizes[a] > k and groups.sizes[b] < 2 * k - 1:
                 cost = cost_of_joining(records, row, b, groups) - gain_of_leaving(records, row, groups)
-                if accepted(cost, temperature, counter):
+                if accepted(cost, temperature, counter) and (
+                    unmarked(records) or (may_leave(records, row, k, groups) and may_join(records, row, b, k, groups))
+                ):
                     leave(records, row, groups)
                     enter(records, row, b, groups)
             else:
                 other = groups.members[b, below(counter, groups.sizes[b])]
-                if accepted(cost_of_swapping(records, row, other, groups), temperature, counter):
+                cost = cost_of_swapping(records, row, other, groups)
+                if accepted(cost, temperature, counter) and (
+                    unmarked(records) or may_swap(records, row, other, k, groups)
+                ):
                     leave(records, row, groups)
                     leave(records, other, groups)
                     enter(records, row, b, groups)

@@ -1,4 +1,4 @@
-"""What every estimator asks of X."""
+"""What every estimator asks of X, and of the units that records belong to."""
 
 from typing import Any
 
@@ -8,7 +8,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from microagg.checks import check_matrix
-from microagg.errors import InvalidData
+from microagg.errors import InvalidData, InvalidParameter
+from microagg.units import Units
 
 
 def as_matrix(estimator: BaseEstimator, X: Any) -> NDArray[np.float64]:
@@ -32,3 +33,22 @@ def as_matrix(estimator: BaseEstimator, X: Any) -> NDArray[np.float64]:
             ) from None
         raise
     return check_matrix(matrix)
+
+
+def as_units(units: Any, n: int) -> Units | None:
+    """Give the units of n records, numbered, or say what is wrong with them."""
+    if units is None or isinstance(units, Units):
+        return units
+    values = np.asarray(units)
+    if values.shape != (n,):
+        raise InvalidParameter(
+            f"units have shape {values.shape}, but there are {n} records. Pass one unit a record.", parameter="unit"
+        )
+    try:
+        missing = any(value is None or value != value for value in values.tolist())
+        codes = np.unique(values, return_inverse=True)[1] if not missing else None
+    except TypeError:
+        raise InvalidData("units are of several types. Pass numbers or texts.", parameter="unit") from None
+    if codes is None:
+        raise InvalidData("some records have no unit. Give each of them one of its own.", parameter="unit")
+    return Units(codes.astype(np.int64))

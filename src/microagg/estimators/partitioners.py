@@ -8,11 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
+from microagg._kernels.records import plain_records
 from microagg.aggregate import released_values
-from microagg.checks import check_option
-from microagg.estimators._matrix import as_matrix
+from microagg.checks import check_option, safe_to_square
+from microagg.estimators._matrix import as_matrix, as_units
 from microagg.partition import METHODS, choose_search
+from microagg.partition.merging import merge_short
 from microagg.progress import Progress
+from microagg.units import Units
 
 
 class _Partitioner(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -25,7 +28,7 @@ class _Partitioner(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     n_groups_: int
     n_features_in_: int
 
-    def fit(self, X: Any, y: Any = None) -> _Partitioner:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None, units: Any = None) -> _Partitioner:  # noqa: ARG002
         """Group the records of X (n, d).
 
         Parameters
@@ -33,22 +36,25 @@ class _Partitioner(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         X : array or dataframe of shape (n, d)
             Finite numbers. Standardise them first where columns should count alike.
         y : ignored
+        units : array of shape (n,), optional
+            The person, household or firm that each record belongs to, where one may have several: k counts those then,
+            and none of them holds more than 1/k of a group's records. Pass `Units` to ask for k different ones only.
 
         Returns
         -------
         self
         """
-        self._group(X)
+        self._group(X, units)
         return self
 
-    def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> NDArray[np.int64]:  # noqa: ARG002
-        """Group the records of X (n, d) and return the group of each, numbered by lowest row."""
-        self._group(X)
+    def fit_predict(self, X: Any, y: Any = None, units: Any = None, **kwargs: Any) -> NDArray[np.int64]:  # noqa: ARG002
+        """Group the records of X (n, d) and return the group of each, numbered by lowest row; `units` as in `fit`."""
+        self._group(X, units)
         return self.labels_
 
-    def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:  # noqa: ARG002
-        """Group the records of X (n, d) and return each one's group mean in its place."""
-        columns = np.ascontiguousarray(self._group(X).T)
+    def fit_transform(self, X: Any, y: Any = None, units: Any = None) -> NDArray[np.float64]:  # noqa: ARG002
+        """Group the records of X (n, d) and return each one's group mean in its place; `units` as in `fit`."""
+        columns = np.ascontiguousarray(self._group(X, units).T)
         return np.ascontiguousarray(released_values(columns, self.labels_).T)
 
     def as_named_method(self) -> tuple[str, dict[str, Any]]:
@@ -57,17 +63,33 @@ class _Partitioner(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         del options["k"], options["progress"]
         return self._method_name, options
 
-    def _group(self, X: Any) -> NDArray[np.float64]:
+    def _group(self, X: Any, units: Any) -> NDArray[np.float64]:
         """Check X, set the fitted attributes, and return the matrix that was grouped."""
         matrix = as_matrix(self, X)
+        own = as_units(units, matrix.shape[0])
         name, options = self.as_named_method()
         if name == "projection" and options["axis"] in getattr(self, "feature_names_in_", ()):
             options["axis"] = list(self.feature_names_in_).index(options["axis"])
         if "search" in options:
             self.search_ = options["search"] = choose_search(options["search"], *matrix.shape)
-        self.labels_ = METHODS[name].function(matrix, self.k, progress=self.progress, **options)
+        method = METHODS[name]
+        if method.takes_units:
+            options["units"] = own
+        labels = method.function(matrix, self.k, progress=self.progress, **options)
+        if own is not None and not method.takes_units:
+            labels = _merged(matrix, labels, self.k, own)
+        self.labels_ = labels
         self.n_groups_ = int(self.labels_.max(axis=0).min()) + 1
         return matrix
+
+
+def _merged(matrix: NDArray[np.float64], labels: NDArray[np.int64], k: int, units: Units) -> NDArray[np.int64]:
+    """Make labels (n,), or those of each column (n, d), keep k units."""
+    columns = safe_to_square(np.ascontiguousarray(matrix.T))
+    if labels.ndim == 1:
+        return merge_short(plain_records(columns), labels, k, units)
+    merged = [merge_short(plain_records(columns[j : j + 1]), own, k, units) for j, own in enumerate(labels.T)]
+    return np.column_stack(merged)
 
 
 class MDAV(_Partitioner):
@@ -109,6 +131,8 @@ class MDAV(_Partitioner):
     array([0, 1, 0, 1, 1])
     >>> ma.MDAV(k=2).fit_transform([[1.0], [9.0], [2.0], [8.0], [8.5]]).ravel()
     array([1.5, 8.5, 1.5, 8.5, 8.5])
+    >>> ma.MDAV(k=2).fit_predict([[1.0], [9.0], [2.0], [8.0]], units=["Ann", "Bob", "Ann", "Cem"])
+    array([0, 1, 1, 0])
     """
 
     _method_name = "mdav"

@@ -18,7 +18,9 @@ from microagg.checks import check_between, check_jobs, check_labels, check_optio
 from microagg.errors import InvalidParameter
 from microagg.parallel import in_parallel
 from microagg.partition._run import records_and_k
+from microagg.partition._units import check_units
 from microagg.progress import Progress, tell
+from microagg.units import Units, held_by
 
 EFFORTS = {"fast": (4000, 4_000_000, 16), "thorough": (80_000, 400_000_000, 2000)}
 """Moves offered to each record, as far as those do not exceed so many in all, and to each in any case."""
@@ -83,6 +85,7 @@ def refine(
     stop_after: tuple[int, ...] | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
+    units: Units | None = None,
 ) -> Refinement:
     """Lower the squared error of a partition by simulated annealing; never return a worse one.
 
@@ -109,6 +112,8 @@ def refine(
         Threads; by default one a core. The result does not depend on it.
     progress : callable, optional
         Called as progress(moves done, moves in all).
+    units : Units, optional
+        The unit of each record. Every group keeps k of them, as every group of `labels` must.
 
     Returns
     -------
@@ -127,6 +132,9 @@ def refine(
     given = check_labels(labels, n, d)
     if given.ndim == 2 or np.bincount(given).min() < k:
         raise InvalidParameter(f"labels must put each record into one group of at least k={k}. Pass such a partition.")
+    check_units(units, n, k)
+    if units is not None and held_by(given, units.codes, int(given.max()) + 1).short(k, units.in_part).any():
+        raise InvalidParameter(f"labels must keep k={k} units in each group. Pass such a partition.")
     check_option("sizes", sizes, ("variable", "fixed"))
     moves = check_effort(effort, n)
     seed = check_whole("seed", seed, 0, 2**62)
@@ -138,7 +146,7 @@ def refine(
     if n < 2 * k or before == 0.0:  # one group, or nothing to gain
         number_groups(given)
         return Refinement(given, before, before, 0, None, seed)
-    search = _Search(records, given, k, sizes == "variable", seed, threads)
+    search = _Search(records, given, k, sizes == "variable", seed, threads, units)
     if time_limit is not None and effort == "thorough":
         seconds = _RESERVE * (time_limit - (time.monotonic() - began))
         moves = max(n, int(seconds * search.speed() * min(threads, _REHEATS)) // n * n)
@@ -237,6 +245,7 @@ class _Search:
         variable: bool,
         seed: int,
         threads: int,
+        units: Units | None,
     ) -> None:
         n = records.entries.shape[1]
         self.k, self.variable, self.seed, self.threads = k, variable, seed, threads
@@ -254,7 +263,8 @@ class _Search:
 
         in_parallel(look, range(0, n, 10_000), threads)
         self.records = take(records, self.order)
-        self.movable = movable(self.records)
+        marks = np.empty(0, dtype=np.int64) if units is None else units.codes[self.order]
+        self.movable = movable(self.records, marks, units is not None and units.in_part)
         self.labels = labels[self.order]
 
     def speed(self) -> float:
