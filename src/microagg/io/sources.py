@@ -235,14 +235,14 @@ def read_source(
         "header": header,
     }
     if is_database(address):
-        kind = "duckdb" if str(address).lower().startswith("duckdb") else "postgresql"
+        kind = kind_at(address)
         refuse_options(options, kind)
         table, name = databases.read_table(str(address))
         return Source(_checked(table, name), name, kind, address=str(address))
     path = to_path(address)
     if not path.exists():
         raise InvalidData(f"there is no file {path.name!r}. Check the path.")
-    kind = "parquet" if path.is_dir() else kind_of(path)
+    kind = kind_at(path)
     if kind != "csv":
         refuse_options(options, kind)
     details, labels, dialect, digest = {}, None, None, None
@@ -265,12 +265,17 @@ def read_source(
     return Source(_checked(table, path.name), path.name, kind, details, labels, dialect, path, digest)
 
 
+def kind_at(address: str | os.PathLike[str]) -> str:
+    """Give the kind of what is, or is to be, at an address, in the words of `Source.kind`."""
+    if is_database(address):
+        return "duckdb" if str(address).lower().startswith("duckdb") else "postgresql"
+    path = to_path(address)
+    return "parquet" if path.is_dir() else kind_of(path)
+
+
 def is_text_file(address: str | os.PathLike[str]) -> bool:
     """Tell whether an address is that of a text file, to which options of reading apply."""
-    if is_database(address):
-        return False
-    path = to_path(address)
-    return not path.is_dir() and kind_of(path) == "csv"
+    return kind_at(address) == "csv"
 
 
 def file_of(address: str | os.PathLike[str]) -> Path | None:

@@ -82,6 +82,25 @@ class MissingValues:
 
 
 @dataclass(frozen=True)
+class Recoded:
+    """A released column that was recoded before anything was masked."""
+
+    column: str
+    rule: str  # in words, as the recipe says it
+    changed: int | None  # cells that have another value; None in public
+
+
+@dataclass(frozen=True)
+class MissingCodes:
+    """A released column in which the file tells several kinds of missing values apart. None in public."""
+
+    column: str
+    package: str  # "spss", which declares values missing, "stata" or "sas", which have .a to .z
+    lost: int  # cells whose kind was lost: they are plain missing values
+    kept: int  # cells that still have theirs, if the kind of file that is written can hold it
+
+
+@dataclass(frozen=True)
 class ColumnLoss:
     """What one masked column lost. In public the word alone, or that it is not told."""
 

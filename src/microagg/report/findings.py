@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from microagg.judgement import Judgement
 from microagg.judgement.parts import Alone, DiversityFacts, Groups, Risk
 from microagg.judgement.run import AS_IT_IS, Run
-from microagg.report import values
+from microagg.report import origin, values
 from microagg.report.parts import Finding, WrittenFacts
 from microagg.report.text import count, counted, first_of, listed, percent, quoted
 from microagg.schema import Role
@@ -27,6 +27,7 @@ def findings(judgement: Judgement, written: WrittenFacts, holds: bool) -> tuple[
     if judgement.risk is not None:
         found += _close(judgement) + _dominated(judgement.risk)
     found += values.large_losses(judgement) + values.missing(judgement) + values.totals(judgement)
+    found += origin.missing_codes(judgement, written) + origin.recoded(judgement)
     if not written.reordered:
         found.append(
             Finding(

@@ -12,6 +12,7 @@ from microagg.judgement.parts import (
     Groups,
     LeftOut,
     Loss,
+    Recoded,
     RecordRisk,
     Risk,
     SizeCount,
@@ -66,16 +67,19 @@ class WrittenFacts:
         Whether the rows were sorted by their released values.
     excel_safe : bool
         Whether an apostrophe was put before text that a spreadsheet would take for a formula.
+    kind : str or None
+        The kind of file, such as "csv" or "stata" (`Source.kind` has the words); None: nobody knows yet.
 
     Examples
     --------
     >>> from microagg.report import WrittenFacts
     >>> WrittenFacts(reordered=True)
-    WrittenFacts(reordered=True, excel_safe=False)
+    WrittenFacts(reordered=True, excel_safe=False, kind=None)
     """
 
     reordered: bool = False
     excel_safe: bool = False
+    kind: str | None = None
 
 
 @dataclass(frozen=True)
@@ -251,6 +255,7 @@ class ReportModel:
     verdict: Verdict
     source: Source | None
     done: tuple[Fact, ...]
+    recoded: tuple[Recoded, ...]
     versions: tuple[Fact, ...]
     groups: GroupsSection
     left_out: LeftOutSection
