@@ -1,5 +1,7 @@
 """The verdict tells the whole truth: who is alone, what was lost on the way, and which columns were misread."""
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -194,7 +196,10 @@ def test_what_became_of_each_column_is_told_in_its_own_terms():
     assert {name: row.percent for name, row in rows.items()} == dict(release.information.per_column)
     assert "of the records have another category" in rows["sex"].own
     assert "of the scale on average" in rows["education"].own
-    assert rows["wage"].own.startswith("zeros ")
+    (spike,) = (one for one in model.loss.spikes if one.column == "wage")
+    was, now = (np.array(one["wage"].to_pylist(), dtype=float) for one in (table, release.data))
+    assert (spike.kind, spike.value) == ("semi", "0")
+    assert (spike.before, spike.after) == pytest.approx((100 * np.mean(was == 0), 100 * np.mean(now == 0)))
     before, after = (np.array(one["sex"].to_pylist()) for one in (table, release.data))
     assert rows["sex"].change.mismatches == pytest.approx(100 * np.mean(before != after))
     page = render(model)
@@ -203,6 +208,7 @@ def test_what_became_of_each_column_is_told_in_its_own_terms():
     plain = build(ma.protect(pa.table({"a": RNG.normal(size=60)}), 3))
     assert "in their own terms" not in render(plain)
     public = build(release, public=True)
+    assert public.loss.spikes == ()
     assert all(one.change is None and one.own == "" and one.step is None for one in public.loss.columns)
     assert {one.column: one.kind for one in public.loss.columns} == {name: row.kind for name, row in rows.items()}
 
@@ -218,3 +224,24 @@ def test_the_gravest_comes_first():
     assert found.findings[0].state == found.state == "bad"
     assert len(found.look_first) <= 10
     assert all(one.text and one.short for one in found.findings)
+
+
+def test_of_many_spikes_the_verdict_names_three_and_a_table_has_all():
+    draw = np.random.default_rng(3)
+    amounts = {f"a{j}": np.where(draw.random(120) < 0.2 + 0.04 * j, 0, draw.integers(1, 99, 120)) for j in range(17)}
+    release = ma.protect(pa.table(amounts), 4, kinds=dict.fromkeys(amounts, "semi"))
+    model = build(release)
+    moved = {
+        name: 100 * abs(np.mean(release.data[name].to_numpy() == 0) - np.mean(before == 0))
+        for name, before in amounts.items()
+    }
+    said = next(line.value for line in model.verdict.lines if line.name == "Values")
+    named = re.findall(r"zeros of “(a\d+)”", said)
+    assert [moved[name] for name in named] == pytest.approx(sorted(moved.values(), reverse=True)[:3])
+    assert "; and 14 others, in the table of spikes." in said
+    assert {one.column: abs(one.change) for one in model.loss.spikes} == pytest.approx(moved)
+    assert "<caption>Spikes: " in render(model)
+    few = build(ma.protect(pa.table(amounts).select(["a0", "a1"]), 4, kinds={"a0": "semi", "a1": "semi"}))
+    said = next(line.value for line in few.verdict.lines if line.name == "Values")
+    assert said.count("zeros of") == 2
+    assert "other" not in said

@@ -159,6 +159,18 @@ class LossRow(ColumnLoss):
     own: str = ""  # what became of it in its own terms
 
 
+@dataclass(frozen=True)
+class SpikeRow:
+    """How many records, in percent, have the value of a column that most have."""
+
+    column: str
+    kind: str
+    value: str
+    before: float | None
+    after: float | None
+    change: float  # in points
+
+
 @dataclass(frozen=True, kw_only=True)
 class LossSection(Loss):
     """What masking cost."""
@@ -168,6 +180,7 @@ class LossSection(Loss):
     scale: str  # what the words mean
     mixed: bool  # whether there are columns that are no quantities
     in_own_terms: bool  # whether there is more to say of columns than the loss of numbers
+    spikes: tuple[SpikeRow, ...]  # the largest change first; empty in public
     figures: tuple[Figure, ...]
 
 

@@ -5,7 +5,7 @@ from microagg.judgement.parts import ColumnChange, ColumnLoss
 from microagg.report.done import rounding_moved
 from microagg.report.parts import Finding
 from microagg.report.text import FIXED, at_most, count, counted, first_of, listed, percent, points, quoted
-from microagg.report.worded import before_after, has_spike
+from microagg.report.worded import before_after, has_spike, risen
 
 _FEW_POINTS = 2.0  # by which the share of a column's commonest value may change without a warning
 _LEFT_OUT = 1.0  # percent of the records: fewer are noted only
@@ -51,17 +51,12 @@ def codes(judgement: Judgement) -> list[Finding]:
 
 def lost_spikes(judgement: Judgement) -> list[Changed]:
     """Give the columns in which the share of the commonest value fell by more than a few points."""
-    return [(one, change) for one, change in _columns(judgement) if has_spike(one) and _risen(change) < -_FEW_POINTS]
-
-
-def _risen(change: ColumnChange) -> float:
-    """Give by how many points the share of a column's commonest value rose; 0 where there is none."""
-    return (change.common_after or 0.0) - (change.common_before or 0.0)
+    return [(one, change) for one, change in _columns(judgement) if has_spike(one) and risen(change) < -_FEW_POINTS]
 
 
 def spikes(judgement: Judgement) -> list[Finding]:
     """Tell in which columns zeros were averaged away, or values became zeros."""
-    gained = [(one, change) for one, change in _columns(judgement) if has_spike(one) and _risen(change) > _FEW_POINTS]
+    gained = [(one, change) for one, change in _columns(judgement) if has_spike(one) and risen(change) > _FEW_POINTS]
     zeros = [(one, change) for one, change in lost_spikes(judgement) if change.common == 0]
     others = [(one, change) for one, change in lost_spikes(judgement) if change.common != 0]
     lost = _moved_spikes("zeros", "lost", zeros) + _moved_spikes("the commonest value", "lost", others)

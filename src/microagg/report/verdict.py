@@ -15,10 +15,11 @@ from microagg.report.findings import (
 )
 from microagg.report.parts import Fact, State, Verdict, WrittenFacts
 from microagg.report.text import at_most, count, counted, listed, percent, quoted, sentence
-from microagg.report.worded import before_after, common_name, loss_meaning, moved_words, sample_words
+from microagg.report.worded import before_after, common_name, loss_meaning, moved_words, sample_words, with_spike
 from microagg.schema import Role
 
 _MOST_FIRST = 10
+_MOST_SPIKES = 3  # columns whose spikes stand in the verdict
 _HALF = 50.0  # percent of the records: a column in which so many have a value of their own stands in the headline
 
 
@@ -114,12 +115,7 @@ def _values(judgement: Judgement) -> list[Fact]:
     """Say what became of zeros, of missing values and of totals; in public nothing."""
     if judgement.public:
         return []
-    words = [
-        f"{common_name(one.change.common)} of {quoted(one.column)} {before_after(one.change)}"
-        for one in judgement.loss.columns
-        if one.kind == "semi" and one.change is not None
-    ]
-    found = [f"Of all records: {'; '.join(words)}."] if words else []
+    found = _spikes(judgement)
     missing = judgement.missing
     if missing.filled or missing.blanked:
         filled = counted(missing.filled or 0, "missing cell was", "missing cells were")
@@ -130,6 +126,20 @@ def _values(judgement: Judgement) -> list[Fact]:
     if moved:
         found.append(f"Totals moved by {at_most(abs(moved[0][1]))} ({quoted(moved[0][0])}).")
     return [Fact("Values", sentence(found))] if found else []
+
+
+def _spikes(judgement: Judgement) -> list[str]:
+    """Say what became of the spikes of semi-continuous columns: of the few that moved most, the others have a table."""
+    words = [
+        f"{common_name(change.common)} of {quoted(one.column)} {before_after(change)}"
+        for one, change in with_spike(judgement)
+        if one.kind == "semi"
+    ]
+    if not words:
+        return []
+    others = len(words) - _MOST_SPIKES
+    more = f"; and {counted(others, 'other')}, in the table of spikes" if others > 0 else ""
+    return [f"Of all records: {'; '.join(words[:_MOST_SPIKES])}{more}."]
 
 
 def _promised(run: Run, groups: Groups) -> str:

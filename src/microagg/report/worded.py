@@ -28,6 +28,7 @@ from microagg.report.parts import (
     RecordsPicture,
     RiskSection,
     SizeRow,
+    SpikeRow,
     worded,
 )
 from microagg.report.text import FIXED, count, counted, listed, percent, points, sentence
@@ -88,6 +89,7 @@ def loss(judgement: Judgement) -> LossSection:
         scale=LOSS_SCALE,
         figures=tuple(_figure(one) for one in judgement.measures.values() if one.of == "loss"),
         mixed=not only_numbers(judgement),
+        spikes=tuple(_spike_row(*one) for one in with_spike(judgement)),
         in_own_terms=not judgement.public and any(one.kind != "number" or has_spike(one) for one in columns),
     )
 
@@ -114,8 +116,6 @@ def _own_words(one: ColumnLoss) -> str:
         words.append(f"{percent(change.mismatches)} of the records have another category")
     if change.levels is not None:
         words.append(f"a level moved by {percent(change.levels)} of the scale on average")
-    if has_spike(one):
-        words.append(f"{common_name(change.common)} {before_after(change)}")
     if change.total is not None and abs(change.total) >= 0.005:
         words.append(f"total {points(change.total)}{FIXED}%")
     return "; ".join(words)
@@ -124,6 +124,22 @@ def _own_words(one: ColumnLoss) -> str:
 def has_spike(one: ColumnLoss) -> bool:
     """Tell whether a column has a value that many records have, and others."""
     return one.change is not None and (one.kind == "semi" or _COMMON <= (one.change.common_before or 0.0) < 100.0)
+
+
+def with_spike(judgement: Judgement) -> list[tuple[ColumnLoss, ColumnChange]]:
+    """Give the columns that have a spike, those in which its share changed most first; none in public."""
+    found = [(one, one.change) for one in judgement.loss.columns if one.change is not None and has_spike(one)]
+    return sorted(found, key=lambda one: -abs(risen(one[1])))
+
+
+def risen(change: ColumnChange) -> float:
+    """Give by how many points the share of a column's commonest value rose; 0 where there is none."""
+    return (change.common_after or 0.0) - (change.common_before or 0.0)
+
+
+def _spike_row(one: ColumnLoss, change: ColumnChange) -> SpikeRow:
+    value = "" if change.common is None else f"{change.common:g}"
+    return SpikeRow(one.column, one.kind, value, change.common_before, change.common_after, risen(change))
 
 
 def common_name(value: float | None) -> str:
