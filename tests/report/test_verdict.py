@@ -129,7 +129,7 @@ def test_cells_that_were_filled_or_blanked_are_told_inside_alone():
     assert found.short == f"{filled} missing cells filled, {blanked} blanked."
     facts = {one.name: one for one in build(release).done}
     assert facts["missing values"].value == "a value of their own"
-    assert f"{filled} cells filled so, {blanked} blanked." in facts["missing values"].why
+    assert f"{filled} cells were filled, {blanked} blanked." in facts["missing values"].why
     empty = next(one for one in build(release).checklist if one.topic == "empty cells")
     assert f"{filled} more were filled, and {blanked} are new." in empty.text
     public = build(release, public=True)
@@ -149,7 +149,7 @@ def test_patterns_and_records_that_had_to_move_are_told():
     assert "3 patterns; 2 records of patterns rarer than k joined another." in why
     whole = ma.protect(table.drop_columns(["second"]), 5)
     why = {one.name: one for one in build(whole).done}["missing values"].why
-    assert why.endswith("2 patterns; no record had to join another. No cell was filled or blanked.")
+    assert why.endswith("2 patterns; no record had to join another pattern. No cell was filled or blanked.")
     assert "No missing cell was filled, and none was blanked." in lines(whole)["Values"]
     assert "pattern" not in {one.name: one for one in build(whole, public=True).done}["missing values"].why
 
@@ -176,10 +176,10 @@ def test_kinds_spikes_and_the_rule_for_categories_are_told():
     facts = {one.name: one for one in build(ma.protect(table, 3, **options)).done}
     assert facts["kinds"].value == "1 number, 1 date, 1 ordinal, 1 nominal, 1 semi-continuous"
     assert "ordinal: education" in facts["kinds"].why
-    for words in ("ordinal: the median level", "nominal: the commonest category", "date: the mean, rounded"):
+    for words in ("ordinal: the median level", "nominal: the most common category", "date: the mean, rounded"):
         assert words in facts["released"].why.lower()
     assert facts["spikes"].value == "wage (0)"
-    assert "fewer than 3 members are off it" in facts["spikes"].why
+    assert "fewer than 3 members have another value" in facts["spikes"].why
     assert "weighs 2 times as much" in facts["spikes"].why
     exact = build(ma.protect(table, 3, spike_totals="exact", nominal="draw", nominal_seed=9, **options))
     facts = {one.name: one for one in exact.done}

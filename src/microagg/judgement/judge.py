@@ -66,7 +66,7 @@ class Judgement(ReadOnly):
         What became of missing values in the masked columns.
     strata : Strata or None
     alone : Alone
-        Records with values that nobody else has: in the columns that are released as they are, and in all that is
+        Records with unique values: in the columns that are released unchanged, and in all that is
         released.
     loss : Loss
         What masking cost, overall and by column.

@@ -61,7 +61,7 @@ class Strata:
 
 @dataclass(frozen=True)
 class Alone(ReadOnly):
-    """Records with values that nobody else has, in the columns that are released as they are. Empty in public."""
+    """Records with unique values, in the columns that are released unchanged. Empty in public."""
 
     by_column: Mapping[str, int] = field(default_factory=dict)  # without those that hold lists or mixed types
     together: int = 0  # by all of those columns and the strata at once
@@ -206,7 +206,7 @@ class Linkage:
 class Risk:
     """What an intruder could still do."""
 
-    keys: tuple[str, ...]  # the columns that the intruder is taken to know
+    keys: tuple[str, ...]  # the columns that the intruder is assumed to know
     restricted: bool  # whether those are not all masked columns
     sampled: int | None  # how many records linkage was estimated on; None: all
     seed: int | None  # what they were drawn with

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from microagg.release import Release
 
 AS_IT_IS = (Role.WEIGHT, Role.KEEP, Role.CONFIDENTIAL)
-"""The roles of columns that are released as they are, besides strata."""
+"""The roles of columns that are released unchanged, besides strata."""
 
 _RELEASED = (Role.QUASI, Role.STRATUM, *AS_IT_IS)
 

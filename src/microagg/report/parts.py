@@ -36,7 +36,7 @@ class SourceFacts:
     kind : str
         CSV, Parquet, a database ...
     details : mapping
-        More that the house should know: table, query, encoding. Never in the public report.
+        More for the internal report: table, query, encoding. Never in the public one.
     sha256 : str or None
         Of the file's bytes. Never in the public report, where it would let an intruder test a guess at the file.
     records, columns : int or None

@@ -107,8 +107,9 @@ def _alone(run: Run, groups: Groups, alone: Alone) -> str:
     if not alone.by_all:
         return ""
     gaps = [name for name, _, own in by_column(run, groups, alone) if own >= _HALF]
-    alike = f"; {listed(gaps, 3)} {'each ' if len(gaps) > 1 else ''}would do for half of all or more" if gaps else ""
-    return f"But {alone_words(groups, alone)}{alike}."
+    are = "are each" if len(gaps) > 1 else "by itself is"
+    also = f"; {listed(gaps, 3)} {are} unique in half of the records or more" if gaps else ""
+    return f"But {alone_words(groups, alone)}{also}."
 
 
 def _values(judgement: Judgement) -> list[Fact]:
@@ -184,8 +185,8 @@ def _lost_in_public(loss: Loss) -> str:
     where = "in some" if loss.told else "in each"
     see = f" It is told of {counted(loss.told, 'column')}." if loss.told else ""
     return (
-        f"The loss of information as a whole is not told: {where} of the columns one group of records could make it, "
-        f"and be read off it.{see}"
+        f"The loss of information as a whole is not told: {where} of the columns one group of records could have "
+        f"caused it, and would be revealed by it.{see}"
     )
 
 
@@ -222,7 +223,7 @@ def _intruder(judgement: Judgement) -> str:
         [
             linked,
             sample_words(risk),
-            "One who knows more was not measured, and can link more." if risk.restricted else "",
+            "An intruder who knows more was not measured, and can link more." if risk.restricted else "",
             f"He finds the right group {_in_of(group)}, and then knows what it releases.",
             f"In {percent(guessed_closely(judgement))} of the records all values lie close to the released ones.",
         ]

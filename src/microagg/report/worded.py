@@ -65,13 +65,13 @@ def left_out(judgement: Judgement) -> LeftOutSection:
         return worded(LeftOutSection, found, text="No record was left out.")
     if found.records is None or found.read is None:
         amount = f"About {found.percent:g} % were" if found.below is None else f"Fewer than {found.below} records were"
-        return worded(LeftOutSection, found, text=f"{amount} left out for want of a value.")
+        return worded(LeftOutSection, found, text=f"{amount} left out because a value is missing.")
     return worded(
         LeftOutSection,
         found,
         text=f"{counted(found.records, 'record')} of {count(found.read)} ({percent(found.percent)}) had no value in a "
         f"masked or stratum column and {'is' if found.records == 1 else 'are'} not in the release. If such "
-        f"records differ from the others, so does the file.",
+        f"records differ from the others, the release no longer represents the file.",
     )
 
 
@@ -199,7 +199,7 @@ def risk(judgement: Judgement) -> RiskSection | None:
 def _bound_words(judgement: Judgement) -> str:
     k = judgement.run.k
     if judgement.run.per_column:
-        return "k holds for single columns only, so nothing bounds this."
+        return "k holds for single columns only, so it has no upper bound."
     return f"It cannot exceed {percent(100.0 / k)}: {k} records or more are released alike."
 
 
@@ -209,10 +209,10 @@ def _how_linked(found: Risk) -> str:
     sets = f"all {count(linkage.sets)}" if whole else f"{count(linkage.sets)} of the {count(linkage.of_sets)}"
     if found.restricted:
         words = [
-            f"The intruder is taken to know the original values of only {listed(found.keys)} (the keys), "
+            f"The intruder is assumed to know the original values of only {listed(found.keys)} (the keys), "
             f"{count(len(found.keys))} of {counted(len(found.columns), 'masked column')}, and the strata, of "
-            f"everybody. He links each person to the nearest released record. Who knows other masked columns too can "
-            f"link more than is shown here."
+            f"everybody. He links each person to the nearest released record. One who knows other masked columns too "
+            f"can link more than is shown here."
         ]
     else:
         words = [
@@ -221,7 +221,7 @@ def _how_linked(found: Risk) -> str:
         ]
     if linkage.of_sets > 1:
         what = "keys" if found.restricted else "columns"
-        words.append(f"Which {what} he knows nobody can say: {sets} sets of them were tried and averaged.")
+        words.append(f"Nobody can say which {what} he knows: {sets} sets of them were tried, and the results averaged.")
     if linkage.sets_error:
         words.append(f"The sets were drawn with seed 0; standard error {percent(linkage.sets_error)}.")
     words.append(sample_words(found))
@@ -247,8 +247,8 @@ def _diversity_words(own: DiversityFacts) -> str:
     if own.distinct == 1:
         groups = counted(own.uniform_groups, "group has", "groups have")
         return (
-            f"{groups} one value throughout, {counted(own.uniform_records, 'record')} in all: who is known to be in "
-            f"such a group has that value."
+            f"{groups} one value throughout, {counted(own.uniform_records, 'record')} in all: a person known to "
+            f"be in such a group has that value."
         )
     if own.distinct == 2:
         return "Some group has two values only."
