@@ -193,3 +193,31 @@ def test_values_that_spss_declares_missing_are_told_where_they_are_lost_or_no_lo
     lost, stand = codes_of(recoded, kind="parquet")
     assert lost.short.endswith("became plain missing values, in so many cells: “wage” (13).")
     assert stand.short.endswith("stand as plain values, in so many cells: “kept” (4).")
+
+
+def test_a_weight_that_is_missing_in_some_records_is_told(tmp_path, monkeypatch):
+    table = ma.datasets.survey(200, seed=0).select(["age", "income", "weight"])
+    weights = table["weight"].to_pylist()
+    weights[3:10] = [None] * 7
+    table = table.set_column(2, "weight", pa.array(weights)).append_column("other", pa.array(np.ones(200)))
+    release = ma.protect(table, 5, weight=["weight", "other"])
+    assert judge(release).missing_weights == {"weight": 7}
+    found = build(release).verdict
+    (told,) = (one for one in found.findings if one.topic == "weights")
+    assert told.state == "look"
+    assert told.text in found.look_first
+    assert told.short == "the weight “weight” is missing in 7 released records."
+    assert judge(release, public=True).missing_weights == {}
+    frame = table.to_pandas()  # where it is NaN
+    assert judge(ma.protect(frame, 5, weight=["weight", "other"])).missing_weights == {"weight": 7}
+    monkeypatch.chdir(tmp_path)
+    frame.to_csv("people.csv", index=False, na_rep="NA")
+    words = ("mask", "people.csv", "-k", 5, "--quasi", "age,income", "--weight", "weight,other", "--json")
+    assert told.short in json.loads(call(*words).stdout)["warnings"]
+    whole = ma.protect(table.drop_columns(["weight"]), 5, weight="other")
+    assert not any(one.topic == "weights" for one in build(whole).verdict.findings)
+
+
+def test_a_weight_that_spss_declares_missing_is_missing(spss):
+    release = ma.protect(spss, 3, quasi=["wage", "age"], weight="kept")
+    assert judge(release).missing_weights == {"kept": 4}

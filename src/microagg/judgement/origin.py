@@ -1,14 +1,19 @@
-"""What became of the file's own values before they were masked: columns recoded, kinds of missing values."""
+"""What the file's own values tell: columns recoded before masking, kinds of missing values, missing weights."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
+from microagg.io import frames
+from microagg.io._numbers import is_text, without_marks
 from microagg.io.labels import Labels, without_declared_missing
+from microagg.io.sources import Source
 from microagg.judgement.names import shown
 from microagg.judgement.parts import MissingCodes, Recoded
-from microagg.judgement.run import Run
+from microagg.judgement.run import Run, columns_of
+from microagg.schema import Role
 
 if TYPE_CHECKING:
     from microagg.release import Release
@@ -57,3 +62,23 @@ def _declared(release: "Release[Any]", table: pa.Table, labels: Labels, name: st
 
 def _made_null(column: pa.ChunkedArray, declared: list[Any], kept: Collection[Any] = ()) -> int:
     return int(without_declared_missing(column, declared, kept).null_count - column.null_count)
+
+
+def missing_weights_of(release: "Release[Any]") -> dict[str, int]:
+    """Count the released records without a sampling weight, for each weight that lacks any."""
+    names = columns_of(release, Role.WEIGHT)
+    data = release.data if release.source is None else _without_marks(release.data, release.source, names)
+    lacking = frames.missing_rows(frames.open_frame(data), names)
+    return {shown(name): int(np.count_nonzero(rows)) for name, rows in lacking.items()}
+
+
+def _without_marks(table: pa.Table, source: Source, names: Sequence[str]) -> pa.Table:
+    """Make null of what stands for a missing number in the file: NA in text, what SPSS declares missing."""
+    for name in names:
+        column = table[name]
+        if source.kind == "csv" and is_text(column.type):
+            column = without_marks(column)
+        elif source.labels is not None:
+            column = without_declared_missing(column, source.labels.missing.get(name, []))
+        table = table.set_column(table.column_names.index(name), name, column)
+    return table

@@ -26,6 +26,7 @@ def findings(judgement: Judgement, written: WrittenFacts, holds: bool) -> tuple[
     found += _uniform(judgement.diversity)
     if judgement.risk is not None:
         found += _close(judgement) + _dominated(judgement.risk)
+    found += origin.missing_weights(judgement)
     found += values.large_losses(judgement) + values.missing(judgement) + values.totals(judgement)
     found += origin.missing_codes(judgement, written) + origin.recoded(judgement)
     if not written.reordered:

@@ -1,11 +1,11 @@
-"""What became of the file's own values before they were masked, in words: columns recoded, kinds of missing values."""
+"""What the file's own values tell, in words: columns recoded before masking, kinds of missing values, weights."""
 
 from collections.abc import Sequence
 
 from microagg.judgement import Judgement
 from microagg.judgement.parts import MissingCodes
 from microagg.report.parts import Finding, WrittenFacts
-from microagg.report.text import count, counted, first_of, quoted
+from microagg.report.text import count, counted, first_of, percent, quoted
 
 _KEPT = "Recoded columns and dates keep none of them; others keep those that the recipe names, or up to 30."
 _TELL = "Tell users: they can no longer see why a value is missing."
@@ -24,6 +24,21 @@ def recoded(judgement: Judgement) -> list[Finding]:
             f"lost is not in them.",
             f"{short}; the loss does not count it.",
         )
+    ]  # fmt: skip
+
+
+def missing_weights(judgement: Judgement) -> list[Finding]:
+    """Tell which sampling weights are missing in some of the released records."""
+    records = judgement.groups.records
+    return [
+        Finding(
+            "look", "weights",
+            f"The weight {quoted(name)} is missing in {counted(number, 'released record')} "
+            f"({percent(100.0 * number / records)}). Weighted figures leave them out, and stand for fewer people. "
+            f"Complete the weight, or leave those records out before masking.",
+            f"the weight {quoted(name)} is missing in {counted(number, 'released record')}.",
+        )
+        for name, number in judgement.missing_weights.items()
     ]  # fmt: skip
 
 
