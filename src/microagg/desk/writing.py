@@ -14,9 +14,9 @@ from microagg.desk.masking import mask_beyond_memory
 from microagg.desk.opening import Opened
 from microagg.desk.tables import write_release
 from microagg.errors import InvalidData, InvalidParameter, MicroaggError, setting
+from microagg.io.addresses import check_target, file_of, is_text_file, kind_at
 from microagg.io.databases import is_database, without_credentials
 from microagg.io.scratch import private_folder, put_in_place
-from microagg.io.sources import check_target, file_of, is_text_file, kind_at
 from microagg.progress import Progress
 from microagg.recipe import Recipe
 from microagg.release import Release
