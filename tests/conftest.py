@@ -29,8 +29,9 @@ def pytest_sessionstart(session):
     """Compile the kernels once, before processes that run tests in parallel would each compile all of them."""
     in_parallel = session.config.getoption("numprocesses", default=None)
     if in_parallel and not hasattr(session.config, "workerinput"):
-        command = [sys.executable, "-m", "tests.warm_up"]
-        subprocess.run(command, cwd=Path(__file__).parent.parent, check=False)  # test_house says if it fails
+        command, folder = [sys.executable, "-m", "tests.warm_up"], Path(__file__).parent.parent
+        for process in [subprocess.Popen([*command, part], cwd=folder) for part in ("estimators", "stages")]:
+            process.wait()  # test_house says if it fails
 
 
 def pytest_collection_modifyitems(items):

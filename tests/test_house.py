@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.warm_up import compile_kernels
+from tests.warm_up import PARTS
 
 ROOT = Path(__file__).parent.parent
 
@@ -143,8 +143,9 @@ def test_the_edge_leaves_the_work_to_the_desk():
                 assert called not in work, f"{path.name}, line {node.lineno}: {called}"
 
 
-def test_kernels_can_be_compiled_before_the_tests():
-    compile_kernels()
+@pytest.mark.parametrize("part", ["estimators", "stages"])  # as conftest.py asks for them
+def test_kernels_can_be_compiled_before_the_tests(part):
+    PARTS[part]()
 
 
 def test_one_place_holds_the_version():

@@ -79,7 +79,7 @@ def test_a_private_folder_of_parts_stays_private(source, tmp_path, cluster):
         assert {stat.S_IMODE(part.stat().st_mode) for part in target.iterdir()} == {0o600}
 
 
-@pytest.mark.parametrize("partitions", [1, 3, 31, 1000])
+@pytest.mark.parametrize("partitions", [3, 1000, *(pytest.param(n, marks=pytest.mark.campaign) for n in (1, 31))])
 def test_parts_do_not_show_in_the_result(source, tmp_path, cluster, partitions):
     found = compare(source, tmp_path, cluster, 4, max_block=100, partitions=partitions, **ROLES)
     parts = sorted(found.path.iterdir())
@@ -92,10 +92,10 @@ def test_parts_do_not_show_in_the_result(source, tmp_path, cluster, partitions):
 @pytest.mark.parametrize(
     "options",
     [
-        {"identifiers": ["person"], "keep": ["weight", "region"]},
         {**ROLES, "rounding": "auto", "aggregate": "median"},
-        {**ROLES, "method": "iamat", "sizes": "variable"},
         {**ROLES, "refine": "fast", "seed": 3},
+        pytest.param({"identifiers": ["person"], "keep": ["weight", "region"]}, marks=pytest.mark.campaign),
+        pytest.param({**ROLES, "method": "iamat", "sizes": "variable"}, marks=pytest.mark.campaign),
     ],
 )
 def test_roles_and_methods(source, tmp_path, cluster, options):
@@ -103,7 +103,13 @@ def test_roles_and_methods(source, tmp_path, cluster, options):
 
 
 @pytest.mark.parametrize(
-    ("missing", "nominal", "partitions"), [("pattern", "mode", 4), ("state", "balanced", 7), ("pattern", "draw", 1)]
+    ("missing", "nominal", "partitions"),
+    [
+        ("state", "balanced", 4),
+        ("pattern", "draw", 1),
+        pytest.param("pattern", "mode", 4, marks=pytest.mark.campaign),
+        pytest.param("state", "balanced", 7, marks=pytest.mark.campaign),
+    ],
 )
 def test_every_kind_of_column_comes_out_as_in_memory(tmp_path, cluster, missing, nominal, partitions):
     table = mixed(1500, 3)

@@ -36,8 +36,21 @@ def run(*words, where):
     return done.stdout
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".sav"])
-@pytest.mark.parametrize("reorder", ["true", "false"])
+def long(*values):
+    return pytest.param(*values, marks=pytest.mark.campaign)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "reorder"),
+    [
+        (".csv", "true"),
+        (".sav", "false"),
+        long(".csv", "false"),
+        long(".parquet", "true"),
+        long(".parquet", "false"),
+        long(".sav", "true"),
+    ],
+)
 def test_every_way_gives_the_same_bytes(tmp_path, suffix, reorder):
     survey = ma.datasets.survey(200, seed=1)
     ma.write(survey, tmp_path / f"survey{suffix}")

@@ -20,6 +20,7 @@ from microagg.io.promise import Promise, check_written
 from microagg.io.sources import Source, read_source, write_target
 from tests.io.faults import FAULTS, spoil_duckdb, spoil_postgresql, spoilt
 from tests.io.tables import ARROW, STATISTICS, TEXT, check_message, source_of
+from tests.lengths import given_few
 from tests.reference.alike import fewest_alike
 
 MOMENTS = [dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 1, 0, 0, 0, 1), None]
@@ -63,12 +64,14 @@ def test_every_kind_of_column_is_counted_as_one_by_one(data):
     assert each == min(fewest_alike([values]) for values in drawn.values())
 
 
-@given(
+@given_few(
+    50,
+    200,
     st.lists(
         st.tuples(st.integers(0, 2), st.sampled_from([0.0, -0.0, 0.5]), st.sampled_from(["", "a", "א"])),
         min_size=12,
         max_size=60,
-    )
+    ),
 )
 def test_a_release_is_counted_alike_in_memory_and_when_it_is_written(cells):
     whole, half, text = (list(column) for column in zip(*cells, strict=True))

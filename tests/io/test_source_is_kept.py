@@ -11,8 +11,9 @@ import pyarrow as pa
 import pytest
 
 from microagg.errors import InvalidData, InvalidParameter
+from microagg.io.addresses import check_target
 from microagg.io.databases import read_table, write_table
-from microagg.io.sources import check_target, read_source, write_target
+from microagg.io.sources import read_source, write_target
 from tests.io.database_cases import duckdb, refused
 from tests.io.server import PASSWORD, USER, standby
 

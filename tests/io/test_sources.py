@@ -13,7 +13,8 @@ from microagg.errors import InvalidData, InvalidParameter
 from microagg.io import databases
 from microagg.io._dialect import Dialect
 from microagg.io._numbers import Marks
-from microagg.io.sources import Source, check_target, file_digest, read_source, write_target
+from microagg.io.addresses import check_target, file_digest
+from microagg.io.sources import Source, read_source, write_target
 from tests.io.tables import ARROW, AWKWARD, STATISTICS, STORED, TEXT, rewrite, source_of, write_bytes
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.io import files
-from microagg.io.sources import check_target, file_digest, read_source, write_target
+from microagg.io.addresses import check_target, file_digest
+from microagg.io.sources import read_source, write_target
 from tests.io.tables import ARROW, AWKWARD, STATISTICS, STORED, TEXT, check_message, source_of, write_bytes
 
 

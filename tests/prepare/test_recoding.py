@@ -10,11 +10,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microagg.errors import InvalidParameter
 from microagg.prepare.recoding import Recoding, Tally
+from tests.lengths import given_few
 from tests.reference import recoding as oracle
 
 MAKE = {
@@ -101,7 +101,9 @@ def table_of(values, type_):
     return pa.table({"x": pa.array(values, type_), "other": pa.array([str(row) for row in range(len(values))])})
 
 
-@given(
+@given_few(
+    50,
+    200,
     values=st.lists(st.integers(-60, 60), min_size=1, max_size=12),  # pandas' own cannot be missing
     rule=rules(st.integers(-50, 50), st.integers(1, 30), st.integers(-20, 20)),
     type_=st.sampled_from([pa.int64(), pa.int16(), pa.int32()]),
@@ -110,7 +112,9 @@ def test_whole_numbers_equal_the_oracle(values, rule, type_):
     check_whole_and_in_parts(table_of(values, type_), rule, [oracle.recode(one, rule) for one in values])
 
 
-@given(values=st.lists(st.none() | st.integers(-60, 60), min_size=1, max_size=12), width=st.integers(1, 30))
+@given_few(
+    50, 200, values=st.lists(st.none() | st.integers(-60, 60), min_size=1, max_size=12), width=st.integers(1, 30)
+)
 def test_missing_whole_numbers_stay_missing(values, width):
     table = table_of(values, pa.int64())
     expected = [oracle.recode(one, {"width": width}) for one in values]
@@ -124,14 +128,15 @@ def test_missing_whole_numbers_stay_missing(values, width):
 TENTHS = st.integers(-600, 600).map(lambda whole: whole / 10)
 
 
-@given(
+@given_few(
+    100,
+    400,
     values=st.lists(st.none() | st.just(float("nan")) | TENTHS | st.floats(-1000, 1000), min_size=1, max_size=12),
     rule=rules(
         TENTHS, st.sampled_from([0.1, 0.3, 0.25, 2.5, 1, 7, 1e-3]), TENTHS, st.sampled_from(["lower", "middle"])
     ),
     narrow=st.sampled_from([np.float64, np.float32]),
 )
-@settings(max_examples=400)
 def test_fractions_equal_the_oracle(values, rule, narrow):
     def rounded(number):
         return float(narrow(float(number)))
@@ -145,12 +150,14 @@ def test_fractions_equal_the_oracle(values, rule, narrow):
 PERIODS = st.sampled_from(["week", "month", "quarter", "year", 1, 10, 365])
 
 
-@given(values=st.lists(st.none() | DAYS, min_size=1, max_size=10), rule=rules(DAYS, PERIODS, DAYS))
+@given_few(50, 200, values=st.lists(st.none() | DAYS, min_size=1, max_size=10), rule=rules(DAYS, PERIODS, DAYS))
 def test_days_equal_the_oracle(values, rule):
     check_whole_and_in_parts(table_of(values, pa.date32()), rule, [oracle.recode(one, rule) for one in values])
 
 
-@given(
+@given_few(
+    50,
+    200,
     values=st.lists(
         st.none() | st.datetimes(dt.datetime(1900, 1, 1), dt.datetime(2100, 1, 1)), min_size=1, max_size=10
     ),
@@ -160,7 +167,7 @@ def test_times_equal_the_oracle(values, rule):
     check_whole_and_in_parts(table_of(values, pa.timestamp("us")), rule, [oracle.recode(one, rule) for one in values])
 
 
-@given(values=st.lists(st.none() | DAYS, min_size=1, max_size=10), rule=rules(DAYS, PERIODS, DAYS))
+@given_few(50, 200, values=st.lists(st.none() | DAYS, min_size=1, max_size=10), rule=rules(DAYS, PERIODS, DAYS))
 def test_days_that_are_text_stay_text(values, rule):
     table = table_of([one and str(one) for one in values], pa.string())
     expected = [oracle.recode(one, rule) for one in values]
@@ -171,7 +178,9 @@ def test_days_that_are_text_stay_text(values, rule):
         assert cells(recoding.apply(make(table))) == [one and str(one) for one in expected]
 
 
-@given(
+@given_few(
+    50,
+    200,
     values=st.lists(st.none() | st.sampled_from("abcdef"), min_size=1, max_size=12),
     groups=st.lists(st.sampled_from(["a", "new", "other", None]), min_size=6, max_size=6),
 )

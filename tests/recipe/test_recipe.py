@@ -1,17 +1,14 @@
+"""Recipes: how they are made, changed and read, and how a fault names its line."""
+
 import pickle
 import re
-import time
-from dataclasses import FrozenInstanceError, replace
-from pathlib import Path
+from dataclasses import FrozenInstanceError
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 import microagg as ma
 from microagg.errors import InputError, InvalidParameter, RoleError
-from microagg.partition import METHODS
-from microagg.recipe import PARTS, Comments, Masking, Method, Recipe, Select, as_key, choices, choices_of, options_of
+from microagg.recipe import PARTS, Masking, Method, Recipe, Select, as_key, choices_of, options_of
 from microagg.recipe._choice import (
     BY_COLUMN,
     FLAG,
@@ -29,6 +26,7 @@ from microagg.recipe._choice import (
     WORDS,
 )
 from microagg.recipe._file import toml
+from tests.recipe import written
 
 MINE = """
 k = 7
@@ -58,12 +56,6 @@ max_block = 5000
 keys = ["age"]
 sample = 100
 """
-
-
-def written(tmp_path, text):
-    path = tmp_path / "recipe.toml"
-    path.write_text(text, "utf-8")
-    return path
 
 
 def test_a_recipe_is_read_part_by_part(tmp_path):
@@ -326,199 +318,6 @@ def test_files_that_are_no_recipes(tmp_path):
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InvalidParameter, match="UTF-8"):
         Recipe.read(tmp_path / "bytes.toml")
-
-
-names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
-remarks = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=12)
-
-
-VALID = {
-    NAMES: st.lists(names, unique=True, max_size=4),
-    NAME: names,
-    NAME_OR_NAMES: names | st.lists(names, unique=True, max_size=4),
-    TEXT: st.text(st.characters(exclude_categories=["Cs"]), max_size=4),
-    FLAG: st.booleans(),
-    NUMBER: st.floats(0, 1),
-    NUMBERS: st.one_of(st.floats(0.1, 1e300), st.integers(1, 9), st.lists(st.floats(0.1, 9), min_size=1, max_size=4)),
-    WHOLES: st.lists(st.integers(2, 99), min_size=1, max_size=4),
-}
-
-
-def by_column(values):
-    return st.dictionaries(names, values, max_size=3)
-
-
-numbers = st.integers(-99, 99) | st.sampled_from([0.5, -1.25, 1e20])
-OF_COLUMNS = {
-    "kinds": by_column(
-        st.sampled_from(["number", "date", "ordinal", "nominal", "semi"])
-        | st.lists(names, min_size=2, max_size=4, unique=True)
-        | st.fixed_dictionaries({"spike": numbers})
-    ),
-    "importance": by_column(st.sampled_from([0, 1, 2.5])),
-    "missing_codes": by_column(st.lists(numbers, min_size=1, max_size=3, unique=True)),
-    "taxonomy": by_column(names | st.dictionaries(names, st.tuples(names, names), min_size=1, max_size=3)),
-    "recode": by_column(st.sampled_from([{"width": 5}, {"top": 80, "bottom": -1.5}, {"join": {"x": ["a", "b"]}}])),
-    "rounding": st.sampled_from(["auto", "none"]) | by_column(st.sampled_from([0.01, 1, 1000.0])),
-}
-
-
-def values_of(choice):
-    if choice.kind in VALID:
-        return VALID[choice.kind]
-    if choice.keyword in OF_COLUMNS:
-        return OF_COLUMNS[choice.keyword]
-    whole = st.integers(choice.least or 0, choice.most or 2**60)
-    if choice.kind == WHOLE:
-        return whole
-    words = st.sampled_from(choice.words)
-    return {WORDS: st.lists(words, min_size=1, max_size=3), WORD_OR_WHOLE: st.one_of(words, whole)}.get(
-        choice.kind, words
-    )
-
-
-@st.composite
-def recipes(draw):
-    """Draw any recipe that can be."""
-    keywords = {}
-    for table in PARTS:
-        for keyword, (_, choice) in choices(table).items():
-            if draw(st.integers(0, 2)) == 0:
-                keywords[keyword] = draw(values_of(choice))
-    keywords["k"] = draw(st.integers(2, 99))
-    keywords["max_block"] = draw(st.none() | st.integers(2 * keywords["k"], 10**6))
-    if keywords.get("blocks") == "none":
-        keywords["max_block"] = None
-    if keywords.get("quasi") is None:
-        keywords.pop("rest", None)
-    if draw(st.booleans()):
-        keywords["select"] = draw(st.none() | VALID[NAMES])
-    way = keywords.get("select")
-    for name in ("count", "measure", "width", "bins"):
-        if not isinstance(way, str) or (name == "count" and way == "ama"):
-            keywords.pop(name, None)
-    if keywords.get("method") == "ama":
-        for name in ("select", "count", "measure", "width", "bins"):
-            keywords.pop(name, None)
-    for option, default in METHODS.get(keywords.get("method", "mdav"), METHODS["mdav"]).defaults.items():
-        if draw(st.booleans()) and not (keywords.get("method") == "ama" and option == "tail"):
-            keywords[option] = draw(st.floats(0, 9)) if isinstance(default, float) else draw(names)
-    return Recipe.of(**keywords)
-
-
-@settings(max_examples=1000, suppress_health_check=[HealthCheck.too_slow])
-@given(recipes(), st.lists(remarks, max_size=9))
-def test_what_is_written_is_read_again(recipe, said):
-    places = [("k",), ("masking",), ("masking", "scale"), ("output", "reorder")]
-    places += [("roles", "quasi", name) for name in recipe.roles.quasi or ()]
-    beside = dict(zip(places, said, strict=False))
-    over = {place: tuple(said) for place in places[::2] if said}
-    recipe = replace(recipe, comments=Comments(over, beside, tuple(said), tuple(said[::-1])))
-    text = recipe.text("a file")
-    again = Recipe.parse(text)
-    assert again == recipe
-    assert again.digest == recipe.digest
-    assert {place: again.comments.beside[place] for place in beside} == beside
-    assert again.text("a file") == text
-
-
-def test_a_file_holds_names_not_objects(tmp_path):
-    for recipe in (
-        Recipe.of(3, method=ma.MDAV()),
-        Recipe.of(3, quasi=[1, 2]),
-        Recipe.of(3, select=list),
-    ):
-        with pytest.raises(InvalidParameter, match="which a recipe file cannot"):
-            recipe.write(tmp_path / "r.toml")
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_recipe_is_written_whole_and_not_over_another(tmp_path):
-    path = Recipe(3).write(tmp_path / "r.toml", made_for="d.csv")
-    assert Recipe.read(path) == Recipe(3)
-    with pytest.raises(InvalidParameter, match="overwrite=True"):
-        Recipe(4).write(path)
-    assert Recipe.read(Recipe(4).write(path, overwrite=True)).k == 4
-    assert [one.name for one in tmp_path.iterdir()] == ["r.toml"]
-
-
-def test_comments_stay_where_they_were_written(tmp_path):
-    text = """# Signed by the committee.
-
-# Agreed in March:
-k = 7 # not 5
-method = {name = "vmdav", gamma = 1.1} # clustered
-
-[roles] # see the minutes
-quasi = [ # all of them
-    # the worst first
-    "a#1", # "unique"
-    "b", 'c', # coarse
-] # no more
-weight = "w" # of the sample
-# nothing follows
-"""
-    recipe = Recipe.read(written(tmp_path, text))
-    comments = recipe.comments
-    assert comments.title == ("Signed by the committee.",)
-    assert comments.end == ("nothing follows",)
-    assert comments.over == {
-        ("k",): ("Agreed in March:",),
-        ("roles", "quasi"): ("no more",),
-        ("roles", "quasi", "a#1"): ("the worst first",),
-    }
-    assert comments.beside == {
-        ("k",): "not 5",
-        ("method", "name"): "clustered",
-        ("roles",): "see the minutes",
-        ("roles", "quasi"): "all of them",
-        ("roles", "quasi", "a#1"): '"unique"',
-        ("roles", "quasi", "c"): "coarse",
-        ("roles", "weight"): "of the sample",
-    }
-    once = recipe.text("data.csv")
-    for remark in (
-        "Signed by",
-        "Agreed in",
-        "not 5",
-        "clustered",
-        "minutes",
-        "worst",
-        "unique",
-        "coarse",
-        "nothing follows",
-    ):
-        assert once.count(remark) == 1
-    again = Recipe.read(written(tmp_path, once))
-    assert again == recipe
-    assert again.text("data.csv") == once
-
-
-def test_a_long_recipe_is_read_in_a_moment(tmp_path):
-    columns = "".join(f'    "column {number}",  # {number} different values\n' for number in range(5000))
-    began = time.monotonic()
-    recipe = Recipe.read(written(tmp_path, f"k = 3\n[roles]\nquasi = [\n{columns}]\n"))
-    assert recipe.comments.beside["roles", "quasi", "column 4999"] == "4999 different values"
-    assert time.monotonic() - began < 5
-
-
-def remarks(text):
-    return {line.split("# ", 1)[1] for line in text.splitlines() if "# " in line}
-
-
-@pytest.mark.parametrize(
-    "path", sorted((Path(__file__).parent / "written_before").glob("*.toml")), ids=lambda p: p.stem
-)
-def test_recipes_that_were_written_before_are_read(path):
-    recipe = Recipe.read(path)
-    assert recipe.k == 3
-    assert recipe.roles.quasi == ("age", "wage", "income", "tax")
-    assert recipe.comments.beside["k",] == "agreed"
-    assert Recipe.parse(recipe.text()) == recipe
-    own = remarks(recipe.text()) - remarks(recipe.commented(Comments()).text())
-    assert own == {"agreed", "what the register has"}  # what we said of a choice then is said anew
-    release = ma.protect(ma.datasets.survey(400), recipe=recipe)
-    assert release.k_achieved >= 3
 
 
 def test_what_is_said_of_one_column_leaves_the_others():

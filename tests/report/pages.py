@@ -47,11 +47,12 @@ def _single_columns():
 
 
 def _few_keys():
-    """An intruder of few keys and a sample; medians, rounded, refined, in blocks; columns kept and dropped."""
+    """An intruder of few keys and a sample; medians, rounded, refined, in blocks; columns kept, recoded, dropped."""
     table = _SURVEY.select(["person", "region", "age", "hours", "wage", "income"])
     release = ma.protect(
         table, 3, quasi=["age", "hours", "wage"], keep=["region"], drop=["person", "income"], aggregate="median",
         rounding="auto", refine="fast", seed=7, blocks="median", max_block=200,
+        recode={"age": {"top": 80}, "region": {"join": {"other": ["North", "Delta"]}}},
     )  # fmt: skip
     release = release.with_risk(release.risk_for(["age", "hours"], sample=100, seed=42))
     return {"written": WrittenFacts(reordered=True, excel_safe=True)}, release

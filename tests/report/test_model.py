@@ -109,7 +109,7 @@ def test_what_the_intruder_is_taken_to_know_is_said_wherever_risk_is():
     assert {one.column for one in found.risk.columns if one.driver is None} == {"income"}
     page = render(found)
     assert "some of only 2 columns known (standard error" in page
-    assert "taken not to know the column" in page
+    assert "assumed not to know the column" in page
     release.__dict__["risk"] = release.risk_for(["age"])
     found = build(release)
     assert "who knows only “age”, 1 of 3 masked columns" in found.verdict.lines[-1].value
@@ -134,14 +134,14 @@ def test_columns_released_as_they_are_are_told_where_they_single_people_out():
     found = build(release)
     assert found.verdict.state == "look"
     assert found.verdict.headline.endswith(
-        "But 200 of 200 records (100\u00a0%) are alone by all that is released; “income” would do for half of all or "
-        "more."
+        "But 200 of 200 records (100\u00a0%) are alone by all that is released; “income” by itself is unique in "
+        "half of the records or more."
     )  # and “shoe” is not named: 10 % are not most
     everything, shoe, income = found.verdict.look_first[:3]
     assert everything.startswith("200 of 200 records (100\u00a0%) are alone by all that is released: nobody else")
-    assert shoe.startswith("“shoe” is released as it is, and in 10\u00a0% of the records its value is nobody else's")
-    assert income.startswith("“income” is confidential and released as it is, and in 100\u00a0% of the records")
-    assert not any("“sick”" in text and "nobody else" in text for text in found.verdict.look_first[1:])
+    assert shoe.startswith("“shoe” is released unchanged, and its value is unique in 10\u00a0% of the records")
+    assert income.startswith("“income” is confidential and released unchanged, and its value is unique in 100\u00a0%")
+    assert not any("“sick”" in text and "unique" in text for text in found.verdict.look_first[1:])
     public = build(release, public=True)
     assert public.verdict.headline.endswith("It does not cover “shoe”, “income” and “sick”, released unchanged.")
     assert public.verdict.look_first == ()
@@ -150,9 +150,9 @@ def test_columns_released_as_they_are_are_told_where_they_single_people_out():
         ma.protect(table.append_column("tag", pa.array(map(str, range(n)))), 5, **roles | {"keep": ["shoe", "tag"]})
     )
     together = more.verdict.look_first[1]
-    assert together.startswith("3 columns are released as they are")
+    assert together.startswith("3 columns are released unchanged")
     assert "“tag” (100\u00a0%), “income” (100\u00a0%, confidential), “shoe” (10\u00a0%)" in together
-    assert "; “tag” and “income” each would do for half of all or more." in more.verdict.headline
+    assert "; “tag” and “income” are each unique in half of the records or more." in more.verdict.headline
 
 
 def test_columns_that_single_people_out_only_together_are_told():
@@ -175,7 +175,7 @@ def test_columns_that_single_people_out_only_together_are_told():
     assert found.verdict.headline.endswith(f"But {of_all} are alone by all that is released.")
     assert found.verdict.alone_percent == 100 * alone / n
     assert found.verdict.look_first[1].startswith("“birth”, “town” and “sick” and the stratum “sex” are released")
-    assert f"nobody else's in {share}" in found.verdict.look_first[1]
+    assert f"they are unique in {share}" in found.verdict.look_first[1]
     public = build(release, public=True).verdict
     assert public.headline.endswith("It does not cover “birth”, “town” and “sick”, released unchanged.")
     # Fewer are in the headline too.

@@ -162,3 +162,9 @@ def test_a_large_file_makes_a_small_page():
     page = render(build(release))
     assert len(page.encode()) < 2_000_000
     assert len(page.encode()) < 300_000
+
+
+@pytest.mark.parametrize("words", ["needs nothing more", "the house", "for want of", "Of that.", "Who knows", ": who "])
+def test_no_page_speaks_in_riddles(words):
+    for page in sorted((Path(__file__).parent / "golden").glob("*.html")):
+        assert words not in page.read_text(encoding="utf-8"), page.name

@@ -70,7 +70,7 @@ def test_the_loss_overall_is_told_only_where_that_of_every_column_is():
     lost = next(line.value for line in found.verdict.lines if line.name == "Lost")
     assert lost.startswith("The loss of information as a whole is not told: in some of the columns one group")
     assert "It is told of 2 columns." in lost
-    assert "whose outlier it might then give away" in render(found)
+    assert "it might then reveal that group's outlier" in render(found)
 
 
 def test_inside_and_outside_the_loss_overall_is_the_same_or_not_told():

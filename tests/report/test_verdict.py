@@ -1,5 +1,7 @@
 """The verdict tells the whole truth: who is alone, what was lost on the way, and which columns were misread."""
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -127,7 +129,7 @@ def test_cells_that_were_filled_or_blanked_are_told_inside_alone():
     assert found.short == f"{filled} missing cells filled, {blanked} blanked."
     facts = {one.name: one for one in build(release).done}
     assert facts["missing values"].value == "a value of their own"
-    assert f"{filled} cells filled so, {blanked} blanked." in facts["missing values"].why
+    assert f"{filled} cells were filled, {blanked} blanked." in facts["missing values"].why
     empty = next(one for one in build(release).checklist if one.topic == "empty cells")
     assert f"{filled} more were filled, and {blanked} are new." in empty.text
     public = build(release, public=True)
@@ -147,7 +149,7 @@ def test_patterns_and_records_that_had_to_move_are_told():
     assert "3 patterns; 2 records of patterns rarer than k joined another." in why
     whole = ma.protect(table.drop_columns(["second"]), 5)
     why = {one.name: one for one in build(whole).done}["missing values"].why
-    assert why.endswith("2 patterns; no record had to join another. No cell was filled or blanked.")
+    assert why.endswith("2 patterns; no record had to join another pattern. No cell was filled or blanked.")
     assert "No missing cell was filled, and none was blanked." in lines(whole)["Values"]
     assert "pattern" not in {one.name: one for one in build(whole, public=True).done}["missing values"].why
 
@@ -174,10 +176,10 @@ def test_kinds_spikes_and_the_rule_for_categories_are_told():
     facts = {one.name: one for one in build(ma.protect(table, 3, **options)).done}
     assert facts["kinds"].value == "1 number, 1 date, 1 ordinal, 1 nominal, 1 semi-continuous"
     assert "ordinal: education" in facts["kinds"].why
-    for words in ("ordinal: the median level", "nominal: the commonest category", "date: the mean, rounded"):
+    for words in ("ordinal: the median level", "nominal: the most common category", "date: the mean, rounded"):
         assert words in facts["released"].why.lower()
     assert facts["spikes"].value == "wage (0)"
-    assert "fewer than 3 members are off it" in facts["spikes"].why
+    assert "fewer than 3 members have another value" in facts["spikes"].why
     assert "weighs 2 times as much" in facts["spikes"].why
     exact = build(ma.protect(table, 3, spike_totals="exact", nominal="draw", nominal_seed=9, **options))
     facts = {one.name: one for one in exact.done}
@@ -194,7 +196,10 @@ def test_what_became_of_each_column_is_told_in_its_own_terms():
     assert {name: row.percent for name, row in rows.items()} == dict(release.information.per_column)
     assert "of the records have another category" in rows["sex"].own
     assert "of the scale on average" in rows["education"].own
-    assert rows["wage"].own.startswith("zeros ")
+    (spike,) = (one for one in model.loss.spikes if one.column == "wage")
+    was, now = (np.array(one["wage"].to_pylist(), dtype=float) for one in (table, release.data))
+    assert (spike.kind, spike.value) == ("semi", "0")
+    assert (spike.before, spike.after) == pytest.approx((100 * np.mean(was == 0), 100 * np.mean(now == 0)))
     before, after = (np.array(one["sex"].to_pylist()) for one in (table, release.data))
     assert rows["sex"].change.mismatches == pytest.approx(100 * np.mean(before != after))
     page = render(model)
@@ -203,6 +208,7 @@ def test_what_became_of_each_column_is_told_in_its_own_terms():
     plain = build(ma.protect(pa.table({"a": RNG.normal(size=60)}), 3))
     assert "in their own terms" not in render(plain)
     public = build(release, public=True)
+    assert public.loss.spikes == ()
     assert all(one.change is None and one.own == "" and one.step is None for one in public.loss.columns)
     assert {one.column: one.kind for one in public.loss.columns} == {name: row.kind for name, row in rows.items()}
 
@@ -218,3 +224,24 @@ def test_the_gravest_comes_first():
     assert found.findings[0].state == found.state == "bad"
     assert len(found.look_first) <= 10
     assert all(one.text and one.short for one in found.findings)
+
+
+def test_of_many_spikes_the_verdict_names_three_and_a_table_has_all():
+    draw = np.random.default_rng(3)
+    amounts = {f"a{j}": np.where(draw.random(120) < 0.2 + 0.04 * j, 0, draw.integers(1, 99, 120)) for j in range(17)}
+    release = ma.protect(pa.table(amounts), 4, kinds=dict.fromkeys(amounts, "semi"))
+    model = build(release)
+    moved = {
+        name: 100 * abs(np.mean(release.data[name].to_numpy() == 0) - np.mean(before == 0))
+        for name, before in amounts.items()
+    }
+    said = next(line.value for line in model.verdict.lines if line.name == "Values")
+    named = re.findall(r"zeros of “(a\d+)”", said)
+    assert [moved[name] for name in named] == pytest.approx(sorted(moved.values(), reverse=True)[:3])
+    assert "; and 14 others, in the table of spikes." in said
+    assert {one.column: abs(one.change) for one in model.loss.spikes} == pytest.approx(moved)
+    assert "<caption>Spikes: " in render(model)
+    few = build(ma.protect(pa.table(amounts).select(["a0", "a1"]), 4, kinds={"a0": "semi", "a1": "semi"}))
+    said = next(line.value for line in few.verdict.lines if line.name == "Values")
+    assert said.count("zeros of") == 2
+    assert "other" not in said

@@ -47,7 +47,7 @@ def hospital(rng):
     sex, born = rng.choice(["F", "M"], N)[patient], rng.integers(-15000, 18000, N)[patient]
     icd = [f"{letter}{i:02}.{j}" for letter in "ABCEIJKMN" for i in range(0, 40, 3) for j in range(3)]
     return {
-        "v1": (rng.choice(np.arange(10**7, 10**8), N, replace=False)[patient], "identifier"),
+        "v1": ((10**7 + rng.choice(9 * 10**7, N, replace=False))[patient], "identifier"),
         "case": (rng.permutation(N) + 2_024_000_000, "identifier"),
         "v2": (sex, "domain"),
         "born": (pa.array(born, pa.int32()).cast(pa.date32()), "date"),
@@ -65,7 +65,7 @@ def hospital(rng):
 def firms(rng):
     turnover = np.exp(rng.normal(13, 2, N))
     return {
-        "bn": (rng.choice(np.arange(10**8, 10**9), N, replace=False), "identifier"),
+        "bn": (10**8 + rng.choice(9 * 10**8, N, replace=False), "identifier"),
         "entry": (np.sort(rng.choice(50 * N, N, replace=False)), "identifier"),
         "unit": (rng.choice(10**6, N, replace=False), "identifier"),
         "branch4": (drawn(rng, rng.choice(np.arange(1000, 9999), 250, replace=False)), "code"),

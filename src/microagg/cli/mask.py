@@ -61,6 +61,8 @@ def _in_memory(terminal: Terminal, address: str, wishes: Wishes, chosen: dict[st
     with terminal.wait("writing and counting"):
         written = writing.write(release, file, wishes.output, to=wishes.to, overwrite=wishes.force)
     terminal.say(f"\n{release!r}")
+    for one in written.recoded:
+        terminal.say(f"Recoded before masking: {one['column']}: {one['rule']} ({one['cells_changed']} cells changed)")
     for warning in written.warnings:
         terminal.say(f"Warning: {warning}")
     for what, place in written.places.items():

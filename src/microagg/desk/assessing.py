@@ -17,8 +17,9 @@ from microagg.evaluate.risk import DisclosureRisk
 from microagg.evaluate.score import scoring_index
 from microagg.evaluate.utility import LossMeasures
 from microagg.io import frames
+from microagg.io.addresses import is_text_file
 from microagg.io.coding import open_table
-from microagg.io.sources import Source, is_text_file, read_source
+from microagg.io.sources import Source, read_source
 from microagg.judgement.run import AS_IT_IS
 from microagg.prepare.recoding import Recoding
 from microagg.progress import Progress

@@ -52,6 +52,7 @@ def written_facts(release: Release[Any], written: Written) -> dict[str, Any]:
         **written.places,
         **release_facts(release),
         "sha256": written.sha256,
+        "recoded": written.recoded,
         "warnings": written.warnings,
         "findings": written.findings,
     }

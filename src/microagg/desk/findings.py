@@ -14,6 +14,11 @@ def findings_of(model: ReportModel) -> list[dict[str, Any]]:
     return [_plain(one) for one in model.verdict.findings]
 
 
+def recoded_of(model: ReportModel) -> list[dict[str, Any]]:
+    """Give the columns that were recoded before they were masked: the rule in words, and the cells that changed."""
+    return [{"column": one.column, "rule": one.rule, "cells_changed": one.changed} for one in model.recoded]
+
+
 def _plain(one: Finding) -> dict[str, Any]:
     texts = {"line": one.short or one.text, "text": one.text}
     return {"level": _LEVELS[one.state], "topic": one.topic, **{key: _spaced(text) for key, text in texts.items()}}

@@ -17,8 +17,8 @@ from microagg.desk.opening import Opened
 from microagg.desk.writing import lies_in_output
 from microagg.errors import InvalidParameter, MicroaggError, setting
 from microagg.io import frames
+from microagg.io.addresses import check_apart_from
 from microagg.io.scratch import private_file
-from microagg.io.sources import check_apart_from
 from microagg.progress import Progress
 from microagg.schema import Role
 from microagg.study.costs import ColumnCosts, column_costs

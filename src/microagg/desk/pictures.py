@@ -5,8 +5,8 @@ from typing import Any
 
 from microagg.checks import check_absent
 from microagg.errors import InvalidParameter
+from microagg.io.addresses import check_apart_from
 from microagg.io.files import whole_file
-from microagg.io.sources import check_apart_from
 
 _KINDS = (".svg", ".png", ".pdf")
 

@@ -14,8 +14,9 @@ from microagg.checks import check_absent, check_option
 from microagg.datasets.casc import REFERENCES as REFERENCES
 from microagg.desk.tables import write_release
 from microagg.errors import InvalidParameter, setting
+from microagg.io.addresses import check_target
 from microagg.io.files import narrow_to_folder
-from microagg.io.sources import Source, check_target, write_target
+from microagg.io.sources import Source, write_target
 from microagg.pipeline import protect
 from microagg.recipe import Recipe
 from microagg.release import Release

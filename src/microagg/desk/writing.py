@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from microagg.checks import check_absent
-from microagg.desk.findings import findings_of, warnings_among
+from microagg.desk.findings import findings_of, recoded_of, warnings_among
 from microagg.desk.masking import mask_beyond_memory
 from microagg.desk.opening import Opened
 from microagg.desk.tables import write_release
 from microagg.errors import InvalidData, InvalidParameter, MicroaggError, setting
+from microagg.io.addresses import check_target, file_of, is_text_file, kind_at
 from microagg.io.databases import is_database, without_credentials
 from microagg.io.scratch import private_folder, put_in_place
-from microagg.io.sources import check_target, file_of, is_text_file
 from microagg.progress import Progress
 from microagg.recipe import Recipe
 from microagg.release import Release
@@ -41,12 +41,15 @@ class Written:
         Of the source; None of a database.
     findings : list of dict
         What the report finds, the gravest first (`microagg.desk.findings`).
+    recoded : list of dict
+        The columns that were recoded before they were masked: how, and how many cells changed.
     """
 
     places: dict[str, str]
     recipe: Recipe
     sha256: str | None
     findings: list[dict[str, Any]] = field(default_factory=list)
+    recoded: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def warnings(self) -> list[str]:
@@ -153,6 +156,7 @@ def write(
     digest = source.sha256
     whole = recipe_to_write(release, opened)
     output = release.recipe.output
+    name = masked_name(opened.address)
     reports = {"report": REPORT, **({"public_report": PUBLIC} if output.public else {})}
     facts: dict[str, Any] = {
         "source": SourceFacts(
@@ -163,16 +167,16 @@ def write(
             records=source.table.num_rows,
             columns=source.table.num_columns,
         ),
-        "written": WrittenFacts(reordered=output.reorder, excel_safe=output.excel_safe),
+        "written": WrittenFacts(output.reorder, output.excel_safe, kind_at(name if to is None else to)),
         "comparison": comparison,
     }
-    name = masked_name(opened.address)
     findings: list[dict[str, Any]] = []
+    recoded: list[dict[str, Any]] = []
     with whole_output(folder, to, overwrite) as made:
         for what, report in reports.items():
             model = release.report_model(public=what == "public_report", **facts)
             write_report(model, made.folder / report)
-            findings = findings or findings_of(model)
+            findings, recoded = findings or findings_of(model), recoded or recoded_of(model)
         whole.write(made.folder / RECIPE, made_for=source.name)
         if to is None:
             write_release(release, made.folder / name, source, overwrite=False)
@@ -181,7 +185,7 @@ def write(
             made.data_is_written = True
     places = {"masked": str(folder / name) if to is None else without_credentials(to)}
     places |= {what: str(folder / report) for what, report in reports.items()} | {"recipe": str(folder / RECIPE)}
-    return Written(places, whole, digest, findings)
+    return Written(places, whole, digest, findings, recoded)
 
 
 def recipe_to_write(release: Any, opened: Opened) -> Recipe:

@@ -9,7 +9,6 @@ form and long numbers their digits: what is not masked is written as it was read
 columns that are to be masked.
 """
 
-import hashlib
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,17 +17,18 @@ from typing import Any
 
 import pyarrow as pa
 
-from microagg.checks import check_absent, check_jobs
-from microagg.errors import InvalidData, InvalidParameter, RoleError
+from microagg.checks import check_jobs
+from microagg.errors import InvalidData, RoleError
 from microagg.io import databases
 from microagg.io._categories import used_categories, without_views
 from microagg.io._content import Content
 from microagg.io._dialect import Dialect, dialect_for, text_details
 from microagg.io._feather import read_feather, write_feather
-from microagg.io._kinds import KINDS, check_apart, kind_of, refuse_options, to_path
+from microagg.io._kinds import kind_of, refuse_options, to_path
 from microagg.io._numbers import Marks, named_numbers, to_be_numbers, to_numbers, without_marks
-from microagg.io._statistics import read_statistics, require_extra, write_statistics
+from microagg.io._statistics import read_statistics, write_statistics
 from microagg.io._text import read_text, write_text
+from microagg.io.addresses import check_target, file_digest, kind_at
 from microagg.io.batches import Batches, parquet_writer
 from microagg.io.databases import is_database
 from microagg.io.labels import Labels, Masked, declared_values, without_declared_missing
@@ -235,14 +235,14 @@ def read_source(
         "header": header,
     }
     if is_database(address):
-        kind = "duckdb" if str(address).lower().startswith("duckdb") else "postgresql"
+        kind = kind_at(address)
         refuse_options(options, kind)
         table, name = databases.read_table(str(address))
         return Source(_checked(table, name), name, kind, address=str(address))
     path = to_path(address)
     if not path.exists():
         raise InvalidData(f"there is no file {path.name!r}. Check the path.")
-    kind = "parquet" if path.is_dir() else kind_of(path)
+    kind = kind_at(path)
     if kind != "csv":
         refuse_options(options, kind)
     details, labels, dialect, digest = {}, None, None, None
@@ -263,69 +263,6 @@ def read_source(
         table, labels = read_statistics(path, kind)
     digest = file_digest(path) if digest is None else digest
     return Source(_checked(table, path.name), path.name, kind, details, labels, dialect, path, digest)
-
-
-def is_text_file(address: str | os.PathLike[str]) -> bool:
-    """Tell whether an address is that of a text file, to which options of reading apply."""
-    if is_database(address):
-        return False
-    path = to_path(address)
-    return not path.is_dir() and kind_of(path) == "csv"
-
-
-def file_of(address: str | os.PathLike[str]) -> Path | None:
-    """Give the file or folder that an address is of, a database's too; None of a server."""
-    return databases.database_file(str(address)) if is_database(address) else to_path(address)
-
-
-def check_apart_from(path: Path, source: str | os.PathLike[str]) -> None:
-    """Refuse to write over the file of a source, by whatever name."""
-    file = file_of(source)
-    if file is not None:
-        check_apart(path, file)
-
-
-def check_target(
-    address: str | os.PathLike[str], source: str | os.PathLike[str] | None = None, *, overwrite: bool = False
-) -> None:
-    """Refuse a place that cannot be written to, or must not be, before any work is done.
-
-    Parameters
-    ----------
-    address : str or path
-        Where a table is to be written.
-    source : str or path, optional
-        Where the data comes from: it is never written over, by whatever name.
-    overwrite : bool
-        Whether a file that is there may be replaced.
-
-    Raises
-    ------
-    InvalidParameter
-    """
-    if is_database(address):
-        file = file_of(address)
-        if file is not None and source is not None and not is_database(source):
-            check_apart(file, to_path(source))
-        databases.check_table_target(str(address), overwrite, None if source is None else str(source))
-        return
-    path = to_path(address)
-    if path.is_dir():
-        raise InvalidParameter(f"{path.name!r} is a folder. Pass the name of a file to write.")
-    kind = kind_of(path)
-    if kind == "sas":
-        raise InvalidParameter(
-            f"{path.name!r} is a SAS file, which can be read and not written. Write Stata's .dta, .csv or .parquet."
-        )
-    if kind in ("spss", "stata"):
-        require_extra()
-    if not path.parent.is_dir():
-        raise InvalidParameter(f"the folder that {path.name!r} is to be in does not exist. Make it first.")
-    if source is not None:
-        check_apart_from(path, source)
-    check_absent(path, "the target", overwrite=overwrite)
-    if not os.access(path.parent, os.W_OK):
-        raise InvalidParameter(f"the folder that {path.name!r} is to be in cannot be written to. Choose another.")
 
 
 def write_target(
@@ -414,35 +351,6 @@ def write_target(
             f"{path.name!r} cannot be written ({os.strerror(error.errno) if error.errno else 'the system refused'}). "
             f"Nothing was left behind; make room, or choose another folder."
         ) from None
-
-
-def file_digest(address: str | os.PathLike[str]) -> str | None:
-    """Give the SHA-256 of a file, or of the digests of a folder's Parquet files in the order of their names.
-
-    Parameters
-    ----------
-    address : str or path
-
-    Returns
-    -------
-    str or None
-        In hexadecimal; None for a database.
-    """
-    if is_database(address):
-        return None
-    path = to_path(address)
-    try:
-        if path.is_dir():
-            parts = sorted(part for part in path.iterdir() if KINDS.get(part.suffix.lower()) == "parquet")
-            return hashlib.sha256(b"".join(_digest(part) for part in parts)).hexdigest()
-        return _digest(path).hex()
-    except OSError:
-        raise InvalidData(f"{path.name!r} cannot be read. Check the path and the right to read it.") from None
-
-
-def _digest(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").digest()
 
 
 def _checked(table: pa.Table, name: str) -> pa.Table:

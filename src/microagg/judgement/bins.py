@@ -38,7 +38,7 @@ def cut_of_numbers(low: float, high: float, bins: int, *, whole: bool) -> tuple[
 def before_and_after(
     name: str, original: Values, masked: Values, cut: Cut = cut_of_numbers, n_records: int | None = None
 ) -> Distribution:
-    """Bin a column before and after masking, for the house; shares are of `n_records`, or of all values."""
+    """Bin a column before and after masking, for the internal report; shares are of `n_records`, or of all values."""
     n = original.size if n_records is None else n_records
     if not original.size:
         return _undrawn(name, "constant")

@@ -43,7 +43,7 @@ def distributions_of(
         cut = _cut_of(release, after)
         if public:
             return _for_public(after, run.k, cut)
-        return replace(_for_house(before, after, cut), lost_percent=finite(lost[j]))
+        return replace(_for_internal(before, after, cut), lost_percent=finite(lost[j]))
 
     found = in_parallel(one, places, check_jobs(None))
     return tuple(found), tuple(shown(before.name) for j, (before, _) in enumerate(both) if j not in places)
@@ -59,7 +59,7 @@ def _cut_of(release: "Release[Any]", column: Coded) -> Cut:
     return cut_of_numbers
 
 
-def _for_house(before: Coded, after: Coded, cut: Cut) -> Distribution:
+def _for_internal(before: Coded, after: Coded, cut: Cut) -> Distribution:
     """Draw a column before and after masking."""
     name, n = shown(before.name), before.values.size
     if before.shown:

@@ -77,7 +77,7 @@ def strata_of(release: "Release[Any]", run: Run, public: bool) -> Strata | None:
 
 
 def standing_alone(release: "Release[Any]", run: Run) -> Alone:
-    """Count the records whose values nobody else has: in what is released as it is, and in all that is released."""
+    """Count the records with unique values: in what is released unchanged, and in all that is released."""
     frame = frames.open_frame(release.data)
     together = frames.category_codes(frame, columns_of(release, Role.STRATUM))
     by_column = {}

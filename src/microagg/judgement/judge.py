@@ -10,6 +10,7 @@ from microagg.judgement.drawn import distributions_of
 from microagg.judgement.groups import diversity_of, groups_of, left_out_of, missing_of, standing_alone, strata_of
 from microagg.judgement.loss import correlations_of, loss_of, moved
 from microagg.judgement.names import shown
+from microagg.judgement.origin import missing_codes_of, missing_weights_of, recoded_of
 from microagg.judgement.parts import (
     Alone,
     Alternative,
@@ -20,8 +21,10 @@ from microagg.judgement.parts import (
     Groups,
     LeftOut,
     Loss,
+    MissingCodes,
     MissingValues,
     Moved,
+    Recoded,
     Risk,
     Strata,
     Tree,
@@ -51,6 +54,12 @@ class Judgement(ReadOnly):
         What was asked.
     measures : mapping
         Every figure of loss, of risk and of both, by its name; empty in public.
+    recoded : tuple of Recoded
+        The columns that were recoded before they were masked, and how.
+    missing_codes : tuple of MissingCodes
+        The columns in which the file tells several kinds of missing values apart; empty in public.
+    missing_weights : mapping
+        How many released records lack each sampling weight, where any do; empty in public.
     groups : Groups
         k promised and reached, and the groups behind it.
     left_out : LeftOut
@@ -59,7 +68,7 @@ class Judgement(ReadOnly):
         What became of missing values in the masked columns.
     strata : Strata or None
     alone : Alone
-        Records with values that nobody else has: in the columns that are released as they are, and in all that is
+        Records with unique values: in the columns that are released unchanged, and in all that is
         released.
     loss : Loss
         What masking cost, overall and by column.
@@ -83,6 +92,9 @@ class Judgement(ReadOnly):
     public: bool
     run: Run
     measures: Mapping[str, Measure]
+    recoded: tuple[Recoded, ...]
+    missing_codes: tuple[MissingCodes, ...]
+    missing_weights: Mapping[str, int]
     groups: Groups
     left_out: LeftOut
     missing: MissingValues
@@ -136,6 +148,9 @@ def judge(release: "Release[Any]", *, comparison: "Comparison | None" = None, pu
         public=public,
         run=run,
         measures={} if public else {one.name: one for one in measures_of_both(release.loss, release.risk)},
+        recoded=recoded_of(release, run, public),
+        missing_codes=() if public else missing_codes_of(release),
+        missing_weights={} if public else missing_weights_of(release),
         groups=groups_of(release, run, public),
         left_out=left_out_of(release, run, public),
         missing=missing_of(release, run, public),

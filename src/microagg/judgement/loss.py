@@ -26,7 +26,7 @@ def loss_word(value: float) -> str:
 
 
 def loss_of(release: "Release[Any]") -> Loss:
-    """Give the loss overall and of each column, the largest first, for the house."""
+    """Give the loss overall and of each column, the largest first, for the internal report."""
     found = release.loss
     original, written = release._both()
     changes = changes_of(original, written, release.groups)

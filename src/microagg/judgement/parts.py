@@ -61,7 +61,7 @@ class Strata:
 
 @dataclass(frozen=True)
 class Alone(ReadOnly):
-    """Records with values that nobody else has, in the columns that are released as they are. Empty in public."""
+    """Records with unique values, in the columns that are released unchanged. Empty in public."""
 
     by_column: Mapping[str, int] = field(default_factory=dict)  # without those that hold lists or mixed types
     together: int = 0  # by all of those columns and the strata at once
@@ -79,6 +79,25 @@ class MissingValues:
     moved: int | None = None  # records of a pattern rarer than k, which joined another; None in public
     filled: int | None = None  # None in public
     blanked: int | None = None  # None in public
+
+
+@dataclass(frozen=True)
+class Recoded:
+    """A released column that was recoded before anything was masked."""
+
+    column: str
+    rule: str  # in words, as the recipe says it
+    changed: int | None  # cells that have another value; None in public
+
+
+@dataclass(frozen=True)
+class MissingCodes:
+    """A released column in which the file tells several kinds of missing values apart. None in public."""
+
+    column: str
+    package: str  # "spss", which declares values missing, "stata" or "sas", which have .a to .z
+    lost: int  # cells whose kind was lost: they are plain missing values
+    kept: int  # cells that still have theirs, if the kind of file that is written can hold it
 
 
 @dataclass(frozen=True)
@@ -187,7 +206,7 @@ class Linkage:
 class Risk:
     """What an intruder could still do."""
 
-    keys: tuple[str, ...]  # the columns that the intruder is taken to know
+    keys: tuple[str, ...]  # the columns that the intruder is assumed to know
     restricted: bool  # whether those are not all masked columns
     sampled: int | None  # how many records linkage was estimated on; None: all
     seed: int | None  # what they were drawn with

@@ -6,8 +6,8 @@ nothing, are released alike, and the loss, even in a word, tells which it was.
 
 So the loss of a column is told only if no group could make more than a small loss by itself: if, all its members but
 one being average and that one having the rest, and nothing else varying inside any group, the column's loss were still
-called small. Then "small" bounds nobody who stands out of his group, and anything more is never the doing of one group.
-What is told is decided by the masked file alone, so that the decision tells nothing either.
+called small. Then "small" tells nothing of a member who stands out of a group, and anything more is never caused by one
+group. What is told is decided by the masked file alone, so that the decision tells nothing either.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 NOT_TOLD = "not told"
 _SMALL = LOSS_WORDS[0][0]
 _CORRELATION_STEPS = (0.1, 0.2)
-"""Coarser than inside the house: a group whose own loss is small moves no correlation by 0.1."""
+"""Coarser than in the internal report: a group whose own loss is small moves no correlation by 0.1."""
 
 
 def told_columns(release: "Release[Any]", run: Run) -> NDArray[np.bool_]:
@@ -67,7 +67,7 @@ def public_loss_of(release: "Release[Any]", told: NDArray[np.bool_]) -> Loss:
         for column, may in zip(release._both()[1], told, strict=True)
     )
     # A column that is not told must not show in the loss overall, and a word for some columns alone would contradict
-    # the word for all that the house reads.
+    # the word for all that the internal report has.
     word = loss_word(release.information.percent) if told.all() else NOT_TOLD
     return Loss(word, None, columns, int(np.count_nonzero(told)))
 

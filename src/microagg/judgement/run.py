@@ -1,5 +1,6 @@
 """What was asked of a run. Nothing else in this room, nor the report, reads the recipe of a release."""
 
+import os
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ import numpy as np
 from microagg.judgement.names import shown
 from microagg.kinds import Kind, Semi, Taxonomy
 from microagg.partition import METHODS
+from microagg.prepare.recoding import Recoding
 from microagg.readonly import ReadOnly
 from microagg.schema import Role
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from microagg.release import Release
 
 AS_IT_IS = (Role.WEIGHT, Role.KEEP, Role.CONFIDENTIAL)
-"""The roles of columns that are released as they are, besides strata."""
+"""The roles of columns that are released unchanged, besides strata."""
 
 _RELEASED = (Role.QUASI, Role.STRATUM, *AS_IT_IS)
 
@@ -65,6 +67,7 @@ class Run(ReadOnly):
     scale: str
     aggregate: str
     rounding: str
+    recoded: Mapping[str, str]  # what was done to each released column before masking, in words
     kinds: Mapping[str, KindFacts]  # of each masked column
     missing: str  # what becomes of missing values
     nominal: str  # which category a group releases
@@ -94,11 +97,19 @@ def _kind_of(kind: Kind) -> KindFacts:
     return KindFacts(kind.name, kind.said, spike, isinstance(kind, Taxonomy))
 
 
+def _rule_of(name: Any, said: Mapping[str, Any]) -> str:
+    """Say in words how a column was recoded; a table of categories is not read again."""
+    if isinstance(said.get("join"), (str, os.PathLike)):
+        return "values joined by a table"
+    return Recoding.of({name: said}).words[name]
+
+
 def run_of(release: "Release[Any]", public: bool) -> Run:
     """Tell what was asked; in public neither why columns were chosen nor which were dropped."""
     recipe, selection = release.recipe, release.selection
     method, blocks, refine = recipe.method, recipe.blocks, recipe.refine
     known = METHODS.get(method.name)
+    released = columns_of(release, *_RELEASED)
     effort = refine.effort if isinstance(refine.effort, str) else None
     return Run(
         k=recipe.k,
@@ -112,6 +123,7 @@ def run_of(release: "Release[Any]", public: bool) -> Run:
         scale=recipe.masking.scale,
         aggregate=recipe.masking.aggregate,
         rounding=recipe.masking.rounding if isinstance(recipe.masking.rounding, str) else "by column",
+        recoded={shown(name): _rule_of(name, said) for name, said in recipe.recode.recode.items() if name in released},
         kinds={shown(column.name): _kind_of(column.kind) for column in release._both()[0]},
         missing=recipe.masking.missing,
         nominal=recipe.masking.nominal,

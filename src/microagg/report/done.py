@@ -7,8 +7,8 @@ from microagg.report.text import at_most, count, counted, first_of, sentence
 
 _KINDS = {"number": "number", "date": "date", "ordinal": "ordinal", "nominal": "nominal", "semi": "semi-continuous"}
 _NOMINAL = {
-    "mode": "the commonest category, and of several that which the file as a whole still lacks most",
-    "balanced": "that of its categories which the file as a whole still lacks most, so that shares are kept",
+    "mode": "the most common category, and of several the one that the file as a whole still lacks most",
+    "balanced": "the one of its categories that the file as a whole still lacks most, so that shares are kept",
     "draw": "the category of a member that was drawn",
 }
 _MISSING = {
@@ -68,8 +68,8 @@ def _spikes(run: Run, spikes: dict[str, float]) -> Fact:
     columns = ", ".join(f"{name} ({value:g})" for name, value in spikes.items())
     when = "all members have it"
     if run.spike_totals == "safe":
-        when = f"fewer than {min(run.k, 3)} members are off it, so that no single amount shows"
-    weight = f"Being at it weighs {run.spike_weight:g} times as much as the amount when groups are formed."
+        when = f"fewer than {min(run.k, 3)} members have another value, so that no single amount shows"
+    weight = f"Having it weighs {run.spike_weight:g} times as much as the amount when groups are formed."
     return Fact("spikes", columns, f"A group releases the spike where {when}. {weight}")
 
 
@@ -84,24 +84,24 @@ def missing_values(judgement: Judgement) -> Fact:
     counts = []
     if missing.patterns is not None:
         moved = (
-            "no record had to join another"
+            "no record had to join another pattern"
             if not missing.moved
             else (f"{counted(missing.moved, 'record')} of patterns rarer than k joined another")
         )
         counts.append(f"{counted(missing.patterns, 'pattern')}; {moved}.")
     filled, blanked = missing.filled or 0, missing.blanked or 0
     if filled or blanked:
-        counts.append(f"{_WHOLE} {counted(filled, 'cell')} filled so, {count(blanked)} blanked.")
+        counts.append(f"{_WHOLE} {counted(filled, 'cell was', 'cells were')} filled, {count(blanked)} blanked.")
     else:
         counts.append("No cell was filled or blanked.")
     return Fact("missing values", word, sentence([why, *counts]))
 
 
 def rounding(judgement: Judgement) -> Fact:
-    """Tell how released means were rounded, and inside the house how far that moved totals."""
+    """Tell how released means were rounded, and internally how far that moved totals."""
     run = judgement.run
     if run.rounding == "none":
-        return Fact("rounding", "none", "Means have the digits that they come with.")
+        return Fact("rounding", "none", "Means are released with all their digits.")
     how = "to the step of each column's values" if run.rounding == "auto" else "to steps that were chosen by column"
     rounded = {one.column: one for one in judgement.loss.columns if one.step is not None}
     if not rounded:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from microagg.judgement import Judgement
 from microagg.judgement.parts import Alone, DiversityFacts, Groups, Risk
 from microagg.judgement.run import AS_IT_IS, Run
-from microagg.report import values
+from microagg.report import origin, values
 from microagg.report.parts import Finding, WrittenFacts
 from microagg.report.text import count, counted, first_of, listed, percent, quoted
 from microagg.schema import Role
@@ -26,14 +26,16 @@ def findings(judgement: Judgement, written: WrittenFacts, holds: bool) -> tuple[
     found += _uniform(judgement.diversity)
     if judgement.risk is not None:
         found += _close(judgement) + _dominated(judgement.risk)
+    found += origin.missing_weights(judgement)
     found += values.large_losses(judgement) + values.missing(judgement) + values.totals(judgement)
+    found += origin.missing_codes(judgement, written) + origin.recoded(judgement)
     if not written.reordered:
         found.append(
             Finding(
                 "look", "row order",
                 "The rows are in the original order. Sort the rows by what is released if anybody else may hold a list "
                 "in that order.",
-                "the rows are in the original order, which helps who holds a list in that order.",
+                "the rows are in the original order, which helps anybody who holds a list in that order.",
             )
         )  # fmt: skip
     return tuple(sorted(found, key=lambda one: ("bad", "look", "note").index(one.state)))
@@ -63,7 +65,7 @@ def _alone(judgement: Judgement) -> list[Finding]:
         )  # fmt: skip
     for name, few in alone.few_units.items():
         words = f"k counts rows, not units: {few_units_words(groups, name, few)}."
-        remedy = "Combine the rows of each into one to hide it among others."
+        remedy = "Combine the rows of each unit into one, so that every group holds k units."
         found.append(Finding("look", "units", f"{words} {remedy}", words))
     if alone.by_all and run.names(Role.QUASI) and alone.by_column:
         found.append(_alone_by_all(run, groups, alone))
@@ -73,11 +75,11 @@ def _alone(judgement: Judgement) -> list[Finding]:
         within = f" and {strata_words(strata)}" if strata else ""
         found.append(
             Finding(
-                "look", "released as they are",
-                f"{listed(names)}{within} are released as they are, and together they are nobody else's in {share} of "
-                f"the records: who knows them needs nothing more. Round columns, put them into classes, or release "
-                f"fewer.",
-                f"{share} of the records are alone by what is released as it is: {listed(names, 3)}{within}.",
+                "look", "released unchanged",
+                f"{listed(names)}{within} are released unchanged, and together they are unique in {share} of the "
+                f"records: anybody who knows them of a person finds the record. Round columns, put them into classes, "
+                f"or release fewer.",
+                f"{share} of the records are alone by what is released unchanged: {listed(names, 3)}{within}.",
             )
         )  # fmt: skip
     return found + _alone_by_column(by_column(run, groups, alone))
@@ -102,19 +104,19 @@ def _alone_by_all(run: Run, groups: Groups, alone: Alone) -> Finding:
     return Finding(
         "look", "alone",
         f"{words}: nobody else has the same masked values together with {listed(others, 6)}. k does not cover those "
-        f"columns. Whoever can know them of a person finds the record: mask them, put them into classes, or release "
+        f"columns. Anybody who knows them of a person finds the record: mask them, put them into classes, or release "
         f"fewer.",
         f"{words}.",
     )  # fmt: skip
 
 
 def _more_together(alone: Alone) -> bool:
-    """Tell whether the columns released as they are single out more records together than any does by itself."""
+    """Tell whether the columns released unchanged single out more records together than any does by itself."""
     return alone.together > max(alone.by_column.values(), default=0)
 
 
 def by_column(run: Run, groups: Groups, alone: Alone) -> list[tuple[str, Role, float]]:
-    """Give each column released as it is in which records have a value of their own, and of how many, in percent."""
+    """Give each column released unchanged in which records have a value of their own, and of how many, in percent."""
     return [
         (name, role, 100.0 * alone.by_column[name] / groups.records)
         for role in AS_IT_IS
@@ -138,28 +140,27 @@ def _alone_by_column(alone: list[tuple[str, Role, float]]) -> list[Finding]:
         ]
         return [
             Finding(
-                "look", "released as they are",
-                f"{len(alone)} columns are released as they are and hold values that are nobody else's, in so many of "
-                f"the records: {', '.join(columns)}. Who knows one of those values needs nothing more. Round them, or "
+                "look", "released unchanged",
+                f"{len(alone)} columns are released unchanged and hold unique values, in so many of the records: "
+                f"{', '.join(columns)}. Anybody who knows such a value of a person finds the record. Round them, or "
                 f"put them into classes.",
-                f"values that nobody else has, released as they are: {first_of(columns)}.",
+                f"unique values, released unchanged: {first_of(columns)}.",
             )
         ]  # fmt: skip
     found = []
     for name, role, share in alone:
         secret = role is Role.CONFIDENTIAL
         knows = (
-            "an intruder is taken not to know it, but who does needs nothing more"
+            "an intruder is assumed not to know it, but one who does finds the record"
             if secret
-            else "who knows it needs nothing more"
+            else "anybody who knows it of a person finds the record"
         )
         found.append(
             Finding(
-                "look", "released as they are",
-                f"{quoted(name)} is {'confidential and ' if secret else ''}released as it is, and in {percent(share)} "
-                f"of the records its value is nobody else's: {knows}. Round it, or put it into classes.",
-                f"{percent(share)} of the records have a value of {quoted(name)} that nobody else has; it is released "
-                f"as it is.",
+                "look", "released unchanged",
+                f"{quoted(name)} is {'confidential and ' if secret else ''}released unchanged, and its value is unique "
+                f"in {percent(share)} of the records: {knows}. Round it, or put it into classes.",
+                f"{percent(share)} of the records have a unique value of {quoted(name)}, which is released unchanged.",
             )
         )  # fmt: skip
     return found
@@ -172,15 +173,15 @@ def _restricted(risk: Risk) -> list[Finding]:
     return [
         Finding(
             "look", "risk",
-            f"The risk is that of {only}. Whoever can know another masked column can link more: measure for all of "
-            f"them, unless nobody can know them.",
+            f"The risk is that of {only}. An intruder who knows other masked columns too can link more: measure with "
+            f"all of them, unless nobody can know them.",
             f"the risk is that of {only}.",
         )
     ]  # fmt: skip
 
 
 def _uniform(diversity: Sequence[DiversityFacts]) -> list[Finding]:
-    """Tell which confidential columns are given away outright to who knows only a person's group."""
+    """Tell which confidential columns are known to anybody who knows only a person's group."""
     columns = [
         f"{quoted(one.column)} in {counted(one.uniform_groups, 'group')} ({counted(one.uniform_records, 'record')})"
         for one in diversity
@@ -191,8 +192,8 @@ def _uniform(diversity: Sequence[DiversityFacts]) -> list[Finding]:
     return [
         Finding(
             "look", "confidential columns",
-            f"One value throughout a group: {', '.join(columns)}. Who is known to be in such a group has that value, "
-            f"whichever record is his. Take a larger k, or do not release the column.",
+            f"One value throughout a group: {', '.join(columns)}. A person known to be in such a group has that "
+            f"value, whichever record is theirs. Take a larger k, or do not release the column.",
             f"one value throughout a group: {', '.join(columns)}.",
         )
     ]  # fmt: skip
@@ -212,8 +213,8 @@ def _close(judgement: Judgement) -> list[Finding]:
     return [
         Finding(
             "look", "values guessed closely",
-            f"{short[0].upper()}{short[1:]}, within 1 to 10 % of the ranks: who finds the group knows them about as "
-            f"well. Take a larger k if that is too close.",
+            f"{short[0].upper()}{short[1:]}, within 1 to 10 % of the ranks: anybody who finds the group knows them "
+            f"that closely. Take a larger k if that is too close.",
             f"{short}.",
         )
     ]  # fmt: skip

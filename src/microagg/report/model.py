@@ -66,6 +66,7 @@ def put_into_words(
         verdict=verdict(judgement, written),
         source=None if judgement.public else words.source_facts(source),
         done=words.what_was_done(judgement),
+        recoded=judgement.recoded,
         versions=words.versions(judgement.run),
         groups=worded.groups(judgement),
         left_out=worded.left_out(judgement),

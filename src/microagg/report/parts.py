@@ -12,6 +12,7 @@ from microagg.judgement.parts import (
     Groups,
     LeftOut,
     Loss,
+    Recoded,
     RecordRisk,
     Risk,
     SizeCount,
@@ -35,7 +36,7 @@ class SourceFacts:
     kind : str
         CSV, Parquet, a database ...
     details : mapping
-        More that the house should know: table, query, encoding. Never in the public report.
+        More for the internal report: table, query, encoding. Never in the public one.
     sha256 : str or None
         Of the file's bytes. Never in the public report, where it would let an intruder test a guess at the file.
     records, columns : int or None
@@ -66,16 +67,19 @@ class WrittenFacts:
         Whether the rows were sorted by their released values.
     excel_safe : bool
         Whether an apostrophe was put before text that a spreadsheet would take for a formula.
+    kind : str or None
+        The kind of file, such as "csv" or "stata" (`Source.kind` has the words); None: nobody knows yet.
 
     Examples
     --------
     >>> from microagg.report import WrittenFacts
     >>> WrittenFacts(reordered=True)
-    WrittenFacts(reordered=True, excel_safe=False)
+    WrittenFacts(reordered=True, excel_safe=False, kind=None)
     """
 
     reordered: bool = False
     excel_safe: bool = False
+    kind: str | None = None
 
 
 @dataclass(frozen=True)
@@ -155,6 +159,18 @@ class LossRow(ColumnLoss):
     own: str = ""  # what became of it in its own terms
 
 
+@dataclass(frozen=True)
+class SpikeRow:
+    """How many records, in percent, have the value of a column that most have."""
+
+    column: str
+    kind: str
+    value: str
+    before: float | None
+    after: float | None
+    change: float  # in points
+
+
 @dataclass(frozen=True, kw_only=True)
 class LossSection(Loss):
     """What masking cost."""
@@ -164,6 +180,7 @@ class LossSection(Loss):
     scale: str  # what the words mean
     mixed: bool  # whether there are columns that are no quantities
     in_own_terms: bool  # whether there is more to say of columns than the loss of numbers
+    spikes: tuple[SpikeRow, ...]  # the largest change first; empty in public
     figures: tuple[Figure, ...]
 
 
@@ -251,6 +268,7 @@ class ReportModel:
     verdict: Verdict
     source: Source | None
     done: tuple[Fact, ...]
+    recoded: tuple[Recoded, ...]
     versions: tuple[Fact, ...]
     groups: GroupsSection
     left_out: LeftOutSection

@@ -5,7 +5,7 @@ from microagg.judgement.parts import ColumnChange, ColumnLoss
 from microagg.report.done import rounding_moved
 from microagg.report.parts import Finding
 from microagg.report.text import FIXED, at_most, count, counted, first_of, listed, percent, points, quoted
-from microagg.report.worded import before_after, has_spike
+from microagg.report.worded import before_after, has_spike, risen
 
 _FEW_POINTS = 2.0  # by which the share of a column's commonest value may change without a warning
 _LEFT_OUT = 1.0  # percent of the records: fewer are noted only
@@ -36,7 +36,7 @@ def codes(judgement: Judgement) -> list[Finding]:
     unknown = max(change.unknown or 0.0 for _, change in columns)
     upto = "" if len(columns) == 1 else "up to "
     nobody = (
-        f" In {upto}{percent(unknown)} of the records the released number is one that nobody had." if unknown else ""
+        f" In {upto}{percent(unknown)} of the records the released number is one that no record had." if unknown else ""
     )
     return [
         Finding(
@@ -51,17 +51,12 @@ def codes(judgement: Judgement) -> list[Finding]:
 
 def lost_spikes(judgement: Judgement) -> list[Changed]:
     """Give the columns in which the share of the commonest value fell by more than a few points."""
-    return [(one, change) for one, change in _columns(judgement) if has_spike(one) and _risen(change) < -_FEW_POINTS]
-
-
-def _risen(change: ColumnChange) -> float:
-    """Give by how many points the share of a column's commonest value rose; 0 where there is none."""
-    return (change.common_after or 0.0) - (change.common_before or 0.0)
+    return [(one, change) for one, change in _columns(judgement) if has_spike(one) and risen(change) < -_FEW_POINTS]
 
 
 def spikes(judgement: Judgement) -> list[Finding]:
     """Tell in which columns zeros were averaged away, or values became zeros."""
-    gained = [(one, change) for one, change in _columns(judgement) if has_spike(one) and _risen(change) > _FEW_POINTS]
+    gained = [(one, change) for one, change in _columns(judgement) if has_spike(one) and risen(change) > _FEW_POINTS]
     zeros = [(one, change) for one, change in lost_spikes(judgement) if change.common == 0]
     others = [(one, change) for one, change in lost_spikes(judgement) if change.common != 0]
     lost = _moved_spikes("zeros", "lost", zeros) + _moved_spikes("the commonest value", "lost", others)
@@ -77,14 +72,14 @@ def _moved_spikes(what: str, done: str, columns: list[Changed]) -> list[Finding]
     if done == "added":
         remedy = "Release the spike only where all members have it, or form groups on fewer columns."
     elif all(one.kind == "semi" for one, _ in columns):
-        remedy = "Give being at the spike more weight, or form groups on fewer columns."
+        remedy = "Give the spike more weight, or form groups on fewer columns."
     else:
-        remedy = "Declare such columns semi-continuous, so that groups keep to the spike."
+        remedy = "Declare such columns semi-continuous, so that groups do not mix the spike with other values."
     return [
         Finding(
             "look", what,
-            f"{what[0].upper()}{what[1:]} {verb} {done} by masking, in shares of all records: {names}. Shares, and "
-            f"regressions on logarithms, follow. {remedy}",
+            f"{what[0].upper()}{what[1:]} {verb} {done} by masking, in shares of all records: {names}. This "
+            f"changes shares, and regressions on logarithms. {remedy}",
             f"{what} {done}: {names}.",
         )
     ]  # fmt: skip
@@ -105,9 +100,10 @@ def left_out(judgement: Judgement) -> list[Finding]:
     return [
         Finding(
             "look" if left_out_share(judgement) else "note", "records left out",
-            f"{share} of the records were left out for want of a value. If they differ from the others, so does the "
-            f"file. They can be kept, grouped by what they lack.",
-            f"{counted(found.records, 'record')} of {count(found.read or 0)} ({share}) left out for want of a value.",
+            f"{share} of the records were left out because a value is missing. If they differ from the others, the "
+            f"release no longer represents the file. They can be kept, grouped by the values that they lack.",
+            f"{counted(found.records, 'record')} of {count(found.read or 0)} ({share}) left out because a value is "
+            f"missing.",
         )
     ]  # fmt: skip
 
@@ -120,8 +116,8 @@ def large_losses(judgement: Judgement) -> list[Finding]:
     return [
         Finding(
             "look", "large losses",
-            f"{listed([one.column for one in large], 4)}: more than 20 % of the information lost. See whether users "
-            f"can do with that.",
+            f"{listed([one.column for one in large], 4)}: more than 20 % of the information lost. Check whether "
+            f"users can accept that.",
             f"large losses: {first_of([f'{quoted(one.column)} {percent(one.percent)}' for one in large])}.",
         )
     ]  # fmt: skip

@@ -15,10 +15,11 @@ from microagg.report.findings import (
 )
 from microagg.report.parts import Fact, State, Verdict, WrittenFacts
 from microagg.report.text import at_most, count, counted, listed, percent, quoted, sentence
-from microagg.report.worded import before_after, common_name, loss_meaning, moved_words, sample_words
+from microagg.report.worded import before_after, common_name, loss_meaning, moved_words, sample_words, with_spike
 from microagg.schema import Role
 
 _MOST_FIRST = 10
+_MOST_SPIKES = 3  # columns whose spikes stand in the verdict
 _HALF = 50.0  # percent of the records: a column in which so many have a value of their own stands in the headline
 
 
@@ -106,20 +107,16 @@ def _alone(run: Run, groups: Groups, alone: Alone) -> str:
     if not alone.by_all:
         return ""
     gaps = [name for name, _, own in by_column(run, groups, alone) if own >= _HALF]
-    alike = f"; {listed(gaps, 3)} {'each ' if len(gaps) > 1 else ''}would do for half of all or more" if gaps else ""
-    return f"But {alone_words(groups, alone)}{alike}."
+    are = "are each" if len(gaps) > 1 else "by itself is"
+    also = f"; {listed(gaps, 3)} {are} unique in half of the records or more" if gaps else ""
+    return f"But {alone_words(groups, alone)}{also}."
 
 
 def _values(judgement: Judgement) -> list[Fact]:
     """Say what became of zeros, of missing values and of totals; in public nothing."""
     if judgement.public:
         return []
-    words = [
-        f"{common_name(one.change.common)} of {quoted(one.column)} {before_after(one.change)}"
-        for one in judgement.loss.columns
-        if one.kind == "semi" and one.change is not None
-    ]
-    found = [f"Of all records: {'; '.join(words)}."] if words else []
+    found = _spikes(judgement)
     missing = judgement.missing
     if missing.filled or missing.blanked:
         filled = counted(missing.filled or 0, "missing cell was", "missing cells were")
@@ -130,6 +127,20 @@ def _values(judgement: Judgement) -> list[Fact]:
     if moved:
         found.append(f"Totals moved by {at_most(abs(moved[0][1]))} ({quoted(moved[0][0])}).")
     return [Fact("Values", sentence(found))] if found else []
+
+
+def _spikes(judgement: Judgement) -> list[str]:
+    """Say what became of the spikes of semi-continuous columns: of the few that moved most, the others have a table."""
+    words = [
+        f"{common_name(change.common)} of {quoted(one.column)} {before_after(change)}"
+        for one, change in with_spike(judgement)
+        if one.kind == "semi"
+    ]
+    if not words:
+        return []
+    others = len(words) - _MOST_SPIKES
+    more = f"; and {counted(others, 'other')}, in the table of spikes" if others > 0 else ""
+    return [f"Of all records: {'; '.join(words[:_MOST_SPIKES])}{more}."]
 
 
 def _promised(run: Run, groups: Groups) -> str:
@@ -174,8 +185,8 @@ def _lost_in_public(loss: Loss) -> str:
     where = "in some" if loss.told else "in each"
     see = f" It is told of {counted(loss.told, 'column')}." if loss.told else ""
     return (
-        f"The loss of information as a whole is not told: {where} of the columns one group of records could make it, "
-        f"and be read off it.{see}"
+        f"The loss of information as a whole is not told: {where} of the columns one group of records could have "
+        f"caused it, and would be revealed by it.{see}"
     )
 
 
@@ -212,7 +223,7 @@ def _intruder(judgement: Judgement) -> str:
         [
             linked,
             sample_words(risk),
-            "One who knows more was not measured, and can link more." if risk.restricted else "",
+            "An intruder who knows more was not measured, and can link more." if risk.restricted else "",
             f"He finds the right group {_in_of(group)}, and then knows what it releases.",
             f"In {percent(guessed_closely(judgement))} of the records all values lie close to the released ones.",
         ]

@@ -28,6 +28,7 @@ from microagg.report.parts import (
     RecordsPicture,
     RiskSection,
     SizeRow,
+    SpikeRow,
     worded,
 )
 from microagg.report.text import FIXED, count, counted, listed, percent, points, sentence
@@ -64,13 +65,13 @@ def left_out(judgement: Judgement) -> LeftOutSection:
         return worded(LeftOutSection, found, text="No record was left out.")
     if found.records is None or found.read is None:
         amount = f"About {found.percent:g} % were" if found.below is None else f"Fewer than {found.below} records were"
-        return worded(LeftOutSection, found, text=f"{amount} left out for want of a value.")
+        return worded(LeftOutSection, found, text=f"{amount} left out because a value is missing.")
     return worded(
         LeftOutSection,
         found,
         text=f"{counted(found.records, 'record')} of {count(found.read)} ({percent(found.percent)}) had no value in a "
         f"masked or stratum column and {'is' if found.records == 1 else 'are'} not in the release. If such "
-        f"records differ from the others, so does the file.",
+        f"records differ from the others, the release no longer represents the file.",
     )
 
 
@@ -88,6 +89,7 @@ def loss(judgement: Judgement) -> LossSection:
         scale=LOSS_SCALE,
         figures=tuple(_figure(one) for one in judgement.measures.values() if one.of == "loss"),
         mixed=not only_numbers(judgement),
+        spikes=tuple(_spike_row(*one) for one in with_spike(judgement)),
         in_own_terms=not judgement.public and any(one.kind != "number" or has_spike(one) for one in columns),
     )
 
@@ -114,8 +116,6 @@ def _own_words(one: ColumnLoss) -> str:
         words.append(f"{percent(change.mismatches)} of the records have another category")
     if change.levels is not None:
         words.append(f"a level moved by {percent(change.levels)} of the scale on average")
-    if has_spike(one):
-        words.append(f"{common_name(change.common)} {before_after(change)}")
     if change.total is not None and abs(change.total) >= 0.005:
         words.append(f"total {points(change.total)}{FIXED}%")
     return "; ".join(words)
@@ -124,6 +124,22 @@ def _own_words(one: ColumnLoss) -> str:
 def has_spike(one: ColumnLoss) -> bool:
     """Tell whether a column has a value that many records have, and others."""
     return one.change is not None and (one.kind == "semi" or _COMMON <= (one.change.common_before or 0.0) < 100.0)
+
+
+def with_spike(judgement: Judgement) -> list[tuple[ColumnLoss, ColumnChange]]:
+    """Give the columns that have a spike, those in which its share changed most first; none in public."""
+    found = [(one, one.change) for one in judgement.loss.columns if one.change is not None and has_spike(one)]
+    return sorted(found, key=lambda one: -abs(risen(one[1])))
+
+
+def risen(change: ColumnChange) -> float:
+    """Give by how many points the share of a column's commonest value rose; 0 where there is none."""
+    return (change.common_after or 0.0) - (change.common_before or 0.0)
+
+
+def _spike_row(one: ColumnLoss, change: ColumnChange) -> SpikeRow:
+    value = "" if change.common is None else f"{change.common:g}"
+    return SpikeRow(one.column, one.kind, value, change.common_before, change.common_after, risen(change))
 
 
 def common_name(value: float | None) -> str:
@@ -183,7 +199,7 @@ def risk(judgement: Judgement) -> RiskSection | None:
 def _bound_words(judgement: Judgement) -> str:
     k = judgement.run.k
     if judgement.run.per_column:
-        return "k holds for single columns only, so nothing bounds this."
+        return "k holds for single columns only, so it has no upper bound."
     return f"It cannot exceed {percent(100.0 / k)}: {k} records or more are released alike."
 
 
@@ -193,10 +209,10 @@ def _how_linked(found: Risk) -> str:
     sets = f"all {count(linkage.sets)}" if whole else f"{count(linkage.sets)} of the {count(linkage.of_sets)}"
     if found.restricted:
         words = [
-            f"The intruder is taken to know the original values of only {listed(found.keys)} (the keys), "
+            f"The intruder is assumed to know the original values of only {listed(found.keys)} (the keys), "
             f"{count(len(found.keys))} of {counted(len(found.columns), 'masked column')}, and the strata, of "
-            f"everybody. He links each person to the nearest released record. Who knows other masked columns too can "
-            f"link more than is shown here."
+            f"everybody. He links each person to the nearest released record. One who knows other masked columns too "
+            f"can link more than is shown here."
         ]
     else:
         words = [
@@ -205,7 +221,7 @@ def _how_linked(found: Risk) -> str:
         ]
     if linkage.of_sets > 1:
         what = "keys" if found.restricted else "columns"
-        words.append(f"Which {what} he knows nobody can say: {sets} sets of them were tried and averaged.")
+        words.append(f"Nobody can say which {what} he knows: {sets} sets of them were tried, and the results averaged.")
     if linkage.sets_error:
         words.append(f"The sets were drawn with seed 0; standard error {percent(linkage.sets_error)}.")
     words.append(sample_words(found))
@@ -231,8 +247,8 @@ def _diversity_words(own: DiversityFacts) -> str:
     if own.distinct == 1:
         groups = counted(own.uniform_groups, "group has", "groups have")
         return (
-            f"{groups} one value throughout, {counted(own.uniform_records, 'record')} in all: who is known to be in "
-            f"such a group has that value."
+            f"{groups} one value throughout, {counted(own.uniform_records, 'record')} in all: a person known to "
+            f"be in such a group has that value."
         )
     if own.distinct == 2:
         return "Some group has two values only."

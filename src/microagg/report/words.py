@@ -19,7 +19,7 @@ _SEARCHES = {
 _SCALES = {
     "standard": "every column has mean 0 and deviation 1 when groups are formed, so that all count alike",
     "range": "every column runs from 0 to 1 when groups are formed",
-    "none": "columns are compared as they are, so those of large numbers decide the groups",
+    "none": "columns are compared as they are, so that columns of large numbers decide the groups",
 }
 
 
@@ -112,7 +112,7 @@ def title(source: SourceFacts | None) -> str:
 
 
 def source_facts(source: SourceFacts | None) -> Source | None:
-    """Tell where the original came from, for the house."""
+    """Tell where the original came from, for the internal report."""
     if source is None:
         return None
     facts = [Fact("name", shown(source.name)), Fact("kind", shown(source.kind))]
@@ -122,7 +122,7 @@ def source_facts(source: SourceFacts | None) -> Source | None:
         facts.append(Fact("columns", count(source.columns)))
     facts += [Fact(shown(name), shown(value)) for name, value in source.details.items()]
     if source.sha256:
-        facts.append(Fact("SHA-256", shown(source.sha256), "of the original file, to tell later which one this was"))
+        facts.append(Fact("SHA-256", shown(source.sha256), "of the original file, so that it can be recognised later"))
     return Source(tuple(facts))
 
 
@@ -143,15 +143,16 @@ def checklist(judgement: Judgement, written: WrittenFacts) -> tuple[Finding, ...
             Finding(
                 "note", "formulas",
                 "In text, and in names of columns, an apostrophe was put before what a spreadsheet would take for a "
-                "formula. But for that, columns that are called unchanged are.",
+                "formula. Apart from that, the columns called unchanged are unchanged.",
             )
         )  # fmt: skip
     if run.aggregate == "median":
-        found.append(Finding("look", "medians", "The median of an odd group is somebody's own value. Means are not."))
+        median = "The median of an odd number of members is one member's own value; a mean is not."
+        found.append(Finding("look", "medians", median))
     if run.rounding == "none":
         found.append(Finding("note", "whole numbers", "Released with decimals, as means are."))
     if written.reordered:
-        found.append(Finding("note", "row order", "Rows are sorted by their released values, which tells nothing."))
+        found.append(Finding("note", "row order", "Rows are sorted by their released values, which reveals nothing."))
     elif not public:
         found.append(
             Finding(
@@ -167,7 +168,7 @@ def checklist(judgement: Judgement, written: WrittenFacts) -> tuple[Finding, ...
 def _empty_cells(judgement: Judgement) -> Finding:
     """Tell whether masked columns have empty cells in the release, and whether they had them before."""
     missing = judgement.missing
-    others = "Columns released as they are have those that they had."
+    others = "Columns released unchanged have those that they had."
     if not missing.any_released:
         return Finding("note", "empty cells", f"Masked columns have none in the release. {others}")
     counts = "k counts them as a value of their own: records alike lack the same cells."
@@ -188,15 +189,15 @@ def _identifiers(run: Run, public: bool) -> Finding:
     index = " Row labels of the frame were dropped too." if run.index_dropped else ""
     if public:
         text = (
-            "Columns that name a person were removed."
+            "Columns that identify a person were removed."
             if run.has_identifiers
-            else "The file had no columns declared to name a person."
+            else "No column was declared to identify a person."
         )
         return Finding("good" if run.has_identifiers else "note", "identifiers", text)
     if not names:
         return Finding(
             "look", "identifiers",
-            f"None were named. If a column names a person (number, name, address), name it and mask again.{index}",
+            f"None were named. If a column identifies a person (number, name, address), list it and mask again.{index}",
         )  # fmt: skip
     return Finding("good", "identifiers", f"{listed(names)} dropped.{index}")
 
@@ -205,7 +206,7 @@ def _as_they_are(topic: str, names: list[str], lone: Mapping[str, int]) -> Findi
     if not names:
         return Finding("note", topic, "There are none.")
     own = [f"{quoted(name)} ({counted(lone[name], 'record')})" for name in names if lone.get(name)]
-    tail = f" Values that nobody else has: {', '.join(own)}." if own else ""
+    tail = f" Unique values: {', '.join(own)}." if own else ""
     return Finding(
         "look" if own else "note", topic, f"{listed(names)}: released unchanged, and not covered by k.{tail}"
     )
@@ -234,12 +235,12 @@ def limits(run: Run, public: bool) -> tuple[str, ...]:
     other = any(run.names(role) for role in AS_IT_IS)
     found = [
         "k-anonymity is about the masked columns and the strata. "
-        + ("It says nothing about the columns released as they are." if other else "No other column is released."),
-        "It hides who is who among records alike. It does not hide what all of them have in common.",
+        + ("It says nothing about the columns released unchanged." if other else "No other column is released."),
+        "It hides which of several identical records is whose. It does not hide what all of them have in common.",
         "It does not protect against an intruder who knows confidential values of a person already, or who took part "
         "in the survey and knows who else did.",
         "Two releases of one file, or of files with the same persons, protect less than one: groups that differ can be "
-        "set against each other.",
+        "compared.",
         "It gives no differential privacy.",
         "Analyses of the masked file find too little variation, the less the larger the loss; means of whole columns "
         "are kept where means are released unrounded, for all members of a group. Medians and commonest categories "
@@ -255,16 +256,16 @@ def limits(run: Run, public: bool) -> tuple[str, ...]:
     if public:
         found.append(
             "This page is the public version. It shows the masked file only, in bins and categories of at least "
-            f"{SMALL_CELL} k = {SMALL_CELL * run.k} records, and losses in words, where no one group could "
-            "have made them: exact figures of loss and risk, set against the masked file, would give original values "
-            "away. They were measured and stay inside."
+            f"{SMALL_CELL} k = {SMALL_CELL * run.k} records, and losses in words, where no single group "
+            "could have caused them: exact figures of loss and risk, together with the masked file, would reveal "
+            "original values. They were measured, and are internal."
         )
     else:
         found.append(
             "Linkage is one intruder's best guess, by these columns and this distance. Another may know more, or less."
         )
         found.append(
-            "This page is for the house. Figures of loss and the distributions before masking, set against the masked "
-            "file, give original values away. There is a public version without them."
+            "This page is internal. Figures of loss and the distributions before masking, together with the masked "
+            "file, reveal original values. There is a public version without them."
         )
     return tuple(found)

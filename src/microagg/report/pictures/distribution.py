@@ -125,7 +125,7 @@ def _is_whole(one: Distribution) -> bool:
 
 
 def _label(one: Distribution) -> str:
-    """Say what is drawn to who cannot see it."""
+    """Say what is drawn, for readers who cannot see it."""
     most = max(range(len(one.after)), key=lambda at: one.before[at] if one.before else one.after[at])
     what = "before and after masking" if one.before else "masked"
     told = "".join(f" {words}." for words in map(bar_words, one.bars))

@@ -1,0 +1,109 @@
+"""Addresses of files and databases: the kind of what is there, its checksum, and what may be written there."""
+
+import hashlib
+import os
+from pathlib import Path
+
+from microagg.checks import check_absent
+from microagg.errors import InvalidData, InvalidParameter
+from microagg.io import databases
+from microagg.io._kinds import KINDS, check_apart, kind_of, to_path
+from microagg.io._statistics import require_extra
+from microagg.io.databases import is_database
+
+
+def kind_at(address: str | os.PathLike[str]) -> str:
+    """Give the kind of what is, or is to be, at an address, in the words of `Source.kind`."""
+    if is_database(address):
+        return "duckdb" if str(address).lower().startswith("duckdb") else "postgresql"
+    path = to_path(address)
+    return "parquet" if path.is_dir() else kind_of(path)
+
+
+def is_text_file(address: str | os.PathLike[str]) -> bool:
+    """Tell whether an address is that of a text file, to which options of reading apply."""
+    return kind_at(address) == "csv"
+
+
+def file_of(address: str | os.PathLike[str]) -> Path | None:
+    """Give the file or folder that an address is of, a database's too; None of a server."""
+    return databases.database_file(str(address)) if is_database(address) else to_path(address)
+
+
+def check_apart_from(path: Path, source: str | os.PathLike[str]) -> None:
+    """Refuse to write over the file of a source, by whatever name."""
+    file = file_of(source)
+    if file is not None:
+        check_apart(path, file)
+
+
+def check_target(
+    address: str | os.PathLike[str], source: str | os.PathLike[str] | None = None, *, overwrite: bool = False
+) -> None:
+    """Refuse a place that cannot be written to, or must not be, before any work is done.
+
+    Parameters
+    ----------
+    address : str or path
+        Where a table is to be written.
+    source : str or path, optional
+        Where the data comes from: it is never written over, by whatever name.
+    overwrite : bool
+        Whether a file that is there may be replaced.
+
+    Raises
+    ------
+    InvalidParameter
+    """
+    if is_database(address):
+        file = file_of(address)
+        if file is not None and source is not None and not is_database(source):
+            check_apart(file, to_path(source))
+        databases.check_table_target(str(address), overwrite, None if source is None else str(source))
+        return
+    path = to_path(address)
+    if path.is_dir():
+        raise InvalidParameter(f"{path.name!r} is a folder. Pass the name of a file to write.")
+    kind = kind_of(path)
+    if kind == "sas":
+        raise InvalidParameter(
+            f"{path.name!r} is a SAS file, which can be read and not written. Write Stata's .dta, .csv or .parquet."
+        )
+    if kind in ("spss", "stata"):
+        require_extra()
+    if not path.parent.is_dir():
+        raise InvalidParameter(f"the folder that {path.name!r} is to be in does not exist. Make it first.")
+    if source is not None:
+        check_apart_from(path, source)
+    check_absent(path, "the target", overwrite=overwrite)
+    if not os.access(path.parent, os.W_OK):
+        raise InvalidParameter(f"the folder that {path.name!r} is to be in cannot be written to. Choose another.")
+
+
+def file_digest(address: str | os.PathLike[str]) -> str | None:
+    """Give the SHA-256 of a file, or of the digests of a folder's Parquet files in the order of their names.
+
+    Parameters
+    ----------
+    address : str or path
+
+    Returns
+    -------
+    str or None
+        In hexadecimal; None for a database.
+    """
+    if is_database(address):
+        return None
+    path = to_path(address)
+    try:
+        if path.is_dir():
+            parts = sorted(part for part in path.iterdir() if KINDS.get(part.suffix.lower()) == "parquet")
+            return hashlib.sha256(b"".join(_digest(part) for part in parts)).hexdigest()
+        return _digest(path).hex()
+    except OSError:
+        raise InvalidData(f"{path.name!r} cannot be read. Check the path and the right to read it.") from None
+
+
+def _digest(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()

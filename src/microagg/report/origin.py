@@ -1,0 +1,89 @@
+"""What the file's own values tell, in words: columns recoded before masking, kinds of missing values, weights."""
+
+from collections.abc import Sequence
+
+from microagg.judgement import Judgement
+from microagg.judgement.parts import MissingCodes
+from microagg.report.parts import Finding, WrittenFacts
+from microagg.report.text import count, counted, first_of, percent, quoted
+
+_KEPT = "Recoded columns and dates keep none of them; others keep those that the recipe names, or up to 30."
+_TELL = "Tell users: they can no longer see why a value is missing."
+
+
+def recoded(judgement: Judgement) -> list[Finding]:
+    """Tell which columns were recoded, which is no part of the loss."""
+    if not judgement.recoded:
+        return []
+    columns = [f"{quoted(one.column)} ({counted(one.changed or 0, 'cell')})" for one in judgement.recoded]
+    short = f"recoded before masking: {first_of(columns)}"
+    return [
+        Finding(
+            "note", "recoded",
+            f"{short[0].upper()}{short[1:]}. Loss and risk are those of masking what was recoded: what recoding itself "
+            f"lost is not in them.",
+            f"{short}; the loss does not count it.",
+        )
+    ]  # fmt: skip
+
+
+def missing_weights(judgement: Judgement) -> list[Finding]:
+    """Tell which sampling weights are missing in some of the released records."""
+    records = judgement.groups.records
+    return [
+        Finding(
+            "look", "weights",
+            f"The weight {quoted(name)} is missing in {counted(number, 'released record')} "
+            f"({percent(100.0 * number / records)}). Weighted figures leave them out, and stand for fewer people. "
+            f"Complete the weight, or leave those records out before masking.",
+            f"the weight {quoted(name)} is missing in {counted(number, 'released record')}.",
+        )
+        for name, number in judgement.missing_weights.items()
+    ]  # fmt: skip
+
+
+def missing_codes(judgement: Judgement, written: WrittenFacts) -> list[Finding]:
+    """Tell in which columns the file's codes for missing values no longer mean what they did."""
+    codes = judgement.missing_codes
+    rows = written.reordered or bool(judgement.left_out.records)
+    other_kind = written.kind not in (None, "stata")
+    gone = [one for one in codes if one.package != "spss" and (rows or other_kind or one.package == "sas")]
+    cells = {one.column: one.lost + (one.kept if one in gone else 0) for one in codes}
+    whys = [_KEPT] if any(one.lost for one in codes) else []
+    if any(one.kept for one in gone):
+        whys.append(
+            "Only a Stata file that is made of a Stata file keeps .a to .z."
+            if other_kind or not rows
+            else "Stata's .a to .z are kept only where all rows are released in their order."
+        )
+    stand = [one for one in codes if one.package == "spss" and one.kept and written.kind not in (None, "spss")]
+    return _plain({name: number for name, number in cells.items() if number}, whys) + _values(stand)
+
+
+def _plain(cells: dict[str, int], whys: list[str]) -> list[Finding]:
+    if not cells:
+        return []
+    columns = [f"{quoted(name)} ({count(number)})" for name, number in cells.items()]
+    short = f"codes for missing values became plain missing values, in so many cells: {first_of(columns)}"
+    return [
+        Finding(
+            "look", "missing codes",
+            f"{short[0].upper()}{short[1:]}. {' '.join(whys)} {_TELL}",
+            f"{short}.",
+        )
+    ]  # fmt: skip
+
+
+def _values(columns: Sequence[MissingCodes]) -> list[Finding]:
+    if not columns:
+        return []
+    cells = first_of([f"{quoted(one.column)} ({count(one.kept)})" for one in columns])
+    short = f"values that the SPSS file declares missing stand as plain values, in so many cells: {cells}"
+    return [
+        Finding(
+            "look", "missing codes",
+            f"{short[0].upper()}{short[1:]}. Another kind of file does not say that they are missing, so that users "
+            f"would average them. Tell them which they are, or write an SPSS file.",
+            f"{short}.",
+        )
+    ]  # fmt: skip
