@@ -184,6 +184,7 @@ def _protected(
         _original=original,
         _written=written,
         _units=units,
+        _repeating=frames.shared_codes(complete, schema.names(Role.IDENTIFIER)),
     )
 
 

@@ -47,6 +47,7 @@ _NOT_STORED = (
     "_units",
     "_judged",
     "_tags",
+    "_repeating",
     "loss",
     "risk",
 )
@@ -169,6 +170,7 @@ class Release(Generic[IntoDataFrameT]):
     _judged: DisclosureRisk | None = field(default=None, repr=False)
     _units: Units | None = field(default=None, repr=False)
     _tags: Mapping[str, Any] = field(default_factory=dict, repr=False)  # which of Stata's .a to .z a row releases
+    _repeating: Mapping[Any, NDArray[np.int64]] = field(default_factory=dict, repr=False)  # identifiers that rows share
 
     def __post_init__(self) -> None:
         self.groups.setflags(write=False)
@@ -348,6 +350,7 @@ class Release(Generic[IntoDataFrameT]):
             "_units": None,
             "_judged": None,
             "_tags": {},
+            "_repeating": {},
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -87,6 +87,23 @@ def test_in_public_records_left_out_are_told_roughly(lacking, below, percent):
     assert (inside.records, inside.read, inside.percent) == (lacking, 400, 100 * lacking / 400)
 
 
+@pytest.mark.parametrize("missing", ["pattern", "drop"])
+def test_groups_of_few_households_are_counted_in_frames_too(missing):
+    ages = [None if i % 20 == 0 else float(i % 7) for i in range(80)]
+    table = pa.table(
+        {"household": [i // 4 for i in range(80)], "age": ages, "income": [i // 4 * 10.0 for i in range(80)]}
+    )
+    release = ma.protect(table.to_pandas(), 4, identifiers=["household"], missing=missing)
+    kept = [i for i in range(80) if missing == "pattern" or ages[i] is not None]
+    units = {}
+    for i, group in zip(kept, release.groups.tolist(), strict=True):
+        units.setdefault(group, set()).add(i // 4)
+    few = sum(len(own) < 4 for own in units.values())
+    assert judge(release).alone.few_units == {"household": few}
+    assert few > 0
+    assert pickle.loads(pickle.dumps(release))._units == {}
+
+
 # One definition is enough: a measure and a method of the test's own, shown with their own words.
 
 MEASURE = Definition(

@@ -90,6 +90,11 @@ def recipes(draw):
         keywords["max_block"] = None
     if keywords.get("quasi") is None:
         keywords.pop("rest", None)
+    if keywords.get("unit_release") != "pseudonym":
+        for name in ("household", "wave", "unit_order"):
+            keywords.pop(name, None)
+    if keywords.get("wave") is not None:
+        keywords.pop("unit_order", None)
     if draw(st.booleans()):
         keywords["select"] = draw(st.none() | VALID[NAMES])
     way = keywords.get("select")

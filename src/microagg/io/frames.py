@@ -48,6 +48,19 @@ def has_own_index(frame: Any) -> bool:
     return not (plain and index.name is None and np.array_equal(np.asarray(index), np.arange(len(index))))
 
 
+def shared_codes(frame: nw.DataFrame[Any], names: Sequence[Any]) -> dict[Any, NDArray[np.int64]]:
+    """Number the values of each column that several rows share; of lists and mixed types there are none."""
+    found = {}
+    for name in names:
+        try:
+            codes = category_codes(frame, [name])
+        except InvalidData:
+            continue
+        if int(codes.max()) + 1 < codes.size:
+            found[name] = codes
+    return found
+
+
 def missing_rows(frame: nw.DataFrame[Any], names: Sequence[Any]) -> dict[Any, NDArray[np.bool_]]:
     """Mark, for each column that has any, the rows where it is null or not a number."""
     found = {}

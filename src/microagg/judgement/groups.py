@@ -96,20 +96,16 @@ def standing_alone(release: "Release[Any]", run: Run) -> Alone:
 def _few_units(release: "Release[Any]", k: int) -> dict[str, int]:
     """Count, for each dropped identifier that several rows share, the groups with fewer than k different ones.
 
-    Such a column tells which rows belong to one person or household, and k counts rows. It is known of what was read
-    from a file, all of whose rows are released.
+    Such a column tells which rows belong to one person or household, and k counts rows.
     """
-    if release.source is None or release.n_dropped or release.groups.ndim == 2:
+    if release.groups.ndim == 2:
         return {}
-    frame = frames.open_frame(release.source.table)
     found: dict[str, int] = {}
-    for name in columns_of(release, Role.IDENTIFIER):
-        units = frames.category_codes(frame, [name])
+    for name, units in release._repeating.items():
         n_units = int(units.max()) + 1
-        if n_units < units.size:
-            pairs = np.unique(release.groups * n_units + units)
-            few = int(np.count_nonzero(np.bincount(pairs // n_units) < k))
-            found |= {shown(name): few} if few else {}
+        pairs = np.unique(release.groups * n_units + units)
+        few = int(np.count_nonzero(np.bincount(pairs // n_units) < k))
+        found |= {shown(name): few} if few else {}
     return found
 
 
