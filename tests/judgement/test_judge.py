@@ -101,7 +101,7 @@ def test_groups_of_few_households_are_counted_in_frames_too(missing):
     few = sum(len(own) < 4 for own in units.values())
     assert judge(release).alone.few_units == {"household": few}
     assert few > 0
-    assert pickle.loads(pickle.dumps(release))._units == {}
+    assert pickle.loads(pickle.dumps(release))._repeating == {}
 
 
 # One definition is enough: a measure and a method of the test's own, shown with their own words.
