@@ -31,12 +31,16 @@ from microagg.recipe import Recipe
 from microagg.rounding import Rounded
 from microagg.schema import Role
 from microagg.table import Table
+from microagg.weights import Weights
 
 if TYPE_CHECKING:
     from microagg.report.parts import ReportModel, SourceFacts, WrittenFacts
     from microagg.study.comparison import Comparison
 
-_NOT_STORED = ("source", "missing", "rounded", "recoded", "_original", "_written", "_judged", "_tags", "loss", "risk")
+_NOT_STORED = (
+    *("source", "missing", "rounded", "recoded", "weights", "_original", "_written", "_weights", "_judged", "_tags"),
+    *("loss", "risk"),
+)
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,32 @@ class MissingFacts(ReadOnly):
         )
 
 
+@dataclass(frozen=True)
+class WeightFacts(ReadOnly):
+    """What weights did to a release; not for publication.
+
+    Attributes
+    ----------
+    information : InformationLoss
+        With weights in all sums.
+    dominated : int
+        Groups in which one record had more than 0.8 of the weight, which was cut to that share.
+    moved : mapping
+        For each quantity, by how much of itself its weighted total moved by that; empty where nothing was cut.
+    factors : tuple of two floats or None
+        The least and the most by which calibration multiplied a released weight.
+    missed : float
+        How far a total that calibration is to keep is from what it was, at most, as a share of all records' weight: not
+        0 where no group releases some category.
+    """
+
+    information: InformationLoss
+    dominated: int = 0
+    moved: Mapping[Any, float] = field(default_factory=dict)
+    factors: tuple[float, float] | None = None
+    missed: float = 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class Release(Generic[IntoDataFrameT]):
     """A masked frame and what is known of it.
@@ -98,8 +128,9 @@ class Release(Generic[IntoDataFrameT]):
         How many records share their masked values and strata, and what those give away of the confidential
         columns. Computed when asked.
     k_achieved : int
-        The fewest records that share one combination of values in the masked columns and strata that are released;
-        if `recipe.per_column`, of a value in any one masked column and the strata.
+        The fewest records that share one combination of values in the masked columns and strata that are released, and
+        in weights that are released by group; if `recipe.per_column`, of a value in any one masked column and the
+        strata.
     recipe : Recipe
         Everything the run depended on.
     selection : Selection or None
@@ -121,6 +152,8 @@ class Release(Generic[IntoDataFrameT]):
     recoded : mapping
         For each column that was recoded, how many cells changed; not stored. Loss and risk are those of masking what
         was recoded.
+    weights : WeightFacts or None
+        Where a weight is named: the loss with weights, and what was done to them; not stored.
     source : Source or None
         What it was made from, if that was read by `read`; not stored.
 
@@ -149,9 +182,11 @@ class Release(Generic[IntoDataFrameT]):
     missing: MissingFacts = field(default_factory=MissingFacts, repr=False)
     rounded: Mapping[Any, Rounded] = field(default_factory=dict, repr=False)
     recoded: Mapping[Any, int] = field(default_factory=dict, repr=False)
+    weights: WeightFacts | None = field(default=None, repr=False)
     source: Source | None = field(default=None, repr=False)
     _original: Table | None = field(default=None, repr=False)
     _written: Table | None = field(default=None, repr=False)
+    _weights: Weights | None = field(default=None, repr=False)  # of the original
     _judged: DisclosureRisk | None = field(default=None, repr=False)
     _tags: Mapping[str, Any] = field(default_factory=dict, repr=False)  # which of Stata's .a to .z a row releases
 
@@ -219,9 +254,9 @@ class Release(Generic[IntoDataFrameT]):
     @property
     def promise(self) -> Promise:
         """What must hold of `data` wherever it is written: `k_achieved`, and the columns that it is counted on."""
-        roles = self.recipe.roles
-        per_column = self.recipe.masking.per_column
-        return Promise(self.k_achieved, roles.of(Role.QUASI.value), roles.strata, per_column=per_column)
+        recipe = self.recipe
+        counted = (*recipe.roles.of(Role.QUASI.value), *recipe.weights_by_group)
+        return Promise(self.k_achieved, counted, recipe.roles.strata, per_column=recipe.masking.per_column)
 
     @property
     def masked(self) -> Masked:
@@ -234,7 +269,7 @@ class Release(Generic[IntoDataFrameT]):
         )
         recoded = recipe.recode.recode
         return Masked(
-            names=(*recipe.roles.of(Role.QUASI.value), *recoded),
+            names=(*recipe.roles.of(Role.QUASI.value), *recipe.weights_by_group, *recoded),
             categories=[name for name in categories if name not in recoded],
             codes=recipe.missing_codes.codes,
             tags=self._tags,
@@ -244,7 +279,7 @@ class Release(Generic[IntoDataFrameT]):
     def anonymity(self) -> Anonymity:
         """How many records share their masked values and strata."""
         roles = self.recipe.roles
-        keys = [*roles.of(Role.QUASI.value), *roles.strata]
+        keys = [*roles.of(Role.QUASI.value), *roles.strata, *self.recipe.weights_by_group]
         return anonymity(self.data, keys, confidential=roles.confidential)
 
     def report(
@@ -318,8 +353,10 @@ class Release(Generic[IntoDataFrameT]):
             "missing": MissingFacts(),
             "rounded": {},
             "recoded": {},
+            "weights": None,
             "_original": None,
             "_written": None,
+            "_weights": None,
             "_judged": None,
             "_tags": {},
         }

@@ -13,8 +13,9 @@ from microagg.grouping import checked_groups
 from microagg.io.coding import CategoryCoder
 from microagg.kinds import Cells, Nominal
 from microagg.kinds.nominal import Offers, cells_of, counts_of_numbers, drawn_numbers, draws, numbers_of, offers_of
+from microagg.moments import Moved
 from microagg.partition.refine import refine
-from microagg.rounding import Moved, off_reserved, round_cells
+from microagg.rounding import off_reserved, round_cells
 from microagg.table import Table
 
 Labels = NDArray[np.int64]

@@ -9,9 +9,10 @@ from microagg._kernels.sums import exact_digits, round_digits
 from microagg.beyond._plan import Known, Plan
 from microagg.evaluate.loss import InformationLoss, as_counted, loss_of_sums
 from microagg.kinds._kind import with_changed
+from microagg.moments import Moved
 from microagg.prepare.patterns import Patterns
 from microagg.release import MissingFacts
-from microagg.rounding import Moved, Rounded
+from microagg.rounding import Rounded
 from microagg.table import Table
 
 

@@ -21,7 +21,7 @@ from microagg.io._kinds import kind_of
 from microagg.io.batches import Batches
 from microagg.partition import groups_each_column
 from microagg.progress import Progress
-from microagg.recipe import OF_PROTECT, PARTS, Blocks, Recipe, Roles, choices_of
+from microagg.recipe import OF_PROTECT, PARTS, Blocks, Recipe, choices_of
 from microagg.recipe._signature import recipe_of, takes
 from microagg.recipe.wishes import asked_of, settled_kinds
 from microagg.release import MissingFacts
@@ -261,7 +261,7 @@ def _planned(file: Batches, asked: Recipe) -> tuple[Plan, bool]:
     wishes = asked_of(recipe, names)
     file.read_as_numbers(names, recipe.kinds.kinds)
     settled = recipe.replace(
-        roles=Roles.of_schema(schema), blocks=Blocks("median", recipe.blocks.max_block or DEFAULT_BLOCK)
+        roles=recipe.roles.settled(schema), blocks=Blocks("median", recipe.blocks.max_block or DEFAULT_BLOCK)
     )
     return Plan(settled, schema, grouping, wishes), bool(index)
 

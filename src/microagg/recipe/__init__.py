@@ -22,6 +22,7 @@ from microagg.recipe._parts import (
     Roles,
     Select,
     Taxonomy,
+    Weights,
     method_names,
 )
 from microagg.recipe._recipe import OF_PROTECT, PARTS, K, Recipe, as_key, choices, options_of
@@ -49,6 +50,7 @@ __all__ = [
     "Roles",
     "Select",
     "Taxonomy",
+    "Weights",
     "as_key",
     "choices",
     "choices_of",

@@ -42,6 +42,7 @@ from microagg.recipe._parts import (
     Roles,
     Select,
     Taxonomy,
+    Weights,
 )
 
 K = Choice("k", WHOLE, "at least so many records share each combination of released values", "k", least=2)
@@ -55,6 +56,7 @@ PARTS: dict[str, tuple[str, type[Part]]] = {
     "taxonomy": ("taxonomy", Taxonomy),
     "method": ("method", Method),
     "masking": ("masking", Masking),
+    "weights": ("weights", Weights),
     "select": ("select", Select),
     "blocks": ("blocks", Blocks),
     "refine": ("refine", Refine),
@@ -74,6 +76,7 @@ OF_PROTECT = (
     "taxonomy",
     "method",
     "masking",
+    "weights",
     "select",
     "blocks",
     "refine",
@@ -188,6 +191,7 @@ class Recipe:
     taxonomy: Taxonomy = field(default_factory=Taxonomy)
     method: Method = field(default_factory=Method)
     masking: Masking = field(default_factory=Masking)
+    weights: Weights = field(default_factory=Weights)
     select: Select = field(default_factory=Select)
     blocks: Blocks = field(default_factory=Blocks)
     refine: Refine = field(default_factory=Refine)
@@ -322,6 +326,11 @@ class Recipe:
             return list(self.roles.quasi)
         others = {name for _, name in self.roles.named}
         return [name for name in names if name not in others]
+
+    @property
+    def weights_by_group(self) -> tuple[Any, ...]:
+        """The weights that are released as the means of groups: k holds for them too."""
+        return self.roles.of("weight") if self.weights.release == "group" else ()
 
     def check_columns(self, names: Sequence[str]) -> None:
         """Refuse a column that the file lacks, or that has two roles or none; `names` are the file's."""
