@@ -53,6 +53,7 @@ from microagg.weighting import (
     check_dominance,
     released_weights,
     weighing_of,
+    weight_facts,
 )
 
 
@@ -250,13 +251,8 @@ def _weight_facts(
     weights = weighed.first
     if weights is None:
         return None
-    return WeightFacts(
-        information=weighted_loss_of_release(original, written, weights, n_jobs),
-        dominated=found.dominated,
-        moved={name: moved.share for name, moved in found.moved.items()} if found.dominated else {},
-        factors=own.factors,
-        missed=own.missed,
-    )
+    lost = weighted_loss_of_release(original, written, weights, n_jobs)
+    return weight_facts(lost, found.dominated, found.moved, own.calibrated)
 
 
 def _recoded(frame: Any, recipe: Recipe) -> tuple[Any, Recipe, Mapping[Any, int]]:

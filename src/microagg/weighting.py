@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,11 +11,14 @@ from numpy.typing import NDArray
 from microagg._kernels.sums import rounded_group_means
 from microagg.checks import nearest, shown_name
 from microagg.errors import InvalidData, InvalidParameter, RoleError, setting
+from microagg.evaluate.loss import InformationLoss
 from microagg.io.weighing import checked_weights
-from microagg.kinds import Nominal
+from microagg.kinds import Facts, Nominal
 from microagg.kinds.nominal import counts_of_numbers, numbers_of
+from microagg.moments import Moved
 from microagg.recipe import Recipe
 from microagg.recipe import Weights as WeightChoices
+from microagg.release import WeightFacts
 from microagg.schema import Role
 from microagg.table import Coded, Table
 from microagg.weights import DOMINATED, Weights
@@ -173,33 +177,11 @@ def check_calibrated(weighing: Weighing, columns: Sequence[Coded]) -> None:
 class Margins(NamedTuple):
     """Weighted totals of categories: what they are in the file, and what they are in the release, in whole units.
 
-    The first place is that of all records, then come the categories of each column. What several parts of a file tell
-    can be added.
+    The first place is that of all records, then come the categories of each column.
     """
 
     wanted: Labels
     found: Labels  # (places, places): of records released with both
-
-    @classmethod
-    def of(cls, before: Sequence[Labels], after: Sequence[Labels], sizes: Sequence[int], units: Labels) -> "Margins":
-        """Count the numbers of some records' categories before and after masking; `sizes` are the numbers there are."""
-        starts = _starts(sizes)
-        wanted = np.zeros(starts[-1], dtype=np.int64)
-        wanted[0] = units.sum()
-        for start, own, size in zip(starts, before, sizes, strict=False):
-            wanted[start : start + size] = np.bincount(own, weights=units, minlength=size)
-        found = np.zeros((wanted.size, wanted.size), dtype=np.int64)
-        places = [np.zeros(units.size, dtype=np.int64)]
-        places += [own + start for start, own in zip(starts, after, strict=False)]
-        for one in places:
-            for other in places:
-                pairs = np.bincount(one * wanted.size + other, weights=units, minlength=found.size)
-                found += pairs.astype(np.int64).reshape(found.shape)
-        return cls(wanted, found)
-
-    def join(self, other: "Margins") -> "Margins":
-        """Give the totals of both parts."""
-        return Margins(self.wanted + other.wanted, self.found + other.found)
 
     @property
     def effects(self) -> Values:
@@ -208,10 +190,32 @@ class Margins(NamedTuple):
         found, wanted = self.found / total, self.wanted / total
         return np.asarray(np.linalg.pinv(found, rcond=_NOTHING, hermitian=True) @ (wanted - found[0]))
 
-    def missed(self, effects: Values) -> float:
-        """Tell how far a total is from what is wanted, at most, as a share of all: where a category is gone."""
+    @property
+    def missed(self) -> float:
+        """How far a total stays from what is wanted, at most, as a share of all: where a category is gone."""
         total = float(self.wanted[0])
-        return float(np.abs(self.found[0] / total + self.found / total @ effects - self.wanted / total).max())
+        return float(np.abs(self.found[0] / total + self.found / total @ self.effects - self.wanted / total).max())
+
+
+def wanted_totals(weighed: Sequence[Labels]) -> Labels:
+    """Give what all records weigh, and those of each category of some columns, by what the latter are."""
+    return np.concatenate([[weighed[0].sum()], *weighed])
+
+
+def found_totals(after: Sequence[Labels], sizes: Sequence[int], units: Labels) -> Labels:
+    """Give what records weigh that are released with two categories, for each pair; parts of a file can be added.
+
+    `after` are the numbers of the released categories, column by column, and `sizes` how many there are.
+    """
+    places = [np.zeros(units.size, dtype=np.int64)]
+    places += [own + start for start, own in zip(_starts(sizes), after, strict=False)]
+    n = 1 + sum(sizes)
+    found = np.zeros((n, n), dtype=np.int64)
+    for one in places:
+        for other in places:
+            pairs = np.bincount(one * n + other, weights=units, minlength=n * n)
+            found += pairs.astype(np.int64).reshape(n, n)
+    return found
 
 
 def _starts(sizes: Sequence[int]) -> list[int]:
@@ -226,15 +230,41 @@ def factors_of(effects: Values, after: Sequence[Labels], sizes: Sequence[int]) -
     return found
 
 
-def check_factors(lowest: float, highest: float, name: Any) -> None:
-    """Refuse calibration that changes weights too much."""
-    if lowest < LEAST or highest > MOST:
-        raise InvalidData(
-            f"calibration would multiply weights of {name!r} by {lowest:.3g} to {highest:.3g}; from 1/3 to 3 is "
-            f"allowed. Calibrate fewer columns, or those with fewer categories: {setting('calibrate')}.",
-            parameter="calibrate",
-            columns=(name,),
-        )
+class Calibrated(NamedTuple):
+    """What calibration did: by what it multiplied weights, from the least to the most, and what it missed."""
+
+    lowest: float
+    highest: float
+    missed: float
+
+    @classmethod
+    def of(cls, factors: Values, missed: float) -> "Calibrated":
+        """Tell what calibration does to some weights."""
+        return cls(float(factors.min()), float(factors.max()), missed)
+
+    def join(self, other: "Calibrated") -> "Calibrated":
+        """Give what was done to the weights of both."""
+        lowest, highest = min(self.lowest, other.lowest), max(self.highest, other.highest)
+        return Calibrated(lowest, highest, max(self.missed, other.missed))
+
+    def check(self, name: Any) -> None:
+        """Refuse to change weights too much."""
+        if self.lowest < LEAST or self.highest > MOST:
+            raise InvalidData(
+                f"calibration would multiply weights of {name!r} by {self.lowest:.3g} to {self.highest:.3g}; from 1/3 "
+                f"to 3 is allowed. Calibrate fewer columns, or those with fewer categories: {setting('calibrate')}.",
+                parameter="calibrate",
+                columns=(name,),
+            )
+
+
+def calibration_of(weighing: Weighing, parts: Sequence[Sequence[Calibrated]]) -> Calibrated:
+    """Tell what was done to all weights from what was done to each in each part of a file, or refuse it."""
+    whole: list[Calibrated] = [reduce(Calibrated.join, own) for own in zip(*parts, strict=True)]
+    for name, own in zip(weighing.names, whole, strict=True):
+        own.check(name)
+    found: Calibrated = reduce(Calibrated.join, whole)
+    return found
 
 
 class ReleasedWeights(NamedTuple):
@@ -244,15 +274,11 @@ class ReleasedWeights(NamedTuple):
     ----------
     values : mapping
         The released weights by column; empty where they are released as they are.
-    factors : tuple of two floats or None
-        The least and the most by which calibration multiplied a weight.
-    missed : float
-        How far a total that calibration is to keep is from what it was, at most, as a share of all records' weight.
+    calibrated : Calibrated or None
     """
 
     values: dict[Any, Values]
-    factors: tuple[float, float] | None = None
-    missed: float = 0.0
+    calibrated: Calibrated | None = None
 
 
 def released_weights(weighed: Weighed, labels: Labels, original: Table, released: Table) -> ReleasedWeights:
@@ -263,19 +289,34 @@ def released_weights(weighed: Weighed, labels: Labels, original: Table, released
     found = {name: weights_of_groups(weights[name], labels) for name in weighing.names}
     if not weighing.calibrate:
         return ReleasedWeights(found)
-    sizes, before, after = [], [], []
-    for was, now in zip(original.named(weighing.calibrate), released.named(weighing.calibrate), strict=True):
-        facts = was.kind.count(was.cells)
-        sizes.append(counts_of_numbers(facts).size)
-        before.append(numbers_of(was.cells, facts.counts.size))
-        after.append(numbers_of(now.cells, facts.counts.size))
-    lowest, highest, missed = np.inf, -np.inf, 0.0
+    columns = original.named(weighing.calibrate).columns
+    facts = [column.kind.count(column.cells) for column in columns]
+    sizes = [counts_of_numbers(one).size for one in facts]
+    after = released_numbers(released.named(weighing.calibrate).columns, facts)
+    done = []
     for name, values in found.items():
-        margins = Margins.of(before, after, sizes, Weights.of(weights[name]).whole)
-        effects = margins.effects
-        factors = factors_of(effects, after, sizes)
-        check_factors(float(factors.min()), float(factors.max()), name)
-        lowest, highest = min(lowest, float(factors.min())), max(highest, float(factors.max()))
-        missed = max(missed, margins.missed(effects))
+        units = Weights.of(weights[name]).whole
+        wanted = [column.kind.weighed(column.cells, units, one) for column, one in zip(columns, facts, strict=True)]
+        margins = Margins(wanted_totals(wanted), found_totals(after, sizes, units))
+        factors = factors_of(margins.effects, after, sizes)
+        done.append(Calibrated.of(factors, margins.missed))
         values *= factors
-    return ReleasedWeights(found, (lowest, highest), missed)
+    return ReleasedWeights(found, calibration_of(weighing, [done]))
+
+
+def released_numbers(columns: Sequence[Coded], facts: Sequence[Facts]) -> list[Labels]:
+    """Give the numbers of categories that are released; `facts` are those of the original."""
+    return [numbers_of(column.cells, one.counts.size) for column, one in zip(columns, facts, strict=True)]
+
+
+def weight_facts(
+    information: InformationLoss, dominated: int, moved: Mapping[Any, Moved], calibrated: Calibrated | None
+) -> WeightFacts:
+    """Give what weights did to a release."""
+    return WeightFacts(
+        information,
+        dominated,
+        {name: own.share for name, own in moved.items()} if dominated else {},
+        None if calibrated is None else (calibrated.lowest, calibrated.highest),
+        0.0 if calibrated is None else calibrated.missed,
+    )

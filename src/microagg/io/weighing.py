@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from microagg._kernels.sums import exact_digits, round_digits
@@ -77,6 +78,11 @@ def weight_values(series: nw.Series[Any], name: Any) -> NDArray[np.float64]:
     if not series.dtype.is_numeric():
         raise _refused(name, "is not numeric", "Name a column of numbers")
     return floats_of(series)
+
+
+def weights_in(column: pa.ChunkedArray, name: Any) -> NDArray[np.float64]:
+    """Give a column of weights of an Arrow table as numbers, NaN where one is missing."""
+    return weight_values(nw.from_native(column, series_only=True), name)
 
 
 def checked_weights(series: nw.Series[Any], name: Any) -> NDArray[np.float64]:

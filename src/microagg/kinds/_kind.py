@@ -266,8 +266,11 @@ class Kind(ABC):
         base = summed(self.base(facts), lambda terms: exact_sum(terms(before.known)))
         return with_changed(lost, base, self.changed(before, after), facts), base
 
-    def weighed(self, cells: Cells, units: Labels) -> Labels:  # noqa: ARG002
-        """Give what the cells of each level or category weigh, in whole units; nothing of quantities."""
+    def weighed(self, cells: Cells, units: Labels, facts: Facts) -> Labels:  # noqa: ARG002
+        """Give what the cells of each level or category weigh, in whole units; nothing of quantities.
+
+        `facts` are those of the whole column, of which the cells may be a part.
+        """
         return np.zeros(0, dtype=np.int64)
 
     @abstractmethod
@@ -291,7 +294,7 @@ class Kind(ABC):
         errors, changed = self.weighted_errors(before, after, facts, weights.values)
         lost = exact_sum(errors) if np.isfinite(errors).all() else np.inf
         known = weights.values[before.present]
-        steps = self.weighted_base(facts, self.weighed(before, weights.whole), weights.power)
+        steps = self.weighted_base(facts, self.weighed(before, weights.whole, facts), weights.power)
         base, total = summed(steps, lambda terms: exact_sum(terms(before.known) * known))
         return with_changed_weights(lost, base, exact_sum(changed), total), base
 

@@ -135,7 +135,7 @@ class Nominal(Kind):
             return cells_of(drawn_numbers(numbers, labels, draws(rule, n_groups), members), n_codes)
         owed = counts_of_numbers(facts)
         if members is not None:
-            owed = self.weighed(cells, members.weights.whole)
+            owed = self.weighed(cells, members.weights.whole, facts)
         offers = offers_of(numbers, labels, n_groups, rule, self.kin_of_numbers(n_codes, owed.size), members)
         return cells_of(offers.settle(owed), n_codes)
 
@@ -152,11 +152,10 @@ class Nominal(Kind):
         yield from ()  # the counts say it
         return float(facts.n_records - counts_of_numbers(facts).max())
 
-    def weighed(self, cells: Cells, units: Labels) -> Labels:
+    def weighed(self, cells: Cells, units: Labels, facts: Facts) -> Labels:
         """Give what the cells of each category weigh, then those missing in each way."""
-        facts = self.count(cells)
-        n_codes = facts.counts.size
-        return weights_of_numbers(numbers_of(cells, n_codes), counts_of_numbers(facts).size, units)
+        numbers, n_numbers = numbers_of(cells, facts.counts.size), counts_of_numbers(facts).size
+        return np.bincount(numbers, weights=units, minlength=n_numbers).astype(np.int64)
 
     def weighted_base(self, facts: Facts, weighed: Labels, power: int) -> Sums[tuple[float, float]]:  # noqa: ARG002
         """Give the weight of mismatches with the category that weighs most, and that of all."""
@@ -168,11 +167,6 @@ class Nominal(Kind):
 def draws(rule: Rule, n_groups: int) -> Values:
     """Draw a number between 0 and 1 for each group, in order of their numbers."""
     return np.random.default_rng(rule.seed).random(n_groups)
-
-
-def weights_of_numbers(numbers: Labels, n_numbers: int, units: Labels) -> Labels:
-    """Give what the cells of each number weigh, in whole units."""
-    return np.bincount(numbers, weights=units, minlength=n_numbers).astype(np.int64)
 
 
 def drawn_numbers(numbers: Labels, labels: Labels, drawn: Values, members: Members | None = None) -> Labels:

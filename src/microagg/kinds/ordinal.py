@@ -59,7 +59,7 @@ class Ordinal(Kind):
         yield from ()  # the counts say it
         return float(_about_median(facts.counts))
 
-    def weighed(self, cells: Cells, units: Labels) -> Labels:
+    def weighed(self, cells: Cells, units: Labels, facts: Facts) -> Labels:  # noqa: ARG002
         """Give what the cells of each level weigh."""
         levels = cells.known.astype(np.int64)
         return np.bincount(levels, weights=units[cells.present], minlength=self.n_levels).astype(np.int64)
