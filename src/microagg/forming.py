@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.aggregate import represent
+from microagg.aggregate import Represented, represent
 from microagg.errors import InvalidData, InvalidParameter, setting
 from microagg.grouping import (
     Grouping,
@@ -27,38 +27,43 @@ from microagg.recipe import Blocks, Recipe, Select
 from microagg.schema import Role, Schema
 from microagg.table import Table
 from microagg.units import Units
+from microagg.weighting import Weighed
 from microagg.whole_units import form_whole_groups, household_columns, lay_out, rank_within, represent_whole
 
 Labels = NDArray[np.int64]
 
 
 class File(NamedTuple):
-    """What is grouped: the frame that is released in part, the columns to mask, strata and units."""
+    """What is grouped: the frame that is released in part, the columns to mask, strata, units and weights."""
 
     frame: Any
     table: Table
     strata: Labels
     units: Units | None
+    weighed: Weighed
 
     def take(self, rows: Labels) -> "File":
         """Give some of the records, in their order."""
         kept = np.zeros(self.strata.size, dtype=bool)
         kept[rows] = True
         units = None if self.units is None else self.units.take(rows)
-        return File(frames.keep_rows(self.frame, kept), self.table.take(rows), self.strata[rows], units)
+        frame = frames.keep_rows(self.frame, kept)
+        return File(frame, self.table.take(rows), self.strata[rows], units, self.weighed.take(rows))
 
 
 class Formed(NamedTuple):
     """Groups and what they release.
 
     `file` has the records that are released. `labels` tell which group's value a cell gets: of shape (n,), or
-    (n, columns). `whole_units` are the units of rows, where these are released alike as a whole.
+    (n, columns); `places` which records are released alike. `whole_units` are the units of rows, where these are
+    released alike as a whole.
     """
 
     file: File
     groups: Labels
-    of_groups: Table
+    found: Represented
     labels: Labels
+    places: Labels
     method: Grouping
     blocks: Blocks
     patterns: Patterns
@@ -76,6 +81,7 @@ def formed_of(
     method: Grouping,
     select: Select,
     rule: Rule,
+    weighed: Weighed,
     n_jobs: int,
     progress: Progress | None,
 ) -> Formed:
@@ -83,7 +89,7 @@ def formed_of(
     strata = frames.category_codes(frame, schema.names(Role.STRATUM))
     named = schema.names(Role.UNIT)
     units = Units(frames.category_codes(frame, named), recipe.units.share == "limited") if named else None
-    file = File(frame, table, strata, units)
+    file = File(frame, table, strata, units, weighed)
     if recipe.units.release == "pseudonym":
         return _of_whole_units(file, schema, recipe, method, rule, n_jobs, progress)
     return _of_rows(file, schema, recipe, method, select, rule, n_jobs, progress)
@@ -100,7 +106,7 @@ def _of_rows(
     progress: Progress | None,
 ) -> Formed:
     """Group rows."""
-    frame, table, strata, units = file
+    frame, table, strata, units, weighed = file
     k, masking, names = recipe.k, recipe.masking, table.names
     check_strata(strata, k, schema.names(Role.STRATUM), units)
     selection = select_forming(select, frame, names, table) if select.said else None
@@ -118,9 +124,9 @@ def _of_rows(
     moves = 0
     if recipe.refine.effort is not None:
         groups, moves = refine_groups(points, patterns.pieces, groups, k, recipe.refine, n_jobs, progress, units)
-    of_groups, _ = represent(table, groups, rule, n_jobs)
+    found = represent(table, groups, rule, n_jobs, weighed.representing)
     n_blocks = len(pieces) if blocks.by != "none" else 0
-    return Formed(file, groups, of_groups, groups, method, blocks, patterns, n_blocks, moves, selection)
+    return Formed(file, groups, found, groups, groups, method, blocks, patterns, n_blocks, moves, selection)
 
 
 def check_whole_units(recipe: Recipe, schema: Schema, method: str) -> None:
@@ -170,13 +176,14 @@ def _of_whole_units(
     )
     file = file.take(layout.rows)
     formed = form_whole_groups(file.table, layout, shared, method, recipe, n_jobs, progress)
-    of_groups, labels = represent_whole(file.table, layout, formed, shared, rule, n_jobs)
+    found, labels = represent_whole(file.table, layout, formed, shared, rule, file.weighed.representing, n_jobs)
     patterns = Patterns(formed.groups, formed.n_patterns, formed.n_moved)
     return Formed(
         file,
         formed.groups,
-        of_groups,
+        found,
         labels,
+        formed.places,
         formed.method,
         formed.blocks,
         patterns,

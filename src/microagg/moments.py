@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Generator
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.sums import exact_sum
+from microagg._kernels.sums import exact_sum, round_digits
 
 _SAFE = 450  # beyond 2**±450 the square of a value, or of its last digit, leaves the range of float64
 
@@ -52,8 +52,8 @@ def moments_by_sums(n: int, lowest: float, highest: float) -> Sums[tuple[int, fl
     return power, mean, float(np.sqrt(squares / n))
 
 
-def squares_by_sums(n: int, power: int, mean: float, deviation: float) -> Sums[float]:
-    """Give the sum of squares of n standard scores about their mean."""
+def squares_by_sums(n: float, power: int, mean: float, deviation: float) -> Sums[float]:
+    """Give the sum of squares of n standard scores, or of scores that weigh n, about their mean."""
     scores = partial(standardise, power=power, mean=mean, deviation=deviation)
     total = yield scores
     return (yield partial(_squares_about, scores=scores, middle=total / n))
@@ -102,3 +102,20 @@ def standard_scores_of_both(
         own = moments(column)
         before[j], after[j] = standardise(column, *own), standardise(released[j], *own)
     return before, after
+
+
+class Moved(NamedTuple):
+    """The total of a column, and what was added to it by rounding, say, as exact sums that can be joined."""
+
+    total: NDArray[np.int64]
+    change: NDArray[np.int64]
+
+    def join(self, other: "Moved") -> "Moved":
+        """Give the sums of both."""
+        return Moved(self.total + other.total, self.change + other.change)
+
+    @property
+    def share(self) -> float:
+        """How far the total moved, as a share of itself."""
+        total = round_digits(self.total)
+        return round_digits(self.change) / total if total else 0.0

@@ -9,30 +9,41 @@ import pyarrow as pa
 from narwhals.typing import IntoDataFrameT
 
 from microagg import __version__
+from microagg.aggregate import Represented
 from microagg.checks import check_enough_records, check_jobs, refuse_missing
 from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, setting
 from microagg.evaluate.anonymity import fewest_sharing, fewest_whole_units
-from microagg.evaluate.loss import loss_of_release
+from microagg.evaluate.loss import loss_of_release, weighted_loss_of_release
 from microagg.forming import check_whole_units, formed_of
-from microagg.grouping import check_kinds, resolve_method, settle_selection
+from microagg.grouping import Labels, check_kinds, resolve_method, settle_selection
 from microagg.io import frames
 from microagg.io.coding import Coder, open_table, written_table
 from microagg.io.labels import Labels as FileLabels
 from microagg.io.sources import Source
 from microagg.io.tags import with_tags_again, with_tags_as_numbers
+from microagg.io.weighing import weights_like
 from microagg.kinds import Rule
 from microagg.partition import METHODS, groups_each_column
 from microagg.prepare.recoding import Recoding
 from microagg.prepare.selection import Selection
 from microagg.progress import Progress
-from microagg.recipe import OF_PROTECT, Kinds, Missing, Recipe, Roles, Select
+from microagg.recipe import OF_PROTECT, Kinds, Missing, Recipe, Select
 from microagg.recipe._signature import recipe_of, takes
 from microagg.recipe.wishes import asked_of, settled_kinds, with_declared_codes
-from microagg.release import MissingFacts, Release
+from microagg.release import MissingFacts, Release, WeightFacts
 from microagg.rounding import Rounded, round_means
 from microagg.schema import Role, Schema
 from microagg.table import Table
 from microagg.units import Units
+from microagg.weighting import (
+    ReleasedWeights,
+    Weighed,
+    check_calibrated,
+    check_dominance,
+    released_weights,
+    weighing_of,
+    weight_facts,
+)
 from microagg.whole_units import order_of_units
 
 
@@ -108,19 +119,32 @@ def _protected_source(source: Source, asked: Recipe, n_jobs: int, progress: Prog
     typed, tags = with_tags_as_numbers(typed, source.labels, whole)
     coded = {**codes, **{name: (*codes.get(name, ()), *numbers) for name, numbers in tags.items()}}
     inner = replace(asked, missing_codes=Missing(coded))
-    release = _protected(typed, inner, n_jobs, progress, source.labels)
+    release = _protected(typed, inner, n_jobs, progress, source.labels, _weights_of(source, asked))
     data, released = with_tags_again(release.data, tags)
     found = {} if source.dialect is None else source.dialect.options()
     recipe = replace(release.recipe, missing_codes=asked.missing_codes).replace(**found)
     return replace(release, data=data, recipe=recipe, source=source, _tags=released)
 
 
+def _weights_of(source: Source, asked: Recipe) -> pa.Table:
+    """Give the columns of weights of a file as numbers; what is released as it is stays the text that it is."""
+    names, weighing = list(asked.roles.of(Role.WEIGHT.value)), weighing_of(asked)
+    known = [name for name in names if name in source.table.column_names]
+    typed = source.typed_for({name: "number" for name in weighing.used if name in known}, known)
+    return typed.select(known)
+
+
 def _protected(
-    frame: Any, asked: Recipe, n_jobs: int, progress: Progress | None, labels: FileLabels | None = None
+    frame: Any,
+    asked: Recipe,
+    n_jobs: int,
+    progress: Progress | None,
+    labels: FileLabels | None = None,
+    numbers: Any = None,
 ) -> Release[Any]:
-    """Mask a frame by a recipe; `labels` are what the file says of its values."""
+    """Mask a frame by a recipe; `labels` are what the file says of its values, `numbers` its weights, if not there."""
     recipe, k = asked.spelt_out(), asked.k
-    masking = recipe.masking
+    masking, weighing = recipe.masking, weighing_of(recipe)
     opened = frames.open_frame(frame)
     schema = Schema.assign(opened.columns, **recipe.roles.lists)
     recipe.check_named(opened.columns)
@@ -133,27 +157,39 @@ def _protected(
     wishes = asked_of(recipe, names, labels)
     original, coders = open_table(opened, wishes)
     check_kinds(original, method, recipe)
-    complete, original = _without_missing(opened, schema, original, coders, masking.missing)
+    check_calibrated(weighing, original.columns)
+    numbers = opened if numbers is None or not weighing.names else frames.open_frame(numbers)
+    weighed = Weighed.of(numbers, weighing)
+    complete, original, kept = _without_missing(opened, schema, original, coders, masking.missing)
+    weighed = weighed.take(kept)
     check_enough_records(original.n_records, k)
 
     rule = Rule(k, masking.aggregate, masking.nominal, masking.spike_totals, masking.nominal_seed)
-    formed = formed_of(complete, original, schema, recipe, method, select, rule, n_jobs, progress)
-    (complete, original, strata, units), groups, blocks = formed.file, formed.groups, formed.blocks
-    released, rounded = round_means(original, formed.of_groups, formed.labels, masking.rounding)
-    data = _released_frame(complete, schema.released, released, coders, rounded)
+    formed = formed_of(complete, original, schema, recipe, method, select, rule, weighed, n_jobs, progress)
+    (complete, original, strata, units, weighed), groups, blocks = formed.file, formed.groups, formed.blocks
+    check_dominance(formed.found.dominated, int(groups.max()) + 1, weighing)
+    weights = weighed.representing
+    released, rounded = round_means(
+        original, formed.found.groups, formed.labels, masking.rounding, None if weights is None else weights.values
+    )
+    own = released_weights(weighed, formed.places, original, released)
+    replaced = {name: weights_like(numbers.get_column(name), values) for name, values in own.values.items()}
+    data = _released_frame(complete, schema.released, released, coders, rounded, replaced)
     numbered = formed.whole_units
     if numbered is not None:  # in an order, and by numbers, that follow from what is released
-        rows, numbers = order_of_units(numbered, frames.row_ranks(frames.open_frame(data)))
-        complete = frames.with_numbers(frames.in_order(complete, rows), schema.names(Role.UNIT)[0], numbers + 1)
+        rows, of_units = order_of_units(numbered, frames.row_ranks(frames.open_frame(data)))
+        complete = frames.with_numbers(frames.in_order(complete, rows), schema.names(Role.UNIT)[0], of_units + 1)
         original, released, groups, strata = original.take(rows), released.take(rows), groups[rows], strata[rows]
-        units = Units(numbers)
-        data = _released_frame(complete, schema.released_with_units, released, coders, rounded)
+        units, weighed = Units(of_units), weighed.take(rows)
+        replaced = {name: weights_like(numbers.get_column(name), own.values[name][rows]) for name in own.values}
+        data = _released_frame(complete, schema.released_with_units, released, coders, rounded, replaced)
     data = frames.laid_out_like(frame, data)
     written = written_table(frames.open_frame(data), list(coders.values()))
+    counted = _with_weights(written, frames.open_frame(data), recipe.weights_by_group)
     if numbered is None:
-        k_achieved = fewest_sharing(written, strata, units=units, per_column=groups.ndim == 2, n_jobs=n_jobs)
+        k_achieved = fewest_sharing(counted, strata, units=units, per_column=groups.ndim == 2, n_jobs=n_jobs)
     else:
-        k_achieved = fewest_whole_units(written, strata, numbers)
+        k_achieved = fewest_whole_units(counted, strata, of_units)
     if k_achieved < k:
         whose = "record" if units is None else "unit"
         raise PromiseBroken(
@@ -166,9 +202,10 @@ def _protected(
         k_achieved=k_achieved,
         recipe=replace(
             recipe,
-            roles=Roles.of_schema(schema),
+            roles=recipe.roles.settled(schema),
             kinds=settled_kinds(recipe, coders),
             method=formed.method.settled,
+            weights=weighing.settled,
             select=_settled(select, formed.selection, names),
             blocks=blocks.settled,
         ),
@@ -181,11 +218,29 @@ def _protected(
         missing=MissingFacts.between(original, written, formed.patterns),
         rounded=rounded,
         recoded=recoded,
+        weights=_weight_facts(weighed, own, formed.found, original, written, n_jobs),
         _original=original,
         _written=written,
         _units=units,
         _repeating=frames.shared_codes(complete, schema.names(Role.IDENTIFIER)),
+        _weights=weighed.first,
     )
+
+
+def _with_weights(written: Table, data: Any, names: tuple[Any, ...]) -> Table:
+    """Give what is released with the weights that are released by group: k holds for both together."""
+    return Table((*written, *Table.of_numbers(names, frames.to_columns(data, names)))) if names else written
+
+
+def _weight_facts(
+    weighed: Weighed, own: ReleasedWeights, found: Represented, original: Table, written: Table, n_jobs: int
+) -> WeightFacts | None:
+    """Give what weights did to a release; None where no weights are known."""
+    weights = weighed.first
+    if weights is None:
+        return None
+    lost = weighted_loss_of_release(original, written, weights, n_jobs)
+    return weight_facts(lost, found.dominated, found.moved, own.calibrated)
 
 
 def _recoded(frame: Any, recipe: Recipe) -> tuple[Any, Recipe, Mapping[Any, int]]:
@@ -207,10 +262,15 @@ def _settled(select: Select, selection: Selection | None, names: list[Any]) -> S
 
 
 def _released_frame(
-    frame: Any, names: list[Any], released: Table, coders: Mapping[Any, Coder], rounded: Mapping[Any, Rounded]
+    frame: Any,
+    names: list[Any],
+    released: Table,
+    coders: Mapping[Any, Coder],
+    rounded: Mapping[Any, Rounded],
+    weights: Mapping[Any, Any],
 ) -> Any:
-    """Give the frame with what each group releases in the place of its members' values."""
-    replaced = {}
+    """Give the frame with what each group releases in the place of its members' values, and of their weights."""
+    replaced = dict(weights)
     for column in released:
         power = rounded[column.name].power if column.name in rounded else None
         like = frame.get_column(column.name)
@@ -245,16 +305,20 @@ def _check_possible(method: str, options: Any, select: Any, per_column: bool, re
 
 def _without_missing(
     frame: Any, schema: Schema, table: Table, coders: Mapping[Any, Coder], missing: str
-) -> tuple[Any, Table]:
-    """Refuse or leave out records that lack a value, where that is asked for; units must be complete anyway."""
+) -> tuple[Any, Table, Labels]:
+    """Refuse or leave out records that lack a value, where that is asked for; units must be complete anyway.
+
+    Give the frame, the table, and the rows that are left.
+    """
+    every = np.arange(table.n_records)
     frames.check_complete(frame, schema.names(Role.UNIT), remedy=frames.WHOSE)
     if missing in ("pattern", "state"):
-        return frame, table
+        return frame, table, every
     names = [*table.names, *schema.names(Role.STRATUM)]
     lacking = {column.name: ~column.cells.present for column in table if column.cells.states is not None}
     lacking |= frames.missing_rows(frame, schema.names(Role.STRATUM))
     if not lacking:
-        return frame, table
+        return frame, table, every
     if missing == "error":
         refuse_missing({name: int(np.count_nonzero(lacking[name])) for name in names if name in lacking})
     complete = ~np.logical_or.reduce(list(lacking.values()))
@@ -264,4 +328,4 @@ def _without_missing(
             parameter="missing",
         )
     kept = frames.keep_rows(frame, complete)
-    return kept, written_table(kept, list(coders.values()))
+    return kept, written_table(kept, list(coders.values())), every[complete]

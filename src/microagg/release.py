@@ -32,24 +32,15 @@ from microagg.rounding import Rounded
 from microagg.schema import Role
 from microagg.table import Table
 from microagg.units import Units
+from microagg.weights import Weights
 
 if TYPE_CHECKING:
     from microagg.report.parts import ReportModel, SourceFacts, WrittenFacts
     from microagg.study.comparison import Comparison
 
 _NOT_STORED = (
-    "source",
-    "missing",
-    "rounded",
-    "recoded",
-    "_original",
-    "_written",
-    "_units",
-    "_judged",
-    "_tags",
-    "_repeating",
-    "loss",
-    "risk",
+    *("source", "missing", "rounded", "recoded", "weights", "_original", "_written", "_weights", "_units", "_judged"),
+    *("_tags", "_repeating", "loss", "risk"),
 )
 
 
@@ -88,6 +79,32 @@ class MissingFacts(ReadOnly):
         )
 
 
+@dataclass(frozen=True)
+class WeightFacts(ReadOnly):
+    """What weights did to a release; not for publication.
+
+    Attributes
+    ----------
+    information : InformationLoss
+        With weights in all sums.
+    dominated : int
+        Groups in which one record had more than 0.8 of the weight, which was cut to that share.
+    moved : mapping
+        For each quantity, by how much of itself its weighted total moved by that; empty where nothing was cut.
+    factors : tuple of two floats or None
+        The least and the most by which calibration multiplied a released weight.
+    missed : float
+        How far a total that calibration is to keep is from what it was, at most, as a share of all records' weight: not
+        0 where no group releases some category.
+    """
+
+    information: InformationLoss
+    dominated: int = 0
+    moved: Mapping[Any, float] = field(default_factory=dict)
+    factors: tuple[float, float] | None = None
+    missed: float = 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class Release(Generic[IntoDataFrameT]):
     """A masked frame and what is known of it.
@@ -114,7 +131,8 @@ class Release(Generic[IntoDataFrameT]):
         columns. Computed when asked.
     k_achieved : int
         The fewest records, or units where a unit is named, that share one combination of values in the masked columns
-        and strata that are released; if `recipe.per_column`, of a value in any one masked column and the strata.
+        and strata that are released, and in weights that are released by group; if `recipe.per_column`, of a value in
+        any one masked column and the strata.
     recipe : Recipe
         Everything the run depended on.
     selection : Selection or None
@@ -136,6 +154,8 @@ class Release(Generic[IntoDataFrameT]):
     recoded : mapping
         For each column that was recoded, how many cells changed; not stored. Loss and risk are those of masking what
         was recoded.
+    weights : WeightFacts or None
+        Where a weight is named: the loss with weights, and what was done to them; not stored.
     source : Source or None
         What it was made from, if that was read by `read`; not stored.
 
@@ -164,9 +184,11 @@ class Release(Generic[IntoDataFrameT]):
     missing: MissingFacts = field(default_factory=MissingFacts, repr=False)
     rounded: Mapping[Any, Rounded] = field(default_factory=dict, repr=False)
     recoded: Mapping[Any, int] = field(default_factory=dict, repr=False)
+    weights: WeightFacts | None = field(default=None, repr=False)
     source: Source | None = field(default=None, repr=False)
     _original: Table | None = field(default=None, repr=False)
     _written: Table | None = field(default=None, repr=False)
+    _weights: Weights | None = field(default=None, repr=False)  # of the original
     _judged: DisclosureRisk | None = field(default=None, repr=False)
     _units: Units | None = field(default=None, repr=False)
     _tags: Mapping[str, Any] = field(default_factory=dict, repr=False)  # which of Stata's .a to .z a row releases
@@ -237,11 +259,10 @@ class Release(Generic[IntoDataFrameT]):
     @property
     def promise(self) -> Promise:
         """What must hold of `data` wherever it is written: `k_achieved`, and the columns that it is counted on."""
-        roles = self.recipe.roles
-        counted = Promise(
-            self.k_achieved, roles.of(Role.QUASI.value), roles.strata, per_column=self.recipe.masking.per_column
-        )
-        if self.recipe.units.release == "pseudonym":
+        recipe, roles = self.recipe, self.recipe.roles
+        names = (*roles.of(Role.QUASI.value), *recipe.weights_by_group)
+        counted = Promise(self.k_achieved, names, roles.strata, per_column=recipe.masking.per_column)
+        if recipe.units.release == "pseudonym":
             return replace(counted, pseudonym=roles.unit)
         return counted if self._units is None else counted.of_units(*self._units)
 
@@ -261,7 +282,7 @@ class Release(Generic[IntoDataFrameT]):
         )
         recoded = recipe.recode.recode
         return Masked(
-            names=(*recipe.roles.of(Role.QUASI.value), *recoded),
+            names=(*recipe.roles.of(Role.QUASI.value), *recipe.weights_by_group, *recoded),
             categories=[name for name in categories if name not in recoded],
             codes=recipe.missing_codes.codes,
             tags=self._tags,
@@ -271,7 +292,7 @@ class Release(Generic[IntoDataFrameT]):
     def anonymity(self) -> Anonymity:
         """How many records share their masked values and strata."""
         roles = self.recipe.roles
-        keys = [*roles.of(Role.QUASI.value), *roles.strata]
+        keys = [*roles.of(Role.QUASI.value), *roles.strata, *self.recipe.weights_by_group]
         return judged_anonymity(frames.open_frame(self.data), keys, list(roles.confidential), self._units)
 
     def report(
@@ -345,9 +366,11 @@ class Release(Generic[IntoDataFrameT]):
             "missing": MissingFacts(),
             "rounded": {},
             "recoded": {},
+            "weights": None,
             "_original": None,
             "_written": None,
             "_units": None,
+            "_weights": None,
             "_judged": None,
             "_tags": {},
             "_repeating": {},

@@ -3,14 +3,14 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.sums import exact_digits, round_digits
+from microagg._kernels.sums import exact_digits
 from microagg.kinds import Cells, Semi
-from microagg.moments import moments
+from microagg.moments import Moved, moments
 from microagg.table import Coded, Table
 
 _MOST_DECIMALS = 12
@@ -126,7 +126,11 @@ def power_asked(name: Any, rounding: str | Mapping[Any, float]) -> int | None:
 
 
 def round_means(
-    original: Table, of_groups: Table, labels: NDArray[np.int64], rounding: str | Mapping[Any, float]
+    original: Table,
+    of_groups: Table,
+    labels: NDArray[np.int64],
+    rounding: str | Mapping[Any, float],
+    weights: NDArray[np.float64] | None = None,
 ) -> tuple[Table, dict[Any, Rounded]]:
     """Round what groups release of quantities; give what each record gets, and how each column was rounded.
 
@@ -139,6 +143,8 @@ def round_means(
     rounding : str or mapping
         "none"; "auto": to the largest power of ten that divides every value, else to six significant digits of the
         standard deviation; a mapping has powers of ten for some columns, and "auto" is for the others.
+    weights : array of shape (n,), optional
+        By which totals are taken, to tell how far rounding moved them.
     """
     columns, found = [], {}
     for j, (before, column) in enumerate(zip(original, of_groups, strict=True)):
@@ -147,7 +153,7 @@ def round_means(
         if is_rounded(column, rounding):
             asked = power_asked(column.name, rounding)
             power = common_power_of_ten(before.cells.known) if asked is None else asked
-            cells, moved = round_cells(column, power, np.bincount(own))
+            cells, moved = round_cells(column, power, np.bincount(own, weights))
             found[column.name] = Rounded(power, moved.share)
         elif column.reserved:
             cells = off_reserved(column, cells)
@@ -155,25 +161,8 @@ def round_means(
     return Table(tuple(columns)), found
 
 
-class Moved(NamedTuple):
-    """The total of a column before rounding, and what rounding added to it, as exact sums that can be joined."""
-
-    total: NDArray[np.int64]
-    change: NDArray[np.int64]
-
-    def join(self, other: "Moved") -> "Moved":
-        """Give the sums of both."""
-        return Moved(self.total + other.total, self.change + other.change)
-
-    @property
-    def share(self) -> float:
-        """How far the total moved, as a share of itself."""
-        total = round_digits(self.total)
-        return round_digits(self.change) / total if total else 0.0
-
-
-def round_cells(column: Coded, power: int, sizes: NDArray[np.int64]) -> tuple[Cells, Moved]:
-    """Round what groups of these sizes release to multiples of 10**power; tell how that moved their total."""
+def round_cells(column: Coded, power: int, sizes: NDArray[Any]) -> tuple[Cells, Moved]:
+    """Round what groups of these sizes, or weights, release to multiples of 10**power; tell how that moved totals."""
     cells = column.cells
     values = off_reserved(column, Cells(to_power_of_ten(cells.values, power), cells.states), power).values
     present = cells.present

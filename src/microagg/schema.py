@@ -21,7 +21,7 @@ class Role(Enum):
     CONFIDENTIAL = "confidential"
     """Sensitive and not known to an intruder: released as it is."""
     WEIGHT = "weight"
-    """A sampling weight: released as it is, never grouped on."""
+    """A sampling weight: it weights what groups release, and is never grouped on."""
     STRATUM = "strata"
     """Microaggregation stays within its values: released as it is."""
     UNIT = "unit"

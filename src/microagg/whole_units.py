@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from microagg._kernels.groups import number_groups
 from microagg._kernels.records import Records
-from microagg.aggregate import represent
+from microagg.aggregate import Represented, represent
 from microagg.equivalence import codes_of, first_of_each, split_classes
 from microagg.errors import InvalidData, InvalidParameter, TooFewRecords, setting
 from microagg.grouping import Grouping, cut_into_pieces, form_groups, refine_groups, settle_blocks
@@ -23,6 +23,7 @@ from microagg.prepare.patterns import find_patterns
 from microagg.progress import Progress
 from microagg.recipe import Blocks, Recipe
 from microagg.table import Table
+from microagg.weights import Weights
 
 Labels = NDArray[np.int64]
 
@@ -247,23 +248,39 @@ def _told(progress: Progress | None, done: int, total: int) -> Progress | None:
 
 
 def represent_whole(
-    table: Table, layout: Layout, formed: Formed, shared: Sequence[Any], rule: Rule, n_jobs: int
-) -> tuple[Table, Labels]:
+    table: Table,
+    layout: Layout,
+    formed: Formed,
+    shared: Sequence[Any],
+    rule: Rule,
+    weights: Weights | None,
+    n_jobs: int,
+) -> tuple[Represented, Labels]:
     """Give what groups release of each column, and the labels by which rows get it, (n, columns).
 
     What the rows of a unit share is one value a group, of its units and not of their rows; the rest is one value for
-    each slot of a group.
+    each slot of a group. A unit weighs what its rows do.
     """
     first = first_of_each(layout.units)
-    found: dict[Any, Any] = {}
-    if shared:
-        once = represent(table.named(shared).take(first), formed.groups[first], rule, n_jobs)[0]
-        found |= {column.name: column for column in once}
     own = [name for name in table.names if name not in shared]
+    found = []
+    if shared:
+        of_units = None
+        if weights is not None:
+            sums = np.bincount(layout.units, weights=weights.values).astype(np.float64)
+            of_units = weights._replace(values=sums)
+        found.append(represent(table.named(shared).take(first), formed.groups[first], rule, n_jobs, of_units))
     if own:
-        found |= {column.name: column for column in represent(table.named(own), formed.places, rule, n_jobs)[0]}
-    labels = [formed.groups if name in shared else formed.places for name in table.names]
-    return Table(tuple(found[name] for name in table.names)), np.stack(labels, axis=1)
+        found.append(represent(table.named(own), formed.places, rule, n_jobs, weights))
+    groups = {column.name: column for part in found for column in part.groups}
+    labels = {name: formed.groups if name in shared else formed.places for name in table.names}
+    whole = Represented(
+        Table(tuple(groups[name] for name in table.names)),
+        Table(tuple(groups[name].with_cells(groups[name].cells.take(labels[name])) for name in table.names)),
+        max(part.dominated for part in found),
+        {name: moved for part in found for name, moved in part.moved.items()},
+    )
+    return whole, np.stack([labels[name] for name in table.names], axis=1)
 
 
 def order_of_units(units: Labels, ranks: Labels) -> tuple[Labels, Labels]:

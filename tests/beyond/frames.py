@@ -63,6 +63,19 @@ def mixed(n, seed, *, missing=0.1, plain=False):
     return pa.table(columns)
 
 
+WAYS = {
+    "as it is": {"weight": "w", "drop": ["v"], "weight_cap": True},
+    "by group": {"weight": ["v", "w"], "weight_release": "group", "weight_cap": True},
+    "not weighted": {"weight": ["w", "v"], "weight_release": "group", "weighted": False},
+    "calibrated": {
+        "weight": ["w", "v"],
+        "weight_release": "group",
+        "weight_cap": True,
+        "calibrate": ["sex", "town"],
+    },
+}
+"""What can be done with the weights of such frames."""
+
 ROLES = {"strata": ["region"], "identifiers": ["name"]}
 
 
@@ -76,3 +89,14 @@ def assert_same(found, expected, written):
     assert found.recipe == expected.recipe
     assert found.missing == expected.missing
     assert found.rounded == expected.rounded
+    if found.weights is not None or expected.recipe.weights.weighted:
+        assert found.weights == expected.weights
+
+
+def weighted(table, seed, *, whole=False):
+    """Give a frame two columns of weights, some of them 0; few dominate where k is not 2."""
+    rng = np.random.default_rng(seed)
+    n = table.num_rows
+    first = rng.uniform(20, 90, n).round(1) * (rng.random(n) > 0.05)
+    second = rng.integers(1, 9, n) if whole else rng.lognormal(0, 0.5, n)
+    return table.append_column("w", pa.array(first)).append_column("v", pa.array(second))

@@ -17,7 +17,7 @@ from numpy.testing import assert_array_equal
 import microagg as ma
 from microagg.errors import ClusterFailed, InvalidData, InvalidParameter, PromiseBroken, TooFewRecords
 from tests.beyond import frames as mixed_frames
-from tests.beyond.frames import CHOICES, assert_same, mixed
+from tests.beyond.frames import CHOICES, WAYS, assert_same, mixed
 from tests.io.faults import spoil_parquet, spoilt
 
 SURVEY = ma.datasets.survey(4000, seed=1)
@@ -118,6 +118,17 @@ def test_every_kind_of_column_comes_out_as_in_memory(tmp_path, cluster, missing,
     found = compare(tmp_path / "in.parquet", tmp_path, cluster, 4, partitions=partitions, **options)
     expected = ma.protect(table, 4, blocks="median", **options)
     assert_same(found, expected, pq.read_table(found.path))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_weights_come_out_as_in_memory(tmp_path, cluster, way):
+    table = mixed_frames.weighted(mixed(1500, 3), 3)
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=170)
+    options = {"max_block": 60, **CHOICES, **mixed_frames.ROLES, **WAYS[way]}
+    found = compare(tmp_path / "in.parquet", tmp_path, cluster, 4, partitions=5, **options)
+    expected = ma.protect(table, 4, blocks="median", **options)
+    assert_same(found, expected, pq.read_table(found.path))
+    assert found.weights == expected.weights
 
 
 def test_ties_zeros_of_both_signs_and_constant_columns(tmp_path, cluster):

@@ -192,6 +192,7 @@ OBEYED = {
     *("quasi", "identifiers", "confidential", "strata", "keep", "drop", "weight", "rest"),
     *("kinds", "importance", "taxonomy", "missing", "missing_codes", "method", "aggregate", "rounding"),
     *("nominal", "nominal_seed", "spike", "spike_totals", "blocks", "max_block", "refine", "seed"),
+    *("weighted", "weight_release", "weight_cap", "calibrate"),
 }
 REFUSED = {
     "unit": {"unit": "person", "identifiers": []},
@@ -311,7 +312,7 @@ def test_no_room_for_scratch_is_an_error_and_no_crash(source, tmp_path, monkeypa
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
-    with pytest.raises(InputError, match="no room for 200000 bytes of scratch"):
+    with pytest.raises(InputError, match="no room for 220000 bytes of scratch"):
         ma.protect_file(source, tmp_path / "out.parquet", 3, **ROLES)
     with pytest.raises(InputError, match="Pass another one as scratch="):
         ma.protect_file(source, tmp_path / "out.parquet", 3, scratch=tmp_path / "none", **ROLES)

@@ -76,7 +76,7 @@ def test_representatives_are_those_of_the_definition(data, k, exact):
     kind, cells = data.draw(columns(n))
     labels = np.array(data.draw(st.permutations(np.minimum(np.arange(n) // k, n // k - 1).tolist())))
     rule = Rule(k, spike_totals="exact" if exact else "safe")
-    of_groups, of_records = represent(Table((coded("x", kind, cells),)), labels, rule)
+    of_groups, of_records, *_ = represent(Table((coded("x", kind, cells),)), labels, rule)
     if kind == "nominal":
         expected = mixed.modes(cells, labels.tolist())
     else:
@@ -115,8 +115,8 @@ def test_other_rules_release_a_category_that_the_group_has(data, rule):
     _, cells = data.draw(columns(n, kinds=("nominal",)))
     labels = np.unique(data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)), return_inverse=True)[1]
     table = Table((coded("x", "nominal", cells),))
-    of_groups, _ = represent(table, labels, Rule(2, nominal=rule, seed=3))
-    again, _ = represent(table, labels, Rule(2, nominal=rule, seed=3))
+    of_groups, *_ = represent(table, labels, Rule(2, nominal=rule, seed=3))
+    again, *_ = represent(table, labels, Rule(2, nominal=rule, seed=3))
     assert plain(of_groups.columns[0].cells) == plain(again.columns[0].cells)
     for group, cell in enumerate(plain(of_groups.columns[0].cells)):
         assert cell in [own for own, label in zip(cells, labels, strict=True) if label == group]

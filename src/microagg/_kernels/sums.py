@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels._jit import kernel
+from microagg._kernels._jit import inlined, kernel
 
 # A float64 is an integer of 53 bits times 2**(shift - 1074), shift in 0..2045. Cutting that range into
 # digits of 32 bits takes 64 of them and three to spare for the carries of up to 2**31 records.
@@ -146,4 +146,45 @@ def rounded_group_means(column, labels, n_groups):
         upper = 134217729.0 * mean
         upper -= upper - mean
         sums[g] = mean + (((total - upper * size) - (mean - upper) * size) + error) / size
+    return sums
+
+
+@inlined
+def _product_error(a, b, product):
+    """Give what rounding took from a product (Dekker): the halves of both have products that are exact."""
+    a_upper, b_upper = 134217729.0 * a, 134217729.0 * b
+    a_upper -= a_upper - a
+    b_upper -= b_upper - b
+    a_lower, b_lower = a - a_upper, b - b_upper
+    return ((a_upper * b_upper - product) + a_upper * b_lower + a_lower * b_upper) + a_lower * b_lower
+
+
+@kernel
+def rounded_weighted_means(column, weights, labels, n_groups):
+    """Give the weighted mean of each group, computed in twice the precision and rounded once.
+
+    As `rounded_group_means`, with the errors of products carried along too. A group needs a weight above 0.
+    """
+    sums, errors = np.zeros(n_groups), np.zeros(n_groups)
+    totals, rests = np.zeros(n_groups), np.zeros(n_groups)
+    for i in range(column.shape[0]):
+        g, w = labels[i], weights[i]
+        x = w * column[i]
+        total = sums[g] + x
+        of_x = total - sums[g]
+        errors[g] += ((sums[g] - (total - of_x)) + (x - of_x)) + _product_error(w, column[i], x)
+        sums[g] = total
+        total = totals[g] + w
+        of_w = total - totals[g]
+        rests[g] += (totals[g] - (total - of_w)) + (w - of_w)
+        totals[g] = total
+    for g in range(n_groups):
+        total = sums[g] + errors[g]
+        error = errors[g] - (total - sums[g])
+        below = totals[g] + rests[g]
+        rest = rests[g] - (below - totals[g])
+        mean = total / below
+        product = mean * below
+        left = ((total - product) - _product_error(mean, below, product)) + (error - mean * rest)
+        sums[g] = mean + left / below
     return sums

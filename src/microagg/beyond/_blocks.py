@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.aggregate import released_by
 from microagg.beyond._figures import Figures
 from microagg.beyond._plan import Known, Plan
 from microagg.equivalence import first_of_each
@@ -13,10 +14,13 @@ from microagg.grouping import checked_groups
 from microagg.io.coding import CategoryCoder
 from microagg.kinds import Cells, Nominal
 from microagg.kinds.nominal import Offers, cells_of, counts_of_numbers, drawn_numbers, draws, numbers_of, offers_of
+from microagg.moments import Moved
 from microagg.partition.refine import refine
-from microagg.rounding import Moved, off_reserved, round_cells
+from microagg.rounding import off_reserved, round_cells
 from microagg.table import Table
 from microagg.units import Units
+from microagg.weighting import Margins, factors_of, found_totals, released_numbers, wanted_totals, weights_of_groups
+from microagg.weights import Members, Weights
 
 Labels = NDArray[np.int64]
 
@@ -43,28 +47,42 @@ def group_block(plan: Plan, known: Known, table: Table, units: Units | None, che
     return labels
 
 
-def represent_block(plan: Plan, known: Known, table: Table, labels: Labels) -> tuple[dict[int, Cells], Figures]:
-    """Give what records release of those columns, by number, in which each group stands for itself."""
-    sizes = np.bincount(labels)
+def represent_block(
+    plan: Plan, known: Known, cells: Sequence[Cells], labels: Labels
+) -> tuple[dict[int, Cells], Figures]:
+    """Give what records release of those stored columns, by number, in which each group stands for itself."""
+    table, weights = plan.table(cells), known.representing(plan, cells)
+    sizes = np.bincount(labels, None if weights is None else weights.values)
     found: dict[int, Cells] = {}
     moved: dict[int, Moved] = {}
+    cut: dict[int, Moved] = {}
+    dominated = np.zeros(sizes.size, dtype=bool)
+    if weights is not None and plan.by_turns:  # of categories, missing ones too, all members have one
+        dominated = Members.of(weights, labels, sizes.size).cut
     for j, (column, power) in enumerate(zip(table, known.powers, strict=True)):
         if j in plan.by_turns:
             continue
-        of_groups = column.kind.representatives(column.cells, labels, sizes.size, plan.rule)
+        own = released_by(column, labels, sizes.size, plan.rule, weights)
+        of_groups = own.cells
+        dominated = dominated | own.cut
+        if own.moved is not None:
+            cut[j] = own.moved
         if power is not None:
             of_groups, moved[j] = round_cells(column.with_cells(of_groups), power, sizes)
         elif column.reserved:
             of_groups = off_reserved(column.with_cells(of_groups), of_groups)
         found[j] = of_groups.take(labels)
-    return found, Figures(sizes.size, moved)
+    if plan.weighing.by_group:
+        for j, values in enumerate(plan.weights(cells), len(table) + len(plan.weighing.used)):
+            found[j] = Cells(weights_of_groups(values, labels))
+    return found, Figures(sizes.size, moved, int(np.count_nonzero(dominated)), cut)
 
 
 class Turns(NamedTuple):
     """The groups of a block that have a choice of categories: what must be known to let them choose in turn.
 
-    They are told by their lowest rows in the file, which number all groups. `given` counts the records to which each
-    category goes in the other groups.
+    They are told by their lowest rows in the file, which number all groups. `given` counts the records, or what they
+    weigh, to which each category goes in the other groups.
     """
 
     rows: Labels
@@ -74,9 +92,11 @@ class Turns(NamedTuple):
     given: Labels
 
 
-def turns_of(plan: Plan, known: Known, j: int, cells: Cells, labels: Labels, rows: Labels) -> Turns:
+def turns_of(
+    plan: Plan, known: Known, j: int, cells: Cells, labels: Labels, rows: Labels, weights: Weights | None
+) -> Turns:
     """Tell which groups of a block have a choice in a column, and what they can choose; `rows` are its rows."""
-    offers = _offers(plan, known, j, cells, labels)
+    offers = _offers(plan, known, j, cells, labels, weights)
     n_numbers = counts_of_numbers(known.facts[j]).size
     open_groups = offers.chosen < 0
     lowest = rows[first_of_each(labels)]
@@ -91,16 +111,21 @@ def turns_of(plan: Plan, known: Known, j: int, cells: Cells, labels: Labels, row
     )
 
 
-def _offers(plan: Plan, known: Known, j: int, cells: Cells, labels: Labels) -> Offers:
+def _offers(plan: Plan, known: Known, j: int, cells: Cells, labels: Labels, weights: Weights | None) -> Offers:
     kind, n_codes = plan.columns[j].kind, known.facts[j].counts.size
     assert isinstance(kind, Nominal)
     kin = kind.kin_of_numbers(n_codes, counts_of_numbers(known.facts[j]).size)
-    return offers_of(numbers_of(cells, n_codes), labels, int(labels.max()) + 1, plan.rule, kin)
+    n_groups = int(labels.max()) + 1
+    return offers_of(numbers_of(cells, n_codes), labels, n_groups, plan.rule, kin, _members(weights, labels, n_groups))
 
 
-def settle_turns(known: Known, j: int, blocks: Sequence[Turns]) -> Iterator[Labels]:
+def _members(weights: Weights | None, labels: Labels, n_groups: int) -> Members | None:
+    return None if weights is None else Members.of(weights, labels, n_groups)
+
+
+def settle_turns(plan: Plan, known: Known, j: int, blocks: Sequence[Turns]) -> Iterator[Labels]:
     """Let the groups of all blocks choose in the order of their numbers; give what each block's have chosen."""
-    owed = counts_of_numbers(known.facts[j]) - sum(block.given for block in blocks)
+    owed = known.owed(plan, j) - sum(block.given for block in blocks)
     rows, sizes, widths, candidates = (
         np.concatenate([getattr(block, name) for block in blocks]) for name in ("rows", "sizes", "widths", "candidates")
     )
@@ -114,12 +139,15 @@ def settle_turns(known: Known, j: int, blocks: Sequence[Turns]) -> Iterator[Labe
     yield from np.split(chosen, np.cumsum([block.rows.size for block in blocks])[:-1])
 
 
-def fill_block(plan: Plan, known: Known, j: int, cells: Cells, labels: Labels, choice: NDArray[Any]) -> Cells:
+def fill_block(
+    plan: Plan, known: Known, j: int, cells: Cells, labels: Labels, choice: NDArray[Any], weights: Weights | None
+) -> Cells:
     """Give what records of a block release of a column, by what its groups with a choice chose, or what was drawn."""
     n_codes = known.facts[j].counts.size
     if plan.rule.nominal == "draw":
-        return cells_of(drawn_numbers(numbers_of(cells, n_codes), labels, choice), n_codes).take(labels)
-    of_groups = _offers(plan, known, j, cells, labels).chosen
+        members = _members(weights, labels, choice.size)
+        return cells_of(drawn_numbers(numbers_of(cells, n_codes), labels, choice, members), n_codes).take(labels)
+    of_groups = _offers(plan, known, j, cells, labels, weights).chosen
     of_groups[of_groups < 0] = choice
     return cells_of(of_groups, n_codes).take(labels)
 
@@ -142,3 +170,29 @@ def draws_of_blocks(plan: Plan, lowest: Sequence[Labels]) -> Iterator[NDArray[np
     drawn = np.empty(rows.size)
     drawn[np.argsort(rows)] = draws(plan.rule, rows.size)
     yield from np.split(drawn, np.cumsum([own.size for own in lowest])[:-1])
+
+
+def totals_found(plan: Plan, known: Known, cells: Sequence[Cells]) -> list[Labels]:
+    """Give, for each weight, what stored records weigh that are released with two categories; parts can be added."""
+    after, sizes = _calibrated_numbers(plan, known, cells)
+    return [found_totals(after, sizes, own.whole) for own in known.weights(plan, cells)]
+
+
+def margins_of(plan: Plan, known: Known, found: Sequence[Labels]) -> list[Margins]:
+    """Give what calibration starts from, for each weight."""
+    return [
+        Margins(wanted_totals([weighed[j] for j in plan.calibrated]), own)
+        for weighed, own in zip(known.weighed, found, strict=True)
+    ]
+
+
+def factors_for(plan: Plan, known: Known, cells: Sequence[Cells], effects: Sequence[NDArray[np.float64]]) -> list[Any]:
+    """Give by what calibration multiplies each stored record's weights."""
+    after, sizes = _calibrated_numbers(plan, known, cells)
+    return [factors_of(own, after, sizes) for own in effects]
+
+
+def _calibrated_numbers(plan: Plan, known: Known, cells: Sequence[Cells]) -> tuple[list[Labels], list[int]]:
+    facts = [known.facts[j] for j in plan.calibrated]
+    columns = [plan.columns[j].with_cells(cells[j]) for j in plan.calibrated]
+    return released_numbers(columns, facts), [counts_of_numbers(one).size for one in facts]

@@ -64,7 +64,7 @@ def explained() -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise InvalidData(
-                "there is no room left: scratch takes up to three times 8 bytes for each value to mask and each "
+                "there is no room left: scratch takes up to three times 8 bytes for each value to mask, weight and "
                 "coordinate, and the target as much as the file. Free some, or pass scratch=."
             ) from None
         if type(error).__module__.startswith("distributed"):

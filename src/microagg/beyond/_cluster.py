@@ -8,7 +8,7 @@ Sums are exact and cuts are by rank, so the result does not depend on how many p
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import count
@@ -25,7 +25,7 @@ from microagg._kernels.alike import fewest_alike
 from microagg._kernels.blocking import lower_part, widest_to_cut
 from microagg._kernels.sums import round_digits
 from microagg.beyond import _regions, _tasks
-from microagg.beyond._blocks import draws_of_blocks, settle_turns
+from microagg.beyond._blocks import draws_of_blocks, margins_of, settle_turns
 from microagg.beyond._client import connected, explained
 from microagg.beyond._figures import Figures, Lost, Outcome
 from microagg.beyond._folder import keep, keep_matrix, keep_object, kept, matrix_of, object_in
@@ -33,10 +33,12 @@ from microagg.beyond._plan import (
     Known,
     Plan,
     Tally,
+    added,
     check_magnitudes,
     check_missing,
     check_replaceable,
     constants,
+    powers_of,
 )
 from microagg.beyond._regions import Settled
 from microagg.beyond._tasks import WIDTHS, Work
@@ -48,15 +50,17 @@ from microagg.grouping import check_stratum_sizes
 from microagg.io import frames
 from microagg.io.batches import Batches
 from microagg.io.scratch import private_folder, put_in_place
-from microagg.kinds import Facts
+from microagg.moments import Sums
 from microagg.prepare.embedding import Space
 from microagg.prepare.patterns import Patterns, PatternsSeen
 from microagg.progress import Progress, tell
 from microagg.units import Held
+from microagg.weighting import Calibrated, calibration_of, check_dominance
 
 _REGION = 1_000_000  # records that one worker masks at a time, at most, unless a block is larger
 _PART = 1_000_000  # records of a part, about
 _LOOK_EVERY, _PATIENCE = 2.0, 60.0  # seconds: between two looks at the workers, and without any before giving up
+_WEIGHTED = 100  # turns of sums from here on are of weighted ones
 _TASKS_EACH = 4  # parts and regions for each worker, at least, so that all are busy to the end
 
 
@@ -95,8 +99,8 @@ def run(
             plan = stages.look(plan, file.schema)
             stages.each_part(_tasks.read_part, done=0)
             file.check_unchanged()
-            plan, tallies, node_sizes, patterns = stages.number_pieces(plan)
-            known = stages.find_constants(plan, tallies)
+            plan, tallies, node_sizes, patterns, powers = stages.number_pieces(plan)
+            known = stages.find_constants(plan, tallies, powers)
             most = max(plan.max_block, min(_REGION, n // (_TASKS_EACH * workers)))
             node_sizes, blocks, level = stages.cut(plan, known.space, node_sizes, most)
             nodes = set(zip(node_sizes, blocks, strict=True))
@@ -104,7 +108,9 @@ def run(
             plan = replace(plan, grouping=plan.grouping.searching(largest, known.space.n_entries, known.space.n_codes))
             settled = Settled(plan, known, plan.with_dictionaries(file.schema))
             figures, n_regions = stages.mask(settled, node_sizes, blocks, level, most)
+            check_dominance(figures.dominated, figures.n_groups, plan.weighing)
             known = stages.take_turns(settled, n_regions)
+            calibrated = stages.calibrate(settled, n_regions) if plan.weighing.calibrate else None
             stages.each_part(_regions.write_part, done=2 * n)
             lost = stages.lost()
             file.check_unchanged()
@@ -115,7 +121,7 @@ def run(
                 left.unlink()
         check_replaceable(path)
         put_in_place(target, path, overwrite=overwrite)
-    return Outcome(plan, known, n, sum(blocks), k_achieved, figures, lost, patterns)
+    return Outcome(plan, known, n, sum(blocks), k_achieved, figures, lost, patterns, calibrated)
 
 
 def _parts(groups: list[tuple[Path, int, int]], n: int, wanted: int) -> list[list[tuple[Path, int, int]]]:
@@ -245,8 +251,9 @@ class _Stages:
         keep_object(self.folder, "coded", plan)
         return plan
 
-    def number_pieces(self, plan: Plan) -> tuple[Plan, list[Tally], list[int], Patterns]:
+    def number_pieces(self, plan: Plan) -> tuple[Plan, list[Tally], list[int], Patterns, list[int]]:
         """Give each part its pieces' numbers in the whole file; return what all parts know, and the pieces' sizes."""
+        weights: dict[str, list[Any]] = {name: [] for name in plan.weighing.used}
         numbering, seen, lacking = frames.Numbering(plan.strata), PatternsSeen(plan.by_pattern), Counter[str]()
         tallies: list[Tally] = []
         numbers, without_unit = [], 0
@@ -258,6 +265,8 @@ class _Stages:
             tallies = list(map(Tally.join, tallies, found.tallies)) if tallies else found.tallies
             lacking.update(found.lacking)
             without_unit += found.without_unit
+            for name, seen_weights in weights.items():
+                seen_weights.append(found.weights[name])
         check_units_known(plan, without_unit)
         check_missing(plan, tallies, lacking)
         check_stratum_sizes(seen.strata_sizes, plan.k, plan.strata)
@@ -269,7 +278,7 @@ class _Stages:
         for part, own in enumerate(numbers):
             keep(self.folder, f"pieces-{part}", numbers=patterns.pieces[own].astype(np.int32))
         sizes = np.bincount(patterns.pieces, weights=seen.sizes)
-        return plan, tallies, [int(size) for size in sizes], patterns
+        return plan, tallies, [int(size) for size in sizes], patterns, powers_of(weights)
 
     def _pieces_with_units(
         self, plan: Plan, seen: PatternsSeen, numbers: list[NDArray[np.int64]]
@@ -288,12 +297,32 @@ class _Stages:
 
         return pieces_with_units(plan, seen, held)
 
-    def find_constants(self, plan: Plan, tallies: Sequence[Tally]) -> Known:
-        """Find the constants of all columns, a sum of each at a time, and place all records by them."""
+    def find_constants(self, plan: Plan, tallies: Sequence[Tally], powers: Sequence[int]) -> Known:
+        """Find the constants of all columns, and what they weigh, and place all records by them."""
         running = {j: constants(plan.columns[j].kind, own.facts) for j, own in enumerate(tallies)}
+        known = Known.of(plan, tallies, self._summed(_tasks.sum_part, running))
+        if powers:
+            known = self._weighed(plan, known, powers)
+        keep_object(self.folder, "known", known)
+        self.each_part(_tasks.place_part)
+        return known
+
+    def _weighed(self, plan: Plan, known: Known, powers: Sequence[int]) -> Known:
+        """Find what levels and categories weigh, and what one value for all would lose by weight."""
+        keep_object(self.folder, "weighing", (known.facts, powers))
+        self.each_part(_tasks.weigh_part)
+        weighed = reduce(added, self.objects("weighed", len(self.sizes)))
+        running = {
+            j: column.kind.weighted_base(known.facts[j], weighed[0][j], powers[0])
+            for j, column in enumerate(plan.columns)
+        }
+        return known.with_weights(powers, weighed, self._summed(_tasks.weighted_sum_part, running, _WEIGHTED))
+
+    def _summed(self, task: Callable[..., None], running: Mapping[int, Sums[Any]], first: int = 0) -> list[Any]:
+        """Give what follows from sums over each column, a sum of each at a time; turns are numbered from `first` on."""
         sums: dict[int, Any] = dict.fromkeys(running)
-        found: dict[int, tuple[Facts, float]] = {}
-        for turn in count():
+        found: dict[int, Any] = {}
+        for turn in count(first):
             asked = {}
             for j, steps in running.items():
                 if j not in found:
@@ -304,13 +333,10 @@ class _Stages:
             if not asked:
                 break
             keep_object(self.folder, f"terms-{turn}", asked)
-            self.each_part(_tasks.sum_part, turn)
+            self.each_part(task, turn)
             parts = list(self.found(f"sums-{turn}"))
             sums |= {j: round_digits(np.sum([part[str(j)] for part in parts], axis=0)) for j in asked}
-        known = Known.of(plan, tallies, [found[j] for j in sorted(found)])
-        keep_object(self.folder, "known", known)
-        self.each_part(_tasks.place_part)
-        return known
+        return [found[j] for j in sorted(found)]
 
     def cut(self, plan: Plan, space: Space, sizes: list[int], most: int) -> tuple[list[int], list[int], int]:
         """Cut nodes until none that is to be several blocks has more than `most` records.
@@ -417,9 +443,9 @@ class _Stages:
             for region, drawn in enumerate(draws_of_blocks(plan, lowest)):
                 keep_matrix(self.folder, f"drawn-{region}", drawn)
         for j in plan.by_turns if plan.rule.nominal != "draw" else ():
-            for region, chosen in enumerate(settle_turns(known, j, list(self.objects(f"turns-{j}", n_regions)))):
+            for region, chosen in enumerate(settle_turns(plan, known, j, list(self.objects(f"turns-{j}", n_regions)))):
                 keep_matrix(self.folder, f"chosen-{j}-{region}", chosen)
-        if settled.masked == "filled":
+        if settled.masked != "masked":
             self.each(_regions.fill_region, [1] * n_regions)
             self.forget("masked-*")
             found = [kept(self.folder, f"used-{region}") for region in regions]
@@ -427,6 +453,13 @@ class _Stages:
             known = replace(known, used=used)
         keep_object(self.folder, "released", known)
         return known
+
+    def calibrate(self, settled: Settled, n_regions: int) -> Calibrated:
+        """Adjust the weights of groups such that totals of categories are kept; tell by how much."""
+        found = reduce(added, self.objects("totals", n_regions))
+        keep_object(self.folder, "margins", margins_of(settled.plan, settled.known, found))
+        self.each(_regions.calibrate_region, [1] * n_regions)
+        return calibration_of(settled.plan.weighing, list(self.objects("calibration", n_regions)))
 
     def lost(self) -> Lost:
         """Give what is lost in what the workers have written."""

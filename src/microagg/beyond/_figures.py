@@ -8,11 +8,13 @@ from numpy.typing import NDArray
 from microagg._kernels.sums import exact_digits, round_digits
 from microagg.beyond._plan import Known, Plan
 from microagg.evaluate.loss import InformationLoss, as_counted, loss_of_sums
-from microagg.kinds._kind import with_changed
+from microagg.kinds._kind import with_changed, with_changed_weights
+from microagg.moments import Moved
 from microagg.prepare.patterns import Patterns
-from microagg.release import MissingFacts
-from microagg.rounding import Moved, Rounded
+from microagg.release import MissingFacts, WeightFacts
+from microagg.rounding import Rounded
 from microagg.table import Table
+from microagg.weighting import Calibrated, weight_facts
 
 
 class Lost(NamedTuple):
@@ -23,15 +25,17 @@ class Lost(NamedTuple):
     filled: NDArray[np.int64]
     blanked: NDArray[np.int64]
     missing: NDArray[np.int64]  # released as missing
+    weighted: NDArray[np.int64]  # exact sums of errors by weight (d, digits), where there is a weight
+    weighted_changed: NDArray[np.int64]  # and of the weights of cells that changed
 
     def join(self, other: "Lost") -> "Lost":
         """Give what both lose."""
         return Lost(*(one + two for one, two in zip(self, other, strict=True)))
 
 
-def lost_between(known: Known, before: Table, after: Table) -> Lost:
-    """Compare the cells of some records with what is written of them."""
-    errors, counts = [], []
+def lost_between(known: Known, before: Table, after: Table, weights: list[NDArray[np.float64]]) -> Lost:
+    """Compare the cells of some records with what is written of them; the first of `weights` weights them."""
+    errors, counts, weighted, of_changed = [], [], [], []
     for facts, was, now in zip(known.facts, before, after, strict=True):
         errors.append(exact_digits(was.kind.errors(was.cells, now.cells, facts)))
         lacked, lacks = ~was.cells.present, ~now.cells.present
@@ -43,19 +47,30 @@ def lost_between(known: Known, before: Table, after: Table) -> Lost:
                 np.count_nonzero(lacks),
             ]
         )
-    return Lost(np.array(errors), *np.array(counts, dtype=np.int64).T)
+        if weights:
+            lost, changed_weights = was.kind.weighted_errors(was.cells, now.cells, facts, weights[0])
+            weighted.append(exact_digits(lost))
+            of_changed.append(exact_digits(changed_weights))
+    changed, filled, blanked, missing = np.array(counts, dtype=np.int64).T
+    return Lost(np.array(errors), changed, filled, blanked, missing, np.array(weighted), np.array(of_changed))
 
 
 class Figures(NamedTuple):
-    """What is known of masked blocks: the groups, and by the columns' numbers how rounding moved totals."""
+    """What is known of masked blocks: the groups, and by the columns' numbers how rounding moved totals.
+
+    `dominated` counts the groups in which a weight was cut, and `cut` tells how that moved totals.
+    """
 
     n_groups: int
     moved: dict[int, Moved]
+    dominated: int
+    cut: dict[int, Moved]
 
     def join(self, other: "Figures") -> "Figures":
         """Give the figures of both."""
         moved = {j: own.join(other.moved[j]) for j, own in self.moved.items()}
-        return Figures(self.n_groups + other.n_groups, moved)
+        cut = {j: own.join(other.cut[j]) for j, own in self.cut.items()}
+        return Figures(self.n_groups + other.n_groups, moved, self.dominated + other.dominated, cut)
 
 
 class Outcome(NamedTuple):
@@ -69,6 +84,7 @@ class Outcome(NamedTuple):
     figures: Figures
     lost: Lost
     patterns: Patterns  # of combinations of strata and what is missing
+    calibrated: Calibrated | None = None
 
     @property
     def information(self) -> InformationLoss:
@@ -83,6 +99,23 @@ class Outcome(NamedTuple):
             totals.append(total)
         weights = [column.importance for column in self.plan.columns]
         return loss_of_sums(errors, totals, self.plan.names, weights=weights)
+
+    @property
+    def weights(self) -> WeightFacts | None:
+        """What weights did, as protect() tells it; None where none is used."""
+        if not self.plan.weighing.used:
+            return None
+        errors, totals = [], []
+        for j, (column, (base, total)) in enumerate(zip(self.plan.columns, self.known.weighted_bases, strict=True)):
+            changed = round_digits(self.lost.weighted_changed[j])
+            lost = with_changed_weights(round_digits(self.lost.weighted[j]), base, changed, total)
+            error, counted = as_counted(column.kind, lost, base, self.n_records, complete=False)
+            errors.append(error)
+            totals.append(counted)
+        weights = [column.importance for column in self.plan.columns]
+        information = loss_of_sums(errors, totals, self.plan.names, weights=weights)
+        moved = {self.plan.names[j]: own for j, own in self.figures.cut.items()}
+        return weight_facts(information, self.figures.dominated, moved, self.calibrated)
 
     @property
     def missing(self) -> MissingFacts:

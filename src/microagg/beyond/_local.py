@@ -18,10 +18,13 @@ from microagg.beyond._blocks import (
     Labels,
     Turns,
     draws_of_blocks,
+    factors_for,
     fill_block,
     group_block,
+    margins_of,
     represent_block,
     settle_turns,
+    totals_found,
     turns_of,
     used_by,
 )
@@ -30,15 +33,18 @@ from microagg.beyond._plan import (
     Known,
     Plan,
     Tally,
+    added,
     check_magnitudes,
     check_missing,
     constants,
     missing_in_strata,
+    powers_of,
     released,
     released_schema,
     tally,
+    weighed_by,
 )
-from microagg.beyond._store import Scratch, Store
+from microagg.beyond._store import Rows, Scratch, Store
 from microagg.beyond._units import (
     Keys,
     check_units_known,
@@ -57,12 +63,15 @@ from microagg.io import frames
 from microagg.io.batches import Batches
 from microagg.io.promise import check_written
 from microagg.io.read_back import read_back
-from microagg.kinds import Facts
+from microagg.io.weighing import WeightSeen, weights_in
+from microagg.kinds import Cells, Facts
 from microagg.moments import Terms, summed
 from microagg.parallel import in_parallel
 from microagg.prepare.patterns import Patterns, PatternsSeen
 from microagg.progress import Progress, tell
 from microagg.units import Held
+from microagg.weighting import Calibrated, calibration_of, check_dominance
+from microagg.weights import Weights
 
 Pieces = Sequence[NDArray[np.int64]]
 
@@ -82,20 +91,22 @@ def run(
     check_enough_records(n, plan.k)
     plan, looked = _looked(file, plan, n, progress)
     room = Scratch(scratch)
-    store = Store(room, len(plan.names), n)
+    store = Store(room, plan.n_stored, n)
     keys = None if plan.unit is None else room.array((n,), np.uint64)
-    plan, tallies, pieces, patterns = _ingest(file, plan, store, keys, looked, progress)
-    known = _known(plan, store, tallies)
+    plan, tallies, pieces, patterns, powers = _ingest(file, plan, store, keys, looked, progress)
+    known = _weighed(plan, store, _known(plan, store, tallies), powers)
     blocks = _blocks(plan, known, store, room, pieces, n_jobs)
     largest = max(rows.size for rows in blocks)
     plan = replace(plan, grouping=plan.grouping.searching(largest, known.space.n_entries, known.space.n_codes))
     labels = room.array((n,), np.int32) if plan.by_turns else None
     figures = _group(plan, known, store, keys, blocks, labels, n_jobs, progress)
+    check_dominance(figures.dominated, figures.n_groups, plan.weighing)
     if labels is not None:
         _take_turns(plan, known, store, blocks, labels, n_jobs)
+    calibrated = _calibrate(plan, known, store) if plan.weighing.calibrate else None
     known = replace(known, used=_used(plan, store, file.schema))
     k_achieved, lost = _write(file, path, plan, known, store, keys, room, progress)
-    return Outcome(plan, known, n, len(blocks), k_achieved, figures, lost, patterns)
+    return Outcome(plan, known, n, len(blocks), k_achieved, figures, lost, patterns, calibrated)
 
 
 def _looked(file: Batches, plan: Plan, n: int, progress: Progress | None) -> tuple[Plan, bool]:
@@ -113,13 +124,14 @@ def _looked(file: Batches, plan: Plan, n: int, progress: Progress | None) -> tup
 
 def _ingest(
     file: Batches, plan: Plan, store: Store, keys: Keys | None, looked: bool, progress: Progress | None
-) -> tuple[Plan, list[Tally], Labels, Patterns]:
-    """Copy the columns to mask and the units into scratch; count what must be known; give each record's piece."""
+) -> tuple[Plan, list[Tally], Labels, Patterns, list[int]]:
+    """Copy columns to mask, weights and units into scratch; count what must be known; give each record's piece."""
     n = store.n_records
     tallies: list[Tally] = []
     codes = np.zeros(n, dtype=np.int64)
     numbering, seen = frames.Numbering(plan.strata), PatternsSeen(plan.by_pattern)
     lacking: Counter[str] = Counter()
+    weights: dict[str, list[WeightSeen]] = {name: [] for name in plan.weighing.used}
     start, without_unit = 0, 0
     for table in file.tables(plan.read):
         stop = start + table.num_rows
@@ -130,6 +142,10 @@ def _ingest(
         coded = plan.coded(table)
         for j, column in enumerate(coded):
             store.put(j, slice(start, stop), column.cells)
+        for j, (name, seen_weights) in enumerate(weights.items(), len(plan.names)):
+            values = weights_in(file.as_numbers(table[name], name), name)
+            store.put(j, slice(start, stop), Cells(values))
+            seen_weights.append(WeightSeen.of(values))
         found = tally(plan, coded)
         tallies = [one.join(other) for one, other in zip(tallies, found, strict=True)] if tallies else found
         strata = numbering.codes(table) if plan.strata else np.zeros(table.num_rows, dtype=np.int64)
@@ -147,7 +163,7 @@ def _ingest(
     check_magnitudes(plan, tallies)
     if keys is None:
         patterns = seen.pieces(plan.k)
-        return plan, tallies, patterns.pieces[codes], patterns
+        return plan, tallies, patterns.pieces[codes], patterns, powers_of(weights)
 
     def held(pieces: Labels) -> Held:
         return held_by_keys(
@@ -155,7 +171,7 @@ def _ingest(
         )
 
     plan, patterns = pieces_with_units(plan, seen, held)
-    return plan, tallies, patterns.pieces[codes], patterns
+    return plan, tallies, patterns.pieces[codes], patterns, powers_of(weights)
 
 
 def _known(plan: Plan, store: Store, tallies: Sequence[Tally]) -> Known:
@@ -167,7 +183,28 @@ def _known(plan: Plan, store: Store, tallies: Sequence[Tally]) -> Known:
 
         return summed(constants(plan.columns[j].kind, tallies[j].facts), add)
 
-    return Known.of(plan, tallies, [found(j) for j in range(store.n_columns)])
+    return Known.of(plan, tallies, [found(j) for j in range(len(plan.names))])
+
+
+def _weighed(plan: Plan, store: Store, known: Known, powers: Sequence[int]) -> Known:
+    """Find what levels and categories weigh, and what one value for all would lose by weight."""
+    if not powers:
+        return known
+    parts = (weighed_by(plan, known.facts, powers, store.all_cells(rows)) for rows in store.chunks())
+    weighed = reduce(added, parts)
+    first = len(plan.names)
+
+    def base(j: int) -> tuple[float, float]:
+        def terms_of(terms: Terms, rows: Rows) -> NDArray[np.float64]:
+            cells = store.cells(j, rows)
+            return np.asarray(terms(cells.known) * store.cells(first, rows).values[cells.present])
+
+        def add(terms: Terms) -> float:
+            return exact_sum_of_parts(terms_of(terms, rows) for rows in store.chunks())
+
+        return summed(plan.columns[j].kind.weighted_base(known.facts[j], weighed[0][j], powers[0]), add)
+
+    return known.with_weights(powers, weighed, [base(j) for j in range(first)])
 
 
 def _blocks(
@@ -202,11 +239,12 @@ def _group(
 
     def mask(rows: NDArray[np.int64], check: Callable[[], None]) -> Figures:
         nonlocal done
-        table = plan.table(store.all_cells(rows))
-        own = group_block(plan, known, table, None if keys is None else units_of(plan, keys[rows]), check)
-        masked, figures = represent_block(plan, known, table, own)
-        for j, cells in masked.items():
-            store.put(j, rows, cells)
+        cells = store.all_cells(rows)
+        units = None if keys is None else units_of(plan, keys[rows])
+        own = group_block(plan, known, plan.table(cells), units, check)
+        masked, figures = represent_block(plan, known, cells, own)
+        for j, fresh in masked.items():
+            store.put(j, rows, fresh)
         if labels is not None:
             labels[rows] = own
         with lock:
@@ -224,6 +262,11 @@ def _take_turns(plan: Plan, known: Known, store: Store, blocks: Pieces, labels: 
         check()
         return np.asarray(rows[first_of_each(labels[rows].astype(np.int64))])
 
+    def weights(rows: NDArray[np.int64]) -> Weights | None:
+        if not plan.weighing.weighted:
+            return None
+        return Weights(store.cells(len(plan.names), rows).values, known.powers_of_weights[0])
+
     drawn: list[Any] = []
     if plan.rule.nominal == "draw":
         drawn = list(draws_of_blocks(plan, in_parallel(lowest, blocks, n_jobs)))
@@ -231,17 +274,34 @@ def _take_turns(plan: Plan, known: Known, store: Store, blocks: Pieces, labels: 
 
         def turns(rows: NDArray[np.int64], check: Callable[[], None], j: int = j) -> Turns:
             check()
-            return turns_of(plan, known, j, store.cells(j, rows), labels[rows].astype(np.int64), rows)
+            own = labels[rows].astype(np.int64)
+            return turns_of(plan, known, j, store.cells(j, rows), own, rows, weights(rows))
 
-        choices = drawn or list(settle_turns(known, j, in_parallel(turns, blocks, n_jobs)))
+        choices = drawn or list(settle_turns(plan, known, j, in_parallel(turns, blocks, n_jobs)))
 
         def fill(block: int, check: Callable[[], None], j: int = j, choices: list[Any] = choices) -> None:
             check()
             rows = blocks[block]
             own = labels[rows].astype(np.int64)
-            store.put(j, rows, fill_block(plan, known, j, store.cells(j, rows), own, choices[block]))
+            store.put(j, rows, fill_block(plan, known, j, store.cells(j, rows), own, choices[block], weights(rows)))
 
         in_parallel(fill, range(len(blocks)), n_jobs)
+
+
+def _calibrate(plan: Plan, known: Known, store: Store) -> Calibrated:
+    """Multiply the weights of groups such that totals of categories are kept; tell by what."""
+    found = reduce(added, (totals_found(plan, known, store.all_cells(rows)) for rows in store.chunks()))
+    margins = margins_of(plan, known, found)
+    effects = [own.effects for own in margins]
+    first = len(plan.names) + len(plan.weighing.used)
+    done: list[list[Calibrated]] = []
+    for rows in store.chunks():
+        stored = store.all_cells(rows)
+        factors = factors_for(plan, known, stored, effects)
+        done.append([Calibrated.of(own, one.missed) for own, one in zip(factors, margins, strict=True)])
+        for j, own in enumerate(factors, first):
+            store.put(j, rows, Cells(stored[j].values * own))
+    return calibration_of(plan.weighing, done)
 
 
 def _used(plan: Plan, store: Store, source: pa.Schema) -> dict[int, NDArray[np.bool_]]:
@@ -283,9 +343,10 @@ def _write(
             stop = start + table.num_rows
             if stop > n:
                 break
-            fresh = released(plan, known, table, plan.table(store.all_cells(slice(start, stop))))
+            cells = store.all_cells(slice(start, stop))
+            fresh = released(plan, known, table, cells)
             if table.num_rows:
-                lost.append(lost_between(known, plan.coded(table), plan.coded(fresh)))
+                lost.append(lost_between(known, plan.coded(table), plan.coded(fresh), plan.weights(cells)))
             write(fresh)
             start = stop
             tell(progress, 2 * n + start // 2, 3 * n)

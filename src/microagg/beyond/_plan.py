@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -15,15 +15,20 @@ from microagg.checks import refuse_missing
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.grouping import Grouping, check_kinds, room_for_units
 from microagg.io import frames
+from microagg.io._native import chunked_series
 from microagg.io.coding import Asked, CategoryCoder, Coder, Finder, finder_for, written_table
 from microagg.io.promise import Promise
+from microagg.io.weighing import WeightSeen
 from microagg.kinds import Cells, Facts, Kind, Nominal, Rule
+from microagg.kinds.nominal import counts_of_numbers
 from microagg.moments import Sums
 from microagg.prepare.embedding import Space
 from microagg.recipe import Recipe
 from microagg.rounding import Steps, is_rounded, power_asked, spread_of
 from microagg.schema import Role, Schema
 from microagg.table import Coded, Table
+from microagg.weighting import Weighing, check_calibrated
+from microagg.weights import Weights, in_units
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,7 @@ class Plan:
     schema: Schema
     grouping: Grouping
     wishes: Mapping[str, Asked]
+    weighing: Weighing = field(default_factory=Weighing)
     coders: tuple[Coder, ...] = ()
     largest_unit: int = 1
 
@@ -74,12 +80,12 @@ class Plan:
     @property
     def read(self) -> list[str]:
         """The columns that are read to form the groups."""
-        return [*self.names, *self.strata, *([] if self.unit is None else [self.unit])]
+        return [*self.names, *self.strata, *self.weighing.used, *([] if self.unit is None else [self.unit])]
 
     @property
     def promise(self) -> Promise:
         """What must hold of what is written."""
-        return Promise(self.k, tuple(self.names), tuple(self.strata))
+        return Promise(self.k, (*self.names, *self.recipe.weights_by_group), tuple(self.strata))
 
     @property
     def rule(self) -> Rule:
@@ -107,6 +113,7 @@ class Plan:
         """Give the plan with the coders that were found, or say what the columns' kinds do not allow."""
         plan = replace(self, coders=tuple(finder.coder() for finder in finders.values()))
         check_kinds(Table(plan.columns), plan.grouping, plan.recipe)
+        check_calibrated(plan.weighing, plan.columns)
         return plan
 
     @cached_property
@@ -115,9 +122,30 @@ class Plan:
         nothing = Cells(np.empty(0))
         return tuple(Coded(one.name, one.kind, nothing, one.shown, one.importance, one.reserved) for one in self.coders)
 
+    @property
+    def n_stored(self) -> int:
+        """How many columns scratch has: those to mask, the weights, and what is released in the place of these."""
+        n_weights = len(self.weighing.used)
+        return len(self.names) + n_weights * (2 if self.weighing.by_group else 1)
+
     def table(self, cells: Sequence[Cells]) -> Table:
-        """Give a table of cells of the columns to mask."""
-        return Table(tuple(column.with_cells(own) for column, own in zip(self.columns, cells, strict=True)))
+        """Give a table of stored cells of the columns to mask."""
+        own = cells[: len(self.names)]
+        return Table(tuple(column.with_cells(one) for column, one in zip(self.columns, own, strict=True)))
+
+    def weights(self, cells: Sequence[Cells]) -> list[NDArray[np.float64]]:
+        """Give the weights among stored cells, as they are in the file."""
+        first = len(self.names)
+        return [one.values for one in cells[first : first + len(self.weighing.used)]]
+
+    def released_weights(self, cells: Sequence[Cells]) -> list[NDArray[np.float64]]:
+        """Give what is released in the place of the weights, among stored cells; nothing where they stay."""
+        return [one.values for one in cells[len(self.names) + len(self.weighing.used) :]]
+
+    @property
+    def calibrated(self) -> list[int]:
+        """The columns, by number, whose totals calibration keeps."""
+        return [self.names.index(name) for name in self.weighing.calibrate]
 
     def coded(self, table: pa.Table) -> Table:
         """Code the columns to mask of a table."""
@@ -177,6 +205,12 @@ class Known:
         Where records lie.
     used : dict
         Of categories and levels, by the column's number, which are released: values first, then codes.
+    powers_of_weights : tuple of int
+        Of each weight that is used, the power of two by which it is counted in whole units.
+    weighed : tuple of tuples of arrays
+        Of each of those weights, what the cells of each level or category weigh, column by column.
+    weighted_bases : tuple
+        By the first weight: what one value for all would lose, and what the cells weigh that are compared.
     """
 
     facts: tuple[Facts, ...]
@@ -184,6 +218,28 @@ class Known:
     powers: tuple[int | None, ...]
     space: Space
     used: Mapping[int, NDArray[np.bool_]] = field(default_factory=dict)
+    powers_of_weights: tuple[int, ...] = ()
+    weighed: tuple[tuple[NDArray[np.int64], ...], ...] = ()
+    weighted_bases: tuple[tuple[float, float], ...] = ()
+
+    def weights(self, plan: Plan, cells: Sequence[Cells]) -> list[Weights]:
+        """Give the weights among stored cells."""
+        return [Weights(*one) for one in zip(plan.weights(cells), self.powers_of_weights, strict=True)]
+
+    def representing(self, plan: Plan, cells: Sequence[Cells]) -> Weights | None:
+        """Give the weights by which groups are represented; None where all records count alike."""
+        return self.weights(plan, cells)[0] if plan.weighing.weighted else None
+
+    def with_weights(
+        self, powers: Sequence[int], weighed: Sequence[Sequence[Any]], bases: Sequence[tuple[float, float]]
+    ) -> "Known":
+        """Give the same with what is known of weights."""
+        whole = tuple(map(tuple, weighed))
+        return replace(self, powers_of_weights=tuple(powers), weighed=whole, weighted_bases=tuple(bases))
+
+    def owed(self, plan: Plan, j: int) -> NDArray[np.int64]:
+        """Give how many records have each category of a column, or what they weigh."""
+        return self.weighed[0][j] if plan.weighing.weighted else counts_of_numbers(self.facts[j])
 
     @classmethod
     def of(cls, plan: Plan, tallies: Sequence[Tally], found: Sequence[tuple[Facts, float]]) -> "Known":
@@ -202,6 +258,30 @@ class Known:
 
 def _spread(facts: Facts) -> Callable[[], float]:
     return lambda: spread_of(*facts.moments)
+
+
+def powers_of(weights: Mapping[str, Sequence[WeightSeen]]) -> list[int]:
+    """Give the power of two by which each weight is counted in whole units, or say why it is no weight."""
+    found = {name: reduce(WeightSeen.join, seen) for name, seen in weights.items()}
+    for name, seen in found.items():
+        seen.check(name)
+    return [seen.power for seen in found.values()]
+
+
+def added(one: Any, other: Any) -> Any:
+    """Add arrays, or lists of such, one by one."""
+    return [added(*pair) for pair in zip(one, other, strict=True)] if isinstance(one, list) else one + other
+
+
+def weighed_by(
+    plan: Plan, facts: Sequence[Facts], powers: Sequence[int], cells: Sequence[Cells]
+) -> list[list[NDArray[np.int64]]]:
+    """Give, for each weight, what the stored cells of each level or category weigh; parts of a file can be added."""
+    columns = list(zip(plan.table(cells), facts, strict=True))
+    return [
+        [column.kind.weighed(column.cells, in_units(values, power), one) for column, one in columns]
+        for values, power in zip(plan.weights(cells), powers, strict=True)
+    ]
 
 
 def missing_in_strata(plan: Plan, table: pa.Table) -> dict[str, int]:
@@ -227,10 +307,11 @@ def check_magnitudes(plan: Plan, tallies: Sequence[Tally]) -> None:
             raise InvalidData(f"column {column.name!r} has values too large or small to square. Scale it first.")
 
 
-def released(plan: Plan, known: Known, table: pa.Table, masked: Table) -> pa.Table:
-    """Give what is released of a table, the masked columns in their places."""
+def released(plan: Plan, known: Known, table: pa.Table, cells: Sequence[Cells]) -> pa.Table:
+    """Give what is released of a table, what is stored of the masked columns, and of weights, in their places."""
     frame = nw.from_native(table, eager_only=True)
-    replaced = {}
+    masked, weights = plan.table(cells), zip(plan.weighing.used, plan.released_weights(cells), strict=False)
+    replaced = {name: chunked_series(pa.array(values), name) for name, values in weights}
     for column, coder, power in zip(masked, plan.coders, known.powers, strict=True):
         replaced[column.name] = coder.series(column.cells, frame.get_column(column.name), power)
     fresh = frames.with_columns(frame, plan.schema.released, replaced)
@@ -246,7 +327,7 @@ def released(plan: Plan, known: Known, table: pa.Table, masked: Table) -> pa.Tab
 def released_schema(plan: Plan, known: Known, source: pa.Schema) -> pa.Schema:
     """Give the columns of what is released and their types."""
     empty = pa.table({name: pa.array([], source.field(name).type) for name in plan.schema.released})
-    return released(plan, known, empty, Table(plan.columns)).schema
+    return released(plan, known, empty, [Cells(np.empty(0))] * plan.n_stored).schema
 
 
 def check_replaceable(path: Path) -> None:

@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.alike import NO_DIGESTS, in_order, with_units
-from microagg.beyond._blocks import fill_block, group_block, represent_block, turns_of, used_by
+from microagg.beyond._blocks import (
+    factors_for,
+    fill_block,
+    group_block,
+    represent_block,
+    totals_found,
+    turns_of,
+    used_by,
+)
 from microagg.beyond._figures import Figures, Lost, lost_between
 from microagg.beyond._folder import keep, keep_matrix, keep_object, kept, matrix_of, object_of
 from microagg.beyond._plan import Known, Plan, released, released_schema
@@ -23,6 +31,7 @@ from microagg.io.batches import parquet_writer
 from microagg.io.promise import digests_written
 from microagg.io.read_back import read_back
 from microagg.kinds import Cells
+from microagg.weighting import Calibrated
 
 
 class Settled(NamedTuple):
@@ -35,6 +44,8 @@ class Settled(NamedTuple):
     @property
     def masked(self) -> str:
         """The name under which masked cells lie when they are all in place."""
+        if self.plan.weighing.calibrate:
+            return "calibrated"
         return "filled" if self.plan.by_turns or self.with_dictionaries else "masked"
 
 
@@ -68,9 +79,9 @@ def mask_region(folder: Path, region: int) -> None:
         blocks = int(regions["blocks"][node])
         cuts = median_pieces(entries, scales, plan.max_block, plan.k, rows=own, blocks=blocks)
         for block in cuts:
-            part = table.take(block)
+            part = [own.take(block) for own in cells]
             units = None if plan.unit is None else units_of(plan, keys[block])
-            groups = group_block(plan, known, part, units, lambda: None)
+            groups = group_block(plan, known, plan.table(part), units, lambda: None)
             masked, counted = represent_block(plan, known, part, groups)
             for j, fresh in masked.items():
                 _put(cells[j], block, fresh)
@@ -81,8 +92,9 @@ def mask_region(folder: Path, region: int) -> None:
     keep_object(folder, f"figures-{region}", reduce(Figures.join, figures))
     keep_matrix(folder, f"labels-{region}", labels.astype(np.int32))
     keep_matrix(folder, f"lowest-{region}", rows[first_of_each(labels)])
+    weights = known.representing(plan, cells)
     for j in plan.by_turns if plan.rule.nominal != "draw" else ():
-        keep_object(folder, f"turns-{j}-{region}", turns_of(plan, known, j, cells[j], labels, rows))
+        keep_object(folder, f"turns-{j}-{region}", turns_of(plan, known, j, cells[j], labels, rows, weights))
 
 
 def _gathered(
@@ -117,18 +129,34 @@ def fill_region(folder: Path, region: int) -> None:
     plan, known = settled.plan, settled.known
     cells = cells_in(folder, "masked", region)
     labels = matrix_of(folder, f"labels-{region}").astype(np.int64)
+    weights = known.representing(plan, cells)
     for j in plan.by_turns:
         choice = matrix_of(folder, f"drawn-{region}" if plan.rule.nominal == "draw" else f"chosen-{j}-{region}")
-        cells[j] = fill_block(plan, known, j, cells[j], labels, choice)
+        cells[j] = fill_block(plan, known, j, cells[j], labels, choice, weights)
     keep_cells(folder, "filled", region, cells)
     keep(folder, f"used-{region}", **{str(j): used_by(plan, j, cells[j]) for j in settled.with_dictionaries})
+    if plan.weighing.calibrate:
+        keep_object(folder, f"totals-{region}", totals_found(plan, known, cells))
+
+
+def calibrate_region(folder: Path, region: int) -> None:
+    """Multiply the weights of groups such that totals of categories are kept; tell by what."""
+    settled, margins = object_of(folder, "settled"), object_of(folder, "margins")
+    plan, known = settled.plan, settled.known
+    cells = cells_in(folder, "filled", region)
+    factors = factors_for(plan, known, cells, [own.effects for own in margins])
+    for j, own in enumerate(factors, len(plan.names) + len(plan.weighing.used)):
+        cells[j] = Cells(cells[j].values * own)
+    keep_cells(folder, "calibrated", region, cells)
+    done = [Calibrated.of(own, one.missed) for own, one in zip(factors, margins, strict=True)]
+    keep_object(folder, f"calibration-{region}", done)
 
 
 def write_part(folder: Path, part: int) -> None:
     """Write the released columns of a part, row group by row group; leave the digests of what was written."""
     work, settled = object_of(folder, "work"), object_of(folder, "settled")
     plan, known = settled.plan, object_of(folder, "released")
-    masked = plan.table(_masked_cells(folder, part, work.sizes[part], settled))
+    masked = _masked_cells(folder, part, work.sizes[part], settled)
 
     def count(fresh: Path) -> None:
         promise = plan.promise
@@ -145,9 +173,10 @@ def write_part(folder: Path, part: int) -> None:
         start = 0
         for table in tables_of(work, part, plan.schema.released):
             stop = start + table.num_rows
-            fresh = released(plan, known, table, masked.take(np.arange(start, stop)))
+            cells = [own.take(np.arange(start, stop)) for own in masked]
+            fresh = released(plan, known, table, cells)
             if table.num_rows:
-                lost.append(lost_between(known, plan.coded(table), plan.coded(fresh)))
+                lost.append(lost_between(known, plan.coded(table), plan.coded(fresh), plan.weights(cells)))
             writer.write_table(fresh, row_group_size=max(1, table.num_rows))
             start = stop
     keep_object(folder, f"lost-{part}", reduce(Lost.join, lost))
@@ -159,7 +188,7 @@ def _masked_cells(folder: Path, part: int, n: int, settled: Settled) -> list[Cel
     ends = matrix_of(folder, f"ends-{part}")[bounds]
     before = kept(folder, "before")["records"][part]  # of earlier parts, in each region
     order = np.array(matrix_of(folder, f"order-{part}"))
-    cells = [Cells(np.empty(n), np.zeros(n, dtype=np.uint8)) for _ in settled.plan.names]
+    cells = [Cells(np.empty(n), np.zeros(n, dtype=np.uint8)) for _ in range(settled.plan.n_stored)]
     for region in range(bounds.size - 1):
         begin, end = ends[region], ends[region + 1]
         if begin < end:

@@ -43,8 +43,8 @@ def _reserve(file: Any, size: int) -> None:
             file.truncate(size)
     except OSError:
         raise InvalidData(
-            f"there is no room for {size} bytes of scratch, 8 for each value to mask and each coordinate. Free some, "
-            f"or pass scratch=."
+            f"there is no room for {size} bytes of scratch, 8 for each value to mask, weight and coordinate. Free "
+            f"some, or pass scratch=."
         ) from None
 
 

@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 
 from microagg._kernels.sums import exact_digits
 from microagg.beyond._folder import keep, keep_matrix, keep_object, kept, matrix_of, object_of, whole_file_in
-from microagg.beyond._plan import Plan, Tally, missing_in_strata, tally
+from microagg.beyond._plan import Plan, Tally, missing_in_strata, tally, weighed_by
 from microagg.beyond._units import missing_units, unit_keys
 from microagg.io import frames
 from microagg.io.batches import read_row_groups
+from microagg.io.weighing import WeightSeen, weights_in
 from microagg.kinds import Cells
 from microagg.prepare.patterns import PatternsSeen
 from microagg.units import held_by
@@ -47,12 +48,13 @@ class Work(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a part tells of the file: its columns, what its records lack and where, and missing strata and units."""
+    """What a part tells of the file: its columns and weights, what its records lack and where, missing units."""
 
     tallies: list[Tally]
     patterns: PatternsSeen
     lacking: Counter[str]
     without_unit: int
+    weights: dict[str, WeightSeen]
 
 
 def tables_of(work: Work, part: int, columns: list[str]) -> Iterator[pa.Table]:
@@ -97,6 +99,7 @@ def read_part(folder: Path, part: int) -> None:
     numbering, examples = frames.Numbering(plan.strata), []
     seen, lacking, known = PatternsSeen(plan.by_pattern), Counter[str](), 0
     tables, codes, keys, without_unit = [], [], [], 0
+    weights: dict[str, list[NDArray[np.float64]]] = {name: [] for name in plan.weighing.used}
     for table in tables_of(work, part, plan.read):
         if table.num_rows == 0:
             continue
@@ -110,19 +113,24 @@ def read_part(folder: Path, part: int) -> None:
             known = max(known, int(found[-1]) + 1)
         codes.append(seen.codes(tables[-1], strata).astype(np.int32))
         lacking.update(missing_in_strata(plan, table))
+        for name, values in weights.items():
+            values.append(weights_in(table[name], name))
         if plan.unit is not None:
             keys.append(unit_keys(plan, table))
             without_unit += missing_units(plan, table)
     if plan.unit is not None:
         keep_matrix(folder, f"units-{part}", np.concatenate(keys))
     columns = [Cells.joined([column.cells for column in own]) for own in zip(*tables, strict=True)]
+    weighing = {name: np.concatenate(values) for name, values in weights.items()}
+    columns += [Cells(values) for values in weighing.values()] * (2 if plan.weighing.by_group else 1)
     keep_cells(folder, "columns", part, columns)
     keep_matrix(folder, f"codes-{part}", np.concatenate(codes))
     if plan.strata:
         with whole_file_in(folder / f"strata-{part}.parquet") as file:
             pq.write_table(pa.concat_tables(examples), file)
     tallies = [reduce(Tally.join, own) for own in zip(*(tally(plan, table) for table in tables), strict=True)]
-    keep_object(folder, f"found-{part}", Found(tallies, seen, lacking, without_unit))
+    seen_weights = {name: WeightSeen.of(values) for name, values in weighing.items()}
+    keep_object(folder, f"found-{part}", Found(tallies, seen, lacking, without_unit, seen_weights))
 
 
 def _decoded(array: Any) -> Any:
@@ -161,6 +169,21 @@ def sum_part(folder: Path, part: int, turn: int) -> None:
     cells = cells_in(folder, "columns", part)
     sums = {str(j): exact_digits(terms(cells[j].known)) for j, terms in asked.items()}
     keep(folder, f"sums-{turn}-{part}", **sums)
+
+
+def weighted_sum_part(folder: Path, part: int, turn: int) -> None:
+    """Sum what the columns ask for, weighted, exactly."""
+    asked, plan = object_of(folder, f"terms-{turn}"), object_of(folder, "coded")
+    cells = cells_in(folder, "columns", part)
+    weights = plan.weights(cells)[0]
+    sums = {str(j): exact_digits(terms(cells[j].known) * weights[cells[j].present]) for j, terms in asked.items()}
+    keep(folder, f"sums-{turn}-{part}", **sums)
+
+
+def weigh_part(folder: Path, part: int) -> None:
+    """Add up what the levels and categories of this part weigh."""
+    plan, (facts, powers) = object_of(folder, "coded"), object_of(folder, "weighing")
+    keep_object(folder, f"weighed-{part}", weighed_by(plan, facts, powers, cells_in(folder, "columns", part)))
 
 
 def place_part(folder: Path, part: int) -> None:

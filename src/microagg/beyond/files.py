@@ -21,12 +21,13 @@ from microagg.io._kinds import kind_of
 from microagg.io.batches import Batches
 from microagg.partition import groups_each_column
 from microagg.progress import Progress
-from microagg.recipe import OF_PROTECT, PARTS, Blocks, Recipe, Roles, choices_of
+from microagg.recipe import OF_PROTECT, PARTS, Blocks, Recipe, choices_of
 from microagg.recipe._signature import recipe_of, takes
 from microagg.recipe.wishes import asked_of, settled_kinds
-from microagg.release import MissingFacts
+from microagg.release import MissingFacts, WeightFacts
 from microagg.rounding import Rounded
 from microagg.schema import Role, Schema
+from microagg.weighting import weighing_of
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ class FileRelease:
         What became of missing values.
     rounded : mapping
         For each quantity that was rounded, to which step, and by how much its total moved.
+    weights : WeightFacts or None
+        Where a weight is used: the loss with weights, and what was done to them.
 
     Examples
     --------
@@ -79,6 +82,7 @@ class FileRelease:
     details: Mapping[str, str] = field(default_factory=dict)
     missing: MissingFacts = field(default_factory=MissingFacts, repr=False)
     rounded: Mapping[Any, Rounded] = field(default_factory=dict, repr=False)
+    weights: WeightFacts | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         return (
@@ -123,10 +127,10 @@ def protect_file(
     overwrite : bool
         Whether a target that exists may be replaced.
     scratch : path, optional
-        The folder for scratch, by default that of the target. It takes 8 bytes for each value to mask, and 8 for
-        each coordinate: one a number, as many as categories for these (with Dask up to three times the values). It
-        holds original values: in files without names, which vanish with the process, or with Dask in a folder that
-        only its owner can open, removed at the end.
+        The folder for scratch, by default that of the target. It takes 8 bytes for each value to mask and each
+        weight, and 8 for each coordinate: one a number, as many as categories for these (with Dask up to three times
+        the values). It holds original values: in files without names, which vanish with the process, or with Dask in a
+        folder that only its owner can open, removed at the end.
     engine : {"disk", "dask"}
         Threads of this process, or tasks on a Dask cluster (Parquet only). The result does not depend on it.
     scheduler : str, optional
@@ -193,6 +197,7 @@ def protect_file(
         details=file.details,
         missing=outcome.missing,
         rounded=outcome.rounded,
+        weights=outcome.weights,
     )
 
 
@@ -211,6 +216,7 @@ _OBEYED = {
         "rounding",
     ),
     *("nominal", "nominal_seed", "spike", "spike_totals", "blocks", "max_block", "refine", "seed"),
+    *("weighted", "weight_release", "weight_cap", "calibrate"),
 }
 """The choices of masking and writing that files beyond memory have; whatever else is chosen is refused."""
 
@@ -258,6 +264,7 @@ def _check_possible(recipe: Recipe) -> None:
 def _planned(file: Batches, asked: Recipe) -> tuple[Plan, bool]:
     """Give what is to be done with a file, and whether it has row labels of its own, which count as an identifier."""
     recipe = asked.spelt_out()
+    weighing = weighing_of(recipe)
     said = {name for _, name in recipe.roles.named}
     index = [name for name in file.index_columns if name not in said]  # row labels: they may identify
     roles = replace(recipe.roles, identifiers=(*recipe.roles.identifiers, *index))
@@ -272,9 +279,11 @@ def _planned(file: Batches, asked: Recipe) -> tuple[Plan, bool]:
     wishes = asked_of(recipe, names)
     file.read_as_numbers(names, recipe.kinds.kinds)
     settled = recipe.replace(
-        roles=Roles.of_schema(schema), blocks=Blocks("median", recipe.blocks.max_block or DEFAULT_BLOCK)
+        roles=recipe.roles.settled(schema),
+        blocks=Blocks("median", recipe.blocks.max_block or DEFAULT_BLOCK),
+        weights=weighing.settled,
     )
-    return Plan(settled, schema, grouping, wishes), bool(index)
+    return Plan(settled, schema, grouping, wishes, weighing), bool(index)
 
 
 def _check_engine(engine: str, scheduler: str | None, partitions: int | None) -> int | None:

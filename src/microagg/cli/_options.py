@@ -23,6 +23,7 @@ _PANELS = {
     "taxonomy": "Which column is what",
     "method": "How groups are formed",
     "masking": "What is released",
+    "weights": "What is released",
     "select": "Which columns form the groups",
     "blocks": "Large files",
     "refine": "Lower loss",

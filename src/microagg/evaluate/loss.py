@@ -14,6 +14,7 @@ from microagg.moments import sum_of_squares
 from microagg.parallel import in_parallel
 from microagg.readonly import ReadOnly
 from microagg.table import Table
+from microagg.weights import Weights
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,20 @@ def loss_of_release(original: Table, released: Table, n_jobs: int = 1) -> Inform
         lost, base = before.kind.loss(before.cells, after.cells)
         complete = before.cells.states is None and after.cells.states is None
         errors[j], totals[j] = as_counted(before.kind, lost, base, n, complete=complete)
+
+    in_parallel(one, range(len(original)), n_jobs)
+    return loss_of_sums(errors, totals, original.names, weights=[column.importance for column in original])
+
+
+def weighted_loss_of_release(original: Table, released: Table, weights: Weights, n_jobs: int = 1) -> InformationLoss:
+    """Measure the loss between two tables with weights in all sums: the columns' shares averaged by importance."""
+    n = original.n_records
+    errors, totals = [0.0] * len(original), [0.0] * len(original)
+
+    def one(j: int, _: Callable[[], None]) -> None:
+        before, after = original.columns[j], released.columns[j]
+        lost, base = before.kind.weighted_loss(before.cells, after.cells, weights)
+        errors[j], totals[j] = as_counted(before.kind, lost, base, n, complete=False)
 
     in_parallel(one, range(len(original)), n_jobs)
     return loss_of_sums(errors, totals, original.names, weights=[column.importance for column in original])

@@ -143,6 +143,10 @@ class Batches:
     def _numbers(self, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
         return named_numbers(column, self._text[2].marks, name, self.path.name)
 
+    def as_numbers(self, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+        """Give a column of text, which stays text in the tables, as numbers; any other as it is."""
+        return column if self.dialect is None else self._numbers(column, name)
+
     def read_as_numbers(self, names: list[str], kinds: Mapping[str, Any] | None = None) -> None:
         """Take those columns of text for numbers that are such, or are said to be, as `Source.typed_for` does."""
         if self.dialect is None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from microagg._kernels.sums import exact_sum, exact_sum_of_counts
 from microagg.moments import Sums, moments_by_sums, summed
+from microagg.weights import Members, Weights
 
 Values = NDArray[np.float64]
 States = NDArray[np.uint8]
@@ -201,6 +202,7 @@ class Kind(ABC):
     is_quantity: ClassVar[bool] = False  # means, quantiles and correlations can be taken of it
     is_squared: ClassVar[bool] = False  # its loss is of squares of standard scores
     is_ordered: ClassVar[bool] = True
+    needs_value: ClassVar[bool] = True  # a missing cell has no part in what a group releases
 
     def counted(self, known: Values) -> Labels:  # noqa: ARG002
         """Count what `Facts.counts` holds, of values that are present."""
@@ -229,8 +231,10 @@ class Kind(ABC):
         """Place a column in space: squared distances add up to its share of the distance of two records."""
 
     @abstractmethod
-    def representatives(self, cells: Cells, labels: Labels, n_groups: int, rule: Rule) -> Cells:
-        """Give what each group releases."""
+    def representatives(
+        self, cells: Cells, labels: Labels, n_groups: int, rule: Rule, members: Members | None = None
+    ) -> Cells:
+        """Give what each group releases; `members` tells what they weigh, where they do not weigh the same."""
 
     @abstractmethod
     def errors(self, before: Cells, after: Cells, facts: Facts) -> Values:
@@ -240,15 +244,19 @@ class Kind(ABC):
     def base(self, facts: Facts) -> Sums[float]:
         """Give what one value for all would lose."""
 
-    def changed(self, before: Cells, after: Cells) -> int:
-        """Count the cells that became missing, or stopped being so, or are missing in another way."""
-        if before.states is None and after.states is None:
-            return 0
+    def changed_cells(self, before: Cells, after: Cells) -> NDArray[np.bool_]:
+        """Tell which cells became missing, or stopped being so, or are missing in another way."""
         was, now = before.present, after.present
         same = was == now
         if before.states is not None and after.states is not None:
             same &= was | (before.states == after.states)
-        return int(np.count_nonzero(~same))
+        return np.asarray(~same)
+
+    def changed(self, before: Cells, after: Cells) -> int:
+        """Count the cells that became missing, or stopped being so, or are missing in another way."""
+        if before.states is None and after.states is None:
+            return 0
+        return int(np.count_nonzero(self.changed_cells(before, after)))
 
     def loss(self, before: Cells, after: Cells) -> tuple[float, float]:
         """Give what a release loses, and what one value for all would lose, in the column's own terms."""
@@ -258,10 +266,47 @@ class Kind(ABC):
         base = summed(self.base(facts), lambda terms: exact_sum(terms(before.known)))
         return with_changed(lost, base, self.changed(before, after), facts), base
 
+    def weighed(self, cells: Cells, units: Labels, facts: Facts) -> Labels:  # noqa: ARG002
+        """Give what the cells of each level or category weigh, in whole units; nothing of quantities.
+
+        `facts` are those of the whole column, of which the cells may be a part.
+        """
+        return np.zeros(0, dtype=np.int64)
+
+    @abstractmethod
+    def weighted_base(self, facts: Facts, weighed: Labels, power: int) -> Sums[tuple[float, float]]:
+        """Give what one value for all would lose by weight, and what the cells weigh that are compared.
+
+        What is to be summed is weighted by who sums it; `weighed` are units of 2**-power.
+        """
+
+    def weighted_errors(self, before: Cells, after: Cells, facts: Facts, weights: Values) -> tuple[Values, Values]:
+        """Give what cells lose by weight, and the weights of those that became missing or stopped being so."""
+        weights_of_compared = weights
+        if self.needs_value and (before.states is not None or after.states is not None):
+            weights_of_compared = weights[before.present & after.present]
+        errors = self.errors(before, after, facts) * weights_of_compared
+        return errors, weights[self.changed_cells(before, after)] if self.changed(before, after) else weights[:0]
+
+    def weighted_loss(self, before: Cells, after: Cells, weights: Weights) -> tuple[float, float]:
+        """Give what a release loses by weight, and what one value for all would lose."""
+        facts = self.facts(before)
+        errors, changed = self.weighted_errors(before, after, facts, weights.values)
+        lost = exact_sum(errors) if np.isfinite(errors).all() else np.inf
+        known = weights.values[before.present]
+        steps = self.weighted_base(facts, self.weighed(before, weights.whole, facts), weights.power)
+        base, total = summed(steps, lambda terms: exact_sum(terms(before.known) * known))
+        return with_changed_weights(lost, base, exact_sum(changed), total), base
+
 
 def with_changed(lost: float, base: float, changed: int, facts: Facts) -> float:
     """Add what cells cost that became missing, or stopped being so: as much as one value for all, on average."""
     return lost + changed * base / max(1, facts.n_known)
+
+
+def with_changed_weights(lost: float, base: float, changed: float, total: float) -> float:
+    """Add what cells of this weight cost that became missing, or stopped being so."""
+    return lost + changed * base / total if total > 0 else lost
 
 
 def state_of_groups(states: States, labels: Labels, n_groups: int) -> States:
@@ -272,11 +317,18 @@ def state_of_groups(states: States, labels: Labels, n_groups: int) -> States:
     return np.asarray(np.where(counts.any(axis=1), counts.argmax(axis=1), 0), dtype=np.uint8)
 
 
-def enough_present(cells: Cells, labels: Labels, n_groups: int, rule: Rule) -> NDArray[np.bool_]:
-    """Tell which groups release a value: at least half of the members, and so many that none gives another away."""
-    sizes = np.bincount(labels, minlength=n_groups)
-    present = np.bincount(labels[cells.present], minlength=n_groups)
-    return np.asarray((2 * present >= sizes) & (present >= rule.fewest))
+def enough_present(
+    cells: Cells, labels: Labels, n_groups: int, rule: Rule, members: Members | None = None
+) -> NDArray[np.bool_]:
+    """Tell which groups release a value: half of the weight or more, of so many that none gives another away."""
+    own = labels[cells.present]
+    present = np.bincount(own, minlength=n_groups)
+    if members is None:
+        half = 2 * present >= np.bincount(labels, minlength=n_groups)
+    else:  # sums of whole units are exact
+        units = np.bincount(own, weights=members.units[cells.present], minlength=n_groups)
+        half = 2 * units >= np.bincount(labels, weights=members.units, minlength=n_groups)
+    return np.asarray(half & (present >= rule.fewest))
 
 
 def with_missing(cells: Cells, labels: Labels, of_groups: Values, released: NDArray[np.bool_]) -> Cells:

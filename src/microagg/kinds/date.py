@@ -7,6 +7,7 @@ import numpy as np
 
 from microagg.kinds._kind import Cells, Labels, Rule
 from microagg.kinds.number import Number
+from microagg.weights import Members
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,9 @@ class Date(Number):
     said: ClassVar[str] = "the mean, rounded to the day or the column's unit"
     is_quantity: ClassVar[bool] = False
 
-    def representatives(self, cells: Cells, labels: Labels, n_groups: int, rule: Rule) -> Cells:
+    def representatives(
+        self, cells: Cells, labels: Labels, n_groups: int, rule: Rule, members: Members | None = None
+    ) -> Cells:
         """Give each group's mean, rounded half to even."""
-        found = super().representatives(cells, labels, n_groups, rule)
+        found = super().representatives(cells, labels, n_groups, rule, members)
         return Cells(np.rint(found.values), found.states)

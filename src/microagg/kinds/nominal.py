@@ -10,6 +10,7 @@ from microagg._kernels.modes import settle_in_turn
 from microagg.kinds._kind import Block, Cells, Corners, Facts, Kind, Labels, Rule, States, Values
 from microagg.kinds.number import NumberBlock
 from microagg.moments import Sums
+from microagg.weights import Members
 
 _RANGE_HEIGHT = float(np.sqrt(0.5))  # by "range" a mismatch has a squared distance of 1
 
@@ -76,8 +77,8 @@ class NominalBlock(Block):
 class Offers(NamedTuple):
     """What groups can release, by the numbers of categories.
 
-    `chosen` is -1 for a group that has a choice; group g's candidates, rising, are those from starts[g] to
-    starts[g + 1].
+    `sizes` are the groups' records, or their weights in whole units. `chosen` is -1 for a group that has a choice; the
+    candidates of group g, rising, are those from starts[g] to starts[g + 1].
     """
 
     sizes: Labels
@@ -86,7 +87,7 @@ class Offers(NamedTuple):
     candidates: Labels
 
     def given(self, n_numbers: int) -> Labels:
-        """Count the records to which each number goes in the groups that have no choice."""
+        """Count the records, or what they weigh, to which each number goes in the groups that have no choice."""
         clear = self.chosen >= 0
         return np.bincount(self.chosen[clear], weights=self.sizes[clear], minlength=n_numbers).astype(np.int64)
 
@@ -104,6 +105,7 @@ class Nominal(Kind):
     name: ClassVar[str] = "nominal"
     said: ClassVar[str] = "the commonest category"
     is_ordered: ClassVar[bool] = False
+    needs_value: ClassVar[bool] = False
 
     def counted(self, known: Values) -> Labels:
         """Count the cells of each category."""
@@ -122,15 +124,19 @@ class Nominal(Kind):
         """Give the ancestors of each number, (levels, numbers), where there is a taxonomy."""
         return None
 
-    def representatives(self, cells: Cells, labels: Labels, n_groups: int, rule: Rule) -> Cells:
+    def representatives(
+        self, cells: Cells, labels: Labels, n_groups: int, rule: Rule, members: Members | None = None
+    ) -> Cells:
         """Give each group's commonest category; missing is one more. Of tied ones, that of which most is owed."""
         facts = self.count(cells)
         n_codes = facts.counts.size
         numbers = numbers_of(cells, n_codes)
         if rule.nominal == "draw":
-            return cells_of(drawn_numbers(numbers, labels, draws(rule, n_groups)), n_codes)
+            return cells_of(drawn_numbers(numbers, labels, draws(rule, n_groups), members), n_codes)
         owed = counts_of_numbers(facts)
-        offers = offers_of(numbers, labels, n_groups, rule, self.kin_of_numbers(n_codes, owed.size))
+        if members is not None:
+            owed = self.weighed(cells, members.weights.whole, facts)
+        offers = offers_of(numbers, labels, n_groups, rule, self.kin_of_numbers(n_codes, owed.size), members)
         return cells_of(offers.settle(owed), n_codes)
 
     def errors(self, before: Cells, after: Cells, facts: Facts) -> Values:  # noqa: ARG002
@@ -146,22 +152,43 @@ class Nominal(Kind):
         yield from ()  # the counts say it
         return float(facts.n_records - counts_of_numbers(facts).max())
 
+    def weighed(self, cells: Cells, units: Labels, facts: Facts) -> Labels:
+        """Give what the cells of each category weigh, then those missing in each way."""
+        numbers, n_numbers = numbers_of(cells, facts.counts.size), counts_of_numbers(facts).size
+        return np.bincount(numbers, weights=units, minlength=n_numbers).astype(np.int64)
+
+    def weighted_base(self, facts: Facts, weighed: Labels, power: int) -> Sums[tuple[float, float]]:  # noqa: ARG002
+        """Give the weight of mismatches with the category that weighs most, and that of all."""
+        yield from ()  # what the categories weigh says it
+        total = int(weighed.sum())
+        return float(np.ldexp(total - int(weighed.max()), -power)), float(np.ldexp(total, -power))
+
 
 def draws(rule: Rule, n_groups: int) -> Values:
     """Draw a number between 0 and 1 for each group, in order of their numbers."""
     return np.random.default_rng(rule.seed).random(n_groups)
 
 
-def drawn_numbers(numbers: Labels, labels: Labels, drawn: Values) -> Labels:
-    """Give for each group the number of one member, that whose place in the group was drawn."""
-    sizes = np.bincount(labels, minlength=drawn.size)
+def drawn_numbers(numbers: Labels, labels: Labels, drawn: Values, members: Members | None = None) -> Labels:
+    """Give for each group the number of one member, that whose place in the group, or in its weight, was drawn."""
     order = np.argsort(labels, kind="stable")
-    starts = np.cumsum(sizes) - sizes
-    return np.asarray(numbers[order[starts + np.minimum((drawn * sizes).astype(np.int64), sizes - 1)]])
+    if members is None:
+        sizes = np.bincount(labels, minlength=drawn.size)
+        starts = np.cumsum(sizes) - sizes
+        return np.asarray(numbers[order[starts + np.minimum((drawn * sizes).astype(np.int64), sizes - 1)]])
+    reached = np.cumsum(members.whole[order])
+    totals = np.bincount(labels, weights=members.whole, minlength=drawn.size).astype(np.int64)
+    places = np.cumsum(totals) - totals + np.minimum((drawn * totals).astype(np.int64), totals - 1)
+    return np.asarray(numbers[order[np.searchsorted(reached, places, "right")]])
 
 
 def offers_of(
-    numbers: Labels, labels: Labels, n_groups: int, rule: Rule, kin: NDArray[np.int64] | None = None
+    numbers: Labels,
+    labels: Labels,
+    n_groups: int,
+    rule: Rule,
+    kin: NDArray[np.int64] | None = None,
+    members: Members | None = None,
 ) -> Offers:
     """Find out what each group can release.
 
@@ -170,11 +197,17 @@ def offers_of(
     "balanced": every group takes in turn that of its categories of which most is owed.
 
     With `kin` (levels, numbers), the ancestors of each category, what counts for the mode is how many members
-    share them, over all levels: the category nearest to all members by the tree.
+    share them, over all levels: the category nearest to all members by the tree. With `members`, a record counts as
+    much as it weighs.
     """
-    sizes = np.bincount(labels, minlength=n_groups)
     n_numbers = int(numbers.max()) + 1
-    pairs, counts = np.unique(labels * n_numbers + numbers, return_counts=True)
+    if members is None:
+        sizes = np.bincount(labels, minlength=n_groups)
+        pairs, counts = np.unique(labels * n_numbers + numbers, return_counts=True)
+    else:
+        sizes = np.bincount(labels, weights=members.weights.whole, minlength=n_groups).astype(np.int64)
+        pairs, own = np.unique(labels * n_numbers + numbers, return_inverse=True)
+        counts = np.bincount(own.ravel(), weights=members.whole).astype(np.int64)
     owners, found = pairs // n_numbers, pairs % n_numbers
     starts = np.searchsorted(owners, np.arange(n_groups + 1))
     chosen = np.full(n_groups, -1, dtype=np.int64)

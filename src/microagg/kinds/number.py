@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from microagg._kernels.sums import group_sizes, rounded_group_means
+from microagg._kernels.sums import group_sizes, rounded_group_means, rounded_weighted_means
 from microagg.kinds._kind import (
     Block,
     Cells,
@@ -19,6 +18,7 @@ from microagg.kinds._kind import (
     with_missing,
 )
 from microagg.moments import Sums, squares_by_sums, standardise
+from microagg.weights import Members
 
 
 class NumberBlock(Block):
@@ -81,12 +81,15 @@ class Number(Kind):
         """Place a column in space."""
         return NumberBlock(facts, scale, importance)
 
-    def representatives(self, cells: Cells, labels: Labels, n_groups: int, rule: Rule) -> Cells:
+    def representatives(
+        self, cells: Cells, labels: Labels, n_groups: int, rule: Rule, members: Members | None = None
+    ) -> Cells:
         """Give each group's mean or median of the values that are present."""
         if cells.states is None:
-            return Cells(_averages(cells.values, labels, n_groups, rule.aggregate))
-        released = enough_present(cells, labels, n_groups, rule)
-        return with_missing(cells, labels, averages_of_present(cells, labels, n_groups, rule.aggregate), released)
+            return Cells(_averages(cells.values, labels, n_groups, rule.aggregate, members))
+        released = enough_present(cells, labels, n_groups, rule, members)
+        found = averages_of_present(cells, labels, n_groups, rule.aggregate, members)
+        return with_missing(cells, labels, found, released)
 
     def errors(self, before: Cells, after: Cells, facts: Facts) -> Values:
         """Give the squared differences of standard scores."""
@@ -100,31 +103,53 @@ class Number(Kind):
         """Give the sum of squared standard scores about their mean."""
         return (yield from squares_by_sums(facts.n_known, *facts.moments)) if facts.n_known else 0.0
 
+    def weighted_base(self, facts: Facts, weighed: Labels, power: int) -> Sums[tuple[float, float]]:  # noqa: ARG002
+        """Give the weighted sum of squared standard scores about their weighted mean, and the weight."""
+        total = (yield np.ones_like) if facts.n_known else 0.0
+        return (yield from squares_by_sums(total, *facts.moments)) if total > 0 else 0.0, total
 
-def averages_of_present(cells: Cells, labels: Labels, n_groups: int, aggregate: str) -> Values:
+
+def averages_of_present(
+    cells: Cells, labels: Labels, n_groups: int, aggregate: str, members: Members | None = None
+) -> Values:
     """Give the mean or median of what is present in each group; NaN where nothing is."""
     found = np.full(n_groups, np.nan)
     groups, own = np.unique(labels[cells.present], return_inverse=True)
     if groups.size:
-        found[groups] = _averages(cells.known, np.asarray(own, dtype=np.int64), groups.size, aggregate)
+        weights = None if members is None else members.take(cells.present)
+        found[groups] = _averages(cells.known, np.asarray(own, dtype=np.int64), groups.size, aggregate, weights)
     return found
 
 
-def _averages(values: Values, labels: Labels, n_groups: int, aggregate: str) -> Values:
-    return _medians(values, labels, n_groups) if aggregate == "median" else group_averages(values, labels, n_groups)
+def _averages(values: Values, labels: Labels, n_groups: int, aggregate: str, members: Members | None) -> Values:
+    if aggregate == "median":
+        lower, upper = middles(values, labels, n_groups, members)
+        return np.asarray(np.where(lower == upper, lower, lower / 2 + upper / 2))
+    return group_averages(values, labels, n_groups, members)
 
 
-def group_averages(values: Values, labels: Labels, n_groups: int) -> Values:
+def group_averages(values: Values, labels: Labels, n_groups: int, members: Members | None = None) -> Values:
     """Give the mean of each group, rounded once."""
     # Sums of values near the largest float overflow; those of a fraction of them do not.
     power = 100 if np.abs(values).max() > 2.0**900 else 0
-    means = rounded_group_means(np.ldexp(values, -power) if power else values, labels, n_groups)
+    values = np.ldexp(values, -power) if power else values
+    if members is None:
+        means = rounded_group_means(values, labels, n_groups)
+    else:
+        weights = np.ldexp(members.values, -int(np.frexp(members.values.max())[1]))  # no product overflows
+        means = rounded_weighted_means(values, weights, labels, n_groups)
     return np.asarray(np.ldexp(means, power) if power else means)
 
 
-def _medians(values: Values, labels: Labels, n_groups: int) -> NDArray[np.float64]:
-    ordered = values[np.lexsort((values, labels))]
-    sizes = group_sizes(labels, n_groups)
-    starts = np.cumsum(sizes) - sizes
-    lower, upper = ordered[starts + (sizes - 1) // 2], ordered[starts + sizes // 2]
-    return np.asarray(np.where(lower == upper, lower, lower / 2 + upper / 2))
+def middles(values: Values, labels: Labels, n_groups: int, members: Members | None = None) -> tuple[Values, Values]:
+    """Give the two middle values of each group: the least with half of the weight up to it, and with more than half."""
+    order = np.lexsort((values, labels))
+    ordered = values[order]
+    if members is None:
+        sizes = group_sizes(labels, n_groups)
+        starts = np.cumsum(sizes) - sizes
+        return ordered[starts + (sizes - 1) // 2], ordered[starts + sizes // 2]
+    reached = np.cumsum(members.whole[order])
+    ends = reached[np.cumsum(group_sizes(labels, n_groups)) - 1]
+    twice_half = np.concatenate([[0], ends[:-1]]) + ends
+    return ordered[np.searchsorted(2 * reached, twice_half)], ordered[np.searchsorted(2 * reached, twice_half, "right")]

@@ -16,8 +16,9 @@ from microagg.kinds._kind import (
     enough_present,
     with_missing,
 )
-from microagg.kinds.number import NumberBlock
+from microagg.kinds.number import NumberBlock, middles
 from microagg.moments import Sums
+from microagg.weights import Members
 
 
 @dataclass(frozen=True)
@@ -37,13 +38,16 @@ class Ordinal(Kind):
         """Place a column in space."""
         return NumberBlock(facts, scale, importance)
 
-    def representatives(self, cells: Cells, labels: Labels, n_groups: int, rule: Rule) -> Cells:
+    def representatives(
+        self, cells: Cells, labels: Labels, n_groups: int, rule: Rule, members: Members | None = None
+    ) -> Cells:
         """Give each group's median level; of two middle ones that nearer to the mean, then the lower."""
         found = np.full(n_groups, np.nan)
         groups, own = np.unique(labels[cells.present], return_inverse=True)
         if groups.size:
-            found[groups] = median_levels(cells.known, np.asarray(own, dtype=np.int64), groups.size)
-        return with_missing(cells, labels, found, enough_present(cells, labels, n_groups, rule))
+            weights = None if members is None else members.take(cells.present)
+            found[groups] = median_levels(cells.known, np.asarray(own, dtype=np.int64), groups.size, weights)
+        return with_missing(cells, labels, found, enough_present(cells, labels, n_groups, rule, members))
 
     def errors(self, before: Cells, after: Cells, facts: Facts) -> Values:  # noqa: ARG002
         """Give the absolute differences of levels."""
@@ -53,21 +57,35 @@ class Ordinal(Kind):
     def base(self, facts: Facts) -> Sums[float]:
         """Give the sum of absolute differences to the median level."""
         yield from ()  # the counts say it
-        if facts.n_known == 0:
-            return 0.0
-        levels, n = np.arange(facts.counts.size), facts.n_known
-        reached = np.cumsum(facts.counts)
-        lower, upper = np.searchsorted(reached, [(n - 1) // 2, n // 2], side="right")
-        nearer_to_upper = 2 * int(levels @ facts.counts) > n * int(lower + upper)
-        return float(np.abs(levels - (upper if nearer_to_upper else lower)) @ facts.counts)
+        return float(_about_median(facts.counts))
+
+    def weighed(self, cells: Cells, units: Labels, facts: Facts) -> Labels:  # noqa: ARG002
+        """Give what the cells of each level weigh."""
+        levels = cells.known.astype(np.int64)
+        return np.bincount(levels, weights=units[cells.present], minlength=self.n_levels).astype(np.int64)
+
+    def weighted_base(self, facts: Facts, weighed: Labels, power: int) -> Sums[tuple[float, float]]:  # noqa: ARG002
+        """Give the weighted sum of absolute differences to the weighted median level, and the weight."""
+        yield from ()  # what the levels weigh says it
+        return float(np.ldexp(_about_median(weighed), -power)), float(np.ldexp(int(weighed.sum()), -power))
 
 
-def median_levels(values: Values, labels: Labels, n_groups: int) -> Values:
+def _about_median(counts: Labels) -> int:
+    """Give the sum of absolute differences to the median of levels that occur, or weigh, so much."""
+    levels, n, reached = np.arange(counts.size), int(counts.sum()), np.cumsum(counts)
+    if n == 0:
+        return 0
+    lower = np.searchsorted(2 * reached, n)
+    upper = np.searchsorted(2 * reached, n, side="right")
+    nearer_to_upper = 2 * int(levels @ counts) > n * int(lower + upper)
+    return int(np.abs(levels - (upper if nearer_to_upper else lower)) @ counts)
+
+
+def median_levels(values: Values, labels: Labels, n_groups: int, members: Members | None = None) -> Values:
     """Give the median level of each group; of two middle ones that nearer to the mean, then the lower."""
-    ordered = values[np.lexsort((values, labels))]
-    sizes = np.bincount(labels, minlength=n_groups)
-    starts = np.cumsum(sizes) - sizes
-    lower, upper = ordered[starts + (sizes - 1) // 2], ordered[starts + sizes // 2]
+    lower, upper = middles(values, labels, n_groups, members)
+    units = np.ones(values.size, dtype=np.int64) if members is None else members.whole
     # Levels are whole numbers: twice the sum against the sum of both middles, without a division.
-    sums = np.bincount(labels, weights=values, minlength=n_groups)
-    return np.asarray(np.where(2.0 * sums > sizes * (lower + upper), upper, lower))
+    beyond = np.zeros(n_groups, dtype=np.int64)
+    np.add.at(beyond, labels, units * (2 * values - (lower + upper)[labels]).astype(np.int64))
+    return np.asarray(np.where(beyond > 0, upper, lower))

@@ -7,6 +7,7 @@ import numpy as np
 
 from microagg.kinds._kind import Block, Cells, Facts, Labels, Rule, Values, enough_present, with_missing
 from microagg.kinds.number import Number, NumberBlock, averages_of_present
+from microagg.weights import Members
 
 
 class SemiBlock(Block):
@@ -52,10 +53,12 @@ class Semi(Number):
         """Place a column in space."""
         return SemiBlock(facts, self.spike, scale, importance, spike)
 
-    def representatives(self, cells: Cells, labels: Labels, n_groups: int, rule: Rule) -> Cells:
+    def representatives(
+        self, cells: Cells, labels: Labels, n_groups: int, rule: Rule, members: Members | None = None
+    ) -> Cells:
         """Give the spike where too few members are off it, and else the mean of all members, spikes included."""
-        means = averages_of_present(cells, labels, n_groups, rule.aggregate)
+        means = averages_of_present(cells, labels, n_groups, rule.aggregate, members)
         off = np.bincount(labels[cells.present & (cells.values != self.spike)], minlength=n_groups)
         some = off < rule.fewest if rule.spike_totals == "safe" else off == 0
         of_groups = np.where(some, self.spike, means)
-        return with_missing(cells, labels, of_groups, enough_present(cells, labels, n_groups, rule))
+        return with_missing(cells, labels, of_groups, enough_present(cells, labels, n_groups, rule, members))

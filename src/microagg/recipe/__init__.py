@@ -23,6 +23,7 @@ from microagg.recipe._parts import (
     Select,
     Taxonomy,
     UnitChoices,
+    Weights,
     method_names,
 )
 from microagg.recipe._recipe import OF_PROTECT, PARTS, K, Recipe, as_key, choices, options_of
@@ -51,6 +52,7 @@ __all__ = [
     "Select",
     "Taxonomy",
     "UnitChoices",
+    "Weights",
     "as_key",
     "choices",
     "choices_of",

@@ -35,6 +35,7 @@ _FORMER = (
     "error, drop: what becomes of records that lack a value",
     "left out",
     "released as it is: a sampling weight",
+    "released as it is: a sampling weight, or several, never used to form groups",
     "between fields",
     "the encoding",
     "the decimal mark",

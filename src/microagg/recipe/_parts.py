@@ -137,7 +137,7 @@ class Roles(Part):
     keep: tuple[Any, ...] = choose((), NAMES, "released as they are: harmless")
     drop: tuple[Any, ...] = choose((), NAMES, "dropped: other columns that are not to be released")
     weight: Any = choose(
-        None, NAME_OR_NAMES, "released as it is: a sampling weight, or several, never used to form groups"
+        None, NAME_OR_NAMES, "a sampling weight, or several: the first weights means; never used to form groups"
     )
     unit: Any = choose(None, NAME, "dropped: the person or firm of a row; every group holds k different ones")
     rest: str | None = choose(None, WORD, "what becomes of columns that no role names", words=("keep", "drop"))
@@ -160,12 +160,11 @@ class Roles(Part):
         listed: dict[str, Any] = {role: list(self.of(role)) for role in choices_of(Roles) if role != "rest"}
         return listed | {"quasi": None if self.quasi is None else listed["quasi"], "rest": self.rest}
 
-    @classmethod
-    def of_schema(cls, schema: Schema) -> "Roles":
-        """Give the roles of a file's columns, every one of them named."""
+    def settled(self, schema: Schema) -> "Roles":
+        """Give the roles of a file's columns, every one of them named; weights stay in the order in which they were."""
         named: dict[str, Any] = {role.value: tuple(schema.names(role)) for role in Role}
         named[Role.UNIT.value] = next(iter(named[Role.UNIT.value]), None)
-        return cls(**named)
+        return Roles(**named | {Role.WEIGHT.value: self.weight})
 
     @property
     def named(self) -> list[tuple[str, Any]]:
@@ -248,6 +247,43 @@ class Masking(Part):
     def _check(self) -> None:
         if not self.rounding:
             object.__setattr__(self, "rounding", "auto")  # a table that names no column
+
+
+@dataclass(frozen=True)
+class Weights(Part):
+    """What a sampling weight does, where one is named, and how it is released."""
+
+    weighted: bool | None = choose(
+        None,
+        FLAG,
+        "whether what a group releases is weighted; it is, where a weight is named and this is left out",
+        more="Weighted means keep weighted totals, of the file, of strata and of groups; unweighted ones keep the sums "
+        "of the records. Distances and k never depend on weights.",
+    )
+    release: str = choose(
+        "as it is",
+        WORD,
+        "how weights are released",
+        words=("as it is", "group"),
+        keyword="weight_release",
+        more='"group": every record gets the mean weight of its group, so that the weight tells nobody apart; k then '
+        "holds for it too. The sum of the weights and weighted totals of masked columns stay; weighted totals of other "
+        "columns move.",
+    )
+    cap: bool = choose(
+        False,
+        FLAG,
+        "whether a weight that is more than 0.8 of its group's is cut to that share; else it is refused",
+        keyword="weight_cap",
+        more="The mean of such a group is all but one member's value. Weighted totals then move, and it is told by how "
+        "much.",
+    )
+    calibrate: tuple[Any, ...] = choose(
+        (),
+        NAMES,
+        "masked categories whose weighted totals are kept, by adjusting the weights of groups",
+        more='It goes with weight_release="group". Weighted totals of masked numbers then move a little.',
+    )
 
 
 @dataclass(frozen=True)

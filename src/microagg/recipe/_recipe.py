@@ -43,6 +43,7 @@ from microagg.recipe._parts import (
     Select,
     Taxonomy,
     UnitChoices,
+    Weights,
 )
 
 K = Choice("k", WHOLE, "at least so many records share each combination of released values", "k", least=2)
@@ -57,6 +58,7 @@ PARTS: dict[str, tuple[str, type[Part]]] = {
     "units": ("units", UnitChoices),
     "method": ("method", Method),
     "masking": ("masking", Masking),
+    "weights": ("weights", Weights),
     "select": ("select", Select),
     "blocks": ("blocks", Blocks),
     "refine": ("refine", Refine),
@@ -77,6 +79,7 @@ OF_PROTECT = (
     "units",
     "method",
     "masking",
+    "weights",
     "select",
     "blocks",
     "refine",
@@ -192,6 +195,7 @@ class Recipe:
     units: UnitChoices = field(default_factory=UnitChoices)
     method: Method = field(default_factory=Method)
     masking: Masking = field(default_factory=Masking)
+    weights: Weights = field(default_factory=Weights)
     select: Select = field(default_factory=Select)
     blocks: Blocks = field(default_factory=Blocks)
     refine: Refine = field(default_factory=Refine)
@@ -326,6 +330,11 @@ class Recipe:
             return list(self.roles.quasi)
         others = {name for _, name in self.roles.named}
         return [name for name in names if name not in others]
+
+    @property
+    def weights_by_group(self) -> tuple[Any, ...]:
+        """The weights that are released as the means of groups: k holds for them too."""
+        return self.roles.of("weight") if self.weights.release == "group" else ()
 
     def check_columns(self, names: Sequence[str]) -> None:
         """Refuse a column that the file lacks, or that has two roles or none; `names` are the file's."""

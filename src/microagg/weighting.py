@@ -1,0 +1,322 @@
+"""What a recipe asks of weights: how they are read, what they do to groups, and how they are released."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg._kernels.sums import rounded_group_means
+from microagg.checks import nearest, shown_name
+from microagg.errors import InvalidData, InvalidParameter, RoleError, setting
+from microagg.evaluate.loss import InformationLoss
+from microagg.io.weighing import checked_weights
+from microagg.kinds import Facts, Nominal
+from microagg.kinds.nominal import counts_of_numbers, numbers_of
+from microagg.moments import Moved
+from microagg.recipe import Recipe
+from microagg.recipe import Weights as WeightChoices
+from microagg.release import WeightFacts
+from microagg.schema import Role
+from microagg.table import Coded, Table
+from microagg.weights import DOMINATED, Weights
+
+Labels = NDArray[np.int64]
+Values = NDArray[np.float64]
+
+LEAST, MOST = 1 / 3, 3.0
+"""By what factors calibration may change a group's weight: beyond, its totals are bought too dearly."""
+
+_NOTHING = 1e-12  # of the largest: eigenvalues below are 0, of categories that add up to all records
+
+
+@dataclass(frozen=True)
+class Weighing:
+    """What is done with the weights of a file, settled.
+
+    Attributes
+    ----------
+    names : tuple
+        The columns of weights, the one that weights representatives first.
+    weighted : bool
+        Whether representatives are weighted.
+    by_group : bool
+        Whether weights are released as the means of groups.
+    cap : bool
+        Whether weights that dominate their group are cut.
+    calibrate : tuple
+        The columns whose totals by category are kept.
+    """
+
+    names: tuple[Any, ...] = ()
+    weighted: bool = False
+    by_group: bool = False
+    cap: bool = False
+    calibrate: tuple[Any, ...] = ()
+
+    @property
+    def used(self) -> tuple[Any, ...]:
+        """The columns whose values are used."""
+        return self.names if self.by_group else self.names[: int(self.weighted)]
+
+    @property
+    def settled(self) -> WeightChoices:
+        """The choices as a recipe records them."""
+        if not self.names:
+            return WeightChoices()
+        return WeightChoices(self.weighted, "group" if self.by_group else "as it is", self.cap, self.calibrate)
+
+
+_KEYWORDS = {"weight_release": "release", "weight_cap": "cap", "calibrate": "calibrate", "weighted": "weighted"}
+
+
+def weighing_of(recipe: Recipe) -> Weighing:
+    """Settle what is done with weights, or say what does not go together."""
+    chosen, names = recipe.weights, recipe.roles.of(Role.WEIGHT.value)
+    if not names:
+        for keyword, name in _KEYWORDS.items():
+            if getattr(chosen, name) not in (getattr(WeightChoices(), name), False):
+                raise InvalidParameter(
+                    f"{keyword} goes with a weight, and no column is named as one. Name it: {setting('weight')}.",
+                    parameter=keyword,
+                )
+        return Weighing()
+    by_group = chosen.release == "group"
+    if chosen.cap and chosen.weighted is False:
+        raise InvalidParameter(
+            f"{setting('weight_cap', True)} goes with weighted means. Leave it or {setting('weighted', False)} out.",
+            parameter="weight_cap",
+        )
+    if chosen.calibrate and not by_group:
+        raise InvalidParameter(
+            f"calibrate adjusts the weights of groups. Choose {setting('weight_release', 'group')}, or leave it out.",
+            parameter="calibrate",
+        )
+    if by_group and recipe.masking.per_column:
+        raise InvalidParameter(
+            f"{setting('weight_release', 'group')} goes with groups of whole records, and with per_column a record has "
+            f"one group for each column. Leave one of both out.",
+            parameter="weight_release",
+        )
+    return Weighing(names, chosen.weighted is not False, by_group, chosen.cap, chosen.calibrate)
+
+
+class Weighed(NamedTuple):
+    """The weights of records, by column: those that are used, and where none is the first one if it can be."""
+
+    weighing: Weighing
+    values: Mapping[Any, Values]
+
+    @classmethod
+    def of(cls, frame: Any, weighing: Weighing) -> "Weighed":
+        """Read the weights of a frame, or say why they are none."""
+        found = {name: checked_weights(frame.get_column(name), name) for name in weighing.used}
+        if not found and weighing.names:
+            name = weighing.names[0]
+            try:
+                found[name] = checked_weights(frame.get_column(name), name)
+            except InvalidData:  # it is released as it is, whatever it holds
+                return cls(weighing, {})
+        return cls(weighing, found)
+
+    def take(self, rows: Labels | NDArray[np.bool_]) -> "Weighed":
+        """Give the weights of some records."""
+        return self._replace(values={name: values[rows] for name, values in self.values.items()})
+
+    @property
+    def first(self) -> Weights | None:
+        """The weights by which loss and risk are measured; None where there are none."""
+        name = self.weighing.names[0] if self.weighing.names else None
+        return Weights.of(self.values[name]) if name in self.values else None
+
+    @property
+    def representing(self) -> Weights | None:
+        """The weights by which groups are represented; None where all records count alike."""
+        return self.first if self.weighing.weighted else None
+
+
+def check_dominance(dominated: int, n_groups: int, weighing: Weighing) -> None:
+    """Refuse groups in which one member has most of the weight, unless such weights may be cut."""
+    if dominated and not weighing.cap:
+        hold = "holds" if dominated == 1 else "hold"
+        raise InvalidData(
+            f"{dominated} of {n_groups} groups {hold} one record with more than {100 * DOMINATED:.0f} % of the group's "
+            f"weight, so that the mean is all but its value. Cut such weights, which moves weighted totals: "
+            f"{setting('weight_cap', True)}; or do not weight: {setting('weighted', False)}.",
+            parameter="weight_cap",
+            columns=weighing.names[:1],
+        )
+
+
+def weights_of_groups(values: Values, labels: Labels) -> Values:
+    """Give each record the mean weight of its group."""
+    return np.asarray(rounded_group_means(values, labels, int(labels.max()) + 1)[labels])
+
+
+def check_calibrated(weighing: Weighing, columns: Sequence[Coded]) -> None:
+    """Refuse columns to calibrate by that are not masked categories."""
+    known = {column.name: column for column in columns}
+    for name in weighing.calibrate:
+        if name not in known:
+            raise RoleError(
+                f"column {shown_name(name)} in calibrate is not masked.{nearest(name, list(known))}",
+                parameter="calibrate",
+                columns=(name,),
+            )
+        if not isinstance(known[name].kind, Nominal):
+            raise InvalidParameter(
+                f"column {name!r} in calibrate is of kind {known[name].kind.name!r}; totals are kept of nominal "
+                f"columns. Leave it out.",
+                parameter="calibrate",
+                columns=(name,),
+            )
+
+
+class Margins(NamedTuple):
+    """Weighted totals of categories: what they are in the file, and what they are in the release, in whole units.
+
+    The first place is that of all records, then come the categories of each column.
+    """
+
+    wanted: Labels
+    found: Labels  # (places, places): of records released with both
+
+    @property
+    def effects(self) -> Values:
+        """What each place adds to the factor of a group's weight, such that the totals become those wanted."""
+        total = float(self.wanted[0])
+        found, wanted = self.found / total, self.wanted / total
+        return np.asarray(np.linalg.pinv(found, rcond=_NOTHING, hermitian=True) @ (wanted - found[0]))
+
+    @property
+    def missed(self) -> float:
+        """How far a total stays from what is wanted, at most, as a share of all: where a category is gone."""
+        total = float(self.wanted[0])
+        return float(np.abs(self.found[0] / total + self.found / total @ self.effects - self.wanted / total).max())
+
+
+def wanted_totals(weighed: Sequence[Labels]) -> Labels:
+    """Give what all records weigh, and those of each category of some columns, by what the latter are."""
+    return np.concatenate([[weighed[0].sum()], *weighed])
+
+
+def found_totals(after: Sequence[Labels], sizes: Sequence[int], units: Labels) -> Labels:
+    """Give what records weigh that are released with two categories, for each pair; parts of a file can be added.
+
+    `after` are the numbers of the released categories, column by column, and `sizes` how many there are.
+    """
+    places = [np.zeros(units.size, dtype=np.int64)]
+    places += [own + start for start, own in zip(_starts(sizes), after, strict=False)]
+    n = 1 + sum(sizes)
+    found = np.zeros((n, n), dtype=np.int64)
+    for one in places:
+        for other in places:
+            pairs = np.bincount(one * n + other, weights=units, minlength=n * n)
+            found += pairs.astype(np.int64).reshape(n, n)
+    return found
+
+
+def _starts(sizes: Sequence[int]) -> list[int]:
+    return [int(start) for start in np.cumsum([1, *sizes])]
+
+
+def factors_of(effects: Values, after: Sequence[Labels], sizes: Sequence[int]) -> Values:
+    """Give by what calibration multiplies the weight of each record."""
+    found = np.full(after[0].size, 1.0 + effects[0])
+    for start, own in zip(_starts(sizes), after, strict=False):
+        found += effects[start + own]
+    return found
+
+
+class Calibrated(NamedTuple):
+    """What calibration did: by what it multiplied weights, from the least to the most, and what it missed."""
+
+    lowest: float
+    highest: float
+    missed: float
+
+    @classmethod
+    def of(cls, factors: Values, missed: float) -> "Calibrated":
+        """Tell what calibration does to some weights."""
+        return cls(float(factors.min()), float(factors.max()), missed)
+
+    def join(self, other: "Calibrated") -> "Calibrated":
+        """Give what was done to the weights of both."""
+        lowest, highest = min(self.lowest, other.lowest), max(self.highest, other.highest)
+        return Calibrated(lowest, highest, max(self.missed, other.missed))
+
+    def check(self, name: Any) -> None:
+        """Refuse to change weights too much."""
+        if self.lowest < LEAST or self.highest > MOST:
+            raise InvalidData(
+                f"calibration would multiply weights of {name!r} by {self.lowest:.3g} to {self.highest:.3g}; from 1/3 "
+                f"to 3 is allowed. Calibrate fewer columns, or those with fewer categories: {setting('calibrate')}.",
+                parameter="calibrate",
+                columns=(name,),
+            )
+
+
+def calibration_of(weighing: Weighing, parts: Sequence[Sequence[Calibrated]]) -> Calibrated:
+    """Tell what was done to all weights from what was done to each in each part of a file, or refuse it."""
+    whole: list[Calibrated] = [reduce(Calibrated.join, own) for own in zip(*parts, strict=True)]
+    for name, own in zip(weighing.names, whole, strict=True):
+        own.check(name)
+    found: Calibrated = reduce(Calibrated.join, whole)
+    return found
+
+
+class ReleasedWeights(NamedTuple):
+    """What is released in the place of weights, and what calibration did to them.
+
+    Attributes
+    ----------
+    values : mapping
+        The released weights by column; empty where they are released as they are.
+    calibrated : Calibrated or None
+    """
+
+    values: dict[Any, Values]
+    calibrated: Calibrated | None = None
+
+
+def released_weights(weighed: Weighed, labels: Labels, original: Table, released: Table) -> ReleasedWeights:
+    """Give what each record gets in the place of its weights."""
+    weighing, weights = weighed
+    if not weighing.by_group:
+        return ReleasedWeights({})
+    found = {name: weights_of_groups(weights[name], labels) for name in weighing.names}
+    if not weighing.calibrate:
+        return ReleasedWeights(found)
+    columns = original.named(weighing.calibrate).columns
+    facts = [column.kind.count(column.cells) for column in columns]
+    sizes = [counts_of_numbers(one).size for one in facts]
+    after = released_numbers(released.named(weighing.calibrate).columns, facts)
+    done = []
+    for name, values in found.items():
+        units = Weights.of(weights[name]).whole
+        wanted = [column.kind.weighed(column.cells, units, one) for column, one in zip(columns, facts, strict=True)]
+        margins = Margins(wanted_totals(wanted), found_totals(after, sizes, units))
+        factors = factors_of(margins.effects, after, sizes)
+        done.append(Calibrated.of(factors, margins.missed))
+        values *= factors
+    return ReleasedWeights(found, calibration_of(weighing, [done]))
+
+
+def released_numbers(columns: Sequence[Coded], facts: Sequence[Facts]) -> list[Labels]:
+    """Give the numbers of categories that are released; `facts` are those of the original."""
+    return [numbers_of(column.cells, one.counts.size) for column, one in zip(columns, facts, strict=True)]
+
+
+def weight_facts(
+    information: InformationLoss, dominated: int, moved: Mapping[Any, Moved], calibrated: Calibrated | None
+) -> WeightFacts:
+    """Give what weights did to a release."""
+    return WeightFacts(
+        information,
+        dominated,
+        {name: own.share for name, own in moved.items()} if dominated else {},
+        None if calibrated is None else (calibrated.lowest, calibrated.highest),
+        0.0 if calibrated is None else calibrated.missed,
+    )

@@ -1,0 +1,132 @@
+"""Weights of a sample: of how many each record stands, and what that makes of its share in a group."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg._kernels.sums import exact_sum
+
+Values = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+DOMINATED = 0.8
+"""The largest share that one member may have of a group's weight: above, a mean is all but that member's value."""
+
+_OTHERS = 4.0  # 0.8 to 0.2: so many times the weight of all others is the most that one member may have
+_BITS = 48  # of the whole weights' total: sums are exact, and so are those of levels times weights
+
+
+def power_of(total: float) -> int:
+    """Give the power of two by which weights of this total are counted in whole units."""
+    return _BITS - int(np.frexp(total)[1]) if total > 0 else 0
+
+
+class Weights(NamedTuple):
+    """The weight of each record.
+
+    Attributes
+    ----------
+    values : array of shape (n,)
+        0 or more, and finite.
+    power : int
+        Weights are compared in whole units of 2**-power, whose sums are exact: which of two categories weighs more then
+        depends neither on the order of the records nor on how a file is cut. It follows from the whole file's total.
+    """
+
+    values: Values
+    power: int
+
+    @classmethod
+    def of(cls, values: Values) -> "Weights":
+        """Give the weights of a whole file."""
+        return cls(values, power_of(exact_sum(values)))
+
+    @property
+    def whole(self) -> Labels:
+        """The weights in whole units."""
+        return in_units(self.values, self.power)
+
+    def take(self, rows: Labels | NDArray[np.bool_]) -> "Weights":
+        """Give the weights of some records."""
+        return self._replace(values=self.values[rows])
+
+
+def in_units(values: Values, power: int) -> Labels:
+    """Give weights in whole units of 2**-power."""
+    return np.rint(np.ldexp(values, power)).astype(np.int64)
+
+
+class Members(NamedTuple):
+    """What the members of groups weigh in what their group releases.
+
+    Members of a group that weighs nothing count as if all weighed the same.
+
+    Attributes
+    ----------
+    weights : Weights
+        As they are in the file.
+    units : array of shape (n,)
+        The same in whole units.
+    values : array of shape (n,)
+        By which values are averaged: 0 for members without a value, and where one member has more than 0.8 of the
+        weight of those with a value, its weight is cut to that share.
+    whole : array of shape (n,)
+        The same in whole units.
+    cut : array of shape (groups,)
+        In which groups a weight was cut.
+    """
+
+    weights: Weights
+    units: Labels
+    values: Values
+    whole: Labels
+    cut: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, weights: Weights, labels: Labels, n_groups: int, present: NDArray[np.bool_] | None = None) -> "Members":
+        """Find what members weigh; `present` tells which of them have a value, where not all do."""
+        values = weights.values if present is None else np.where(present, weights.values, 0.0)
+        values, cut = _cut(values, labels, n_groups)
+        alike = np.ones(values.size) if present is None else present.astype(np.float64)
+        values = np.where(_sums(values, labels, n_groups)[labels] > 0, values, alike)
+        return cls(
+            weights,
+            _or_alike(weights.whole, labels, n_groups, np.ones(values.size, dtype=np.int64)),
+            values,
+            _or_alike(in_units(values, weights.power), labels, n_groups, alike.astype(np.int64)),
+            cut,
+        )
+
+    def take(self, rows: Labels | NDArray[np.bool_]) -> "Members":
+        """Give some of the members."""
+        return Members(self.weights.take(rows), self.units[rows], self.values[rows], self.whole[rows], self.cut)
+
+
+def _cut(values: Values, labels: Labels, n_groups: int) -> tuple[Values, NDArray[np.bool_]]:
+    """Cut the weight of a member that has more than 0.8 of its group's; tell in which groups there is one."""
+    highest = np.zeros(n_groups)
+    np.maximum.at(highest, labels, values)
+    # The others are summed by themselves: what is left of a sum that one member makes is lost in its last digits.
+    top = np.flatnonzero(values == highest[labels])
+    first = np.full(n_groups, values.size)
+    np.minimum.at(first, labels[top], top)
+    others = values.copy()
+    others[first] = 0.0
+    most = _OTHERS * _sums(others, labels, n_groups)
+    cut = highest > most
+    if not cut.any():
+        return values, cut
+    fresh = values.copy()
+    fresh[first[cut]] = most[cut]
+    return fresh, cut
+
+
+def _sums(values: Values, labels: Labels, n_groups: int) -> Values:
+    return np.bincount(labels, weights=values, minlength=n_groups).astype(np.float64)
+
+
+def _or_alike(whole: Labels, labels: Labels, n_groups: int, alike: Labels) -> Labels:
+    """Give whole units, in their place 1 for each member of a group that has none."""
+    totals = _sums(whole.astype(np.float64), labels, n_groups)  # exact: they are below 2**53
+    return np.asarray(np.where(totals[labels] > 0, whole, alike))

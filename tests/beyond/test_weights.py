@@ -1,0 +1,95 @@
+"""Weights beyond memory: the same bytes, figures and refusals as in memory."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+import microagg as ma
+from microagg.errors import InvalidData, InvalidParameter
+from microagg.io.sources import read_source, write_target
+from tests.beyond.frames import CHOICES, ROLES, WAYS, assert_same, mixed, weighted
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("nominal", ["mode", "balanced", "draw"])
+@pytest.mark.parametrize("missing", ["pattern", "state"])
+def test_mixed_frames_come_out_as_in_memory(tmp_path, way, nominal, missing):
+    table = weighted(mixed(900, 3), 3, whole=nominal == "draw")
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=170)
+    options = {"missing": missing, "nominal": nominal, "max_block": 80, **CHOICES, **ROLES, **WAYS[way]}
+    found = ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 4, **options)
+    expected = ma.protect(table, 4, blocks="median", **options)
+    assert_same(found, expected, pq.read_table(tmp_path / "out.parquet"))
+    assert found.weights == expected.weights
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_text_files_come_out_as_in_memory_to_the_byte(tmp_path, way):
+    path = tmp_path / "in.csv"
+    table = weighted(mixed(700, 1, plain=True), 1)
+    pyarrow.csv.write_csv(table, path, pyarrow.csv.WriteOptions(quoting_style="needed", delimiter=";"))
+    options = {"max_block": 90, **CHOICES, **ROLES, **WAYS[way]}
+    found = ma.protect_file(path, tmp_path / "out.csv", 4, **options)
+    source = read_source(path)
+    expected = ma.protect(source, 4, blocks="median", **options)
+    write_target(expected.data, tmp_path / "memory.csv", source)
+    assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "memory.csv").read_bytes()
+    assert (found.information, found.weights) == (expected.information, expected.weights)
+    if way == "as it is":
+        assert pyarrow.csv.read_csv(tmp_path / "out.csv", parse_options=pyarrow.csv.ParseOptions(delimiter=";"))[
+            "w"
+        ].equals(table["w"])
+
+
+def test_totals_stay_to_twelve_digits(tmp_path):
+    rng = np.random.default_rng(0)
+    n = 4000
+    table = pa.table({"x": rng.lognormal(8, 1, n), "y": rng.normal(50, 9, n), "w": rng.uniform(100, 300, n)})
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=600)
+    options = {"weight": "w", "weight_release": "group", "rounding": "none", "max_block": 300}
+    ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 5, **options)
+    masked = pq.read_table(tmp_path / "out.parquet").to_pandas()
+    before = table.to_pandas()
+    assert masked["w"].sum() == pytest.approx(before["w"].sum(), rel=1e-12)
+    for name in ("x", "y"):
+        assert (masked["w"] * masked[name]).sum() == pytest.approx((before["w"] * before[name]).sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("engine", ["disk", "dask"])
+def test_a_weight_that_dominates_is_refused_alike(tmp_path, engine):
+    rng = np.random.default_rng(0)
+    weights = rng.uniform(1, 2, 300)
+    weights[[7, 200]] = 1e5
+    table = pa.table({"x": rng.normal(size=300), "w": weights})
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=100)
+    options = {"weight": "w", "max_block": 60}
+    with pytest.raises(InvalidData, match="2 of 60 groups hold one record") as in_memory:
+        ma.protect(table, 5, blocks="median", **options)
+    with pytest.raises(InvalidData) as beyond:
+        ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 5, engine=engine, n_jobs=1, **options)
+    assert str(beyond.value) == str(in_memory.value)
+    assert beyond.value.parameter == "weight_cap"
+    assert [path.name for path in tmp_path.iterdir()] == ["in.parquet"]
+
+
+@pytest.mark.parametrize(
+    ("values", "what"),
+    [([1.0, -1.0, 2.0, 1.0], "negative"), ([1.0, None, 2.0, 1.0], "missing"), (["a", "b", "c", "d"], "not numeric")],
+)
+def test_what_is_no_weight_is_refused(tmp_path, values, what):
+    table = pa.table({"x": [1.0, 2.0, 3.0, 4.0], "w": values})
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=2)
+    with pytest.raises(InvalidData, match=what) as in_memory:
+        ma.protect(table, 2, weight="w")
+    with pytest.raises(InvalidData) as beyond:
+        ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 2, weight="w")
+    assert str(beyond.value) == str(in_memory.value)
+    ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 2, weight="w", weighted=False)
+
+
+def test_choices_that_do_not_go_together_are_refused(tmp_path):
+    pq.write_table(pa.table({"x": [1.0, 2.0, 3.0, 4.0]}), tmp_path / "in.parquet")
+    with pytest.raises(InvalidParameter, match="no column is named"):
+        ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 2, weight_release="group")

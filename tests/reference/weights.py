@@ -1,0 +1,196 @@
+"""Weights by the book, one group and one record at a time, in fractions.
+
+A cell is a number, a level's number or a category's number; a missing one is ("missing", state).
+"""
+
+import math
+from collections import defaultdict
+from fractions import Fraction
+
+
+def is_missing(cell):
+    return isinstance(cell, tuple)
+
+
+def effective(weights):
+    """Give by what members count: the weight of one with more than 0.8 of all is cut to that share."""
+    found = [Fraction(weight) for weight in weights]
+    top = max(range(len(found)), key=lambda i: (found[i], -i))
+    others = sum(found) - found[top]
+    if found[top] > 4 * others:
+        found[top] = 4 * others
+    return found if sum(found) > 0 else [Fraction(1)] * len(found)
+
+
+def is_dominated(weights):
+    total = sum(map(Fraction, weights))
+    return total > 0 and max(map(Fraction, weights)) > Fraction(8, 10) * total
+
+
+def mean(values, weights):
+    total = sum(Fraction(value) * weight for value, weight in zip(values, weights, strict=True))
+    return float(total / sum(weights))
+
+
+def middles(values, weights):
+    """Give the least value with half of the weight up to it, and the least with more than half."""
+    half, found = sum(weights) / 2, []
+    for beyond in (False, True):
+        reached = Fraction(0)
+        for value, weight in sorted(zip(values, weights, strict=True)):
+            reached += weight
+            if reached > half or (reached == half and not beyond):
+                found.append(value)
+                break
+    return found
+
+
+def representative(kind, members, weights, k, spike_at=0.0, exact_spikes=False, aggregate="mean"):
+    """Give what a group releases of a column that is not nominal."""
+    raw = [Fraction(weight) for weight in weights]
+    raw = raw if sum(raw) > 0 else [Fraction(1)] * len(raw)
+    known = [cell for cell in members if not is_missing(cell)]
+    known_raw = [weight for cell, weight in zip(members, raw, strict=True) if not is_missing(cell)]
+    fewest = min(k, 3)
+    if 2 * sum(known_raw) < sum(raw) or len(known) < fewest:
+        states = defaultdict(int)
+        for cell in members:
+            if is_missing(cell):
+                states[cell] += 1
+        return min(states, key=lambda state: (-states[state], state))
+    shares = effective(known_raw)
+    if kind == "ordinal":
+        lower, upper = middles(known, shares)
+        middle = sum(int(value) * share for value, share in zip(known, shares, strict=True)) / sum(shares)
+        return upper if abs(middle - int(upper)) < abs(middle - int(lower)) else lower
+    if kind == "semi":
+        off = sum(value != spike_at for value in known)
+        if off == 0 or (not exact_spikes and off < fewest):
+            return spike_at
+    if aggregate == "median":
+        lower, upper = middles(known, shares)
+        found = lower if lower == upper else lower / 2 + upper / 2
+    else:
+        found = mean(known, shares)
+    return float(round(Fraction(found))) if kind == "date" else found
+
+
+def modes(cells, labels, weights):
+    """Give what each group releases of a nominal column: what weighs most, in ties that of which most is owed."""
+    order = sorted(set(cells), key=lambda cell: (is_missing(cell), cell))
+    owed = defaultdict(Fraction)
+    for cell, weight in zip(cells, weights, strict=True):
+        owed[cell] += Fraction(weight)
+    chosen, tied, totals = {}, {}, {}
+    for group in sorted(set(labels)):
+        rows = [i for i, label in enumerate(labels) if label == group]
+        totals[group] = sum(Fraction(weights[i]) for i in rows)
+        scores = defaultdict(Fraction)
+        for i, share in zip(rows, effective([weights[i] for i in rows]), strict=True):
+            scores[cells[i]] += share
+        best = [cell for cell in order if cell in scores and scores[cell] == max(scores.values())]
+        if len(best) == 1:
+            chosen[group] = best[0]
+            owed[best[0]] -= totals[group]
+        else:
+            tied[group] = best
+    for group, best in tied.items():
+        chosen[group] = max(best, key=lambda cell: (owed[cell], -order.index(cell)))
+        owed[chosen[group]] -= totals[group]
+    return [chosen[group] for group in sorted(set(labels))]
+
+
+def share_lost(kind, before, after, weights):
+    """Give the loss of a column with weights in both sums; None where nothing varies."""
+    weights = [Fraction(weight) for weight in weights]
+    if kind == "nominal":
+        of_each = defaultdict(Fraction)
+        for cell, weight in zip(before, weights, strict=True):
+            of_each[cell] += weight
+        base = sum(weights) - max(of_each.values())
+        lost = sum(weight for a, b, weight in zip(before, after, weights, strict=True) if a != b)
+        return None if base == 0 else float(lost / base)
+    known = [(cell, weight) for cell, weight in zip(before, weights, strict=True) if not is_missing(cell)]
+    total = sum(weight for _, weight in known)
+    if total == 0:
+        return None
+    if kind == "ordinal":
+        lower, upper = middles([cell for cell, _ in known], [weight for _, weight in known])
+        average = sum(int(cell) * weight for cell, weight in known) / total
+        middle = upper if abs(average - int(upper)) < abs(average - int(lower)) else lower
+        own = lambda a, b: Fraction(abs(a - b))  # noqa: E731
+    else:
+        middle = sum(Fraction(cell) * weight for cell, weight in known) / total
+        own = lambda a, b: (Fraction(a) - Fraction(b)) ** 2  # noqa: E731
+    base = sum(weight * own(cell, middle) for cell, weight in known)
+    if base == 0:
+        return None
+    lost = Fraction(0)
+    for a, b, weight in zip(before, after, weights, strict=True):
+        if is_missing(a) or is_missing(b):
+            lost += 0 if a == b else weight * base / total
+        else:
+            lost += weight * own(a, b)
+    return float(lost / base)
+
+
+def weights_of_groups(weights, labels):
+    """Give every record the mean weight of its group."""
+    found = []
+    for label in labels:
+        own = [Fraction(weight) for weight, other in zip(weights, labels, strict=True) if other == label]
+        found.append(float(sum(own) / len(own)))
+    return found
+
+
+def total(values, weights):
+    return sum(Fraction(value) * Fraction(weight) for value, weight in zip(values, weights, strict=True))
+
+
+def individual_risk(f, weight):
+    """Give the mean of 1/F for a class of f sample records with this weight: F is negative binomial, p is f/weight."""
+    p = f / max(weight, f)
+    if p == 1:
+        return 1 / f
+    found, h, chance = 0.0, f, p**f
+    while chance > 0 and (h < 10 * f / p or chance / h > 1e-18 * found):
+        found += chance / h
+        chance *= h / (h - f + 1) * (1 - p)
+        h += 1
+    return found
+
+
+def expected_links(classes, weights):
+    """Give how many records an intruder links rightly who cannot know who is in the sample."""
+    found = []
+    for one in set(classes):
+        own = [weight for weight, other in zip(weights, classes, strict=True) if other == one]
+        found.append(len(own) * individual_risk(len(own), math.fsum(own)))
+    return math.fsum(found)
+
+
+def rare_weights(weights, k):
+    """Count the records whose weight is shared by fewer than k."""
+    return sum(weights.count(weight) < k for weight in weights)
+
+
+def telling_weights(weights, categories):
+    """Count the different weights all of whose records have one category; and the greatest share of one."""
+    shares = {}
+    for weight in set(weights):
+        own = [category for category, other in zip(categories, weights, strict=True) if other == weight]
+        shares[weight] = max(own.count(category) for category in own) / len(own)
+    return sum(share == 1 for share in shares.values()), len(shares), max(shares.values())
+
+
+def contributions(values, weights, labels, p):
+    """Count the groups whose total without the two largest contributions is less than p percent of the largest."""
+    failing = 0
+    for group in set(labels):
+        own = sorted(
+            Fraction(weight) * Fraction(value)
+            for value, weight, label in zip(values, weights, labels, strict=True)
+            if label == group
+        )
+        failing += sum(own[:-2]) < Fraction(p) / 100 * own[-1]
+    return failing

@@ -1,0 +1,297 @@
+"""Weights in `protect`: totals that stay, dominance, weights of groups, and every refusal."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import microagg as ma
+from microagg.errors import InvalidData, InvalidParameter, RoleError
+from tests.reference import weights as by_the_book
+
+
+def frame_of(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, n),
+            "income": rng.lognormal(10, 0.6, n).round(2),
+            "job": rng.choice(["farm", "shop", "office"], n),
+            "region": rng.choice(["north", "south"], n),
+            "w": rng.uniform(50, 150, n).round(2),
+            "v": rng.uniform(5, 15, n).round(2),
+        }
+    )
+
+
+ROLES = {"quasi": ["age", "income", "job"], "strata": ["region"], "rounding": "none"}
+
+
+def moved(before, after, weights, new=None):
+    """How far a weighted total moved, as a share of itself."""
+    new = weights if new is None else new
+    was = by_the_book.total(before.tolist(), weights.tolist())
+    return float((by_the_book.total(after.tolist(), new.tolist()) - was) / was)
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 10**6), st.sampled_from([2, 3, 5]), st.sampled_from(["mdav", "vmdav", "cbfs"]))
+def test_weighted_totals_stay_for_the_file_and_its_strata(seed, k, method):
+    frame = frame_of(seed=seed)
+    release = ma.protect(frame, k=k, weight="w", drop=["v"], method=method, **ROLES)
+    for rows in (slice(None), frame["region"] == "north", frame["region"] == "south"):
+        for name in ("age", "income"):
+            before, after = frame[name][rows], release.data[name][rows]
+            assert abs(moved(before, after, frame["w"][rows])) <= 1e-12
+    assert release.data["w"].equals(frame["w"])
+    assert release.recipe.weights.weighted is True
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 10**6), st.sampled_from([2, 3, 5]))
+def test_weights_of_groups_keep_their_sum_and_weighted_totals(seed, k):
+    frame = frame_of(seed=seed)
+    release = ma.protect(frame, k=k, weight=["w", "v"], weight_release="group", **ROLES)
+    data, labels = release.data, release.groups.tolist()
+    for name in ("w", "v"):
+        assert data[name].tolist() == by_the_book.weights_of_groups(frame[name].tolist(), labels)
+        assert data[name].sum() == pytest.approx(frame[name].sum(), rel=1e-12)
+    for name in ("age", "income"):
+        assert abs(moved(frame[name], data[name], frame["w"], data["w"])) <= 1e-12
+    counts = data.groupby(["age", "income", "job", "region", "w", "v"]).size()
+    assert counts.min() >= k
+    assert release.promise.columns == ["age", "income", "job", "w", "v", "region"]
+    assert release.anonymity.k >= k
+
+
+def test_the_first_weight_that_is_named_weights_whatever_the_order_of_the_file():
+    frame = frame_of()
+    release = ma.protect(frame, k=3, weight=["v", "w"], **ROLES)
+    assert abs(moved(frame["income"], release.data["income"], frame["v"])) <= 1e-12
+    assert abs(moved(frame["income"], release.data["income"], frame["w"])) > 1e-12
+    assert release.recipe.roles.weight == ("v", "w")
+    again = ma.protect(frame, recipe=release.recipe)
+    assert again.data.equals(release.data)
+
+
+def test_without_weights_the_sums_of_records_stay():
+    frame = frame_of()
+    release = ma.protect(frame, k=3, weight="w", weighted=False, drop=["v"], **ROLES)
+    plain = ma.protect(frame, k=3, drop=["v", "w"], **ROLES)
+    assert release.data["income"].equals(plain.data["income"])
+    assert release.recipe.weights.weighted is False
+    assert release.weights.information.percent != release.information.percent
+
+
+def test_groups_and_k_do_not_depend_on_weights():
+    frame = frame_of()
+    weighted = ma.protect(frame, k=3, weight="w", drop=["v"], **ROLES)
+    plain = ma.protect(frame, k=3, drop=["v", "w"], **ROLES)
+    assert np.array_equal(weighted.groups, plain.groups)
+
+
+def test_rounding_tells_how_far_it_moved_weighted_totals():
+    frame = frame_of()
+    roles = {**ROLES, "rounding": {"income": 1000}}
+    release = ma.protect(frame, k=3, weight="w", drop=["v"], **roles)
+    assert release.rounded["income"].moved == pytest.approx(
+        moved(frame["income"], release.data["income"], frame["w"]), rel=1e-6
+    )
+
+
+def dominated(n=30):
+    frame = frame_of(n)
+    frame.loc[7, "w"] = 1e6
+    return frame
+
+
+def test_a_weight_that_dominates_its_group_is_refused_with_both_remedies():
+    with pytest.raises(InvalidData, match=r"^1 of 10 groups holds one record with more than 80 %") as caught:
+        ma.protect(dominated(), k=3, quasi=["age", "income"], weight="w", rest="drop")
+    assert "weight_cap=True" in str(caught.value)
+    assert "weighted=False" in str(caught.value)
+    assert caught.value.parameter == "weight_cap"
+    assert "1000000" not in str(caught.value)
+
+
+def test_a_weight_that_dominates_is_cut_where_that_is_asked_for_and_it_is_told_how_far_totals_moved():
+    frame = dominated()
+    how = {"quasi": ["age", "income"], "weight": "w", "rest": "drop", "rounding": "none"}
+    release = ma.protect(frame, k=3, weight_cap=True, **how)
+    assert release.weights.dominated == 1
+    for name in ("age", "income"):
+        assert release.weights.moved[name] == pytest.approx(moved(frame[name], release.data[name], frame["w"]))
+    group = release.groups == release.groups[7]
+    rows = frame[group]
+    shares = by_the_book.effective(rows["w"].tolist())
+    assert release.data["income"][7] == by_the_book.mean(rows["income"].tolist(), shares)
+    assert ma.protect(frame, k=3, weighted=False, **how).weights.dominated == 0
+
+
+def test_nothing_is_cut_where_no_weight_dominates():
+    frame = frame_of()
+    release = ma.protect(frame, k=3, weight="w", weight_cap=True, drop=["v"], **ROLES)
+    assert (release.weights.dominated, dict(release.weights.moved)) == (0, {})
+    assert release.data.equals(ma.protect(frame, k=3, weight="w", drop=["v"], **ROLES).data)
+
+
+def test_a_record_that_weighs_nothing_counts_for_k_and_not_for_means():
+    frame = pd.DataFrame({"x": [1.0, 2.0, 9.0, 50.0, 60.0, 70.0], "w": [1.0, 1.0, 0.0, 0.0, 0.0, 0.0]})
+    release = ma.protect(frame, k=3, quasi=["x"], weight="w", weight_release="group", rounding="none")
+    assert release.data["x"].tolist() == [1.5] * 3 + [60.0] * 3
+    assert release.data["w"].tolist() == [2 / 3] * 3 + [0.0] * 3
+
+
+@pytest.mark.parametrize(
+    ("values", "what"),
+    [
+        ([1.0, -1.0, 2.0], "1 negative"),
+        ([1.0, float("nan"), float("nan")], "2 missing"),
+        ([1.0, float("inf"), 2.0], "1 infinite"),
+        (["1", "2", "x"], "not numeric"),
+        ([True, False, True], "not numeric"),
+        ([0.0, 0.0, 0.0], "0 throughout"),
+        ([1e30, 1.0, 1.0], "too large or small"),
+    ],
+)
+def test_what_is_no_weight_is_refused_where_it_is_used(values, what):
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "w": values})
+    with pytest.raises(InvalidData, match=what) as caught:
+        ma.protect(frame, k=3, quasi=["x"], weight="w")
+    assert caught.value.parameter == "weight"
+    assert caught.value.columns == ("w",)
+    assert "weighted=False" in str(caught.value)
+    release = ma.protect(frame, k=3, quasi=["x"], weight="w", weighted=False)
+    assert release.data["x"].tolist() == [2.0] * 3
+
+
+def test_a_second_weight_is_looked_at_only_where_it_is_used():
+    frame = frame_of().assign(v="text")
+    ma.protect(frame, k=3, weight=["w", "v"], **ROLES)
+    with pytest.raises(InvalidData, match="'v' is not numeric"):
+        ma.protect(frame, k=3, weight=["w", "v"], weight_release="group", **ROLES)
+
+
+@pytest.mark.parametrize(
+    ("choices", "parameter"),
+    [
+        ({"weight_release": "group"}, "weight_release"),
+        ({"weight_cap": True}, "weight_cap"),
+        ({"weighted": True}, "weighted"),
+        ({"calibrate": ["job"]}, "calibrate"),
+        ({"weight": "w", "weighted": False, "weight_cap": True}, "weight_cap"),
+        ({"weight": "w", "calibrate": ["job"]}, "calibrate"),
+        ({"weight": "w", "weight_release": "all"}, "weight_release"),
+    ],
+)
+def test_choices_that_do_not_go_together_are_refused(choices, parameter):
+    with pytest.raises(InvalidParameter) as caught:
+        ma.protect(frame_of(), k=3, quasi=["age", "income", "job"], rest="drop", **choices)
+    assert caught.value.parameter == parameter
+
+
+def test_weights_of_groups_do_not_go_with_a_group_for_each_column():
+    how = {"method": "ranking", "per_column": True, "quasi": ["age", "income"], "weight": "w", "rest": "drop"}
+    with pytest.raises(InvalidParameter, match="per_column"):
+        ma.protect(frame_of(), k=3, weight_release="group", **how)
+    release = ma.protect(frame_of(), k=3, rounding="none", **how)
+    assert abs(moved(frame_of()["income"], release.data["income"], frame_of()["w"])) <= 1e-12
+
+
+@pytest.mark.parametrize("make", [pl.from_pandas, pa.Table.from_pandas, lambda frame: frame])
+def test_weights_of_groups_are_numbers_in_every_library(make):
+    frame = frame_of().assign(w=np.arange(101, 161))
+    release = ma.protect(make(frame), k=3, weight="w", weight_release="group", drop=["v"], **ROLES)
+    assert type(release.data) is type(make(frame))
+    values = release.data["w"].to_pylist() if isinstance(release.data, pa.Table) else list(release.data["w"])
+    assert all(isinstance(value, float) for value in values)
+    assert sum(values) == pytest.approx(60 * 130.5)
+
+
+def test_weights_of_a_text_file_are_written_in_its_manner(tmp_path):
+    frame = frame_of()
+    path = tmp_path / "survey.csv"
+    frame.to_csv(path, sep=";", decimal=",", index=False)
+    how = {"quasi": ["age", "income", "job"], "rest": "drop", "weight": "w"}
+    kept = ma.protect(ma.read(path), k=3, **how)
+    assert kept.data["w"].to_pylist() == [line.split(";")[4] for line in path.read_text().splitlines()[1:]]
+    release = ma.protect(ma.read(path), k=3, weight_release="group", **how)
+    ma.write(release, tmp_path / "masked.csv")
+    again = pd.read_csv(tmp_path / "masked.csv", sep=";", decimal=",")
+    assert again["w"].tolist() == release.data["w"].to_pylist()
+    assert again["w"].sum() == pytest.approx(frame["w"].sum(), rel=1e-12)
+
+
+def test_records_that_are_left_out_take_their_weights_along():
+    frame = frame_of()
+    frame.loc[[3, 10], "income"] = np.nan
+    release = ma.protect(frame, k=3, weight="w", missing="drop", drop=["v"], **ROLES)
+    left = frame.drop(index=[3, 10]).reset_index(drop=True)
+    assert abs(moved(left["income"], release.data["income"], left["w"])) <= 1e-12
+
+
+def test_calibration_keeps_the_weighted_totals_of_categories():
+    frame = frame_of(300)
+    how = {"weight": ["w", "v"], "weight_release": "group", **ROLES}
+    plain = ma.protect(frame, k=3, **how)
+    release = ma.protect(frame, k=3, calibrate=["job"], **how)
+    off = 0.0
+    for weight in ("w", "v"):
+        for job in ("farm", "shop", "office"):
+            wanted = frame[weight][frame["job"] == job].sum()
+            assert release.data[weight][release.data["job"] == job].sum() == pytest.approx(wanted, rel=1e-9)
+            off = max(off, abs(plain.data[weight][plain.data["job"] == job].sum() / wanted - 1))
+    assert off > 1e-3  # which is what calibration is for
+    assert release.data.groupby([*ROLES["quasi"], "region", "w", "v"]).size().min() >= 3
+    low, high = release.weights.factors
+    assert 1 / 3 <= low <= 1 <= high <= 3
+    assert release.weights.missed < 1e-9
+    assert release.k_achieved >= 3
+
+
+def test_a_category_that_no_group_releases_is_told():
+    frame = frame_of(60).assign(job=["rare", *["shop", "office"] * 29, "shop"])
+    release = ma.protect(frame, k=5, weight="w", weight_release="group", calibrate=["job"], drop=["v"], **ROLES)
+    assert "rare" not in set(release.data["job"])
+    assert release.weights.missed > 1e-4
+
+
+def test_calibration_that_changes_weights_too_much_is_refused():
+    # "a" weighs most, and is the mode of the lightest group only.
+    jobs = ["b", "b", "a"] * 3 + ["a", "a", "a"]
+    frame = pd.DataFrame({"x": np.arange(12.0), "job": jobs, "w": [1.0, 1.0, 1.9] * 3 + [0.01] * 3})
+    with pytest.raises(InvalidData, match="from 1/3 to 3 is allowed") as caught:
+        ma.protect(frame, k=3, quasi=["x", "job"], weight="w", weight_release="group", calibrate=["job"], select=["x"])
+    assert caught.value.parameter == "calibrate"
+
+
+def test_columns_to_calibrate_by_must_be_masked_categories():
+    how = {"weight": "w", "weight_release": "group", "drop": ["v"], **ROLES}
+    with pytest.raises(RoleError, match="'region' in calibrate is not masked"):
+        ma.protect(frame_of(), k=3, calibrate=["region"], **how)
+    with pytest.raises(InvalidParameter, match="'age' in calibrate is of kind 'number'"):
+        ma.protect(frame_of(), k=3, calibrate=["age"], **how)
+
+
+@pytest.mark.casc
+def test_the_figures_of_eusilc():
+    frame = pd.read_csv(Path(os.environ["MICROAGG_DATA"]) / "eusilc.csv")
+    how = {"quasi": ["eqIncome"], "weight": "rb050", "rest": "drop", "rounding": "none"}
+    plain = ma.protect(frame, k=5, weighted=False, **how)
+    weighted = ma.protect(frame, k=5, **how)
+    assert abs(moved(frame["eqIncome"], weighted.data["eqIncome"], frame["rb050"])) <= 1e-12
+    missed = moved(frame["eqIncome"], plain.data["eqIncome"], frame["rb050"])
+    # What unweighted means miss: the covariance of weights and values within groups.
+    own = frame[["eqIncome", "rb050"]] - frame[["eqIncome", "rb050"]].groupby(plain.groups).transform("mean")
+    covariance = (own["eqIncome"] * own["rb050"]).sum() / (frame["eqIncome"] * frame["rb050"]).sum()
+    assert missed == pytest.approx(-covariance, rel=1e-6)
+    assert missed == pytest.approx(-1.8e-5, rel=0.01)
+    # The price: the plain total is off, where it was not.
+    assert moved(frame["eqIncome"], plain.data["eqIncome"], frame["rb050"] * 0 + 1) == pytest.approx(0, abs=1e-12)
+    assert abs(moved(frame["eqIncome"], weighted.data["eqIncome"], frame["rb050"] * 0 + 1)) > 1e-6
