@@ -55,6 +55,7 @@ def frames(draw):
         "method": draw(st.sampled_from(METHODS)),
         "missing": draw(st.sampled_from(["pattern", "state"])),
         "nominal": draw(st.sampled_from(["mode", "balanced", "draw"])),
+        "nominal_seed": 0,
         "spike_totals": draw(st.sampled_from(["safe", "exact"])),
         "rounding": draw(st.sampled_from(["auto", "none"])),
         "scale": draw(st.sampled_from(["standard", "range"])),

@@ -23,7 +23,7 @@ def represent(table: Table, labels: NDArray[np.int64], rule: Rule, n_jobs: int =
     def one(j: int, _: Callable[[], None]) -> tuple[Coded, Coded]:
         column = table.columns[j]
         own = labels if labels.ndim == 1 else np.ascontiguousarray(labels[:, j])
-        of_groups = column.kind.representatives(column.cells, own, int(own.max()) + 1, rule)
+        of_groups = column.kind.representatives(column.cells, own, int(own.max()) + 1, rule.of_column(column.name))
         return column.with_cells(of_groups), column.with_cells(of_groups.take(own))
 
     found = in_parallel(one, range(len(table)), n_jobs)

@@ -122,6 +122,40 @@ def test_other_rules_release_a_category_that_the_group_has(data, rule):
         assert cell in [own for own, label in zip(cells, labels, strict=True) if label == group]
 
 
+def drawn_columns(rows, labels, rule):
+    """What groups release of two columns that hold the same cells."""
+    table = Table(tuple(coded(name, "nominal", rows) for name in ("x", "y")))
+    return [plain(one.cells) for one in represent(table, labels, rule)[0].columns]
+
+
+def test_each_column_is_drawn_by_itself_and_tells_of_no_row():
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(500), 4)
+    cells = rng.integers(0, 5, labels.size).astype(float)
+    x, y = drawn_columns(cells, labels, Rule(4, nominal="draw", seed=0))
+    assert x != y
+    shuffled = rng.permuted(cells.reshape(-1, 4), axis=1).ravel()  # other members have the same values
+    assert drawn_columns(shuffled, labels, Rule(4, nominal="draw", seed=0)) == [x, y]
+    # The place that a public seed gives is no better a guess of whose value it was than any other.
+    places = np.arange(500) * 4 + (np.random.default_rng(0).random(500) * 4).astype(int)
+    assert np.mean(cells[places] == x) < 0.6
+
+
+def test_categories_are_drawn_by_their_shares():
+    labels = np.repeat(np.arange(4000), 4)
+    cells = np.tile([0.0, 2.0, 2.0, 2.0], 4000)
+    drawn = np.array(drawn_columns(cells, labels, Rule(4, nominal="draw", seed=1))[0])
+    assert np.mean(drawn == 0.0) == pytest.approx(0.25, abs=0.03)
+
+
+def test_the_draw_depends_on_what_is_not_released():
+    labels = np.repeat(np.arange(300), 4)
+    cells = np.tile([0.0, 1.0, 2.0, 3.0], 300)
+    other = np.concatenate([cells[:-4], [0.0, 0.0, 0.0, 0.0]])
+    one, two = (drawn_columns(own, labels, Rule(4, nominal="draw", seed=1))[0] for own in (cells, other))
+    assert one[:-1] != two[:-1]
+
+
 def test_balanced_keeps_the_shares_of_the_categories():
     rng = np.random.default_rng(0)
     cells = rng.choice(4, size=3000, p=[0.7, 0.2, 0.07, 0.03]).astype(float)

@@ -127,9 +127,9 @@ def used_by(plan: Plan, j: int, cells: Cells) -> NDArray[np.bool_]:
     return used
 
 
-def draws_of_blocks(plan: Plan, lowest: Sequence[Labels]) -> Iterator[NDArray[np.float64]]:
-    """Draw for all groups, which are told block by block by their lowest rows; give what each block's have drawn."""
+def draws_of_blocks(plan: Plan, known: Known, j: int, lowest: Sequence[Labels]) -> Iterator[NDArray[np.float64]]:
+    """Draw for all groups, which are told block by block by their lowest rows, in a column; give each block's."""
     rows = np.concatenate(lowest)
     drawn = np.empty(rows.size)
-    drawn[np.argsort(rows)] = draws(plan.rule, rows.size)
+    drawn[np.argsort(rows)] = draws(plan.rule.of_column(plan.names[j]), rows.size, known.facts[j])
     yield from np.split(drawn, np.cumsum([own.size for own in lowest])[:-1])

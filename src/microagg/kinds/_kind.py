@@ -3,7 +3,8 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, NamedTuple
+from hashlib import sha256
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,20 +174,24 @@ class Rule:
         "mode", "balanced" or "draw".
     spike_totals : str
         "safe": a spike stands where fewer than three members are off it; "exact": where all have it.
-    seed : int
-        Of "draw".
+    seed : int or None
+        Of "draw"; a secret, since whoever knows it can work backwards from what was drawn.
     """
 
     k: int
     aggregate: str = "mean"
     nominal: str = "mode"
     spike_totals: str = "safe"
-    seed: int = 0
+    seed: int | None = None
 
     @property
     def fewest(self) -> int:
         """The fewest members whose mean may be released."""
         return min(self.k, FEWEST)
+
+    def of_column(self, name: Any) -> "Rule":
+        """Give the rule of one column: each draws by a seed of its own, so that no member's values come together."""
+        return replace(self, seed=int.from_bytes(sha256(f"{self.seed} {name}".encode()).digest()[:16]))
 
 
 class Kind(ABC):

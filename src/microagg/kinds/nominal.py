@@ -1,6 +1,7 @@
 """Categories without an order: one-hot coordinates, modes, mismatches."""
 
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -128,7 +129,8 @@ class Nominal(Kind):
         n_codes = facts.counts.size
         numbers = numbers_of(cells, n_codes)
         if rule.nominal == "draw":
-            return cells_of(drawn_numbers(numbers, labels, draws(rule, n_groups)), n_codes)
+            drawn = draws(rule, n_groups, facts)
+            return cells_of(drawn_numbers(numbers, labels, drawn), n_codes)
         owed = counts_of_numbers(facts)
         offers = offers_of(numbers, labels, n_groups, rule, self.kin_of_numbers(n_codes, owed.size))
         return cells_of(offers.settle(owed), n_codes)
@@ -147,15 +149,22 @@ class Nominal(Kind):
         return float(facts.n_records - counts_of_numbers(facts).max())
 
 
-def draws(rule: Rule, n_groups: int) -> Values:
-    """Draw a number between 0 and 1 for each group, in order of their numbers."""
-    return np.random.default_rng(rule.seed).random(n_groups)
+def draws(rule: Rule, n_groups: int, facts: Facts) -> Values:
+    """Draw a number between 0 and 1 for each group, in order of their numbers; `rule` is that of the column.
+
+    What the file holds goes into it too, which is not released, so that trying seeds is not enough to repeat the draw.
+    """
+    counts = sha256(counts_of_numbers(facts).astype("<i8").tobytes()).digest()
+    return np.random.default_rng([rule.seed or 0, int.from_bytes(counts)]).random(n_groups)
 
 
 def drawn_numbers(numbers: Labels, labels: Labels, drawn: Values) -> Labels:
-    """Give for each group the number of one member, that whose place in the group was drawn."""
+    """Give for each group one of its numbers, each with a chance that is its share of the members.
+
+    Members stand in the order of their numbers, not of their rows: what is drawn tells of no row.
+    """
     sizes = np.bincount(labels, minlength=drawn.size)
-    order = np.argsort(labels, kind="stable")
+    order = np.lexsort((numbers, labels))
     starts = np.cumsum(sizes) - sizes
     return np.asarray(numbers[order[starts + np.minimum((drawn * sizes).astype(np.int64), sizes - 1)]])
 

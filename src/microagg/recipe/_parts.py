@@ -212,9 +212,16 @@ class Masking(Part):
         "which category a group releases",
         words=NOMINAL_RULES,
         more='"mode" is the commonest; "balanced" keeps the shares of the categories over the whole file, at more '
-        'mismatches; "draw" takes that of a member, drawn with `nominal_seed`.',
+        'mismatches; "draw" takes one by chance, each with its share of the members.',
     )
-    nominal_seed: int = choose(0, WHOLE, "the seed of nominal = draw", least=0, most=2**62)
+    nominal_seed: int | None = choose(
+        None,
+        WHOLE,
+        "the seed of nominal = draw, a secret: who knows it can work out more of a group than it releases",
+        least=0,
+        most=2**62,
+        more="It is drawn where this is left out, and stands in the recipe of the release, which is internal.",
+    )
     spike: float = choose(
         SPIKE,
         NUMBER,
@@ -248,6 +255,8 @@ class Masking(Part):
     def _check(self) -> None:
         if not self.rounding:
             object.__setattr__(self, "rounding", "auto")  # a table that names no column
+        if self.nominal != "draw":
+            object.__setattr__(self, "nominal_seed", None)  # nothing is drawn: recipes that do the same are the same
 
 
 @dataclass(frozen=True)
