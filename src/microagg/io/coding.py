@@ -46,6 +46,8 @@ class Asked:
     ----------
     kind : str, tuple, mapping or None
         A word, levels in their order, {"spike": value}, or None: the type says it.
+    power : int or None
+        Released numbers are to be multiples of ten to this power; None: what divides every value.
     codes : tuple
         Values that stand for a kind of missing value.
     kin : mapping or None
@@ -58,6 +60,7 @@ class Asked:
     """
 
     kind: Any = None
+    power: int | None = None
     codes: tuple[Any, ...] = ()
     kin: Mapping[str, tuple[Any, ...]] | None = None
     importance: float = 1.0
@@ -183,7 +186,7 @@ class NumberFinder(Finder):
                 columns=(name,),
             )
         codes = _numeric_codes(asked.codes, name)
-        self._coder = NumberCoder(name, Number(), asked.importance, codes, asked.reserved)
+        self._coder = NumberCoder(name, Number(), asked.importance, codes, asked.reserved, asked.power)
 
     def see(self, series: nw.Series[Any]) -> None:
         """Do nothing."""

@@ -35,9 +35,7 @@ class Recoded:
     joined: frozenset[str] = frozenset()
 
 
-def recode_array(
-    rule: Rule, array: Any, name: Any, *, keep_order: bool = True, codes: Sequence[Any] = ()
-) -> Recoded:
+def recode_array(rule: Rule, array: Any, name: Any, *, keep_order: bool = True, codes: Sequence[Any] = ()) -> Recoded:
     """Recode an Arrow array; `keep_order` says that an order of its categories means something.
 
     Numbers that are `codes` for missing values stay as they are; as text where labels are released. What is to be

@@ -12,6 +12,7 @@ from microagg.kinds import Semi
 from microagg.prepare.recoding import Recoding
 from microagg.recipe._parts import Kinds, Missing
 from microagg.recipe._recipe import Recipe
+from microagg.rounding import power_asked
 
 
 def with_declared_codes(recipe: Recipe, source: Source, names: Sequence[Any]) -> Recipe:
@@ -33,6 +34,7 @@ def asked_of(recipe: Recipe, names: Sequence[Any], labels: Labels | None = None)
         codes = recipe.missing_codes.codes.get(name, ())
         found[name] = Asked(
             kind=recipe.kinds.kinds.get(name),
+            power=power_asked(name, recipe.masking.rounding),
             codes=codes,
             kin=read_taxonomy(kin, name) if isinstance(kin, str) else kin,
             importance=recipe.importance.importance.get(name, 1.0),
