@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg.aggregate import represent
+from microagg.errors import InvalidData
 from microagg.evaluate.loss import loss_of_release
 from microagg.kinds import Cells, Nominal, Ordinal, Rule, Semi, Taxonomy
 from microagg.prepare.embedding import embed, embed_both
@@ -76,10 +77,14 @@ def test_representatives_are_those_of_the_definition(data, k, exact):
     kind, cells = data.draw(columns(n))
     labels = np.array(data.draw(st.permutations(np.minimum(np.arange(n) // k, n // k - 1).tolist())))
     rule = Rule(k, spike_totals="exact" if exact else "safe")
-    of_groups, of_records = represent(Table((coded("x", kind, cells),)), labels, rule)
-    if kind == "nominal":
-        expected = mixed.modes(cells, labels.tolist())
-    else:
+    table = Table((coded("x", kind, cells),))
+    expected = mixed.modes(cells, labels.tolist(), min(k, 3)) if kind == "nominal" else []
+    if expected is None:
+        with pytest.raises(InvalidData, match="column 'x' holds categories that fewer than"):
+            represent(table, labels, rule)
+        return
+    of_groups, of_records = represent(table, labels, rule)
+    if kind != "nominal":
         members = [[cell for cell, own in zip(cells, labels, strict=True) if own == g] for g in range(labels.max() + 1)]
         expected = [mixed.representative(kind, own, k, 0.0, exact) for own in members]
     assert plain(of_groups.columns[0].cells) == expected
@@ -115,10 +120,15 @@ def test_other_rules_release_a_category_that_the_group_has(data, rule):
     _, cells = data.draw(columns(n, kinds=("nominal",)))
     labels = np.unique(data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)), return_inverse=True)[1]
     table = Table((coded("x", "nominal", cells),))
+    if mixed.modes(cells, labels.tolist(), 2) is None:
+        with pytest.raises(InvalidData, match="column 'x' holds categories that fewer than 2"):
+            represent(table, labels, Rule(2, nominal=rule, seed=3))
+        return
     of_groups, _ = represent(table, labels, Rule(2, nominal=rule, seed=3))
     again, _ = represent(table, labels, Rule(2, nominal=rule, seed=3))
     assert plain(of_groups.columns[0].cells) == plain(again.columns[0].cells)
     for group, cell in enumerate(plain(of_groups.columns[0].cells)):
+        assert mixed.is_missing(cell) or cells.count(cell) >= 2
         assert cell in [own for own, label in zip(cells, labels, strict=True) if label == group]
 
 

@@ -86,7 +86,8 @@ def _offers(plan: Plan, known: Known, j: int, cells: Cells, labels: Labels) -> O
     kind, n_codes = plan.columns[j].kind, known.facts[j].counts.size
     assert isinstance(kind, Nominal)
     kin = kind.kin_of_numbers(n_codes, counts_of_numbers(known.facts[j]).size)
-    return offers_of(numbers_of(cells, n_codes), labels, int(labels.max()) + 1, plan.rule, kin)
+    rule = plan.rule.of_column(plan.names[j])
+    return offers_of(numbers_of(cells, n_codes), labels, int(labels.max()) + 1, rule, known.facts[j], kin)
 
 
 def settle_turns(known: Known, j: int, blocks: Sequence[Turns]) -> Iterator[Labels]:
@@ -109,7 +110,8 @@ def fill_block(plan: Plan, known: Known, j: int, cells: Cells, labels: Labels, c
     """Give what records of a block release of a column, by what its groups with a choice chose, or what was drawn."""
     n_codes = known.facts[j].counts.size
     if plan.rule.nominal == "draw":
-        return cells_of(drawn_numbers(numbers_of(cells, n_codes), labels, choice), n_codes).take(labels)
+        rule, numbers = plan.rule.of_column(plan.names[j]), numbers_of(cells, n_codes)
+        return cells_of(drawn_numbers(numbers, labels, choice, known.facts[j], rule), n_codes).take(labels)
     of_groups = _offers(plan, known, j, cells, labels).chosen
     of_groups[of_groups < 0] = choice
     return cells_of(of_groups, n_codes).take(labels)

@@ -12,6 +12,7 @@ from microagg.judgement.bins import SMALL_CELL
 from microagg.judgement.names import shown
 from microagg.judgement.parts import Alone, DiversityFacts, Groups, LeftOut, MissingValues, SizeCount, Strata, finite
 from microagg.judgement.run import AS_IT_IS, Run, columns_of
+from microagg.kinds import Nominal
 from microagg.schema import Role
 
 if TYPE_CHECKING:
@@ -90,7 +91,20 @@ def standing_alone(release: "Release[Any]", run: Run) -> Alone:
         together = split_classes(together, codes, codes)
     masked = frames.category_codes(frame, columns_of(release, Role.QUASI))
     lone = _lone(split_classes(masked, together, together))
-    return Alone(by_column, _lone(together) if by_column else 0, lone, _few_units(release, run.k))
+    return Alone(
+        by_column, _lone(together) if by_column else 0, lone, _few_units(release, run.k), _rare(release, run.k)
+    )
+
+
+def _rare(release: "Release[Any]", k: int) -> dict[str, int]:
+    """Count, for each masked column of categories, those released that fewer than k records of the file have."""
+    found: dict[str, int] = {}
+    for before, after in zip(*release._both(), strict=True):
+        if isinstance(before.kind, Nominal):
+            counts = np.bincount(before.cells.known.astype(np.int64))
+            number = int(np.count_nonzero(counts[np.unique(after.cells.known.astype(np.int64))] < k))
+            found |= {shown(before.name): number} if number else {}
+    return found
 
 
 def _few_units(release: "Release[Any]", k: int) -> dict[str, int]:

@@ -17,7 +17,10 @@ States = NDArray[np.uint8]
 Labels = NDArray[np.int64]
 
 FEWEST = 3
-"""A value of fewer members tells one of them what the others have: below this, or k, it is not released."""
+"""A value of fewer members tells one of them what the others have: below this, or k, it is not released.
+
+So it is with a category that fewer records of the file have: it would tell who they are.
+"""
 
 
 class Cells(NamedTuple):
@@ -176,6 +179,8 @@ class Rule:
         "safe": a spike stands where fewer than three members are off it; "exact": where all have it.
     seed : int or None
         Of "draw"; a secret, since whoever knows it can work backwards from what was drawn.
+    column : any
+        The name of the column, once the rule is that of one.
     """
 
     k: int
@@ -183,6 +188,7 @@ class Rule:
     nominal: str = "mode"
     spike_totals: str = "safe"
     seed: int | None = None
+    column: Any = None
 
     @property
     def fewest(self) -> int:
@@ -191,7 +197,8 @@ class Rule:
 
     def of_column(self, name: Any) -> "Rule":
         """Give the rule of one column: each draws by a seed of its own, so that no member's values come together."""
-        return replace(self, seed=int.from_bytes(sha256(f"{self.seed} {name}".encode()).digest()[:16]))
+        seed = int.from_bytes(sha256(f"{self.seed} {name}".encode()).digest()[:16])
+        return replace(self, seed=seed, column=name)
 
 
 class Kind(ABC):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.modes import settle_in_turn
+from microagg.errors import InvalidData
 from microagg.kinds._kind import Block, Cells, Corners, Facts, Kind, Labels, Rule, States, Values
 from microagg.kinds.number import NumberBlock
 from microagg.moments import Sums
@@ -35,6 +36,12 @@ def cells_of(numbers: Labels, n_codes: int) -> Cells:
 def counts_of_numbers(facts: Facts) -> Labels:
     """Count the cells of each number: those of categories, then those missing in each way."""
     return np.concatenate([facts.counts, facts.states[1:]])
+
+
+def rare_numbers(facts: Facts, rule: Rule) -> NDArray[np.bool_]:
+    """Tell which numbers are of categories that too few records of the file have to be released; missing is none."""
+    counts = facts.counts
+    return np.concatenate([counts < rule.fewest, np.zeros(facts.states.size - 1, dtype=bool)])
 
 
 def known_numbers(cells: Cells, n_codes: int, n_numbers: int) -> tuple[Labels, NDArray[np.bool_]]:
@@ -124,15 +131,15 @@ class Nominal(Kind):
         return None
 
     def representatives(self, cells: Cells, labels: Labels, n_groups: int, rule: Rule) -> Cells:
-        """Give each group's commonest category; missing is one more. Of tied ones, that of which most is owed."""
+        """Give each group's commonest category that is not rare, or missing; of tied ones the one owed most."""
         facts = self.count(cells)
         n_codes = facts.counts.size
         numbers = numbers_of(cells, n_codes)
         if rule.nominal == "draw":
             drawn = draws(rule, n_groups, facts)
-            return cells_of(drawn_numbers(numbers, labels, drawn), n_codes)
+            return cells_of(drawn_numbers(numbers, labels, drawn, facts, rule), n_codes)
         owed = counts_of_numbers(facts)
-        offers = offers_of(numbers, labels, n_groups, rule, self.kin_of_numbers(n_codes, owed.size))
+        offers = offers_of(numbers, labels, n_groups, rule, facts, self.kin_of_numbers(n_codes, owed.size))
         return cells_of(offers.settle(owed), n_codes)
 
     def errors(self, before: Cells, after: Cells, facts: Facts) -> Values:  # noqa: ARG002
@@ -158,19 +165,32 @@ def draws(rule: Rule, n_groups: int, facts: Facts) -> Values:
     return np.random.default_rng([rule.seed or 0, int.from_bytes(counts)]).random(n_groups)
 
 
-def drawn_numbers(numbers: Labels, labels: Labels, drawn: Values) -> Labels:
+def drawn_numbers(numbers: Labels, labels: Labels, drawn: Values, facts: Facts, rule: Rule) -> Labels:
     """Give for each group one of its numbers, each with a chance that is its share of the members.
 
     Members stand in the order of their numbers, not of their rows: what is drawn tells of no row.
     """
+    may = ~rare_numbers(facts, rule)[numbers]
+    numbers, labels = numbers[may], labels[may]
     sizes = np.bincount(labels, minlength=drawn.size)
+    _check_some(sizes, rule)
     order = np.lexsort((numbers, labels))
     starts = np.cumsum(sizes) - sizes
     return np.asarray(numbers[order[starts + np.minimum((drawn * sizes).astype(np.int64), sizes - 1)]])
 
 
+def _check_some(candidates: Labels, rule: Rule) -> None:
+    """Refuse a column in which a group, by the number of its candidates, has no category that it may release."""
+    if (candidates == 0).any():
+        raise InvalidData(
+            f"column {rule.column!r} holds categories that fewer than {rule.fewest} records have, as names do, and "
+            f"some groups have no other to release. Drop it, or join its rare categories with others by recoding.",
+            columns=(rule.column,),
+        )
+
+
 def offers_of(
-    numbers: Labels, labels: Labels, n_groups: int, rule: Rule, kin: NDArray[np.int64] | None = None
+    numbers: Labels, labels: Labels, n_groups: int, rule: Rule, facts: Facts, kin: NDArray[np.int64] | None = None
 ) -> Offers:
     """Find out what each group can release.
 
@@ -180,16 +200,21 @@ def offers_of(
 
     With `kin` (levels, numbers), the ancestors of each category, what counts for the mode is how many members
     share them, over all levels: the category nearest to all members by the tree.
+
+    A category that too few records of the file have is no candidate: it would tell who they are.
     """
     sizes = np.bincount(labels, minlength=n_groups)
     n_numbers = int(numbers.max()) + 1
     pairs, counts = np.unique(labels * n_numbers + numbers, return_counts=True)
     owners, found = pairs // n_numbers, pairs % n_numbers
+    scores = counts if kin is None else counts + _shared_by_kin(owners, found, counts, kin)
+    may = ~rare_numbers(facts, rule)[found]
+    owners, found, scores = owners[may], found[may], scores[may]
     starts = np.searchsorted(owners, np.arange(n_groups + 1))
+    _check_some(np.diff(starts), rule)
     chosen = np.full(n_groups, -1, dtype=np.int64)
     if rule.nominal == "balanced":
         return Offers(sizes, chosen, starts, found)
-    scores = counts if kin is None else counts + _shared_by_kin(owners, found, counts, kin)
     tied = scores == np.maximum.reduceat(scores, starts[:-1])[owners]
     clear = np.add.reduceat(tied.astype(np.int64), starts[:-1]) == 1
     winners = tied & clear[owners]

@@ -65,6 +65,7 @@ def _alone(judgement: Judgement) -> list[Finding]:
         words = f"k counts rows, not units: {few_units_words(groups, name, few)}."
         remedy = "Combine the rows of each into one to hide it among others."
         found.append(Finding("look", "units", f"{words} {remedy}", words))
+    found += _rare(groups, alone)
     if alone.by_all and run.names(Role.QUASI) and alone.by_column:
         found.append(_alone_by_all(run, groups, alone))
     if _more_together(alone):
@@ -81,6 +82,22 @@ def _alone(judgement: Judgement) -> list[Finding]:
             )
         )  # fmt: skip
     return found + _alone_by_column(by_column(run, groups, alone))
+
+
+def _rare(groups: Groups, alone: Alone) -> list[Finding]:
+    """Tell which columns release categories that fewer than k records have."""
+    if not alone.rare:
+        return []
+    columns = [f"{quoted(name)} ({counted(number, 'category', 'categories')})" for name, number in alone.rare.items()]
+    words = f"categories that fewer than {groups.promised} records have are released: {first_of(columns)}"
+    return [
+        Finding(
+            "look", "rare categories",
+            f"{words[0].upper()}{words[1:]}. Who knows of one of those few finds its group by it: join rare categories "
+            f"with others by recoding.",
+            f"{words}.",
+        )
+    ]  # fmt: skip
 
 
 def alone_words(groups: Groups, alone: Alone) -> str:
