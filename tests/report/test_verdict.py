@@ -218,3 +218,34 @@ def test_the_gravest_comes_first():
     assert found.findings[0].state == found.state == "bad"
     assert len(found.look_first) <= 10
     assert all(one.text and one.short for one in found.findings)
+
+
+def hand_made(n=1200):
+    """What inspect would not have averaged, beside a quantity."""
+    rng = np.random.default_rng(0)
+    return {
+        "age": rng.integers(16, 90, n),
+        "number": rng.permutation(n) + 1000,
+        "household": np.sort(rng.integers(0, n // 3, n)) + 50_000,
+        "area": np.sort(rng.integers(1, 9, n)),
+        "factor": rng.choice(np.round(rng.gamma(9.0, 30.0, 40), 9), n),
+        "job": rng.choice([1, 2, 3, 4, 5, 6, 7], n),
+    }
+
+
+def told_otherwise(release):
+    return [one for one in build(release).verdict.findings if one.topic == "no quantities"]
+
+
+def test_numberings_weights_and_codes_that_were_averaged_are_told():
+    table = pa.table(hand_made())
+    release = ma.protect(table, 5)
+    (found,) = told_otherwise(release)
+    assert found.state == "look"
+    for words in ("“number” (it numbers the records", "“factor” (", "a sampling weight?", "“job” (only 7 different"):
+        assert words in found.text
+    assert "age" not in found.text
+    assert build(release).verdict.state == "look"
+    assert not told_otherwise(ma.protect(table, 5, kinds=dict.fromkeys(table.column_names, "number")))
+    assert not told_otherwise(ma.protect(table, 5, quasi=["age"], rest="drop"))
+    assert not build(release, public=True).verdict.findings

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from microagg.guessing.facts import read_facts
+from microagg.guessing.shape import is_heaped
 from microagg.schema import Role
-from microagg.study.guessing.facts import read_facts
-from microagg.study.guessing.shape import is_heaped
 from microagg.study.inspection import inspect_table
 
 N = 2000

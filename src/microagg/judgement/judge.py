@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from microagg.evaluate.definitions import measures_of_both
 from microagg.evaluate.measure import Measure
+from microagg.judgement.doubted import doubted_columns
 from microagg.judgement.drawn import distributions_of
 from microagg.judgement.groups import diversity_of, groups_of, left_out_of, missing_of, standing_alone, strata_of
 from microagg.judgement.loss import correlations_of, loss_of, moved
@@ -53,6 +54,8 @@ class Judgement(ReadOnly):
         Every figure of loss, of risk and of both, by its name; empty in public.
     groups : Groups
         k promised and reached, and the groups behind it.
+    doubted : mapping
+        The columns masked as numbers that are probably none, and why; empty in public.
     left_out : LeftOut
         Records that are not in the release.
     missing : MissingValues
@@ -84,6 +87,7 @@ class Judgement(ReadOnly):
     run: Run
     measures: Mapping[str, Measure]
     groups: Groups
+    doubted: Mapping[str, str]
     left_out: LeftOut
     missing: MissingValues
     strata: Strata | None
@@ -137,6 +141,7 @@ def judge(release: "Release[Any]", *, comparison: "Comparison | None" = None, pu
         run=run,
         measures={} if public else {one.name: one for one in measures_of_both(release.loss, release.risk)},
         groups=groups_of(release, run, public),
+        doubted={} if public else doubted_columns(release),
         left_out=left_out_of(release, run, public),
         missing=missing_of(release, run, public),
         strata=strata_of(release, run, public),

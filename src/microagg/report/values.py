@@ -49,6 +49,28 @@ def codes(judgement: Judgement) -> list[Finding]:
     ]  # fmt: skip
 
 
+def doubted(judgement: Judgement) -> list[Finding]:
+    """Tell which other columns were masked as numbers and are probably none."""
+    told = [one.column for one, _ in columns_of_codes(judgement)]
+    columns = [f"{quoted(name)} ({why})" for name, why in judgement.doubted.items() if name not in told]
+    if not columns:
+        return []
+    were = (
+        "was masked as a number and is probably none"
+        if len(columns) == 1
+        else "were masked as numbers, probably wrongly"
+    )
+    return [
+        Finding(
+            "look", "no quantities",
+            f"{counted(len(columns), 'column')} {were}: {', '.join(columns)}. The {judgement.run.aggregate} of such "
+            f"numbers means nothing. Drop what identifies, name weights as such, and declare codes nominal; declare a "
+            f"quantity to be a number.",
+            f"{were}: {first_of(columns)}.",
+        )
+    ]  # fmt: skip
+
+
 def lost_spikes(judgement: Judgement) -> list[Changed]:
     """Give the columns in which the share of the commonest value fell by more than a few points."""
     return [(one, change) for one, change in _columns(judgement) if has_spike(one) and _risen(change) < -_FEW_POINTS]

@@ -63,7 +63,12 @@ def _state(judgement: Judgement) -> State:
     apart = bool(_unchanged(judgement.run)) if judgement.public else judgement.alone.by_all > 0
     uniform = any(one.distinct == 1 for one in judgement.diversity)
     measured = judgement.risk is not None and (judgement.risk.restricted or guessed_closely(judgement) > CLOSE)
-    spoilt = values.columns_of_codes(judgement) or values.lost_spikes(judgement) or values.left_out_share(judgement)
+    spoilt = (
+        judgement.doubted
+        or values.columns_of_codes(judgement)
+        or values.lost_spikes(judgement)
+        or values.left_out_share(judgement)
+    )
     return (
         "look"
         if apart or judgement.alone.few_units or uniform or judgement.groups.per_column or measured or spoilt

@@ -5,7 +5,7 @@ All functions take the different values in rising order, and most how often each
 
 import numpy as np
 
-from microagg.study.guessing.facts import Floats, Ints
+from microagg.guessing.facts import Floats, Ints
 
 _LONG = 6  # digits from which numbers of one length are hardly amounts: those differ in length before
 _TAIL = 0.12  # share of amounts in the upper quarter of their range; a numbering has a quarter of its own there

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow.compute as pc
 
-from microagg.study.guessing import names, shape
-from microagg.study.guessing.facts import Facts, Floats, Ints
+from microagg.guessing import names, shape
+from microagg.guessing.facts import Facts, Floats, Ints
 
 _NINES = tuple(float(f"{'9' * length}{last}") for length in range(1, 7) for last in (7, 8, 9))
 _BELOW = (*(-float(one) for one in range(1, 10)), *(-nine for nine in _NINES))

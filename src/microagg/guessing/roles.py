@@ -10,10 +10,10 @@ from functools import cached_property
 
 import numpy as np
 
+from microagg.guessing import belonging, codes, names, shape
+from microagg.guessing.facts import FEW, Facts, Floats, Ints, tells_apart
+from microagg.guessing.guess import ColumnGuess
 from microagg.schema import Role
-from microagg.study.guessing import belonging, codes, names, shape
-from microagg.study.guessing.facts import FEW, Facts, Floats, Ints, tells_apart
-from microagg.study.guessing.guess import ColumnGuess
 
 _SHORT = 20  # different whole numbers up to which they may be codes
 _MANY = 1000  # different codes or words beyond which no mode means anything
@@ -99,6 +99,26 @@ def guess_column(column: Facts, file: File) -> ColumnGuess:
         if found is not None:
             return found
     return _by_type(asked)
+
+
+def why_no_quantity(column: Facts, file: File, *, whole: bool) -> str | None:
+    """Say why numbers are probably none that can be averaged: a numbering, codes, dates, weights; None if they may be.
+
+    A name alone is not enough, and of two numbers the mean rounds to one of them. Of many numbers that repeat, other
+    columns tell what they are: where the file is not `whole`, nothing is said of those.
+    """
+    if column.distinct <= 2 or column.numbers is None:
+        return None
+    weight = codes.is_weight(column) if column.numbers[0] >= 0 and column.type != "codes" else None
+    if weight:
+        return f"{weight}: a sampling weight?"
+    for rule in (_rows_belong_together, _dates, _codes, _whole_numbers):
+        found = rule(Asked(column, file))
+        if found is not None:
+            repeat = column.distinct > _SHORT and not column.telling and rule is _whole_numbers
+            no_quantity = found.role is Role.IDENTIFIER or found.kind in ("nominal", "date")
+            return found.reason if no_quantity and (whole or not repeat) else None
+    return None
 
 
 def _without_content(asked: Asked) -> ColumnGuess | None:
