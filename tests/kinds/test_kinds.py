@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from microagg.aggregate import represent
@@ -214,12 +214,13 @@ def test_a_taxonomy_releases_the_member_with_the_shortest_paths(data):
     codes = data.draw(st.lists(st.integers(0, 5), min_size=n, max_size=n))
     labels = np.unique(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)), return_inverse=True)[1]
     column = Coded("x", Taxonomy(KIN), Cells(np.array(codes, dtype=float)))
+    assume(mixed.modes(codes, labels.tolist(), 2) is not None)
     found = represent(Table((column,)), labels, Rule(2))[0].columns[0].values
     for group, chosen in enumerate(found.astype(int)):
         members = [code for code, own in zip(codes, labels, strict=True) if own == group]
         length = {code: sum(level[code] != level[other] for other in members for level in KIN) for code in members}
         assert chosen in length
-        assert length[chosen] == min(length.values())
+        assert length[chosen] == min(own for code, own in length.items() if codes.count(code) >= 2)
 
 
 @given(st.data())
@@ -231,5 +232,6 @@ def test_a_taxonomy_of_one_level_is_a_plain_nominal_column(data):
     plain_one, tree = Coded("x", Nominal(), Cells(codes)), Coded("x", Taxonomy((tuple(range(6)),)), Cells(codes))
     one, other = (embed(Table((column,))).coordinates for column in (plain_one, tree))
     np.testing.assert_allclose(one, other, rtol=1e-12)
+    assume(mixed.modes(codes.tolist(), labels.tolist(), 2) is not None)
     released = [represent(Table((column,)), labels, Rule(2))[0].columns[0].values for column in (plain_one, tree)]
     assert np.array_equal(*released)
