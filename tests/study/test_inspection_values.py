@@ -40,6 +40,12 @@ NUMBERINGS = {
     "with a few twice": lambda: np.append(np.arange(N - 20), np.arange(20)) + 1000,
     "of somebody else, or 0": lambda: np.where(np.arange(N) % 3, rng().permutation(N) + 5000, 0),
     "of firms in many rows": lambda: rng().permutation(np.repeat(rng().choice(10**5, 200, replace=False), 10)),
+    "of a register with a second series": lambda: rng().permutation(
+        np.r_[rng().choice(10_000, N - 60, replace=False) + 1, 900_000 + rng().choice(300, 60, replace=False)]
+    ),
+    "behind a year": lambda: (
+        np.minimum(25, rng().exponential(6, N).astype(int)) * 100_000 + rng().choice(9_999, N, replace=False)
+    ),
     "evenly spread": lambda: rng().integers(0, 700, N),
 }
 
@@ -53,6 +59,11 @@ def test_a_numbering_is_an_identifier(name):
 AMOUNTS = {
     "skewed, all different": (lambda: np.unique(np.rint(rng().lognormal(13, 2, N))), "number"),
     "skewed and sorted": (lambda: np.sort(np.rint(rng().lognormal(13, 2, N))), "number"),
+    "skewed, with a few far above": (
+        lambda: np.unique(np.r_[np.rint(rng().lognormal(10, 1, N)), 9e7 + np.rint(rng().lognormal(10, 1, 5))]),
+        "number",
+    ),
+    "of a few orders of magnitude": (lambda: np.unique(np.rint(rng().exponential(30_000, N))), "number"),
     "rounded": (lambda: np.rint(rng().lognormal(7, 0.5, N) / 50) * 50, "number"),
     "profits and losses": (lambda: np.rint(rng().normal(100, 5000, N)), "number"),
     "with a spike": (lambda: np.where(rng().random(N) < 0.4, 0, np.rint(rng().lognormal(9, 1, N))), "semi"),

@@ -270,7 +270,13 @@ def _numbering(asked: Asked, numbers: Floats, counts: Ints) -> ColumnGuess | Non
         return asked.guess(Role.IDENTIFIER, f"nearly all numbers differ, and {sign}", "nominal")
     if column.words & (names.CONFIDENTIAL | names.NUMBERED | names.CODED):
         return asked.guess(Role.IDENTIFIER, "nearly all numbers differ, and by its name it is no quantity", "nominal")
-    if not shape.sign_of_amounts(numbers, counts) and not codes.follows(column, asked.file.amounts):
+    if shape.is_composed(numbers) and not shape.is_heaped(numbers, counts):
+        reason = "nearly all numbers differ, and a serial number stands behind their first digits"
+        return asked.guess(Role.IDENTIFIER, reason, "nominal")
+    # Large ones are rare in a register with a second series too: what counts is how the others lie.
+    main = len(shape.main_series(numbers))
+    amounts = shape.sign_of_amounts(numbers[:main], counts[:main])
+    if not amounts and not codes.follows(column, asked.file.amounts):
         return asked.guess(
             Role.IDENTIFIER, "nearly all numbers differ, and nothing says that they are amounts", "nominal"
         )
