@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import microagg as ma
+from microagg.errors import InvalidData
 from microagg.guessing.facts import read_facts
 from microagg.guessing.shape import is_heaped
 from microagg.schema import Role
@@ -159,7 +161,8 @@ TEXTS = {
     "names": (lambda: [f"somebody {i}" for i in range(N)], Role.IDENTIFIER, "nominal"),
     "remarks": (lambda: [f"remark {i % 1200}" for i in range(N)], Role.DROP, "nominal"),
     "dates": (lambda: [f"2024-0{1 + i % 9}-{10 + i % 19}" for i in range(N)], Role.QUASI, "date"),
-    "dates of another form": (lambda: [f"{10 + i % 19}.0{1 + i % 9}.2024" for i in range(N)], Role.DROP, "date"),
+    "dates of another form": (lambda: [f"0{1 + i % 9}/{10 + i % 19}/2024" for i in range(N)], Role.DROP, "date"),
+    "German dates": (lambda: [f"{10 + i % 19}.0{1 + i % 9}.2024" for i in range(N)], Role.QUASI, "date"),
     "dates as numbers": (lambda: [20240101 + 100 * (i % 12) + i % 28 for i in range(N)], Role.DROP, "date"),
 }
 
@@ -283,3 +286,39 @@ def test_any_table_gets_guesses_that_fit_it(data):
     assert all(one.reason for one in found.columns)
     assert set(found.kinds) <= set(found.roles.get("quasi", ()))
     assert all(one.kind is not None for one in found.columns if one.role is Role.QUASI)
+
+
+def days(form, n=300):
+    start = np.datetime64("1960-01-01T10:00:00", "s")
+    return [form(one.item()) for one in start + 137 * rng().integers(0, 150, n).astype("timedelta64[D]")]
+
+
+DATES = {
+    "by the day": lambda day: f"{day:%Y-%m-%d}",
+    "German": lambda day: f"{day:%d.%m.%Y}",
+    "with slashes": lambda day: f"{day:%Y/%m/%d}",
+    "with a time": lambda day: f"{day:%Y-%m-%dT%H:%M:%S}",
+    "in UTC": lambda day: f"{day:%Y-%m-%dT%H:%M:%SZ}",
+    "with fractions of seconds": lambda day: f"{day:%Y-%m-%dT%H:%M:%S}.250",
+    "with an offset": lambda day: f"{day:%Y-%m-%dT%H:%M:%S}+02:00",
+    "American": lambda day: f"{day:%m/%d/%Y}",
+    "in short": lambda day: f"{day.day}.{day.month}.{day.year}",
+    "with a day that is none": lambda day: f"{day:%Y-%m}-31",
+}
+
+
+@pytest.mark.parametrize("name", DATES)
+def test_dates_are_masked_as_such_where_masking_reads_them(name):
+    values = days(DATES[name])
+    table = pa.table({"v": values, "x": np.arange(300.0)})
+    guess = inspect_table(table, 5).columns[0]
+    assert guess.kind == "date"
+    try:
+        ma.protect(table, 5, kinds={"v": "date"})
+    except InvalidData:
+        assert guess.role is Role.DROP
+        assert "rewrite" in guess.reason
+    else:
+        assert guess.role is Role.QUASI
+    readable = list(DATES)[:5]
+    assert (guess.role is Role.QUASI) == (name in readable)

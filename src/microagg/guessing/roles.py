@@ -199,10 +199,12 @@ def _text(asked: Asked) -> ColumnGuess | None:
     if column.type != "text":
         return None
     form = codes.text_form(column)
-    if form == "iso date" and not (column.telling and belonging.rises(column)):
+    if form == "dates" and not (column.telling and belonging.rises(column)):
         return asked.guess(Role.QUASI, "dates that are written as text", "date")
-    if form == "date" and not column.telling:
-        return asked.guess(Role.DROP, "dates that are not written as 2024-01-31; rewrite them to mask them", "date")
+    if form == "like dates" and not column.telling:
+        return asked.guess(
+            Role.DROP, "dates in no one form that is read; rewrite them as 2024-01-31 to mask them", "date"
+        )
     return _words(asked, "digits with leading zeros" if form == "digits" else "words")
 
 
