@@ -52,6 +52,7 @@ def frames(draw):
         columns[name] = pa.array(values, type_)
         if kind is not None:
             kinds[name] = kind
+    weights = [0.0, 1.0, 3.0] if len(names) > 1 else [1.0, 3.0]  # one column must form groups
     choices = {
         "method": draw(st.sampled_from(METHODS)),
         "missing": draw(st.sampled_from(["pattern", "state"])),
@@ -61,7 +62,7 @@ def frames(draw):
         "rounding": draw(st.sampled_from(["auto", "none"])),
         "scale": draw(st.sampled_from(["standard", "range"])),
         "refine": draw(st.sampled_from([None, None, 50])),
-        "importance": draw(st.dictionaries(st.sampled_from(names), st.sampled_from([0.0, 1.0, 3.0]), max_size=1)),
+        "importance": draw(st.dictionaries(st.sampled_from(names), st.sampled_from(weights), max_size=1)),
         "kinds": kinds,
     }
     if 2 * k <= n and draw(st.booleans()):

@@ -112,7 +112,15 @@ def resolve_method(method: Method, k: int, quasi: list[Any]) -> Grouping:
 
 
 def check_kinds(table: Table, method: Grouping, recipe: Recipe) -> None:
-    """Refuse, before any work, choices that the kinds of the columns do not allow."""
+    """Refuse, before any work, choices that the columns, by their kinds and importance, do not allow."""
+    forming = [column for column in table if column.name in (recipe.select.columns or table.names)]
+    if forming and not any(column.importance for column in forming):
+        raise InvalidParameter(
+            f"importance is 0 for every column that forms groups ({len(forming)}), so nothing says which records are "
+            f"alike. Leave it out for one of them.",
+            parameter="importance",
+            columns=tuple(column.name for column in forming),
+        )
     scale, by_columns = recipe.masking.scale, groups_each_column(method.name)
     axis = method.options.get("axis")
     for column in table:
