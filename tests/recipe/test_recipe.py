@@ -132,6 +132,13 @@ def test_choices_are_changed_one_by_one():
         ({"per_column": "yes"}, "per_column", "must be true or false"),
         ({"seed": -1, "refine": "fast"}, "seed", "seed=-1"),
         ({"x": 2}, "x", "from 0 to 1"),
+        ({"spike": -1}, "spike", "spike=-1 must be a number from 0 to 1e+06"),
+        ({"spike": float("nan")}, "spike", "spike=nan"),
+        ({"spike": float("inf")}, "spike", "spike=inf"),
+        ({"spike": 1e300}, "spike", "spike=1e+300"),
+        ({"importance": {"a": 1e300}}, "importance", "must be 0, or a number from 1e-06 to 1e+06"),
+        ({"importance": {"a": 1e-300}}, "importance", "must be 0, or a number"),
+        ({"importance": {"a": float("nan")}}, "importance", "must be 0, or a number"),
     ],
 )
 def test_wrong_keywords_name_their_parameter(keywords, parameter, words):
