@@ -272,6 +272,13 @@ def arrow_of(series: nw.Series[Any], name: Any) -> pa.Array:
             array = array.cast(pa.string())
         if pa.types.is_nested(array.type):
             raise TypeError
+        own = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+        if isinstance(own, pa.BaseExtensionType):
+            raise InvalidData(
+                f"column {name!r} holds values of a type of its own ({own.extension_name}), as pd.cut makes. Make them "
+                f"text, with their levels in kinds if they have an order; make periods dates.",
+                columns=(name,),
+            )
         return array
     except (pa.ArrowException, TypeError, OverflowError):  # whose message may show a cell
         raise InvalidData(
