@@ -46,8 +46,6 @@ class Asked:
     ----------
     kind : str, tuple, mapping or None
         A word, levels in their order, {"spike": value}, or None: the type says it.
-    power : int or None
-        Released numbers are to be multiples of ten to this power; None: what divides every value.
     codes : tuple
         Values that stand for a kind of missing value.
     kin : mapping or None
@@ -57,15 +55,17 @@ class Asked:
         What the file says that values stand for: where it does of most numbers, they may be codes.
     reserved : tuple of (low, high)
         Ranges of numbers that the file declares missing.
+    power : int or None
+        Released numbers are to be multiples of ten to this power; None: what divides every value.
     """
 
     kind: Any = None
-    power: int | None = None
     codes: tuple[Any, ...] = ()
     kin: Mapping[str, tuple[Any, ...]] | None = None
     importance: float = 1.0
     labels: Mapping[Any, str] = field(default_factory=dict)
     reserved: tuple[tuple[float, float], ...] = ()
+    power: int | None = None
 
 
 def open_table(frame: nw.DataFrame[Any], asked: Mapping[Any, Asked]) -> tuple[Table, dict[Any, "Coder"]]:
