@@ -197,3 +197,14 @@ def test_how_text_files_are_written_can_be_said(tmp_path, monkeypatch):
     Path("r.toml").write_text('k = 4\n[roles]\nquasi = ["x", "y"]\n[read]\ndelimiter = "|"\ndecimal = ","\n')
     found = judged("a.txt", "b.parquet", "--recipe", "r.toml")
     assert found["information_loss_percent"] == pytest.approx(wanted)
+
+
+def test_codes_for_missing_values_are_none_to_assess_either(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    age = np.random.default_rng(0).integers(18, 100, 300)
+    age[:41] = 997
+    ma.write(pa.table({"age": age, "wage": ma.datasets.survey(300, seed=0)["wage"]}), "a.csv")
+    release = ma.protect(ma.read("a.csv"), 5, recode={"age": {"top": 85}}, missing_codes={"age": [997]})
+    ma.write(release, "b.csv")
+    release.recipe.write("r.toml")
+    assert judged("a.csv", "b.csv", "--recipe", "r.toml")["per_column_percent"] == release.information.per_column

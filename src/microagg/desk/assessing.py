@@ -206,8 +206,10 @@ def _typed(
 def _recoded(source: Source, recipe: Recipe) -> Source:
     """Give the original as it was recoded before it was masked."""
     recoding = Recoding.of(recipe.recode.recode)
-    table = source.typed_for(dict.fromkeys(recoding.numbers, "number"), recoding.numbers)
-    return replace(source, table=recoding.apply(table), kind="parquet")
+    codes = with_declared_codes(recipe, source, list(recipe.recode.recode)).missing_codes.codes
+    kinds = dict.fromkeys(recoding.numbers, "number") | dict(recipe.kinds.kinds)
+    table = source.typed_for(kinds, source.table.column_names, codes)
+    return replace(source, table=recoding.apply(table, codes), kind="parquet")
 
 
 def _strata(pair: Pair, recipe: Recipe | None, given: list[str] | None) -> list[str]:
