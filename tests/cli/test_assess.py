@@ -208,3 +208,17 @@ def test_codes_for_missing_values_are_none_to_assess_either(tmp_path, monkeypatc
     ma.write(release, "b.csv")
     release.recipe.write("r.toml")
     assert judged("a.csv", "b.csv", "--recipe", "r.toml")["per_column_percent"] == release.information.per_column
+
+
+def test_a_changed_column_that_cannot_be_judged_is_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    survey = ma.datasets.survey(200, seed=0).select(["age", "wage"])
+    masked = ma.protect(survey, 4, quasi=["age"], keep=["wage"]).data
+    texts = pa.array([f"about {wage}" for wage in masked["wage"].to_pylist()])
+    ma.write(survey, "a.csv")
+    ma.write(masked.set_column(masked.column_names.index("wage"), "wage", texts), "b.csv")
+    found = judged("a.csv", "b.csv")
+    assert found["columns"] == ["age"]
+    (warning,) = found["warnings"]
+    assert "changed and not judged: wage" in warning
+    assert "Warning: changed and not judged: wage" in run("assess", "a.csv", "b.csv").stdout.replace("\n", " ")
