@@ -249,3 +249,18 @@ def test_numberings_weights_and_codes_that_were_averaged_are_told():
     assert not told_otherwise(ma.protect(table, 5, kinds=dict.fromkeys(table.column_names, "number")))
     assert not told_otherwise(ma.protect(table, 5, quasi=["age"], rest="drop"))
     assert not build(release, public=True).verdict.findings
+
+
+def test_groups_with_one_amount_off_the_spike_are_counted():
+    rng = np.random.default_rng(0)
+    wage = np.where(rng.random(600) < 0.1, rng.integers(100, 900, 600), 0)
+    table = pa.table({"age": rng.integers(16, 90, 600), "wage": wage})
+    choices = {"kinds": {"wage": {"spike": 0}}, "select": ["age"]}
+    release = ma.protect(table, 5, spike_totals="exact", **choices)
+    single = sum(np.count_nonzero(wage[release.groups == group]) == 1 for group in range(release.n_groups))
+    (found,) = [one for one in build(release).verdict.findings if one.topic == "single amounts"]
+    assert single > 1
+    assert f"“wage” ({single} groups)" in found.text
+    assert found.state == "look"
+    safe = build(ma.protect(table, 5, **choices)).verdict.findings
+    assert not [one for one in safe if one.topic == "single amounts"]

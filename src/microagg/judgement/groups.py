@@ -12,7 +12,7 @@ from microagg.judgement.bins import SMALL_CELL
 from microagg.judgement.names import shown
 from microagg.judgement.parts import Alone, DiversityFacts, Groups, LeftOut, MissingValues, SizeCount, Strata, finite
 from microagg.judgement.run import AS_IT_IS, Run, columns_of
-from microagg.kinds import Nominal
+from microagg.kinds import Nominal, Semi
 from microagg.schema import Role
 
 if TYPE_CHECKING:
@@ -92,8 +92,28 @@ def standing_alone(release: "Release[Any]", run: Run) -> Alone:
     masked = frames.category_codes(frame, columns_of(release, Role.QUASI))
     lone = _lone(split_classes(masked, together, together))
     return Alone(
-        by_column, _lone(together) if by_column else 0, lone, _few_units(release, run.k), _rare(release, run.k)
+        by_column=by_column,
+        together=_lone(together) if by_column else 0,
+        by_all=lone,
+        few_units=_few_units(release, run.k),
+        amounts=_lone_amounts(release),
+        rare=_rare(release, run.k),
     )
+
+
+def _lone_amounts(release: "Release[Any]") -> dict[str, int]:
+    """Count, for each column with a spike, the groups whose released mean is that of one amount and of spikes."""
+    found: dict[str, int] = {}
+    for before, after in zip(*release._both(), strict=True):
+        if not isinstance(before.kind, Semi) or release.groups.ndim == 2:
+            continue
+        spike, labels = before.kind.spike, release.groups
+        off = np.bincount(labels[before.cells.present & (before.values != spike)], minlength=int(labels.max()) + 1)
+        released = np.zeros(off.size, dtype=bool)
+        released[labels[after.cells.present & (after.values != spike)]] = True
+        number = int(np.count_nonzero((off == 1) & released))
+        found |= {shown(before.name): number} if number else {}
+    return found
 
 
 def _rare(release: "Release[Any]", k: int) -> dict[str, int]:

@@ -65,7 +65,7 @@ def _alone(judgement: Judgement) -> list[Finding]:
         words = f"k counts rows, not units: {few_units_words(groups, name, few)}."
         remedy = "Combine the rows of each into one to hide it among others."
         found.append(Finding("look", "units", f"{words} {remedy}", words))
-    found += _rare(groups, alone)
+    found += _lone_amounts(alone) + _rare(groups, alone)
     if alone.by_all and run.names(Role.QUASI) and alone.by_column:
         found.append(_alone_by_all(run, groups, alone))
     if _more_together(alone):
@@ -82,6 +82,22 @@ def _alone(judgement: Judgement) -> list[Finding]:
             )
         )  # fmt: skip
     return found + _alone_by_column(by_column(run, groups, alone))
+
+
+def _lone_amounts(alone: Alone) -> list[Finding]:
+    """Tell in which columns the mean of a group gives one member's amount away."""
+    if not alone.amounts:
+        return []
+    columns = [f"{quoted(name)} ({counted(number, 'group')})" for name, number in alone.amounts.items()]
+    words = f"one member's amount can be worked out from its group's mean: {first_of(columns)}"
+    return [
+        Finding(
+            "look", "single amounts",
+            f"{words[0].upper()}{words[1:]}. All others of such a group are at the spike, so the mean times the "
+            f"members is that amount. Release the spike where fewer than three members are off it: spike totals safe.",
+            f"{words}.",
+        )
+    ]  # fmt: skip
 
 
 def _rare(groups: Groups, alone: Alone) -> list[Finding]:
