@@ -1,19 +1,21 @@
-"""Which columns were masked as numbers and are probably none: what `inspect` says of them, whoever chose the roles."""
+"""What `inspect` says of columns, whoever chose their roles: which are no quantities, and which repeat."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from microagg.guessing.facts import read_facts
-from microagg.guessing.roles import File, why_no_quantity
+from microagg.guessing.facts import Facts, read_facts
+from microagg.guessing.roles import File, guess_column, why_no_quantity
 from microagg.judgement.names import shown
+from microagg.schema import Role
 from microagg.table import Coded
 
 if TYPE_CHECKING:
     from microagg.release import Release
 
 
-def doubted_columns(release: "Release[Any]") -> dict[str, str]:
+def doubted_columns(release: "Release[Any]", facts: Mapping[str, Facts]) -> dict[str, str]:
     """Give why columns that were averaged are probably no quantities, by name; without those that a recipe says are."""
     recipe = release.recipe
     said = {name for name, kind in recipe.kinds.kinds.items() if kind == "number"}
@@ -24,13 +26,32 @@ def doubted_columns(release: "Release[Any]") -> dict[str, str]:
     ]
     if not asked:
         return {}
-    table, labels = _table_of(release)
-    measures = labels.measures if labels else {}
-    values = labels.values if labels else {}
-    facts = {name: read_facts(table[name], name, values.get(name), measures.get(name)) for name in table.column_names}
     file = File(list(facts.values()))
     found = {name: why_no_quantity(facts[str(name)], file, whole=release.source is not None) for name in asked}
     return {shown(name): why for name, why in found.items() if why}
+
+
+def repeating_columns(release: "Release[Any]", facts: Mapping[str, Facts]) -> list[Any]:
+    """Give the dropped columns that say which rows belong to one person or household, named as identifiers or not."""
+    if release.source is None:
+        return []
+    roles = release.recipe.roles
+    file = File(list(facts.values()))
+    named = [name for name in roles.identifiers if facts[name].present > facts[name].distinct]
+    return named + [
+        name
+        for name in roles.drop
+        if facts[name].present > facts[name].distinct
+        and not facts[name].missing
+        and guess_column(facts[name], file).role is Role.IDENTIFIER
+    ]
+
+
+def facts_of(release: "Release[Any]") -> dict[str, Facts]:
+    """Read the columns of the original that are at hand."""
+    table, labels = _table_of(release)
+    measures, values = (labels.measures, labels.values) if labels else ({}, {})
+    return {name: read_facts(table[name], name, values.get(name), measures.get(name)) for name in table.column_names}
 
 
 def _table_of(release: "Release[Any]") -> tuple[pa.Table, Any]:

@@ -1,5 +1,6 @@
 """The groups, the strata, the records left out, and those that stand alone."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,7 +78,7 @@ def strata_of(release: "Release[Any]", run: Run, public: bool) -> Strata | None:
     return Strata(int(sizes.size), int(sizes.min()), int(sizes.max()), small)
 
 
-def standing_alone(release: "Release[Any]", run: Run) -> Alone:
+def standing_alone(release: "Release[Any]", run: Run, repeating: Sequence[Any]) -> Alone:
     """Count the records whose values nobody else has: in what is released as it is, and in all that is released."""
     frame = frames.open_frame(release.data)
     together = frames.category_codes(frame, columns_of(release, Role.STRATUM))
@@ -95,7 +96,7 @@ def standing_alone(release: "Release[Any]", run: Run) -> Alone:
         by_column=by_column,
         together=_lone(together) if by_column else 0,
         by_all=lone,
-        few_units=_few_units(release, run.k),
+        few_units=_few_units(release, run.k, repeating),
         amounts=_lone_amounts(release),
         rare=_rare(release, run.k),
     )
@@ -127,8 +128,8 @@ def _rare(release: "Release[Any]", k: int) -> dict[str, int]:
     return found
 
 
-def _few_units(release: "Release[Any]", k: int) -> dict[str, int]:
-    """Count, for each dropped identifier that several rows share, the groups with fewer than k different ones.
+def _few_units(release: "Release[Any]", k: int, repeating: Sequence[Any]) -> dict[str, int]:
+    """Count, for each dropped column that tells which rows belong together, the groups with fewer than k of its values.
 
     Such a column tells which rows belong to one person or household, and k counts rows. It is known of what was read
     from a file, all of whose rows are released.
@@ -137,7 +138,7 @@ def _few_units(release: "Release[Any]", k: int) -> dict[str, int]:
         return {}
     frame = frames.open_frame(release.source.table)
     found: dict[str, int] = {}
-    for name in columns_of(release, Role.IDENTIFIER):
+    for name in repeating:
         units = frames.category_codes(frame, [name])
         n_units = int(units.max()) + 1
         if n_units < units.size:

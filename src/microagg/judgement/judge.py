@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from microagg.evaluate.definitions import measures_of_both
 from microagg.evaluate.measure import Measure
-from microagg.judgement.doubted import doubted_columns
+from microagg.judgement.doubted import doubted_columns, facts_of, repeating_columns
 from microagg.judgement.drawn import distributions_of
 from microagg.judgement.groups import diversity_of, groups_of, left_out_of, missing_of, standing_alone, strata_of
 from microagg.judgement.loss import correlations_of, loss_of, moved
@@ -56,6 +56,8 @@ class Judgement(ReadOnly):
         k promised and reached, and the groups behind it.
     doubted : mapping
         The columns masked as numbers that are probably none, and why; empty in public.
+    repeats : bool
+        Whether a dropped column says that several rows belong to one person or household, and k does not count those.
     left_out : LeftOut
         Records that are not in the release.
     missing : MissingValues
@@ -88,6 +90,7 @@ class Judgement(ReadOnly):
     measures: Mapping[str, Measure]
     groups: Groups
     doubted: Mapping[str, str]
+    repeats: bool
     left_out: LeftOut
     missing: MissingValues
     strata: Strata | None
@@ -128,6 +131,8 @@ def judge(release: "Release[Any]", *, comparison: "Comparison | None" = None, pu
     (3, ['G_DR', 'G_IL', 'ID'])
     """
     run = run_of(release, public)
+    facts = facts_of(release)
+    repeating = repeating_columns(release, facts)
     drawn, others = distributions_of(release, run, public)
     if public:
         told = told_columns(release, run)
@@ -141,11 +146,12 @@ def judge(release: "Release[Any]", *, comparison: "Comparison | None" = None, pu
         run=run,
         measures={} if public else {one.name: one for one in measures_of_both(release.loss, release.risk)},
         groups=groups_of(release, run, public),
-        doubted={} if public else doubted_columns(release),
+        repeats=not release.recipe.roles.unit and bool(repeating),
+        doubted={} if public else doubted_columns(release, facts),
         left_out=left_out_of(release, run, public),
         missing=missing_of(release, run, public),
         strata=strata_of(release, run, public),
-        alone=Alone() if public else standing_alone(release, run),
+        alone=Alone() if public else standing_alone(release, run, repeating),
         loss=loss,
         moved=change,
         distributions=drawn,

@@ -85,7 +85,9 @@ def _not_covered(judgement: Judgement) -> list[str]:
     unchanged = _unchanged(judgement.run)
     if judgement.public:
         covered = unchanged and not judgement.groups.per_column
-        return [f"It does not cover {listed(unchanged, 3)}, released unchanged."] if covered else []
+        found = [f"It does not cover {listed(unchanged, 3)}, released unchanged."] if covered else []
+        rows = "It counts rows: several of them may belong to one person, household or firm."
+        return [*found, rows] if judgement.repeats else found
     found = [_alone(judgement.run, judgement.groups, judgement.alone)]
     for name, few in judgement.alone.few_units.items():
         found.append(f"k counts rows, not units: {few_units_words(judgement.groups, name, few)}.")
