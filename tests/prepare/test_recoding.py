@@ -221,9 +221,11 @@ def test_categories_keep_the_order_that_they_have():
     with pytest.raises(InvalidParameter, match="not neighbours"):
         Recoding.of({"size": {"join": {"ends": ["S", "XL"]}}}).apply(frame)
     fixed = pl.DataFrame({"size": pl.Series(["S", "L", None], dtype=pl.Enum(["S", "M", "L"]))})
-    found = Recoding.of({"size": {"join": {"ends": ["S", "L"]}}}).apply(fixed)
-    assert found["size"].dtype == pl.Enum(["ends", "M"])
-    assert found["size"].to_list() == ["ends", "ends", None]
+    found = Recoding.of({"size": {"join": {"small": ["S", "M"]}}}).apply(fixed)
+    assert found["size"].dtype == pl.Enum(["small", "L"])
+    assert found["size"].to_list() == ["small", "L", None]
+    with pytest.raises(InvalidParameter, match="not neighbours"):
+        Recoding.of({"size": {"join": {"ends": ["S", "L"]}}}).apply(fixed)
 
 
 def test_local_midnight_begins_a_day_even_where_clocks_skip_it():

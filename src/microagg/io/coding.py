@@ -120,9 +120,8 @@ def _usual(series: nw.Series[Any], name: Any, asked: Asked) -> str:
     array = arrow_of(series, name)
     if pa.types.is_temporal(array.type):
         return "date"
-    # Of polars an Enum is a fixed set of names, whose order says nothing; of others it is an order.
-    fixed = dtype == nw.Enum and series.implementation.is_polars()
-    return "ordinal" if pa.types.is_dictionary(array.type) and array.type.ordered and not fixed else "nominal"
+    # A polars Enum is ordered too, as its user listed it; in a Parquet file it could not be told from others.
+    return "ordinal" if pa.types.is_dictionary(array.type) and array.type.ordered else "nominal"
 
 
 def _holds_numbers(series: nw.Series[Any], name: Any) -> bool:

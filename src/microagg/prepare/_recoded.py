@@ -35,8 +35,8 @@ class Recoded:
     joined: frozenset[str] = frozenset()
 
 
-def recode_array(rule: Rule, array: Any, name: Any, *, keep_order: bool = True, codes: Sequence[Any] = ()) -> Recoded:
-    """Recode an Arrow array; `keep_order` says that an order of its categories means something.
+def recode_array(rule: Rule, array: Any, name: Any, *, codes: Sequence[Any] = ()) -> Recoded:
+    """Recode an Arrow array.
 
     Numbers that are `codes` for missing values stay as they are; as text where labels are released. What is to be
     joined is named value by value.
@@ -45,7 +45,7 @@ def recode_array(rule: Rule, array: Any, name: Any, *, keep_order: bool = True, 
     if pa.types.is_null(type_):  # every cell is missing, and stays so
         return Recoded(array, 0)
     if rule.join:
-        return _joined(rule, array, name, keep_order)
+        return _joined(rule, array, name)
     is_text = _is_text(type_)
     if rule.kind == "date" and is_text:
         found = _recode(rule, _parsed_dates(array, name), name)
@@ -248,10 +248,10 @@ def _is_date(text: str) -> bool:
         return False
 
 
-def _joined(rule: Rule, array: Any, name: Any, keep_order: bool) -> Recoded:
+def _joined(rule: Rule, array: Any, name: Any) -> Recoded:
     """Put new categories in the place of the values that they take in; others stay."""
     if pa.types.is_dictionary(array.type):
-        return _joined_dictionary(rule, array, name, keep_order)
+        return _joined_dictionary(rule, array, name)
     if not (_is_text(array.type) or pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
         refuse(name, "it holds neither text nor numbers, so nothing can be joined. Use cuts, or leave it out.")
     known = {old: value for old in rule.groups if (value := _as_value(old, array.type)) is not None}
@@ -291,13 +291,13 @@ def _as_value(category: str, type_: Any) -> Any:
         return None
 
 
-def _joined_dictionary(rule: Rule, array: Any, name: Any, keep_order: bool) -> Recoded:
+def _joined_dictionary(rule: Rule, array: Any, name: Any) -> Recoded:
     """Join categories that are stored once: the new ones stand in the order of the first that each takes in."""
     former = array.dictionary
-    within = _joined(rule, former, name, keep_order)
+    within = _joined(rule, former, name)
     fresh = within.array.unique()
     numbers = pc.index_in(within.array, value_set=fresh)
-    if array.type.ordered and keep_order and (np.diff(_filled(numbers)) < 0).any():
+    if array.type.ordered and (np.diff(_filled(numbers)) < 0).any():
         refuse(name, "its categories are in order, and join takes in some that are not neighbours. Join neighbours.")
     coded = numbers.take(array.indices)
     type_ = array.type.index_type

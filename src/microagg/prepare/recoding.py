@@ -202,12 +202,10 @@ def _recoded_series(
     rule: Rule, series: nw.Series[Any], name: Any, codes: Sequence[Any]
 ) -> tuple[nw.Series[Any], Tally]:
     """Recode a column of any library."""
-    # Of polars an Enum is a fixed set of names, whose order says nothing; of pandas it is an order.
-    has_order = not (series.implementation.is_polars() and series.dtype == nw.Enum)
     try:
         stored: Any = series.to_arrow()
         chunks = stored.chunks if isinstance(stored, pa.ChunkedArray) else [stored]
-        parts = [recode_array(rule, chunk, name, keep_order=has_order, codes=codes) for chunk in chunks]
+        parts = [recode_array(rule, chunk, name, codes=codes) for chunk in chunks]
         if not parts:
             parts = [recode_array(rule, pa.array([], stored.type), name)]
         fresh = _like(series, stored.type, pa.chunked_array([part.array for part in parts]))
