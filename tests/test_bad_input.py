@@ -47,6 +47,16 @@ CASES = {
         InvalidData,
         r"\(pandas.period\).*make periods dates",
     ),
+    "a step for categories": (
+        lambda: ma.protect(frame(d=["x", "y", "z"] * 4), 3, rounding={"d": 10}),
+        InvalidParameter,
+        "column 'd' is of kind 'nominal', of which nothing is rounded",
+    ),
+    "a spike that nobody has": (
+        lambda: ma.protect(frame(), 3, kinds={"c": {"spike": 999}}),
+        InvalidData,
+        "no record has the spike 999 of column 'c'",
+    ),
     "a mean of text": (
         lambda: ma.protect(frame(d=["secret"] * 12), 3, kinds={"d": "number"}),
         InvalidData,

@@ -1,7 +1,7 @@
 """How groups are formed: by which method, on which columns, and in which pieces of the file."""
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -121,6 +121,7 @@ def check_kinds(table: Table, method: Grouping, recipe: Recipe) -> None:
             parameter="importance",
             columns=tuple(column.name for column in forming),
         )
+    steps = recipe.masking.rounding if isinstance(recipe.masking.rounding, Mapping) else {}
     scale, by_columns = recipe.masking.scale, groups_each_column(method.name)
     axis = method.options.get("axis")
     for column in table:
@@ -131,6 +132,12 @@ def check_kinds(table: Table, method: Grouping, recipe: Recipe) -> None:
                 f"method {method.name!r} sorts numbers, and column {column.name!r} {'has' if plain else 'is'} {what}. "
                 f"Choose another method.",
                 parameter="method",
+                columns=(column.name,),
+            )
+        if column.name in steps and not column.kind.is_quantity:
+            raise InvalidParameter(
+                f"column {column.name!r} is of kind {word!r}, of which nothing is rounded. Leave it out of rounding.",
+                parameter="rounding",
                 columns=(column.name,),
             )
         if axis == column.name and not column.kind.is_ordered:

@@ -534,3 +534,10 @@ def test_what_is_said_of_one_column_leaves_the_others():
     assert changed.kinds.kinds == {"a": "nominal", "b": "number"}
     assert changed.masking.rounding == {"b": 10, "c": 1}
     assert changed.replace(rounding="none").masking.rounding == "none"
+
+
+@pytest.mark.parametrize("rule", ["{cuts = [5, 3]}", "{join = {x = []}}", '{join = "no such file.csv"}', "{width = 0}"])
+def test_a_recoding_that_is_refused_names_its_line(rule):
+    text = f'k = 3\n[roles]\nquasi = ["age"]\n[recode]\nwage = {{top = 9}}\nage = {rule}\n'
+    with pytest.raises(InvalidParameter, match=r"r.toml, line 6: in \[recode\], the recoding of column 'age'"):
+        Recipe.parse(text, "r.toml")

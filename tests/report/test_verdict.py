@@ -264,3 +264,19 @@ def test_groups_with_one_amount_off_the_spike_are_counted():
     assert found.state == "look"
     safe = build(ma.protect(table, 5, **choices)).verdict.findings
     assert not [one for one in safe if one.topic == "single amounts"]
+
+
+def test_codes_for_missing_values_that_do_nothing_are_told():
+    table = ma.datasets.survey(300, seed=0).select(["age", "income", "region"])
+    table = table.set_column(
+        0, "age", pa.array([99 if i < 9 else age for i, age in enumerate(table["age"].to_pylist())])
+    )
+    codes = {"age": [99, 98], "region": ["x"]}
+    release = ma.protect(table, 5, strata=["region"], missing_codes=codes)
+    found = [one.short for one in build(release).verdict.findings if one.topic == "codes for missing values"]
+    assert found == [
+        "no record has these codes for missing values: “age” (98).",
+        "codes for missing values of “region” are not used: the column is not masked.",
+    ]
+    used = ma.protect(table, 5, strata=["region"], missing_codes={"age": [99]})
+    assert "codes for missing values" not in {one.topic for one in build(used).verdict.findings}

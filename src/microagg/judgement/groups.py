@@ -169,6 +169,22 @@ def missing_of(release: "Release[Any]", run: Run, public: bool) -> MissingValues
     )
 
 
+def idle_codes_of(release: "Release[Any]") -> dict[str, tuple[str, ...]]:
+    """Give the codes for missing values that did nothing: those no record has, and of unmasked columns none by name."""
+    columns = {column.name: column for column in release._both()[0]}
+    found: dict[str, tuple[str, ...]] = {}
+    for name, codes in release.recipe.missing_codes.codes.items():
+        if name not in columns:
+            found |= (
+                {} if name in release.recipe.recode.recode else {shown(name): ()}
+            )  # there they are left as they are
+            continue
+        met = set(np.unique(columns[name].cells.all_states).tolist())
+        idle = tuple(shown(code) for state, code in enumerate(codes, 2) if state not in met)
+        found |= {shown(name): idle} if idle else {}
+    return found
+
+
 def diversity_of(release: "Release[Any]") -> tuple[DiversityFacts, ...]:
     """Give l and t of the confidential columns."""
     return tuple(

@@ -8,7 +8,15 @@ from microagg.evaluate.definitions import measures_of_both
 from microagg.evaluate.measure import Measure
 from microagg.judgement.doubted import doubted_columns, facts_of, repeating_columns
 from microagg.judgement.drawn import distributions_of
-from microagg.judgement.groups import diversity_of, groups_of, left_out_of, missing_of, standing_alone, strata_of
+from microagg.judgement.groups import (
+    diversity_of,
+    groups_of,
+    idle_codes_of,
+    left_out_of,
+    missing_of,
+    standing_alone,
+    strata_of,
+)
 from microagg.judgement.loss import correlations_of, loss_of, moved
 from microagg.judgement.names import shown
 from microagg.judgement.parts import (
@@ -56,6 +64,8 @@ class Judgement(ReadOnly):
         k promised and reached, and the groups behind it.
     doubted : mapping
         The columns masked as numbers that are probably none, and why; empty in public.
+    idle_codes : mapping
+        The codes for missing values that no record has, by column; none is named of a column that is not masked.
     repeats : bool
         Whether a dropped column says that several rows belong to one person or household, and k does not count those.
     left_out : LeftOut
@@ -90,6 +100,7 @@ class Judgement(ReadOnly):
     measures: Mapping[str, Measure]
     groups: Groups
     doubted: Mapping[str, str]
+    idle_codes: Mapping[str, tuple[str, ...]]
     repeats: bool
     left_out: LeftOut
     missing: MissingValues
@@ -146,6 +157,7 @@ def judge(release: "Release[Any]", *, comparison: "Comparison | None" = None, pu
         run=run,
         measures={} if public else {one.name: one for one in measures_of_both(release.loss, release.risk)},
         groups=groups_of(release, run, public),
+        idle_codes={} if public else idle_codes_of(release),
         repeats=not release.recipe.roles.unit and bool(repeating),
         doubted={} if public else doubted_columns(release, facts),
         left_out=left_out_of(release, run, public),

@@ -20,7 +20,13 @@ def findings(judgement: Judgement, written: WrittenFacts, holds: bool) -> tuple[
     """List what deserves attention; not for the public."""
     found = [] if holds else [_broken()]
     found += _alone(judgement)
-    found += values.codes(judgement) + values.doubted(judgement) + values.spikes(judgement) + values.left_out(judgement)
+    found += (
+        values.codes(judgement)
+        + values.doubted(judgement)
+        + values.idle_codes(judgement)
+        + values.spikes(judgement)
+        + values.left_out(judgement)
+    )
     if judgement.risk is not None:
         found += _restricted(judgement.risk)
     found += _uniform(judgement.diversity)
