@@ -6,6 +6,7 @@ import pytest
 
 import microagg as ma
 from microagg.report import build, render, to_json
+from microagg.report.text import at_most, points
 
 RNG = np.random.default_rng(0)
 N = 600
@@ -280,3 +281,19 @@ def test_codes_for_missing_values_that_do_nothing_are_told():
     ]
     used = ma.protect(table, 5, strata=["region"], missing_codes={"age": [99]})
     assert "codes for missing values" not in {one.topic for one in build(used).verdict.findings}
+
+
+def test_categories_that_are_whole_numbers_are_drawn_as_they_are_released():
+    rng = np.random.default_rng(0)
+    table = pa.table({"age": rng.choice([14.0, 15.0, 16.5], 300), "x": rng.random(300)})
+    model = build(ma.protect(table, 5, kinds={"age": "nominal"}))
+    (drawn,) = [one for one in model.distributions if one.column == "age"]
+    assert {bar.label for bar in drawn.bars} == {"14", "15", "16.5"}
+
+
+def test_one_total_reads_the_same_in_a_sentence_and_in_a_table():
+    for value in (0.0051, 0.0074, 0.0099, 0.0101, 0.0149):
+        assert at_most(value) == "at most 0.01\u00a0%"
+        assert points(value) == "+0.01"
+    assert at_most(0.004) == "less than 0.01\u00a0%"
+    assert points(0.004) == "0"

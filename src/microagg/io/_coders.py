@@ -162,6 +162,11 @@ class NumberCoder(Coder):
         return as_native(array, like, nw.Float64() if like.dtype.is_numeric() else None)
 
 
+def _as_released(value: Any) -> str:
+    """Give a category as text: whole numbers without a point, as text files have them."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
 def _largest(series: nw.Series[Any]) -> int:
     return max(abs(int(series.min())), abs(int(series.max())))
 
@@ -195,7 +200,7 @@ class CategoryCoder(Coder):
     @property
     def shown(self) -> tuple[str, ...]:
         """What each code stands for, as text."""
-        return tuple(str(value) for value in self.values.to_pylist())
+        return tuple(map(_as_released, self.values.to_pylist()))
 
     def cells(self, series: nw.Series[Any]) -> Cells:
         """Give the number of each cell's category."""
