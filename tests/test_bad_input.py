@@ -36,6 +36,27 @@ CASES = {
     "no columns": (lambda: ma.protect(pd.DataFrame(index=range(5)), 3), InputError, "no column is left to mask"),
     "nan": (lambda: ma.protect(with_cell(np.nan), 3, missing="error"), InvalidData, r"'a' \(1\).*missing='drop'"),
     "a column without a value": (lambda: ma.protect(frame(d=[None] * 12), 3), InvalidData, "'d' has no value at all"),
+    "classes of pd.cut": (
+        lambda: ma.protect(frame(d=pd.cut(np.arange(12), 3)), 3),
+        InvalidData,
+        r"'d' holds values of a type of its own \(pandas.interval\).*text",
+    ),
+    "intervals": (lambda: ma.protect(frame(d=pd.interval_range(0, 12)), 3), InvalidData, "'d' holds values of a type"),
+    "periods": (
+        lambda: ma.protect(frame(d=pd.period_range("2020-01", periods=12, freq="M")), 3),
+        InvalidData,
+        r"\(pandas.period\).*make periods dates",
+    ),
+    "a step for categories": (
+        lambda: ma.protect(frame(d=["x", "y", "z"] * 4), 3, rounding={"d": 10}),
+        InvalidParameter,
+        "column 'd' is of kind 'nominal', of which nothing is rounded",
+    ),
+    "a spike that nobody has": (
+        lambda: ma.protect(frame(), 3, kinds={"c": {"spike": 999}}),
+        InvalidData,
+        "no record has the spike 999 of column 'c'",
+    ),
     "a mean of text": (
         lambda: ma.protect(frame(d=["secret"] * 12), 3, kinds={"d": "number"}),
         InvalidData,

@@ -395,3 +395,31 @@ def test_protect_does_not_import_scikit_learn():
         "sys.exit('sklearn' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("more", [{}, {"select": ["income"], "importance": {"income": 0}}])
+def test_some_column_must_form_the_groups(more):
+    table = ma.datasets.survey(100, seed=0).select(["age", "income"])
+    with pytest.raises(InvalidParameter, match="importance is 0 for every column that forms groups") as caught:
+        ma.protect(table, 3, **{"importance": {"age": 0, "income": 0}, **more})
+    assert caught.value.parameter == "importance"
+    assert ma.protect(table, 3, importance={"age": 0}).information.percent > 0
+
+
+def test_some_column_must_form_the_groups_of_a_file_too(tmp_path):
+    ma.write(ma.datasets.survey(100, seed=0).select(["age", "income"]), tmp_path / "in.parquet")
+    with pytest.raises(InvalidParameter, match="importance is 0"):
+        ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 3, importance={"age": 0.0, "income": 0.0})
+
+
+def test_an_order_of_categories_counts_wherever_it_is_declared(tmp_path):
+    rng = np.random.default_rng(0)
+    levels = ["low", "middle", "high"]
+    frame = pl.DataFrame({"a": rng.random(60), "s": pl.Series(rng.choice(levels, 60).tolist(), dtype=pl.Enum(levels))})
+    frame.write_parquet(tmp_path / "in.parquet")
+    releases = [
+        ma.protect(one, 3) for one in (frame, frame.to_arrow(), frame.to_pandas(), ma.read(tmp_path / "in.parquet"))
+    ]
+    assert {type(one._original.columns[1].kind).__name__ for one in releases} == {"Ordinal"}
+    assert len({one.information.percent for one in releases}) == 1
+    assert releases[0].data["s"].dtype == pl.Enum(levels)

@@ -79,7 +79,7 @@ def dominated_groups(cut: list[NDArray[np.bool_]]) -> int:
 
 def released_by(column: Coded, labels: Labels, n_groups: int, rule: Rule, weights: Weights | None) -> Released:
     """Give what each group releases of a column."""
-    cells, kind = column.cells, column.kind
+    cells, kind, rule = column.cells, column.kind, rule.of_column(column.name)
     if weights is None:
         found = kind.representatives(cells, labels, n_groups, rule)
         return Released(found, np.zeros(n_groups, dtype=bool), None)

@@ -1,7 +1,7 @@
 """How groups are formed: by which method, on which columns, and in which pieces of the file."""
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -128,7 +128,16 @@ def resolve_method(method: Method, k: int, quasi: list[Any]) -> Grouping:
 
 
 def check_kinds(table: Table, method: Grouping, recipe: Recipe) -> None:
-    """Refuse, before any work, choices that the kinds of the columns do not allow."""
+    """Refuse, before any work, choices that the columns, by their kinds and importance, do not allow."""
+    forming = [column for column in table if column.name in (recipe.select.columns or table.names)]
+    if forming and not any(column.importance for column in forming):
+        raise InvalidParameter(
+            f"importance is 0 for every column that forms groups ({len(forming)}), so nothing says which records are "
+            f"alike. Leave it out for one of them.",
+            parameter="importance",
+            columns=tuple(column.name for column in forming),
+        )
+    steps = recipe.masking.rounding if isinstance(recipe.masking.rounding, Mapping) else {}
     scale, by_columns = recipe.masking.scale, groups_each_column(method.name)
     axis = method.options.get("axis")
     for column in table:
@@ -139,6 +148,12 @@ def check_kinds(table: Table, method: Grouping, recipe: Recipe) -> None:
                 f"method {method.name!r} sorts numbers, and column {column.name!r} {'has' if plain else 'is'} {what}. "
                 f"Choose another method.",
                 parameter="method",
+                columns=(column.name,),
+            )
+        if column.name in steps and not column.kind.is_quantity:
+            raise InvalidParameter(
+                f"column {column.name!r} is of kind {word!r}, of which nothing is rounded. Leave it out of rounding.",
+                parameter="rounding",
                 columns=(column.name,),
             )
         if axis == column.name and not column.kind.is_ordered:

@@ -115,7 +115,8 @@ def _protected_source(source: Source, asked: Recipe, n_jobs: int, progress: Prog
     asked = with_declared_codes(asked, source, turned)
     codes = asked.missing_codes.codes
     typed = source.typed_for(kinds, turned, codes)
-    whole = [name for name in turned if name not in asked.recode.recode]  # classes know no codes
+    worded = Recoding.of(asked.recode.recode).text
+    whole = [name for name in turned if name not in worded]  # text has no numbers for them
     typed, tags = with_tags_as_numbers(typed, source.labels, whole)
     coded = {**codes, **{name: (*codes.get(name, ()), *numbers) for name, numbers in tags.items()}}
     inner = replace(asked, missing_codes=Missing(coded))
@@ -222,7 +223,7 @@ def _protected(
         _original=original,
         _written=written,
         _units=units,
-        _repeating=frames.shared_codes(complete, schema.names(Role.IDENTIFIER)),
+        _repeating=frames.shared_codes(complete, schema.names(Role.IDENTIFIER, Role.DROP)),
         _weights=weighed.first,
     )
 
@@ -248,7 +249,7 @@ def _recoded(frame: Any, recipe: Recipe) -> tuple[Any, Recipe, Mapping[Any, int]
     recoding = Recoding.of(recipe.recode.recode)
     if not recoding:
         return frame, recipe, {}
-    recoded, tally = recoding.apply_to_part(frame)
+    recoded, tally = recoding.apply_to_part(frame, recipe.missing_codes.codes)
     recoding.check_joined(tally)
     levels = {name: own for name, own in recoding.levels(tally).items() if name not in recipe.kinds.kinds and own[1:]}
     return recoded, replace(recipe, kinds=Kinds({**recipe.kinds.kinds, **levels})), tally.changed

@@ -192,7 +192,7 @@ class Release(Generic[IntoDataFrameT]):
     _judged: DisclosureRisk | None = field(default=None, repr=False)
     _units: Units | None = field(default=None, repr=False)
     _tags: Mapping[str, Any] = field(default_factory=dict, repr=False)  # which of Stata's .a to .z a row releases
-    _repeating: Mapping[Any, NDArray[np.int64]] = field(default_factory=dict, repr=False)  # identifiers that rows share
+    _repeating: Mapping[Any, NDArray[np.int64]] = field(default_factory=dict, repr=False)  # dropped, shared by rows
 
     def __post_init__(self) -> None:
         self.groups.setflags(write=False)

@@ -114,7 +114,14 @@ def test_roles_and_methods(source, tmp_path, cluster, options):
 def test_every_kind_of_column_comes_out_as_in_memory(tmp_path, cluster, missing, nominal, partitions):
     table = mixed(1500, 3)
     pq.write_table(table, tmp_path / "in.parquet", row_group_size=170)
-    options = {"missing": missing, "nominal": nominal, "max_block": 60, **CHOICES, **mixed_frames.ROLES}
+    options = {
+        "missing": missing,
+        "nominal": nominal,
+        "nominal_seed": 5,
+        "max_block": 60,
+        **CHOICES,
+        **mixed_frames.ROLES,
+    }
     found = compare(tmp_path / "in.parquet", tmp_path, cluster, 4, partitions=partitions, **options)
     expected = ma.protect(table, 4, blocks="median", **options)
     assert_same(found, expected, pq.read_table(found.path))

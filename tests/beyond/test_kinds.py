@@ -90,6 +90,7 @@ def drawn_case(seed):
         "max_block": int(rng.integers(2 * k, 60)),
         "missing": one("pattern", "state"),
         "nominal": one("mode", "mode", "balanced", "draw"),
+        "nominal_seed": seed,
         "aggregate": one("mean", "median"),
         "rounding": one("auto", "none", {"income": 100} if "income" in quasi else "auto"),
         "spike": one(1.0, 4.0),

@@ -197,3 +197,28 @@ def test_how_text_files_are_written_can_be_said(tmp_path, monkeypatch):
     Path("r.toml").write_text('k = 4\n[roles]\nquasi = ["x", "y"]\n[read]\ndelimiter = "|"\ndecimal = ","\n')
     found = judged("a.txt", "b.parquet", "--recipe", "r.toml")
     assert found["information_loss_percent"] == pytest.approx(wanted)
+
+
+def test_codes_for_missing_values_are_none_to_assess_either(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    age = np.random.default_rng(0).integers(18, 100, 300)
+    age[:41] = 997
+    ma.write(pa.table({"age": age, "wage": ma.datasets.survey(300, seed=0)["wage"]}), "a.csv")
+    release = ma.protect(ma.read("a.csv"), 5, recode={"age": {"top": 85}}, missing_codes={"age": [997]})
+    ma.write(release, "b.csv")
+    release.recipe.write("r.toml")
+    assert judged("a.csv", "b.csv", "--recipe", "r.toml")["per_column_percent"] == release.information.per_column
+
+
+def test_a_changed_column_that_cannot_be_judged_is_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    survey = ma.datasets.survey(200, seed=0).select(["age", "wage"])
+    masked = ma.protect(survey, 4, quasi=["age"], keep=["wage"]).data
+    texts = pa.array([f"about {wage}" for wage in masked["wage"].to_pylist()])
+    ma.write(survey, "a.csv")
+    ma.write(masked.set_column(masked.column_names.index("wage"), "wage", texts), "b.csv")
+    found = judged("a.csv", "b.csv")
+    assert found["columns"] == ["age"]
+    (warning,) = found["warnings"]
+    assert "changed and not judged: wage" in warning
+    assert "Warning: changed and not judged: wage" in run("assess", "a.csv", "b.csv").stdout.replace("\n", " ")

@@ -74,7 +74,7 @@ def test_every_choice_is_written_and_gives_the_same_bytes(case):
     written = tomllib.loads(text)
     assert written["k"] == 3
     masking = {"scale": "standard", "aggregate": "mean", "rounding": "auto", "missing": "pattern", "per_column": False}
-    masking |= {"nominal": "mode", "nominal_seed": 0, "spike": 4.0, "spike_totals": "safe"}
+    masking |= {"nominal": "mode", "spike": 4.0, "spike_totals": "safe"}
     assert written["masking"] == masking | tomllib.loads(more).get("masking", {})
     assert written["read"] == {"delimiter": ",", "encoding": "utf-8", "decimal": ".", "thousands": ""}
     for table, keys in expected.items():
@@ -207,3 +207,33 @@ def test_digits_name_a_column_where_any_word_will_do():
         left = tomllib.loads(Path("out/recipe.toml").read_text())
         assert left["method"] == {"name": "projection", "axis": axis}
         assert left["refine"]["effort"] == 50
+
+
+@pytest.mark.usefixtures("survey")
+def test_cuts_and_joined_categories_are_options_too():
+    places = sorted(set(ma.read("survey.csv").table["region"].to_pylist()))
+    rules = f"age=cuts:0/30/60|as:label,region=join:rest={places[0]}/{places[1]}"
+    call(
+        "mask",
+        "survey.csv",
+        "--quasi",
+        "age,wage",
+        "--strata",
+        "region",
+        "--rest",
+        "drop",
+        "--recode",
+        rules,
+        "-k",
+        3,
+        "-o",
+        "one",
+    )
+    written = tomllib.loads(Path("one/recipe.toml").read_text())["recode"]
+    assert written == {
+        "age": {"cuts": [0, 30, 60], "as": "label"},
+        "region": {"join": {"rest": [places[0], places[1]]}},
+    }
+    table = ma.read("one/survey_masked.csv").table
+    assert set(table["age"].to_pylist()) <= {"0-29", "30-59", "60 or more"}
+    assert "rest" in table["region"].to_pylist()

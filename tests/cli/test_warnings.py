@@ -59,12 +59,13 @@ def test_findings_are_plain_values_with_a_level():
     assert findings_of(release.report_model(public=True)) == []
 
 
-def test_rows_of_one_household_are_not_taken_for_different_ones(tmp_path, monkeypatch):
+@pytest.mark.parametrize("role", [("--identifiers", "household"), ("--drop", "household"), ("--rest", "drop")])
+def test_rows_of_one_household_are_not_taken_for_different_ones(tmp_path, monkeypatch, role):
     monkeypatch.chdir(tmp_path)
-    lines = [f"{i // 4},{i % 7},{i // 4 * 10}" for i in range(80)]
+    lines = [f"{1000 + i // 4},{i % 7},{i // 4 % 29 * 10}" for i in range(400)]
     Path("h.csv").write_text("household,age,income\n" + "\n".join(lines) + "\n")
-    roles = ("--quasi", "age,income", "--identifiers", "household")
-    told = json.loads(call("mask", "h.csv", *roles, "-k", 4, "-o", "out", "--json").stdout)
+    roles = ("--quasi", "age,income", *role)
+    told = json.loads(call("mask", "h.csv", *roles, "-k", 4, "-o", "out", "--public", "--json").stdout)
     masked = ma.read("out/h_masked.csv").table.to_pylist()
     units = {}
     for i, row in enumerate(masked):
@@ -74,3 +75,17 @@ def test_rows_of_one_household_are_not_taken_for_different_ones(tmp_path, monkey
     warned = f"k counts rows, not units: {few} of {told['groups']} groups"
     assert any(warned in line for line in told["warnings"])
     assert warned in Path("out/report.html").read_text()
+    assert "It counts rows: several of them may belong to one person" in Path("out/report_public.html").read_text()
+
+
+def test_a_dropped_category_is_no_unit(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{'mf'[i % 2]},{i % 7},{i * 10}" for i in range(400)]
+    Path("h.csv").write_text("sex,age,income\n" + "\n".join(lines) + "\n")
+    told = json.loads(
+        call(
+            "mask", "h.csv", "--quasi", "age,income", "--rest", "drop", "-k", 4, "-o", "out", "--public", "--json"
+        ).stdout
+    )
+    assert not any("units" in line for line in told["warnings"])
+    assert "It counts rows" not in Path("out/report_public.html").read_text()

@@ -12,6 +12,8 @@ WITHOUT = {
     "a number over mostly numbers": b"secret,34\nb,35\nc,36\nd,refused\n",
     "a decimal comma": b"secret;34,5\nb;35,5\nc;36,5\n",
     "a value that stands below": b"secret,female\nb,male\nc,female\n",
+    "a value that stands below, beside a word over few numbers": b"secret,female,refused\nb,male,3\nc,female,4\n",
+    "words over numbers, and a number over numbers": b"no,refused,female,7\n1,2,male,3\n3,4,female,5\n",
     "a date over dates": b"secret,2020-01-05\nb,2021-12-31\nc,1950-07-01\n",
     "a code over codes": b"secret,A12/3\nb,B7/10\nc,C99/1\n",
     "a missing number": b"secret,NA,x\nb,35,y\nc,36,z\n",
@@ -68,6 +70,7 @@ def test_names_that_cannot_be_told_apart_are_refused_all_the_same(tmp_path, data
         b"person,q1,income_2020,icd10\na,3,1000,A12\nb,4,2000,B7\n",
         b"v1,v2\n1,2\n3,4\n",
         b"age,sex\nNA,m\n34,f\n",
+        b"age,height,hispanic\n14,170,not\n15,NA,hispanic\n",
     ],
 )
 def test_names_are_names(tmp_path, data):
@@ -80,3 +83,15 @@ def test_a_header_is_true_or_false(tmp_path):
     path = write_bytes(tmp_path / "d.csv", b"a,b\n1,2\n")
     with pytest.raises(InvalidParameter, match="header is a str"):
         read_source(path, header="yes")
+
+
+def test_a_name_that_is_a_value_too_is_a_name_above_a_long_column_of_numbers(tmp_path):
+    rows = [f"{'c' if i == 50 else 'd'},{i}.5" for i in range(100)]
+    path = write_bytes(tmp_path / "d.csv", "\n".join(["c,x", *rows, ""]).encode())
+    source = read_source(path)
+    assert source.table.column_names == Batches(path).names == ["c", "x"]
+    write_target(source.table, tmp_path / "again.csv", source)
+    assert read_source(tmp_path / "again.csv").table.equals(source.table)
+    short = write_bytes(tmp_path / "short.csv", "\n".join(["c,x", *rows[:99], ""]).encode())
+    with pytest.raises(InvalidData, match="--no-header"):
+        read_source(short)

@@ -99,11 +99,13 @@ def test_a_masked_number_keeps_no_labels_of_numbers(survey, tmp_path):
     assert {again.measures[name] for name in ("job", "grade")} == {"scale"}
 
 
-def test_a_recoded_column_keeps_no_labels(survey, tmp_path):
-    rule = {"job": {"join": {"3": ["1", "2"]}}}
-    release, again = masked(survey, tmp_path / "out.sav", recode=rule)
-    assert "job" not in again.labels.values
-    assert "job" not in release.recipe.missing_codes.codes
+def test_a_recoded_column_keeps_no_labels_but_those_of_missing_codes(survey, tmp_path):
+    rules = {"job": {"join": {"3": ["1", "2"]}}, "wage": {"top": 1500}}
+    release, again = masked(survey, tmp_path / "out.sav", recode=rules)
+    assert again.labels.values["job"] == {9.0: "refused"}
+    assert again.labels.values["wage"] == {-9.0: "refused", -8.0: "does not know"}
+    assert release.recipe.missing_codes.codes == {"job": (9,), "wage": (-9, -8), "town": ("XX",)}
+    assert {-9.0, -8.0} <= set(again.table["wage"].to_pylist())
 
 
 def test_no_mean_falls_into_a_range_that_is_declared_missing(tmp_path):

@@ -148,3 +148,6 @@ def test_auto_takes_the_tree_where_it_is_faster():
     assert choose_search("auto", 100_000, 3) == "tree"
     assert choose_search("auto", 10_000, 40) == "brute"
     assert choose_search("brute", 100_000, 3) == "brute"
+    assert choose_search("auto", 10_000, 5_000) == "brute"  # however wide, nothing overflows
+    assert choose_search("auto", 6_000, 5) == "tree"
+    assert choose_search("auto", 5_999, 5) == "brute"

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
+import microagg as ma
 from microagg.errors import InvalidParameter
 from microagg.prepare.recoding import Recoding, Tally
 from tests.lengths import given_few
@@ -229,9 +230,11 @@ def test_categories_keep_the_order_that_they_have():
     with pytest.raises(InvalidParameter, match="not neighbours"):
         Recoding.of({"size": {"join": {"ends": ["S", "XL"]}}}).apply(frame)
     fixed = pl.DataFrame({"size": pl.Series(["S", "L", None], dtype=pl.Enum(["S", "M", "L"]))})
-    found = Recoding.of({"size": {"join": {"ends": ["S", "L"]}}}).apply(fixed)
-    assert found["size"].dtype == pl.Enum(["ends", "M"])
-    assert found["size"].to_list() == ["ends", "ends", None]
+    found = Recoding.of({"size": {"join": {"small": ["S", "M"]}}}).apply(fixed)
+    assert found["size"].dtype == pl.Enum(["small", "L"])
+    assert found["size"].to_list() == ["small", "L", None]
+    with pytest.raises(InvalidParameter, match="not neighbours"):
+        Recoding.of({"size": {"join": {"ends": ["S", "L"]}}}).apply(fixed)
 
 
 def test_local_midnight_begins_a_day_even_where_clocks_skip_it():
@@ -348,3 +351,39 @@ def test_many_categories_are_joined_at_once():
     recoding.check_joined(tally)
     assert found["x"].unique().to_pylist() == ["all", "c99999"]
     assert tally.changed == {"x": 99_999}
+
+
+@pytest.mark.parametrize("library", ["pyarrow", "polars", "pandas of arrow"])
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ({"top": 85}, [20, 85, 997, 85, -8, 34, None]),
+        ({"bottom": 30}, [30, 91, 997, 86, -8, 34, None]),
+        ({"width": 10, "top": 85}, [20, 80, 997, 80, -8, 30, None]),
+        ({"width": 10, "as": "label"}, ["20-29", "90-99", "997", "80-89", "-8", "30-39", None]),
+        ({"cuts": [0, 50], "as": "label"}, ["0-49", "50 or more", "997", "50 or more", "-8", "0-49", None]),
+    ],
+)
+def test_codes_for_missing_values_are_neither_limited_nor_put_into_classes(library, rule, expected):
+    frame = MAKE[library](pa.table({"age": [20, 91, 997, 86, -8, 34, None]}))
+    recoded = Recoding.of({"age": rule}).apply(frame, {"age": (997, -8)})
+    assert cells(recoded, "age") == expected
+
+
+def test_codes_that_are_words_meet_no_number():
+    frame = pa.table({"age": [20, 91]})
+    assert Recoding.of({"age": {"top": 85}}).apply(frame, {"age": ("refused",)})["age"].to_pylist() == [20, 85]
+
+
+@pytest.mark.parametrize("rule", [{"top": 85}, {"width": 10, "as": "label"}])
+def test_a_code_for_missing_values_is_released_as_one_though_the_column_is_recoded(rule):
+    rng = np.random.default_rng(0)
+    age = rng.integers(18, 100, 300)
+    age[:41] = 997
+    frame = pa.table({"age": age, "wage": rng.normal(size=300)})
+    release = ma.protect(frame, 5, recode={"age": rule}, missing_codes={"age": [997]})
+    found = release.data["age"].to_pylist()
+    assert [str(cell) for cell in found[:41]] == ["997"] * 41
+    assert "997" not in map(str, found[41:])
+    assert release.recipe.missing_codes.codes == {"age": (997,)}
+    assert ma.protect(frame, recipe=release.recipe).data.equals(release.data)

@@ -124,6 +124,13 @@ def test_choices_are_changed_one_by_one():
         ({"per_column": "yes"}, "per_column", "must be true or false"),
         ({"seed": -1, "refine": "fast"}, "seed", "seed=-1"),
         ({"x": 2}, "x", "from 0 to 1"),
+        ({"spike": -1}, "spike", "spike=-1 must be a number from 0 to 1e+06"),
+        ({"spike": float("nan")}, "spike", "spike=nan"),
+        ({"spike": float("inf")}, "spike", "spike=inf"),
+        ({"spike": 1e300}, "spike", "spike=1e+300"),
+        ({"importance": {"a": 1e300}}, "importance", "must be 0, or a number from 1e-06 to 1e+06"),
+        ({"importance": {"a": 1e-300}}, "importance", "must be 0, or a number"),
+        ({"importance": {"a": float("nan")}}, "importance", "must be 0, or a number"),
     ],
 )
 def test_wrong_keywords_name_their_parameter(keywords, parameter, words):
@@ -326,3 +333,10 @@ def test_what_is_said_of_one_column_leaves_the_others():
     assert changed.kinds.kinds == {"a": "nominal", "b": "number"}
     assert changed.masking.rounding == {"b": 10, "c": 1}
     assert changed.replace(rounding="none").masking.rounding == "none"
+
+
+@pytest.mark.parametrize("rule", ["{cuts = [5, 3]}", "{join = {x = []}}", '{join = "no such file.csv"}', "{width = 0}"])
+def test_a_recoding_that_is_refused_names_its_line(rule):
+    text = f'k = 3\n[roles]\nquasi = ["age"]\n[recode]\nwage = {{top = 9}}\nage = {rule}\n'
+    with pytest.raises(InvalidParameter, match=r"r.toml, line 6: in \[recode\], the recoding of column 'age'"):
+        Recipe.parse(text, "r.toml")

@@ -72,8 +72,12 @@ def representative(kind, members, k, spike_at=0.0, exact_spikes=False):
     return float(round(Fraction(mean))) if kind == "date" else mean
 
 
-def modes(cells, labels):
-    """Give what each group releases of a nominal column: the commonest, and in ties that of which most is owed."""
+def modes(cells, labels, fewest=1):
+    """Give what each group releases of a nominal column: the commonest, and in ties that of which most is owed.
+
+    A category that fewer records of the file have than `fewest` is not released; None where a group has no other.
+    """
+    in_file = Counter(cells)
     order = sorted(set(cells), key=lambda cell: (is_missing(cell), cell))
     groups = sorted(set(labels))
     members = {group: [cell for cell, label in zip(cells, labels, strict=True) if label == group] for group in groups}
@@ -81,6 +85,11 @@ def modes(cells, labels):
     chosen, tied = {}, {}
     for group in groups:
         counts = Counter(members[group])
+        for cell in [*counts]:
+            if not is_missing(cell) and in_file[cell] < fewest:
+                del counts[cell]
+        if not counts:
+            return None
         best = [cell for cell in order if counts[cell] == max(counts.values())]
         if len(best) == 1:
             chosen[group] = best[0]

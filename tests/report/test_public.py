@@ -39,6 +39,29 @@ def test_an_outlier_cannot_be_read_off_a_loss():
     assert words_of(even) == {"wealth": "small", "size": "small", "award": NOT_TOLD}
 
 
+def file_with_wage(wage, n=3000):
+    """Nobody earns anything but a tenth, and one person besides, whose group releases the spike."""
+    rng = np.random.default_rng(0)
+    age = np.sort(rng.integers(16, 90, n)).astype(float)
+    wages = np.where(age > 80, 0.0, np.round(1000 + 20 * age))
+    wages[-1] = wage
+    return pa.table({"age": age, "wage": wages})
+
+
+def test_a_person_behind_a_spike_cannot_be_read_off_a_loss():
+    releases = [
+        ma.protect(file_with_wage(wage), K, select=["age"], kinds={"wage": {"spike": 0}}) for wage in (0.0, 1e4, 1e7)
+    ]
+    assert len({str(one.data) for one in releases}) == 1
+    words = [loss_word(one.information.per_column["wage"]) for one in releases]
+    assert words[0] == "small" != words[2]  # what would have told them apart
+    pages = [to_json(build(one, public=True)) for one in releases]
+    assert pages[0] == pages[1] == pages[2]
+    assert [words_of(one)["wage"] for one in releases] == [NOT_TOLD] * 3
+    exact = ma.protect(file_with_wage(0.0), K, select=["age"], kinds={"wage": {"spike": 0}}, spike_totals="exact")
+    assert words_of(exact)["wage"] == "small"  # there the mean is released, and tells of everybody
+
+
 def test_what_is_told_is_true_and_one_group_could_not_have_made_it():
     table = ma.datasets.survey(6000, seed=0).select(["age", "hours", "wage", "capital"])
     release = ma.protect(table, 3)

@@ -5,9 +5,9 @@ import pytest
 
 import microagg as ma
 from microagg.errors import InvalidData
+from microagg.guessing import names
 from microagg.io.sources import read_source
 from microagg.schema import Role
-from microagg.study.guessing import names
 from microagg.study.inspection import inspect_table
 
 N = 400

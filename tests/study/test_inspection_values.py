@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import microagg as ma
+from microagg.errors import InvalidData
+from microagg.guessing.facts import read_facts
+from microagg.guessing.shape import is_heaped
 from microagg.schema import Role
-from microagg.study.guessing.facts import read_facts
-from microagg.study.guessing.shape import is_heaped
 from microagg.study.inspection import inspect_table
 
 N = 2000
@@ -40,6 +42,12 @@ NUMBERINGS = {
     "with a few twice": lambda: np.append(np.arange(N - 20), np.arange(20)) + 1000,
     "of somebody else, or 0": lambda: np.where(np.arange(N) % 3, rng().permutation(N) + 5000, 0),
     "of firms in many rows": lambda: rng().permutation(np.repeat(rng().choice(10**5, 200, replace=False), 10)),
+    "of a register with a second series": lambda: rng().permutation(
+        np.r_[rng().choice(10_000, N - 60, replace=False) + 1, 900_000 + rng().choice(300, 60, replace=False)]
+    ),
+    "behind a year": lambda: (
+        np.minimum(25, rng().exponential(6, N).astype(int)) * 100_000 + rng().choice(9_999, N, replace=False)
+    ),
     "evenly spread": lambda: rng().integers(0, 700, N),
 }
 
@@ -53,6 +61,11 @@ def test_a_numbering_is_an_identifier(name):
 AMOUNTS = {
     "skewed, all different": (lambda: np.unique(np.rint(rng().lognormal(13, 2, N))), "number"),
     "skewed and sorted": (lambda: np.sort(np.rint(rng().lognormal(13, 2, N))), "number"),
+    "skewed, with a few far above": (
+        lambda: np.unique(np.r_[np.rint(rng().lognormal(10, 1, N)), 9e7 + np.rint(rng().lognormal(10, 1, 5))]),
+        "number",
+    ),
+    "of a few orders of magnitude": (lambda: np.unique(np.rint(rng().exponential(30_000, N))), "number"),
     "rounded": (lambda: np.rint(rng().lognormal(7, 0.5, N) / 50) * 50, "number"),
     "profits and losses": (lambda: np.rint(rng().normal(100, 5000, N)), "number"),
     "with a spike": (lambda: np.where(rng().random(N) < 0.4, 0, np.rint(rng().lognormal(9, 1, N))), "semi"),
@@ -148,7 +161,8 @@ TEXTS = {
     "names": (lambda: [f"somebody {i}" for i in range(N)], Role.IDENTIFIER, "nominal"),
     "remarks": (lambda: [f"remark {i % 1200}" for i in range(N)], Role.DROP, "nominal"),
     "dates": (lambda: [f"2024-0{1 + i % 9}-{10 + i % 19}" for i in range(N)], Role.QUASI, "date"),
-    "dates of another form": (lambda: [f"{10 + i % 19}.0{1 + i % 9}.2024" for i in range(N)], Role.DROP, "date"),
+    "dates of another form": (lambda: [f"0{1 + i % 9}/{10 + i % 19}/2024" for i in range(N)], Role.DROP, "date"),
+    "German dates": (lambda: [f"{10 + i % 19}.0{1 + i % 9}.2024" for i in range(N)], Role.QUASI, "date"),
     "dates as numbers": (lambda: [20240101 + 100 * (i % 12) + i % 28 for i in range(N)], Role.DROP, "date"),
 }
 
@@ -272,3 +286,39 @@ def test_any_table_gets_guesses_that_fit_it(data):
     assert all(one.reason for one in found.columns)
     assert set(found.kinds) <= set(found.roles.get("quasi", ()))
     assert all(one.kind is not None for one in found.columns if one.role is Role.QUASI)
+
+
+def days(form, n=300):
+    start = np.datetime64("1960-01-01T10:00:00", "s")
+    return [form(one.item()) for one in start + 137 * rng().integers(0, 150, n).astype("timedelta64[D]")]
+
+
+DATES = {
+    "by the day": lambda day: f"{day:%Y-%m-%d}",
+    "German": lambda day: f"{day:%d.%m.%Y}",
+    "with slashes": lambda day: f"{day:%Y/%m/%d}",
+    "with a time": lambda day: f"{day:%Y-%m-%dT%H:%M:%S}",
+    "in UTC": lambda day: f"{day:%Y-%m-%dT%H:%M:%SZ}",
+    "with fractions of seconds": lambda day: f"{day:%Y-%m-%dT%H:%M:%S}.250",
+    "with an offset": lambda day: f"{day:%Y-%m-%dT%H:%M:%S}+02:00",
+    "American": lambda day: f"{day:%m/%d/%Y}",
+    "in short": lambda day: f"{day.day}.{day.month}.{day.year}",
+    "with a day that is none": lambda day: f"{day:%Y-%m}-31",
+}
+
+
+@pytest.mark.parametrize("name", DATES)
+def test_dates_are_masked_as_such_where_masking_reads_them(name):
+    values = days(DATES[name])
+    table = pa.table({"v": values, "x": np.arange(300.0)})
+    guess = inspect_table(table, 5).columns[0]
+    assert guess.kind == "date"
+    try:
+        ma.protect(table, 5, kinds={"v": "date"})
+    except InvalidData:
+        assert guess.role is Role.DROP
+        assert "rewrite" in guess.reason
+    else:
+        assert guess.role is Role.QUASI
+    readable = list(DATES)[:5]
+    assert (guess.role is Role.QUASI) == (name in readable)

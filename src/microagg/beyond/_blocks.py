@@ -115,8 +115,9 @@ def _offers(plan: Plan, known: Known, j: int, cells: Cells, labels: Labels, weig
     kind, n_codes = plan.columns[j].kind, known.facts[j].counts.size
     assert isinstance(kind, Nominal)
     kin = kind.kin_of_numbers(n_codes, counts_of_numbers(known.facts[j]).size)
-    n_groups = int(labels.max()) + 1
-    return offers_of(numbers_of(cells, n_codes), labels, n_groups, plan.rule, kin, _members(weights, labels, n_groups))
+    rule, n_groups = plan.rule.of_column(plan.names[j]), int(labels.max()) + 1
+    members = _members(weights, labels, n_groups)
+    return offers_of(numbers_of(cells, n_codes), labels, n_groups, rule, known.facts[j], kin, members)
 
 
 def _members(weights: Weights | None, labels: Labels, n_groups: int) -> Members | None:
@@ -145,8 +146,9 @@ def fill_block(
     """Give what records of a block release of a column, by what its groups with a choice chose, or what was drawn."""
     n_codes = known.facts[j].counts.size
     if plan.rule.nominal == "draw":
+        rule, numbers = plan.rule.of_column(plan.names[j]), numbers_of(cells, n_codes)
         members = _members(weights, labels, choice.size)
-        return cells_of(drawn_numbers(numbers_of(cells, n_codes), labels, choice, members), n_codes).take(labels)
+        return cells_of(drawn_numbers(numbers, labels, choice, known.facts[j], rule, members), n_codes).take(labels)
     of_groups = _offers(plan, known, j, cells, labels, weights).chosen
     of_groups[of_groups < 0] = choice
     return cells_of(of_groups, n_codes).take(labels)
@@ -164,11 +166,11 @@ def used_by(plan: Plan, j: int, cells: Cells) -> NDArray[np.bool_]:
     return used
 
 
-def draws_of_blocks(plan: Plan, lowest: Sequence[Labels]) -> Iterator[NDArray[np.float64]]:
-    """Draw for all groups, which are told block by block by their lowest rows; give what each block's have drawn."""
+def draws_of_blocks(plan: Plan, known: Known, j: int, lowest: Sequence[Labels]) -> Iterator[NDArray[np.float64]]:
+    """Draw for all groups, which are told block by block by their lowest rows, in a column; give each block's."""
     rows = np.concatenate(lowest)
     drawn = np.empty(rows.size)
-    drawn[np.argsort(rows)] = draws(plan.rule, rows.size)
+    drawn[np.argsort(rows)] = draws(plan.rule.of_column(plan.names[j]), rows.size, known.facts[j])
     yield from np.split(drawn, np.cumsum([own.size for own in lowest])[:-1])
 
 

@@ -440,8 +440,9 @@ class _Stages:
         plan, known, regions = settled.plan, settled.known, range(n_regions)
         if plan.by_turns and plan.rule.nominal == "draw":
             lowest = [np.array(matrix_of(self.folder, f"lowest-{region}")) for region in regions]
-            for region, drawn in enumerate(draws_of_blocks(plan, lowest)):
-                keep_matrix(self.folder, f"drawn-{region}", drawn)
+            for j in plan.by_turns:
+                for region, drawn in enumerate(draws_of_blocks(plan, known, j, lowest)):
+                    keep_matrix(self.folder, f"chosen-{j}-{region}", drawn)
         for j in plan.by_turns if plan.rule.nominal != "draw" else ():
             for region, chosen in enumerate(settle_turns(plan, known, j, list(self.objects(f"turns-{j}", n_regions)))):
                 keep_matrix(self.folder, f"chosen-{j}-{region}", chosen)

@@ -267,9 +267,7 @@ def _take_turns(plan: Plan, known: Known, store: Store, blocks: Pieces, labels: 
             return None
         return Weights(store.cells(len(plan.names), rows).values, known.powers_of_weights[0])
 
-    drawn: list[Any] = []
-    if plan.rule.nominal == "draw":
-        drawn = list(draws_of_blocks(plan, in_parallel(lowest, blocks, n_jobs)))
+    first_rows = in_parallel(lowest, blocks, n_jobs) if plan.rule.nominal == "draw" else []
     for j in plan.by_turns:
 
         def turns(rows: NDArray[np.int64], check: Callable[[], None], j: int = j) -> Turns:
@@ -277,7 +275,10 @@ def _take_turns(plan: Plan, known: Known, store: Store, blocks: Pieces, labels: 
             own = labels[rows].astype(np.int64)
             return turns_of(plan, known, j, store.cells(j, rows), own, rows, weights(rows))
 
-        choices = drawn or list(settle_turns(plan, known, j, in_parallel(turns, blocks, n_jobs)))
+        if plan.rule.nominal == "draw":
+            choices: list[Any] = list(draws_of_blocks(plan, known, j, first_rows))
+        else:
+            choices = list(settle_turns(plan, known, j, in_parallel(turns, blocks, n_jobs)))
 
         def fill(block: int, check: Callable[[], None], j: int = j, choices: list[Any] = choices) -> None:
             check()

@@ -131,8 +131,7 @@ def fill_region(folder: Path, region: int) -> None:
     labels = matrix_of(folder, f"labels-{region}").astype(np.int64)
     weights = known.representing(plan, cells)
     for j in plan.by_turns:
-        choice = matrix_of(folder, f"drawn-{region}" if plan.rule.nominal == "draw" else f"chosen-{j}-{region}")
-        cells[j] = fill_block(plan, known, j, cells[j], labels, choice, weights)
+        cells[j] = fill_block(plan, known, j, cells[j], labels, matrix_of(folder, f"chosen-{j}-{region}"), weights)
     keep_cells(folder, "filled", region, cells)
     keep(folder, f"used-{region}", **{str(j): used_by(plan, j, cells[j]) for j in settled.with_dictionaries})
     if plan.weighing.calibrate:

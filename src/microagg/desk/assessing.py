@@ -207,8 +207,10 @@ def _typed(
 def _recoded(source: Source, recipe: Recipe) -> Source:
     """Give the original as it was recoded before it was masked."""
     recoding = Recoding.of(recipe.recode.recode)
-    table = source.typed_for(dict.fromkeys(recoding.numbers, "number"), recoding.numbers)
-    return replace(source, table=recoding.apply(table), kind="parquet")
+    codes = with_declared_codes(recipe, source, list(recipe.recode.recode)).missing_codes.codes
+    kinds = dict.fromkeys(recoding.numbers, "number") | dict(recipe.kinds.kinds)
+    table = source.typed_for(kinds, source.table.column_names, codes)
+    return replace(source, table=recoding.apply(table, codes), kind="parquet")
 
 
 def _strata(pair: Pair, recipe: Recipe | None, given: list[str] | None) -> list[str]:
@@ -268,6 +270,16 @@ def _warnings(pair: Pair, recipe: Recipe | None, names: list[str], strata: list[
     unchanged = [name for name in pair.common if pair.is_witness(name) and name not in (*names, *strata)]
     numbers = [name for name in unchanged if pair.is_numeric(name)]
     others = [name for name in unchanged if name not in numbers]
+    passed_over = [
+        name
+        for name in pair.common
+        if name not in (*names, *strata) and not pair.can_be_judged(name) and not pair.is_same(name)
+    ]
+    if passed_over:
+        found.append(
+            f"changed and not judged: {', '.join(passed_over)}, as they are not numbers in both files, and hold too "
+            f"many different values for categories. Nothing shown here is about them."
+        )
     if numbers:
         found.append(
             f"released unchanged and not judged: {', '.join(numbers)}. An intruder who knows them links more records "

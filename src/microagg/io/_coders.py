@@ -1,5 +1,6 @@
 """How the cells of a column are coded, and what codes stand for: the same types come out as went in."""
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +14,8 @@ from numpy.typing import NDArray
 from microagg.checks import EXACT_INTEGERS
 from microagg.errors import InvalidData
 from microagg.io._dates import DateForm
-from microagg.io._native import as_native, chunked_series, floats_of, numbers_like, taken
-from microagg.kinds import Cells, Kind
+from microagg.io._native import as_native, chunked_series, floats_of, number_range, numbers_like, taken
+from microagg.kinds import Cells, Kind, Semi
 from microagg.table import Coded
 
 _WHOLE = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64)
@@ -66,9 +67,13 @@ class Coder(ABC):
 
 @dataclass(frozen=True)
 class NumberCoder(Coder):
-    """Numbers, as they are; `declared` are ranges that the file declares missing."""
+    """Numbers, as they are; `declared` are ranges that the file declares missing.
+
+    `power` is that of the step which released numbers are asked to be multiples of.
+    """
 
     declared: tuple[tuple[float, float], ...] = ()
+    power: int | None = None
 
     @property
     def reserved(self) -> tuple[tuple[float, float], ...]:
@@ -95,10 +100,37 @@ class NumberCoder(Coder):
         states = missing.astype(np.uint8)
         for state, code in enumerate(self.codes, 2):
             states[values == code] = state
-        if not states.any():
-            return Cells(values)
         values[states > 0] = np.nan
-        return Cells(values, states)
+        if self.power is not None:
+            self._check_step(values[states == 0], series)
+        return Cells(values, states) if states.any() else Cells(values)
+
+    def _check_step(self, known: NDArray[np.float64], series: nw.Series[Any]) -> None:
+        """Refuse a step that rounds values beyond the range of the column's type, before any work."""
+        low, high = number_range(series)
+        if known.size == 0 or self.power is None or not math.isfinite(high):
+            return
+        if self.power < 0 and series.dtype.is_integer():
+            return  # it becomes a column of floats
+        step = 10.0**self.power
+        ends = round(float(known.min()) / step, 9), round(float(known.max()) / step, 9)
+        # A mean that must not fall on a spike or a code goes to the next multiple on either side.
+        lowest, highest = (
+            (math.floor(ends[0]), math.ceil(ends[1]))
+            if self.reserved or isinstance(self.kind, Semi)
+            else (round(ends[0]), round(ends[1]))
+        )
+        if lowest * step < low * (1 + 1e-12) or highest * step > high * (1 + 1e-12):
+            raise self._beyond_range(series, f" rounded to multiples of {step:g}", "Choose a smaller step in rounding")
+
+    def _beyond_range(self, series: nw.Series[Any], how: str, remedy: str) -> InvalidData:
+        low, high = number_range(series)
+        return InvalidData(
+            f"column {self.name!r} is stored as {series.dtype}, which goes from {low:.15g} to {high:.15g}: its means"
+            f"{how} do not all fit. {remedy}, or store it in a wider type.",
+            parameter="rounding",
+            columns=(self.name,),
+        )
 
     def series(self, cells: Cells, like: nw.Series[Any], power: int | None) -> nw.Series[Any]:
         """Make a series of numbers: integers again where all are whole, decimals where they have no more digits."""
@@ -107,9 +139,15 @@ class NumberCoder(Coder):
             values, missing = values.copy(), cells.states == 1
             for state, code in enumerate(self.codes, 2):
                 values[cells.states == state] = code
-        if not (like.dtype.is_integer() or like.dtype.is_float()):
-            return self._decimals(values, missing, like, power)
         whole = power is not None and power >= 0 and like.dtype in _WHOLE
+        is_decimal = not (like.dtype.is_integer() or like.dtype.is_float())
+        if whole or is_decimal:
+            low, high = number_range(like)
+            known = values[~missing]
+            if ((known < low) | (known > high)).any():
+                raise self._beyond_range(like, "", "Choose another step in rounding")
+        if is_decimal:
+            return self._decimals(values, missing, like, power)
         if not missing.any():
             return numbers_like(like, values.astype(np.int64) if whole else values)
         numbers = np.where(missing, 0.0, values)
@@ -122,6 +160,11 @@ class NumberCoder(Coder):
         if power is not None and power >= -type_.scale:
             return as_native(array.cast(type_), like)
         return as_native(array, like, nw.Float64() if like.dtype.is_numeric() else None)
+
+
+def _as_released(value: Any) -> str:
+    """Give a category as text: whole numbers without a point, as text files have them."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _largest(series: nw.Series[Any]) -> int:
@@ -157,7 +200,7 @@ class CategoryCoder(Coder):
     @property
     def shown(self) -> tuple[str, ...]:
         """What each code stands for, as text."""
-        return tuple(str(value) for value in self.values.to_pylist())
+        return tuple(map(_as_released, self.values.to_pylist()))
 
     def cells(self, series: nw.Series[Any]) -> Cells:
         """Give the number of each cell's category."""
@@ -234,6 +277,13 @@ def arrow_of(series: nw.Series[Any], name: Any) -> pa.Array:
             array = array.cast(pa.string())
         if pa.types.is_nested(array.type):
             raise TypeError
+        own = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+        if isinstance(own, pa.BaseExtensionType):
+            raise InvalidData(
+                f"column {name!r} holds values of a type of its own ({own.extension_name}), as pd.cut makes. Make them "
+                f"text, with their levels in kinds if they have an order; make periods dates.",
+                columns=(name,),
+            )
         return array
     except (pa.ArrowException, TypeError, OverflowError):  # whose message may show a cell
         raise InvalidData(

@@ -13,7 +13,10 @@ from microagg.errors import InvalidData
 from microagg.io._numbers import is_text
 
 _FORMS = ("%Y-%m-%d", "%d.%m.%Y", "%Y/%m/%d", "%Y%m%d")
-_INSTANTS = ("%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%d.%m.%Y %H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M")
+_INSTANTS = (
+    *("%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%d.%m.%Y %H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"),
+    "%Y-%m-%dT%H:%M:%SZ",
+)
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,12 @@ class DatesSeen:
                 columns=(self._name,),
             )
         return DateForm(_stored(self._texts[0]), self._texts[0])
+
+
+def are_dates(values: pa.Array) -> bool:
+    """Tell whether texts are dates that can be masked: all of them, in one form."""
+    present = values.drop_null()
+    return len(present) > 0 and any(_is_written_so(present, text) for text in (*_FORMS, *_INSTANTS))
 
 
 def _in_a_day(kind: pa.DataType) -> int:

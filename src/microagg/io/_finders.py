@@ -42,6 +42,8 @@ class Asked:
         What the file says that values stand for: where it does of most numbers, they may be codes.
     reserved : tuple of (low, high)
         Ranges of numbers that the file declares missing.
+    power : int or None
+        Released numbers are to be multiples of ten to this power; None: what divides every value.
     """
 
     kind: Any = None
@@ -50,6 +52,7 @@ class Asked:
     importance: float = 1.0
     labels: Mapping[Any, str] = field(default_factory=dict)
     reserved: tuple[tuple[float, float], ...] = ()
+    power: int | None = None
 
 
 def finder_for(series: nw.Series[Any], name: Any, asked: Asked) -> "Finder":
@@ -91,9 +94,8 @@ def _usual(series: nw.Series[Any], name: Any, asked: Asked) -> str:
     array = arrow_of(series, name)
     if pa.types.is_temporal(array.type):
         return "date"
-    # Of polars an Enum is a fixed set of names, whose order says nothing; of others it is an order.
-    fixed = dtype == nw.Enum and series.implementation.is_polars()
-    return "ordinal" if pa.types.is_dictionary(array.type) and array.type.ordered and not fixed else "nominal"
+    # A polars Enum is ordered too, as its user listed it; in a Parquet file it could not be told from others.
+    return "ordinal" if pa.types.is_dictionary(array.type) and array.type.ordered else "nominal"
 
 
 def _holds_numbers(series: nw.Series[Any], name: Any) -> bool:
@@ -157,7 +159,7 @@ class NumberFinder(Finder):
                 columns=(name,),
             )
         codes = _numeric_codes(asked.codes, name)
-        self._coder = NumberCoder(name, Number(), asked.importance, codes, asked.reserved)
+        self._coder = NumberCoder(name, Number(), asked.importance, codes, asked.reserved, asked.power)
 
     def see(self, series: nw.Series[Any]) -> None:
         """Do nothing."""
@@ -180,18 +182,21 @@ class SemiFinder(NumberFinder):
         super().__init__(series, name, asked)
         self._values, self._counts = np.empty(0), np.empty(0, dtype=np.int64)
         self._n_values = 0
+        self._at_spike = False
 
     def see(self, series: nw.Series[Any]) -> None:
         """Count the values."""
         known = self._coder.cells(series).known
         self._n_values += known.size
         if isinstance(self.asked.kind, Mapping):
+            self._at_spike |= bool((known == self.asked.kind["spike"]).any())
             return
         self._add(*np.unique(known, return_counts=True))
 
     def join(self, other: Any) -> None:
         """Take what another one has counted."""
         self._n_values += other._n_values
+        self._at_spike |= other._at_spike
         self._add(other._values, other._counts)
 
     def _add(self, values: NDArray[np.float64], counts: NDArray[np.int64]) -> None:
@@ -210,6 +215,13 @@ class SemiFinder(NumberFinder):
         """Give what codes the column; of several commonest values that nearest to zero is the spike, then the lower."""
         self.check_any(self._n_values)
         if isinstance(self.asked.kind, Mapping):
+            if not self._at_spike:
+                raise InvalidData(
+                    f"no record has the spike {self.asked.kind['spike']} of column {self.name!r}. Name the value that "
+                    f"many have, or leave it to the program: 'semi'.",
+                    parameter="kinds",
+                    columns=(self.name,),
+                )
             return replace(self._coder, kind=Semi(float(self.asked.kind["spike"])))
         common = self._values[self._counts == self._counts.max()]
         return replace(self._coder, kind=Semi(float(common[np.abs(common).argmin()]) + 0.0))

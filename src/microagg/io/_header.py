@@ -4,11 +4,14 @@ import re
 from collections import Counter
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from microagg.errors import InvalidData
 from microagg.io._dialect import Dialect
 from microagg.io._numbers import MISSING
+
+_MANY = 100
 
 
 class FirstRow:
@@ -23,10 +26,15 @@ class FirstRow:
         self._shapes = [self._shape(cell.strip()) for cell in self._cells]
         self._present, self._alike = [0] * len(cells), [0] * len(cells)
         self._repeated = [False] * len(cells)
+        # How many numbers stand below a cell that is none; -1 where something else does too.
+        self._numbers = [-1 if self._is_number(cell) else 0 for cell in self._cells]
+
+    def _is_number(self, cell: str) -> bool:
+        return bool(self._number.match(cell.strip())) or cell.strip() in MISSING
 
     def _shape(self, cell: str) -> str | None:
         """Give the pattern of values of a cell's kind; None for plain words, which tell nothing."""
-        if self._number.match(cell) or cell in MISSING:
+        if self._is_number(cell):
             return rf"^\s*(?:{self._number.pattern[1:-1]})\s*$"
         if not re.search("[0-9]", cell):
             return None
@@ -40,9 +48,28 @@ class FirstRow:
             return
         for j, (cell, shape, column) in enumerate(zip(self._cells, self._shapes, table.columns, strict=True)):
             self._repeated[j] |= pc.any(pc.equal(column, cell)).as_py() is True
+            if self._numbers[j] >= 0:
+                self._count_numbers(j, column)
             if shape is not None:
                 self._present[j] += len(column) - column.null_count
                 self._alike[j] += pc.sum(pc.match_substring_regex(column, shape)).as_py() or 0
+
+    def _count_numbers(self, j: int, column: Any) -> None:
+        present = column.drop_null()
+        trimmed = pc.utf8_trim_whitespace(present)
+        found = pc.sum(pc.match_substring_regex(trimmed, self._number.pattern)).as_py() or 0
+        marks = pc.sum(pc.is_in(trimmed, value_set=pa.array(sorted(MISSING), trimmed.type))).as_py() or 0
+        self._numbers[j] = self._numbers[j] + found if found + marks >= len(present) else -1
+
+    @property
+    def _is_above_numbers(self) -> bool:
+        """Whether words stand above columns that hold nothing but numbers, as names do.
+
+        A record may lack a number, and say so in a word; hardly in two columns of which all other records have one, or
+        in one of a hundred records.
+        """
+        found = [number for number in self._numbers if number > 0]
+        return len(found) > 1 or max(found, default=0) >= _MANY
 
     def names(self) -> list[str]:
         """Give the columns' names, made up where the file has none, or refuse a row that may be a record."""
@@ -69,7 +96,7 @@ class FirstRow:
             return None
         for j, shape in enumerate(self._shapes):
             where = f"in column {j + 1} of {count} it"
-            if self._repeated[j]:
+            if self._repeated[j] and not self._is_above_numbers:
                 return f"{where} has a value that stands again below"
             if shape is not None and 2 * self._alike[j] >= self._present[j]:
                 return f"{where} has a value of the same kind as those below, such as a number over numbers"

@@ -17,6 +17,19 @@ def floats_of(series: nw.Series[Any]) -> NDArray[np.float64]:
     return np.array(as_floats(series.to_arrow()).to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
+def number_range(series: nw.Series[Any]) -> tuple[float, float]:
+    """Give the lowest and the highest number that a column's type can hold; infinite ones of floats."""
+    dtype = series.dtype
+    if dtype.is_integer():
+        info = np.iinfo(str(dtype).lower())
+        return float(info.min), float(info.max)
+    type_: Any = None if dtype.is_float() else series.to_arrow().type
+    if type_ is None or not pa.types.is_decimal(type_):
+        return -np.inf, np.inf
+    most = (10.0**type_.precision - 1.0) / 10.0**type_.scale
+    return -most, most
+
+
 def numbers_like(series: nw.Series[Any], values: NDArray[Any]) -> nw.Series[Any]:
     """Make a series of new numbers with the name, library and family of dtypes of an old one."""
     fresh = nw.new_series(series.name, values, backend=nw.get_native_namespace(series))

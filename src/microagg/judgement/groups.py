@@ -1,5 +1,6 @@
 """The groups, the strata, the records left out, and those that stand alone."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from microagg.judgement.bins import SMALL_CELL
 from microagg.judgement.names import shown
 from microagg.judgement.parts import Alone, DiversityFacts, Groups, LeftOut, MissingValues, SizeCount, Strata, finite
 from microagg.judgement.run import AS_IT_IS, Run, columns_of
+from microagg.kinds import Nominal, Semi
 from microagg.schema import Role
 
 if TYPE_CHECKING:
@@ -76,7 +78,7 @@ def strata_of(release: "Release[Any]", run: Run, public: bool) -> Strata | None:
     return Strata(int(sizes.size), int(sizes.min()), int(sizes.max()), small)
 
 
-def standing_alone(release: "Release[Any]", run: Run) -> Alone:
+def standing_alone(release: "Release[Any]", run: Run, repeating: Sequence[Any]) -> Alone:
     """Count the records with unique values: in what is released unchanged, and in all that is released."""
     frame = frames.open_frame(release.data)
     together = frames.category_codes(frame, columns_of(release, Role.STRATUM))
@@ -90,18 +92,52 @@ def standing_alone(release: "Release[Any]", run: Run) -> Alone:
         together = split_classes(together, codes, codes)
     masked = frames.category_codes(frame, columns_of(release, Role.QUASI))
     lone = _lone(split_classes(masked, together, together))
-    return Alone(by_column, _lone(together) if by_column else 0, lone, _few_units(release, run.k))
+    return Alone(
+        by_column=by_column,
+        together=_lone(together) if by_column else 0,
+        by_all=lone,
+        few_units=_few_units(release, run.k, repeating),
+        amounts=_lone_amounts(release),
+        rare=_rare(release, run.k),
+    )
 
 
-def _few_units(release: "Release[Any]", k: int) -> dict[str, int]:
-    """Count, for each dropped identifier that several rows share, the groups with fewer than k different ones.
+def _lone_amounts(release: "Release[Any]") -> dict[str, int]:
+    """Count, for each column with a spike, the groups whose released mean is that of one amount and of spikes."""
+    found: dict[str, int] = {}
+    for before, after in zip(*release._both(), strict=True):
+        if not isinstance(before.kind, Semi) or release.groups.ndim == 2:
+            continue
+        spike, labels = before.kind.spike, release.groups
+        off = np.bincount(labels[before.cells.present & (before.values != spike)], minlength=int(labels.max()) + 1)
+        released = np.zeros(off.size, dtype=bool)
+        released[labels[after.cells.present & (after.values != spike)]] = True
+        number = int(np.count_nonzero((off == 1) & released))
+        found |= {shown(before.name): number} if number else {}
+    return found
+
+
+def _rare(release: "Release[Any]", k: int) -> dict[str, int]:
+    """Count, for each masked column of categories, those released that fewer than k records of the file have."""
+    found: dict[str, int] = {}
+    for before, after in zip(*release._both(), strict=True):
+        if isinstance(before.kind, Nominal):
+            counts = np.bincount(before.cells.known.astype(np.int64))
+            number = int(np.count_nonzero(counts[np.unique(after.cells.known.astype(np.int64))] < k))
+            found |= {shown(before.name): number} if number else {}
+    return found
+
+
+def _few_units(release: "Release[Any]", k: int, repeating: Sequence[Any]) -> dict[str, int]:
+    """Count, for each dropped column that tells which rows belong together, the groups with fewer than k of its values.
 
     Such a column tells which rows belong to one person or household, and k counts rows.
     """
     if release.groups.ndim == 2:
         return {}
     found: dict[str, int] = {}
-    for name, units in release._repeating.items():
+    for name in repeating:
+        units = release._repeating[name]
         n_units = int(units.max()) + 1
         pairs = np.unique(release.groups * n_units + units)
         few = int(np.count_nonzero(np.bincount(pairs // n_units) < k))
@@ -128,6 +164,22 @@ def missing_of(release: "Release[Any]", run: Run, public: bool) -> MissingValues
         filled=sum(found.filled.values()),
         blanked=sum(found.blanked.values()),
     )
+
+
+def idle_codes_of(release: "Release[Any]") -> dict[str, tuple[str, ...]]:
+    """Give the codes for missing values that did nothing: those no record has, and of unmasked columns none by name."""
+    columns = {column.name: column for column in release._both()[0]}
+    found: dict[str, tuple[str, ...]] = {}
+    for name, codes in release.recipe.missing_codes.codes.items():
+        if name not in columns:
+            found |= (
+                {} if name in release.recipe.recode.recode else {shown(name): ()}
+            )  # there they are left as they are
+            continue
+        met = set(np.unique(columns[name].cells.all_states).tolist())
+        idle = tuple(shown(code) for state, code in enumerate(codes, 2) if state not in met)
+        found |= {shown(name): idle} if idle else {}
+    return found
 
 
 def diversity_of(release: "Release[Any]") -> tuple[DiversityFacts, ...]:

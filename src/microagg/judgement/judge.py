@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from microagg.evaluate.definitions import measures_of_both
 from microagg.evaluate.measure import Measure
+from microagg.judgement.doubted import doubted_columns, facts_of, repeating_columns
 from microagg.judgement.drawn import distributions_of
-from microagg.judgement.groups import diversity_of, groups_of, left_out_of, missing_of, standing_alone, strata_of
+from microagg.judgement.groups import (
+    diversity_of,
+    groups_of,
+    idle_codes_of,
+    left_out_of,
+    missing_of,
+    standing_alone,
+    strata_of,
+)
 from microagg.judgement.loss import correlations_of, loss_of, moved
 from microagg.judgement.names import shown
 from microagg.judgement.origin import missing_codes_of, missing_weights_of, recoded_of
@@ -62,6 +71,12 @@ class Judgement(ReadOnly):
         How many released records lack each sampling weight, where any do; empty in public.
     groups : Groups
         k promised and reached, and the groups behind it.
+    doubted : mapping
+        The columns masked as numbers that are probably none, and why; empty in public.
+    idle_codes : mapping
+        The codes for missing values that no record has, by column; none is named of a column that is not masked.
+    repeats : bool
+        Whether a dropped column says that several rows belong to one person or household, and k does not count those.
     left_out : LeftOut
         Records that are not in the release.
     missing : MissingValues
@@ -96,6 +111,9 @@ class Judgement(ReadOnly):
     missing_codes: tuple[MissingCodes, ...]
     missing_weights: Mapping[str, int]
     groups: Groups
+    doubted: Mapping[str, str]
+    idle_codes: Mapping[str, tuple[str, ...]]
+    repeats: bool
     left_out: LeftOut
     missing: MissingValues
     strata: Strata | None
@@ -136,6 +154,8 @@ def judge(release: "Release[Any]", *, comparison: "Comparison | None" = None, pu
     (3, ['G_DR', 'G_IL', 'ID'])
     """
     run = run_of(release, public)
+    facts = facts_of(release)
+    repeating = repeating_columns(release, facts)
     drawn, others = distributions_of(release, run, public)
     if public:
         told = told_columns(release, run)
@@ -152,10 +172,13 @@ def judge(release: "Release[Any]", *, comparison: "Comparison | None" = None, pu
         missing_codes=() if public else missing_codes_of(release),
         missing_weights={} if public else missing_weights_of(release),
         groups=groups_of(release, run, public),
+        idle_codes={} if public else idle_codes_of(release),
+        repeats=not release.recipe.roles.unit and bool(repeating),
+        doubted={} if public else doubted_columns(release, facts),
         left_out=left_out_of(release, run, public),
         missing=missing_of(release, run, public),
         strata=strata_of(release, run, public),
-        alone=Alone() if public else standing_alone(release, run),
+        alone=Alone() if public else standing_alone(release, run, repeating),
         loss=loss,
         moved=change,
         distributions=drawn,

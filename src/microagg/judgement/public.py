@@ -19,6 +19,7 @@ from microagg.judgement.loss import LOSS_WORDS, loss_word, moved
 from microagg.judgement.names import shown
 from microagg.judgement.parts import ColumnLoss, Loss, Moved
 from microagg.judgement.run import Run
+from microagg.kinds import Semi
 
 if TYPE_CHECKING:
     from microagg.release import Release
@@ -37,7 +38,9 @@ def told_columns(release: "Release[Any]", run: Run) -> NDArray[np.bool_]:
     labels = release.groups
     found = np.zeros(len(masked), dtype=bool)  # of what is no complete number nothing is told
     for j, column in enumerate(masked):
-        if column.kind.is_quantity and column.cells.states is None:
+        # A spike that is released in the place of up to two members off it hides them as a median does.
+        hides = isinstance(column.kind, Semi) and run.spike_totals == "safe"
+        if column.kind.is_quantity and column.cells.states is None and not hides:
             own = labels if labels.ndim == 1 else np.ascontiguousarray(labels[:, j])
             found[j] = _most_alone(column.values, own) < _SMALL
     return found

@@ -71,7 +71,6 @@ class Run(ReadOnly):
     kinds: Mapping[str, KindFacts]  # of each masked column
     missing: str  # what becomes of missing values
     nominal: str  # which category a group releases
-    nominal_seed: int  # where it is drawn
     spike_totals: str  # when a group releases the spike
     spike_weight: float  # how much being the spike weighs in distances
     roles: Mapping[Role, tuple[str, ...]]  # in public of released columns alone
@@ -127,7 +126,6 @@ def run_of(release: "Release[Any]", public: bool) -> Run:
         kinds={shown(column.name): _kind_of(column.kind) for column in release._both()[0]},
         missing=recipe.masking.missing,
         nominal=recipe.masking.nominal,
-        nominal_seed=recipe.masking.nominal_seed,
         spike_totals=recipe.masking.spike_totals,
         spike_weight=recipe.masking.spike,
         roles={role: tuple(map(shown, columns_of(release, role))) for role in Role if role in _RELEASED or not public},

@@ -3,7 +3,8 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, NamedTuple
+from hashlib import sha256
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,10 @@ States = NDArray[np.uint8]
 Labels = NDArray[np.int64]
 
 FEWEST = 3
-"""A value of fewer members tells one of them what the others have: below this, or k, it is not released."""
+"""A value of fewer members tells one of them what the others have: below this, or k, it is not released.
+
+So it is with a category that fewer records of the file have: it would tell who they are.
+"""
 
 
 class Cells(NamedTuple):
@@ -174,20 +178,28 @@ class Rule:
         "mode", "balanced" or "draw".
     spike_totals : str
         "safe": a spike stands where fewer than three members are off it; "exact": where all have it.
-    seed : int
-        Of "draw".
+    seed : int or None
+        Of "draw"; a secret, since whoever knows it can work backwards from what was drawn.
+    column : any
+        The name of the column, once the rule is that of one.
     """
 
     k: int
     aggregate: str = "mean"
     nominal: str = "mode"
     spike_totals: str = "safe"
-    seed: int = 0
+    seed: int | None = None
+    column: Any = None
 
     @property
     def fewest(self) -> int:
         """The fewest members whose mean may be released."""
         return min(self.k, FEWEST)
+
+    def of_column(self, name: Any) -> "Rule":
+        """Give the rule of one column: each draws by a seed of its own, so that no member's values come together."""
+        seed = int.from_bytes(sha256(f"{self.seed} {name}".encode()).digest()[:16])
+        return replace(self, seed=seed, column=name)
 
 
 class Kind(ABC):

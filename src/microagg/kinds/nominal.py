@@ -1,12 +1,14 @@
 """Categories without an order: one-hot coordinates, modes, mismatches."""
 
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.modes import settle_in_turn
+from microagg.errors import InvalidData
 from microagg.kinds._kind import Block, Cells, Corners, Facts, Kind, Labels, Rule, States, Values
 from microagg.kinds.number import NumberBlock
 from microagg.moments import Sums
@@ -35,6 +37,12 @@ def cells_of(numbers: Labels, n_codes: int) -> Cells:
 def counts_of_numbers(facts: Facts) -> Labels:
     """Count the cells of each number: those of categories, then those missing in each way."""
     return np.concatenate([facts.counts, facts.states[1:]])
+
+
+def rare_numbers(facts: Facts, rule: Rule) -> NDArray[np.bool_]:
+    """Tell which numbers are of categories that too few records of the file have to be released; missing is none."""
+    counts = facts.counts
+    return np.concatenate([counts < rule.fewest, np.zeros(facts.states.size - 1, dtype=bool)])
 
 
 def known_numbers(cells: Cells, n_codes: int, n_numbers: int) -> tuple[Labels, NDArray[np.bool_]]:
@@ -127,16 +135,18 @@ class Nominal(Kind):
     def representatives(
         self, cells: Cells, labels: Labels, n_groups: int, rule: Rule, members: Members | None = None
     ) -> Cells:
-        """Give each group's commonest category; missing is one more. Of tied ones, that of which most is owed."""
+        """Give each group's commonest category that is not rare, or missing; of tied ones the one owed most."""
         facts = self.count(cells)
         n_codes = facts.counts.size
         numbers = numbers_of(cells, n_codes)
         if rule.nominal == "draw":
-            return cells_of(drawn_numbers(numbers, labels, draws(rule, n_groups), members), n_codes)
+            drawn = draws(rule, n_groups, facts)
+            return cells_of(drawn_numbers(numbers, labels, drawn, facts, rule, members), n_codes)
         owed = counts_of_numbers(facts)
         if members is not None:
             owed = self.weighed(cells, members.weights.whole, facts)
-        offers = offers_of(numbers, labels, n_groups, rule, self.kin_of_numbers(n_codes, owed.size), members)
+        kin = self.kin_of_numbers(n_codes, owed.size)
+        offers = offers_of(numbers, labels, n_groups, rule, facts, kin, members)
         return cells_of(offers.settle(owed), n_codes)
 
     def errors(self, before: Cells, after: Cells, facts: Facts) -> Values:  # noqa: ARG002
@@ -164,22 +174,42 @@ class Nominal(Kind):
         return float(np.ldexp(total - int(weighed.max()), -power)), float(np.ldexp(total, -power))
 
 
-def draws(rule: Rule, n_groups: int) -> Values:
-    """Draw a number between 0 and 1 for each group, in order of their numbers."""
-    return np.random.default_rng(rule.seed).random(n_groups)
+def draws(rule: Rule, n_groups: int, facts: Facts) -> Values:
+    """Draw a number between 0 and 1 for each group, in order of their numbers; `rule` is that of the column.
+
+    What the file holds goes into it too, which is not released, so that trying seeds is not enough to repeat the draw.
+    """
+    counts = sha256(counts_of_numbers(facts).astype("<i8").tobytes()).digest()
+    return np.random.default_rng([rule.seed or 0, int.from_bytes(counts)]).random(n_groups)
 
 
-def drawn_numbers(numbers: Labels, labels: Labels, drawn: Values, members: Members | None = None) -> Labels:
-    """Give for each group the number of one member, that whose place in the group, or in its weight, was drawn."""
-    order = np.argsort(labels, kind="stable")
-    if members is None:
-        sizes = np.bincount(labels, minlength=drawn.size)
-        starts = np.cumsum(sizes) - sizes
-        return np.asarray(numbers[order[starts + np.minimum((drawn * sizes).astype(np.int64), sizes - 1)]])
-    reached = np.cumsum(members.whole[order])
-    totals = np.bincount(labels, weights=members.whole, minlength=drawn.size).astype(np.int64)
+def drawn_numbers(
+    numbers: Labels, labels: Labels, drawn: Values, facts: Facts, rule: Rule, members: Members | None = None
+) -> Labels:
+    """Give for each group one of its numbers, each with a chance that is its share of the members, or of their weight.
+
+    Members stand in the order of their numbers, not of their rows: what is drawn tells of no row.
+    """
+    may = ~rare_numbers(facts, rule)[numbers]
+    numbers, labels = numbers[may], labels[may]
+    weights = np.ones(labels.size, dtype=np.int64) if members is None else members.whole[may]
+    _check_some(np.bincount(labels, minlength=drawn.size), rule)
+    order = np.lexsort((numbers, labels))
+    totals = np.bincount(labels, weights=weights, minlength=drawn.size).astype(np.int64)
+    weights = np.where(totals[labels] > 0, weights, 1)  # what may be released may weigh nothing
+    totals = np.bincount(labels, weights=weights, minlength=drawn.size).astype(np.int64)
     places = np.cumsum(totals) - totals + np.minimum((drawn * totals).astype(np.int64), totals - 1)
-    return np.asarray(numbers[order[np.searchsorted(reached, places, "right")]])
+    return np.asarray(numbers[order[np.searchsorted(np.cumsum(weights[order]), places, "right")]])
+
+
+def _check_some(candidates: Labels, rule: Rule) -> None:
+    """Refuse a column in which a group, by the number of its candidates, has no category that it may release."""
+    if (candidates == 0).any():
+        raise InvalidData(
+            f"column {rule.column!r} holds categories that fewer than {rule.fewest} records have, as names do, and "
+            f"some groups have no other to release. Drop it, or join its rare categories with others by recoding.",
+            columns=(rule.column,),
+        )
 
 
 def offers_of(
@@ -187,6 +217,7 @@ def offers_of(
     labels: Labels,
     n_groups: int,
     rule: Rule,
+    facts: Facts,
     kin: NDArray[np.int64] | None = None,
     members: Members | None = None,
 ) -> Offers:
@@ -199,6 +230,8 @@ def offers_of(
     With `kin` (levels, numbers), the ancestors of each category, what counts for the mode is how many members
     share them, over all levels: the category nearest to all members by the tree. With `members`, a record counts as
     much as it weighs.
+
+    A category that too few records of the file have is no candidate: it would tell who they are.
     """
     n_numbers = int(numbers.max()) + 1
     if members is None:
@@ -209,11 +242,14 @@ def offers_of(
         pairs, own = np.unique(labels * n_numbers + numbers, return_inverse=True)
         counts = np.bincount(own.ravel(), weights=members.whole).astype(np.int64)
     owners, found = pairs // n_numbers, pairs % n_numbers
+    scores = counts if kin is None else counts + _shared_by_kin(owners, found, counts, kin)
+    may = ~rare_numbers(facts, rule)[found]
+    owners, found, scores = owners[may], found[may], scores[may]
     starts = np.searchsorted(owners, np.arange(n_groups + 1))
+    _check_some(np.diff(starts), rule)
     chosen = np.full(n_groups, -1, dtype=np.int64)
     if rule.nominal == "balanced":
         return Offers(sizes, chosen, starts, found)
-    scores = counts if kin is None else counts + _shared_by_kin(owners, found, counts, kin)
     tied = scores == np.maximum.reduceat(scores, starts[:-1])[owners]
     clear = np.add.reduceat(tied.astype(np.int64), starts[:-1]) == 1
     winners = tied & clear[owners]

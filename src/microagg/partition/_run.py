@@ -4,6 +4,7 @@ Kernels work in slices; between them Python regains control, tells progress, can
 rebuilds a tree that has thinned.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -39,8 +40,9 @@ def choose_search(search: str, n: int, d: int, codes: int = 0) -> str:
         return search
     d += 2 * codes
     # Where MDAV on uniform data broke even: 6 000 records up to 5 columns, 19 000 at 10, 270 000 at 15.
-    break_even = 6000 * 2 ** (max(0, d - 5) / 3 + max(0, d - 10) / 2.3)
-    return "tree" if n >= break_even else "brute"
+    doublings = max(0, d - 5) / 3 + max(0, d - 10) / 2.3
+    # Compared as logarithms: of a thousand columns the power would overflow.
+    return "tree" if math.log2(n / 6000) >= doublings else "brute"
 
 
 def records_and_k(X: ArrayLike | Records, k: Any) -> tuple[Records, int]:

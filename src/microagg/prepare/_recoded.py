@@ -2,6 +2,7 @@
 
 import datetime as dt
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -34,27 +35,42 @@ class Recoded:
     joined: frozenset[str] = frozenset()
 
 
-def recode_array(rule: Rule, array: Any, name: Any, *, keep_order: bool = True) -> Recoded:
-    """Recode an Arrow array; `keep_order` says that an order of its categories means something."""
+def recode_array(rule: Rule, array: Any, name: Any, *, codes: Sequence[Any] = ()) -> Recoded:
+    """Recode an Arrow array.
+
+    Numbers that are `codes` for missing values stay as they are; as text where labels are released. What is to be
+    joined is named value by value.
+    """
     type_ = array.type
     if pa.types.is_null(type_):  # every cell is missing, and stays so
         return Recoded(array, 0)
     if rule.join:
-        return _joined(rule, array, name, keep_order)
+        return _joined(rule, array, name)
     is_text = _is_text(type_)
     if rule.kind == "date" and is_text:
         found = _recode(rule, _parsed_dates(array, name), name)
         return Recoded(found.array.cast(type_), found.changed, found.classes)
-    is_number = pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_)
+    is_numeric = pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_)
     is_date = pa.types.is_date(type_) or pa.types.is_timestamp(type_)
-    if not (is_number or is_date):
+    if not (is_numeric or is_date):
         what = "text" if is_text else "categories" if pa.types.is_dictionary(type_) else "neither numbers nor dates"
         refuse(name, f"it holds {what}, which have no limits or classes. Join its values, or make them numbers.")
-    if is_number and rule.kind == "date":
+    if is_numeric and rule.kind == "date":
         refuse(name, "it holds numbers, and its recoding is one of dates. Give limits and width as numbers.")
     if is_date and (rule.kind == "number" or isinstance(rule.width, float)):
         refuse(name, "it holds dates, and its recoding is one of numbers. Give limits such as '2020-12-31'.")
-    return _recode(rule, array, name)
+    return _recode_apart(rule, array, name, codes) if is_numeric and codes else _recode(rule, array, name)
+
+
+def _recode_apart(rule: Rule, array: Any, name: Any, codes: Sequence[Any]) -> Recoded:
+    """Recode numbers but those that are codes: these are no amounts, and would pass for the highest class."""
+    known = {float(code): str(code) for code in codes if is_number(str(code))}
+    places = pc.index_in(array.cast(pa.float64()), value_set=pa.array(list(known), pa.float64()))
+    held = places.is_valid()
+    found = _recode(rule, pc.if_else(held, pa.scalar(None, array.type), array), name)
+    same = found.array.type == array.type
+    own = array if same else pa.array(list(known.values()), found.array.type).take(places)
+    return Recoded(pc.if_else(held, own, found.array), found.changed, found.classes)
 
 
 def _recode(rule: Rule, array: Any, name: Any) -> Recoded:
@@ -232,10 +248,10 @@ def _is_date(text: str) -> bool:
         return False
 
 
-def _joined(rule: Rule, array: Any, name: Any, keep_order: bool) -> Recoded:
+def _joined(rule: Rule, array: Any, name: Any) -> Recoded:
     """Put new categories in the place of the values that they take in; others stay."""
     if pa.types.is_dictionary(array.type):
-        return _joined_dictionary(rule, array, name, keep_order)
+        return _joined_dictionary(rule, array, name)
     if not (_is_text(array.type) or pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
         refuse(name, "it holds neither text nor numbers, so nothing can be joined. Use cuts, or leave it out.")
     known = {old: value for old in rule.groups if (value := _as_value(old, array.type)) is not None}
@@ -255,11 +271,16 @@ def _joined(rule: Rule, array: Any, name: Any, keep_order: bool) -> Recoded:
     return Recoded(result.cast(array.type) if _is_text(array.type) else result, changed, joined=joined)
 
 
+def is_number(category: str) -> bool:
+    """Tell whether a category can be one of a column of numbers."""
+    return _NUMBER.fullmatch(category) is not None
+
+
 def _as_value(category: str, type_: Any) -> Any:
     """Give a category as a value of a column's type; None where it can be none."""
     if _is_text(type_):
         return category
-    if not _NUMBER.fullmatch(category):
+    if not is_number(category):
         return None
     try:
         if pa.types.is_floating(type_):
@@ -270,13 +291,13 @@ def _as_value(category: str, type_: Any) -> Any:
         return None
 
 
-def _joined_dictionary(rule: Rule, array: Any, name: Any, keep_order: bool) -> Recoded:
+def _joined_dictionary(rule: Rule, array: Any, name: Any) -> Recoded:
     """Join categories that are stored once: the new ones stand in the order of the first that each takes in."""
     former = array.dictionary
-    within = _joined(rule, former, name, keep_order)
+    within = _joined(rule, former, name)
     fresh = within.array.unique()
     numbers = pc.index_in(within.array, value_set=fresh)
-    if array.type.ordered and keep_order and (np.diff(_filled(numbers)) < 0).any():
+    if array.type.ordered and (np.diff(_filled(numbers)) < 0).any():
         refuse(name, "its categories are in order, and join takes in some that are not neighbours. Join neighbours.")
     coded = numbers.take(array.indices)
     type_ = array.type.index_type

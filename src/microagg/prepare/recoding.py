@@ -1,6 +1,6 @@
 """Recoding before masking: classes of numbers and dates, top and bottom codes, joined categories."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from microagg.checks import shown_name
 from microagg.errors import InvalidData, InvalidParameter, RoleError
-from microagg.prepare._recoded import Recoded, recode_array
+from microagg.prepare._recoded import Recoded, is_number, recode_array
 from microagg.prepare._rules import Rule, refuse, some
 from microagg.readonly import ReadOnly
 
@@ -55,8 +55,8 @@ class Recoding(ReadOnly):
     """How columns are recoded before they are masked.
 
     Every rule looks at one cell at a time, so parts of a file are recoded as the whole is. A missing value stays
-    missing. A column keeps its type, unless labels are released or new categories of a column of numbers are text:
-    then it becomes text.
+    missing, and a code for one what it is. A column keeps its type, unless labels are released or new categories of a
+    column of numbers are text: then it becomes text.
 
     Attributes
     ----------
@@ -124,12 +124,23 @@ class Recoding(ReadOnly):
         """The columns that must be numbers, or dates stored as such: a text file's are to be turned before."""
         return [name for name, rule in self.rules.items() if rule.kind.startswith("number")]
 
-    def apply(self, frame: Any) -> Any:
+    @property
+    def text(self) -> list[Any]:
+        """The columns that become text, whatever they were: labels of classes, or new categories that are words."""
+        return [
+            name
+            for name, rule in self.rules.items()
+            if rule.release == "label" or not all(map(is_number, rule.join or ()))
+        ]
+
+    def apply(self, frame: Any, codes: Mapping[Any, Sequence[Any]] | None = None) -> Any:
         """Give a whole frame with its columns recoded; the caller's is not changed.
 
         Parameters
         ----------
         frame : pandas, polars or PyArrow dataframe, or one held by narwhals
+        codes : mapping, optional
+            By column, the values that stand for missing ones: they stay as they are.
 
         Returns
         -------
@@ -145,11 +156,11 @@ class Recoding(ReadOnly):
         RoleError
             If a column is not there.
         """
-        recoded, tally = self.apply_to_part(frame)
+        recoded, tally = self.apply_to_part(frame, codes)
         self.check_joined(tally)
         return recoded
 
-    def apply_to_part(self, frame: Any) -> tuple[Any, Tally]:
+    def apply_to_part(self, frame: Any, codes: Mapping[Any, Sequence[Any]] | None = None) -> tuple[Any, Tally]:
         """Give a part of a file with its columns recoded, and what was done; see `check_joined` after the last one."""
         opened = nw.from_native(frame, eager_only=True)
         fresh, tally = [], Tally()
@@ -160,7 +171,7 @@ class Recoding(ReadOnly):
                     parameter="recode",
                     columns=(name,),
                 )
-            series, found = _recoded_series(rule, opened.get_column(name), name)
+            series, found = _recoded_series(rule, opened.get_column(name), name, (codes or {}).get(name, ()))
             fresh.append(series)
             tally += found
         whole = opened.with_columns(*fresh) if fresh else opened
@@ -187,14 +198,14 @@ class Recoding(ReadOnly):
         }
 
 
-def _recoded_series(rule: Rule, series: nw.Series[Any], name: Any) -> tuple[nw.Series[Any], Tally]:
+def _recoded_series(
+    rule: Rule, series: nw.Series[Any], name: Any, codes: Sequence[Any]
+) -> tuple[nw.Series[Any], Tally]:
     """Recode a column of any library."""
-    # Of polars an Enum is a fixed set of names, whose order says nothing; of pandas it is an order.
-    has_order = not (series.implementation.is_polars() and series.dtype == nw.Enum)
     try:
         stored: Any = series.to_arrow()
         chunks = stored.chunks if isinstance(stored, pa.ChunkedArray) else [stored]
-        parts = [recode_array(rule, chunk, name, keep_order=has_order) for chunk in chunks]
+        parts = [recode_array(rule, chunk, name, codes=codes) for chunk in chunks]
         if not parts:
             parts = [recode_array(rule, pa.array([], stored.type), name)]
         fresh = _like(series, stored.type, pa.chunked_array([part.array for part in parts]))

@@ -124,7 +124,7 @@ def _part(origin: Origin, table: str, keys: dict[str, Any]) -> Part:
     if kind.by_column is not None:
         for column, value in keys.items():
             _blamed(origin, (table, column), lambda one=value, name=column: known[kind.by_column].of_column(name, one))
-        whole: Part = kind(**{kind.by_column: keys})
+        whole: Part = _blamed(origin, (table,), lambda: kind(**{kind.by_column: keys}))
         return whole
     keys = _renamed(origin, table, keys)
     values: dict[str, Any] = dict(keys)

@@ -44,6 +44,7 @@ SPIKE = 4.0
 """How much being the spike weighs unless something else is said: 1.0 in the definition of the embedding."""
 
 _MOST_CODES = 30
+_MOST_WEIGHT = 1e6  # beyond, squares of what weighs less vanish beside it
 
 
 def full_name(thing: Any) -> str:
@@ -83,8 +84,8 @@ def as_rule(value: Any) -> dict[str, Any]:
 
 def as_weight(value: Any) -> float:
     """Give an importance as it is kept."""
-    if not _is_number(value) or not 0 <= value < math.inf:
-        raise ValueError("must be a number, 0 or more.")
+    if not _is_number(value) or not (value == 0 or 1 / _MOST_WEIGHT <= value <= _MOST_WEIGHT):
+        raise ValueError(f"must be 0, or a number from {1 / _MOST_WEIGHT:g} to {_MOST_WEIGHT:g}.")
     return float(value)
 
 
@@ -211,9 +212,16 @@ class Masking(Part):
         "which category a group releases",
         words=NOMINAL_RULES,
         more='"mode" is the commonest; "balanced" keeps the shares of the categories over the whole file, at more '
-        'mismatches; "draw" takes that of a member, drawn with `nominal_seed`.',
+        'mismatches; "draw" takes one by chance, each with its share of the members.',
     )
-    nominal_seed: int = choose(0, WHOLE, "the seed of nominal = draw", least=0, most=2**62)
+    nominal_seed: int | None = choose(
+        None,
+        WHOLE,
+        "the seed of nominal = draw, a secret: who knows it can work out more of a group than it releases",
+        least=0,
+        most=2**62,
+        more="It is drawn where this is left out, and stands in the recipe of the release, which is internal.",
+    )
     spike: float = choose(
         SPIKE,
         NUMBER,
@@ -247,6 +255,12 @@ class Masking(Part):
     def _check(self) -> None:
         if not self.rounding:
             object.__setattr__(self, "rounding", "auto")  # a table that names no column
+        if not 0 <= self.spike <= _MOST_WEIGHT:
+            raise InvalidParameter(
+                f"spike={self.spike} must be a number from 0 to {_MOST_WEIGHT:g}.", parameter="spike"
+            )
+        if self.nominal != "draw":
+            object.__setattr__(self, "nominal_seed", None)  # nothing is drawn: recipes that do the same are the same
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import difflib
 import hashlib
 import json
 import os
+import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -318,11 +319,14 @@ class Recipe:
         return replace(self, comments=comments)
 
     def spelt_out(self) -> "Recipe":
-        """Give the recipe with a method that stands for several choices replaced by these."""
+        """Give the recipe with a method that stands for several choices replaced by these, and a seed if it draws."""
+        masking = self.masking
+        if masking.nominal == "draw" and masking.nominal_seed is None:
+            masking = replace(masking, nominal_seed=secrets.randbelow(2**62))
         if self.method.name != "ama":
-            return self
+            return replace(self, masking=masking)
         method = Method("mdav", {"tail": "2k", **self.method.options})
-        return replace(self, method=method, select=replace(self.select, by="ama"))
+        return replace(self, method=method, select=replace(self.select, by="ama"), masking=masking)
 
     def masked(self, names: Sequence[Any]) -> list[Any]:
         """Give the columns to mask of a file that has these."""

@@ -57,10 +57,24 @@ def _of_column(part: str, choice: Choice) -> tuple[str, Any]:
             f"{choice.keyword}: {part!r} must be a column and a value, such as wage=1.", parameter=choice.keyword
         )
     if choice.keyword in ("recode", "taxonomy", "kinds") and ":" in said:  # age=width:5|top:80
-        pairs = (one.partition(":") for one in said.split("|"))
-        return name.strip(), {word.strip(): _number_or_word(own.strip()) for word, _, own in pairs}
+        found: dict[str, Any] = {}
+        for word, _, own in (one.partition(":") for one in said.split("|")):
+            _add_rule(found, word.strip(), own.strip())
+        return name.strip(), found
     values = [_number_or_word(one.strip()) for one in said.split("|")]
     return name.strip(), values if len(values) > 1 else values[0]
+
+
+def _add_rule(found: dict[str, Any], word: str, said: str) -> None:
+    """Add what a word says: cuts:18/30/65, and join:other=x/y, once for each new category."""
+    if word == "cuts":
+        found[word] = [_number_or_word(one.strip()) for one in said.split("/")]
+    elif word == "join" and "=" in said:  # else it is the path of a table
+        new, _, olds = said.partition("=")
+        joined = found.setdefault(word, {})
+        joined[new.strip()] = [one.strip() for one in olds.split("/")]
+    else:
+        found[word] = _number_or_word(said)
 
 
 def _number_or_word(text: str) -> Any:

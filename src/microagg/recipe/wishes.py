@@ -9,17 +9,19 @@ from microagg.io.labels import Labels
 from microagg.io.sources import Source
 from microagg.io.taxonomies import read_taxonomy
 from microagg.kinds import Semi
+from microagg.prepare.recoding import Recoding
 from microagg.recipe._parts import Kinds, Missing
 from microagg.recipe._recipe import Recipe
+from microagg.rounding import power_asked
 
 
 def with_declared_codes(recipe: Recipe, source: Source, names: Sequence[Any]) -> Recipe:
     """Give a recipe with the values that the file declares missing, of those of the columns that it has no codes of.
 
-    A column that is recoded has none: its classes know no codes.
+    A column that becomes text has none: the file declares numbers.
     """
     said = recipe.missing_codes.codes
-    others = [*said, *recipe.recode.recode]
+    others = [*said, *Recoding.of(recipe.recode.recode).text]
     found = source.declared_missing([name for name in names if name not in others])
     return replace(recipe, missing_codes=Missing({**found, **said})) if found else recipe
 
@@ -32,6 +34,7 @@ def asked_of(recipe: Recipe, names: Sequence[Any], labels: Labels | None = None)
         codes = recipe.missing_codes.codes.get(name, ())
         found[name] = Asked(
             kind=recipe.kinds.kinds.get(name),
+            power=power_asked(name, recipe.masking.rounding),
             codes=codes,
             kin=read_taxonomy(kin, name) if isinstance(kin, str) else kin,
             importance=recipe.importance.importance.get(name, 1.0),

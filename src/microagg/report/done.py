@@ -9,7 +9,7 @@ _KINDS = {"number": "number", "date": "date", "ordinal": "ordinal", "nominal": "
 _NOMINAL = {
     "mode": "the most common category, and of several the one that the file as a whole still lacks most",
     "balanced": "the one of its categories that the file as a whole still lacks most, so that shares are kept",
-    "draw": "the category of a member that was drawn",
+    "draw": "a category by chance, each with its share of the members",
 }
 _MISSING = {
     "pattern": (

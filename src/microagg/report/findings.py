@@ -20,7 +20,13 @@ def findings(judgement: Judgement, written: WrittenFacts, holds: bool) -> tuple[
     """List what deserves attention; not for the public."""
     found = [] if holds else [_broken()]
     found += _alone(judgement)
-    found += values.codes(judgement) + values.spikes(judgement) + values.left_out(judgement)
+    found += (
+        values.codes(judgement)
+        + values.doubted(judgement)
+        + values.idle_codes(judgement)
+        + values.spikes(judgement)
+        + values.left_out(judgement)
+    )
     if judgement.risk is not None:
         found += _restricted(judgement.risk)
     found += _uniform(judgement.diversity)
@@ -67,6 +73,7 @@ def _alone(judgement: Judgement) -> list[Finding]:
         words = f"k counts rows, not units: {few_units_words(groups, name, few)}."
         remedy = "Combine the rows of each unit into one, so that every group holds k units."
         found.append(Finding("look", "units", f"{words} {remedy}", words))
+    found += _lone_amounts(alone) + _rare(groups, alone)
     if alone.by_all and run.names(Role.QUASI) and alone.by_column:
         found.append(_alone_by_all(run, groups, alone))
     if _more_together(alone):
@@ -83,6 +90,38 @@ def _alone(judgement: Judgement) -> list[Finding]:
             )
         )  # fmt: skip
     return found + _alone_by_column(by_column(run, groups, alone))
+
+
+def _lone_amounts(alone: Alone) -> list[Finding]:
+    """Tell in which columns the mean of a group gives one member's amount away."""
+    if not alone.amounts:
+        return []
+    columns = [f"{quoted(name)} ({counted(number, 'group')})" for name, number in alone.amounts.items()]
+    words = f"one member's amount can be worked out from its group's mean: {first_of(columns)}"
+    return [
+        Finding(
+            "look", "single amounts",
+            f"{words[0].upper()}{words[1:]}. All others of such a group are at the spike, so the mean times the "
+            f"members is that amount. Release the spike where fewer than three members are off it: spike totals safe.",
+            f"{words}.",
+        )
+    ]  # fmt: skip
+
+
+def _rare(groups: Groups, alone: Alone) -> list[Finding]:
+    """Tell which columns release categories that fewer than k records have."""
+    if not alone.rare:
+        return []
+    columns = [f"{quoted(name)} ({counted(number, 'category', 'categories')})" for name, number in alone.rare.items()]
+    words = f"categories that fewer than {groups.promised} records have are released: {first_of(columns)}"
+    return [
+        Finding(
+            "look", "rare categories",
+            f"{words[0].upper()}{words[1:]}. Who knows of one of those few finds its group by it: join rare categories "
+            f"with others by recoding.",
+            f"{words}.",
+        )
+    ]  # fmt: skip
 
 
 def alone_words(groups: Groups, alone: Alone) -> str:

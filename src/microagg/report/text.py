@@ -47,7 +47,9 @@ def percent(value: float | None) -> str:
 
 def at_most(value: float) -> str:
     """Give a percentage that others do not exceed."""
-    return f"less than 0.01{FIXED}%" if 0 < value < 0.01 else f"at most {percent(value)}"
+    if 0 < value < 0.005:
+        return f"less than 0.01{FIXED}%"
+    return f"at most {percent(value if value == 0 else max(value, 0.01))}"  # as `points` rounds it in tables
 
 
 def points(value: float | None) -> str:

@@ -49,6 +49,49 @@ def codes(judgement: Judgement) -> list[Finding]:
     ]  # fmt: skip
 
 
+def doubted(judgement: Judgement) -> list[Finding]:
+    """Tell which other columns were masked as numbers and are probably none."""
+    told = [one.column for one, _ in columns_of_codes(judgement)]
+    columns = [f"{quoted(name)} ({why})" for name, why in judgement.doubted.items() if name not in told]
+    if not columns:
+        return []
+    were = (
+        "was masked as a number and is probably none"
+        if len(columns) == 1
+        else "were masked as numbers, probably wrongly"
+    )
+    return [
+        Finding(
+            "look", "no quantities",
+            f"{counted(len(columns), 'column')} {were}: {', '.join(columns)}. The {judgement.run.aggregate} of such "
+            f"numbers means nothing. Drop what identifies, name weights as such, and declare codes nominal; declare a "
+            f"quantity to be a number.",
+            f"{were}: {first_of(columns)}.",
+        )
+    ]  # fmt: skip
+
+
+def idle_codes(judgement: Judgement) -> list[Finding]:
+    """Tell which codes for missing values did nothing: misspelt ones would be averaged."""
+    found = []
+    absent = {name: codes for name, codes in judgement.idle_codes.items() if codes}
+    if absent:
+        columns = first_of([f"{quoted(name)} ({', '.join(codes)})" for name, codes in absent.items()])
+        words = f"no record has these codes for missing values: {columns}"
+        found.append(
+            Finding(
+                "look", "codes for missing values",
+                f"{words[0].upper()}{words[1:]}. If they are misspelt, the real ones were taken for values.",
+                f"{words}.",
+            )
+        )  # fmt: skip
+    unmasked = [name for name, codes in judgement.idle_codes.items() if not codes]
+    if unmasked:
+        words = f"codes for missing values of {listed(unmasked, 4)} are not used: the column is not masked"
+        found.append(Finding("look", "codes for missing values", f"{words[0].upper()}{words[1:]}.", f"{words}."))
+    return found
+
+
 def lost_spikes(judgement: Judgement) -> list[Changed]:
     """Give the columns in which the share of the commonest value fell by more than a few points."""
     return [(one, change) for one, change in _columns(judgement) if has_spike(one) and risen(change) < -_FEW_POINTS]

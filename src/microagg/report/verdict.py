@@ -64,7 +64,12 @@ def _state(judgement: Judgement) -> State:
     apart = bool(_unchanged(judgement.run)) if judgement.public else judgement.alone.by_all > 0
     uniform = any(one.distinct == 1 for one in judgement.diversity)
     measured = judgement.risk is not None and (judgement.risk.restricted or guessed_closely(judgement) > CLOSE)
-    spoilt = values.columns_of_codes(judgement) or values.lost_spikes(judgement) or values.left_out_share(judgement)
+    spoilt = (
+        judgement.doubted
+        or values.columns_of_codes(judgement)
+        or values.lost_spikes(judgement)
+        or values.left_out_share(judgement)
+    )
     return (
         "look"
         if apart or judgement.alone.few_units or uniform or judgement.groups.per_column or measured or spoilt
@@ -81,7 +86,9 @@ def _not_covered(judgement: Judgement) -> list[str]:
     unchanged = _unchanged(judgement.run)
     if judgement.public:
         covered = unchanged and not judgement.groups.per_column
-        return [f"It does not cover {listed(unchanged, 3)}, released unchanged."] if covered else []
+        found = [f"It does not cover {listed(unchanged, 3)}, released unchanged."] if covered else []
+        rows = "It counts rows: several of them may belong to one person, household or firm."
+        return [*found, rows] if judgement.repeats else found
     found = [_alone(judgement.run, judgement.groups, judgement.alone)]
     for name, few in judgement.alone.few_units.items():
         found.append(f"k counts rows, not units: {few_units_words(judgement.groups, name, few)}.")

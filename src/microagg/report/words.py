@@ -95,7 +95,7 @@ def _seed(run: Run) -> Fact:
     if own:
         return Fact("seed", _settings(own), "the method's own")
     if run.nominal == "draw" and any(kind.name == "nominal" for kind in run.kinds.values()):
-        return Fact("seed", str(run.nominal_seed), "of the members whose category is released.")
+        return Fact("seed", "secret", "of the categories that are drawn; it stands in the recipe, which is internal.")
     return Fact("seed", "none", "Masking draws nothing at random: the same file and recipe give the same groups.")
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from microagg.guessing import codes, names
+from microagg.guessing.facts import FEW, Facts, read_facts
+from microagg.guessing.guess import ColumnGuess as ColumnGuess
+from microagg.guessing.roles import File, guess_column
 from microagg.io import frames
 from microagg.schema import Role
-from microagg.study.guessing import codes, names
-from microagg.study.guessing.facts import FEW, Facts, read_facts
-from microagg.study.guessing.guess import ColumnGuess as ColumnGuess
-from microagg.study.guessing.roles import File, guess_column
 
 ValueLabels = Mapping[str, Mapping[Any, str]]
 

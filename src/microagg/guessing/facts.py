@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from microagg.checks import EXACT_INTEGERS
+from microagg.guessing.names import words_of
 from microagg.io._numbers import as_floats
 from microagg.io.labels import mostly_labelled
-from microagg.study.guessing.names import words_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -10,10 +10,10 @@ from functools import cached_property
 
 import numpy as np
 
+from microagg.guessing import belonging, codes, names, shape
+from microagg.guessing.facts import FEW, Facts, Floats, Ints, tells_apart
+from microagg.guessing.guess import ColumnGuess
 from microagg.schema import Role
-from microagg.study.guessing import belonging, codes, names, shape
-from microagg.study.guessing.facts import FEW, Facts, Floats, Ints, tells_apart
-from microagg.study.guessing.guess import ColumnGuess
 
 _SHORT = 20  # different whole numbers up to which they may be codes
 _MANY = 1000  # different codes or words beyond which no mode means anything
@@ -101,6 +101,26 @@ def guess_column(column: Facts, file: File) -> ColumnGuess:
     return _by_type(asked)
 
 
+def why_no_quantity(column: Facts, file: File, *, whole: bool) -> str | None:
+    """Say why numbers are probably none that can be averaged: a numbering, codes, dates, weights; None if they may be.
+
+    A name alone is not enough, and of two numbers the mean rounds to one of them. Of many numbers that repeat, other
+    columns tell what they are: where the file is not `whole`, nothing is said of those.
+    """
+    if column.distinct <= 2 or column.numbers is None:
+        return None
+    weight = codes.is_weight(column) if column.numbers[0] >= 0 and column.type != "codes" else None
+    if weight:
+        return f"{weight}: a sampling weight?"
+    for rule in (_rows_belong_together, _dates, _codes, _whole_numbers):
+        found = rule(Asked(column, file))
+        if found is not None:
+            repeat = column.distinct > _SHORT and not column.telling and rule is _whole_numbers
+            no_quantity = found.role is Role.IDENTIFIER or found.kind in ("nominal", "date")
+            return found.reason if no_quantity and (whole or not repeat) else None
+    return None
+
+
 def _without_content(asked: Asked) -> ColumnGuess | None:
     if asked.column.present == 0:
         return asked.guess(Role.DROP, "it is empty", None)
@@ -179,10 +199,12 @@ def _text(asked: Asked) -> ColumnGuess | None:
     if column.type != "text":
         return None
     form = codes.text_form(column)
-    if form == "iso date" and not (column.telling and belonging.rises(column)):
+    if form == "dates" and not (column.telling and belonging.rises(column)):
         return asked.guess(Role.QUASI, "dates that are written as text", "date")
-    if form == "date" and not column.telling:
-        return asked.guess(Role.DROP, "dates that are not written as 2024-01-31; rewrite them to mask them", "date")
+    if form == "like dates" and not column.telling:
+        return asked.guess(
+            Role.DROP, "dates in no one form that is read; rewrite them as 2024-01-31 to mask them", "date"
+        )
     return _words(asked, "digits with leading zeros" if form == "digits" else "words")
 
 
@@ -250,7 +272,13 @@ def _numbering(asked: Asked, numbers: Floats, counts: Ints) -> ColumnGuess | Non
         return asked.guess(Role.IDENTIFIER, f"nearly all numbers differ, and {sign}", "nominal")
     if column.words & (names.CONFIDENTIAL | names.NUMBERED | names.CODED):
         return asked.guess(Role.IDENTIFIER, "nearly all numbers differ, and by its name it is no quantity", "nominal")
-    if not shape.sign_of_amounts(numbers, counts) and not codes.follows(column, asked.file.amounts):
+    if shape.is_composed(numbers) and not shape.is_heaped(numbers, counts):
+        reason = "nearly all numbers differ, and a serial number stands behind their first digits"
+        return asked.guess(Role.IDENTIFIER, reason, "nominal")
+    # Large ones are rare in a register with a second series too: what counts is how the others lie.
+    main = len(shape.main_series(numbers))
+    amounts = shape.sign_of_amounts(numbers[:main], counts[:main])
+    if not amounts and not codes.follows(column, asked.file.amounts):
         return asked.guess(
             Role.IDENTIFIER, "nearly all numbers differ, and nothing says that they are amounts", "nominal"
         )

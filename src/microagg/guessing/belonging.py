@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from microagg.study.guessing.facts import FEW, Facts
+from microagg.guessing.facts import FEW, Facts
 
 _ROWS = 100_000  # rows that are looked at
 _PAIRS = 20  # pairs of rows with the same value from which constancy means something

@@ -5,7 +5,7 @@ All functions take the different values in rising order, and most how often each
 
 import numpy as np
 
-from microagg.study.guessing.facts import Floats, Ints
+from microagg.guessing.facts import Floats, Ints
 
 _LONG = 6  # digits from which numbers of one length are hardly amounts: those differ in length before
 _TAIL = 0.12  # share of amounts in the upper quarter of their range; a numbering has a quarter of its own there
@@ -63,6 +63,35 @@ def sign_of_numbering(values: Floats, rises: bool) -> str:
     if length_of(values) >= _LONG:
         return f"all have {length_of(values)} digits"
     return ""
+
+
+def is_composed(values: Floats) -> bool:
+    """Tell whether digits of their own stand before a serial number, as a year does: 2301234 of 1999 and so on.
+
+    The serial numbers leave the upper half of their digits' range empty after three such beginnings or more; amounts
+    go through all of it.
+    """
+    longest = len(f"{values[-1]:.0f}")
+    for digits in range(2, longest):
+        starts, rests = np.divmod(values[values >= 10.0**digits], 10.0**digits)
+        often = np.unique(starts, return_counts=True)[1] >= 5
+        if np.count_nonzero(often) < 3 or len(np.unique(rests)) <= 20:
+            continue
+        if np.mean(rests < 0.5 * 10.0**digits) >= 0.99:
+            return True
+    return False
+
+
+def main_series(values: Floats) -> Floats:
+    """Give numbers without a few that stand far above all others, as a second series of a register does."""
+    while len(values) >= 20:
+        gaps = np.diff(values)
+        place = int(gaps.argmax())
+        few = len(values) - 1 - place <= _TAIL * len(values)
+        if not (few and gaps[place] > 0.5 * (values[-1] - values[0])):
+            break
+        values = values[: place + 1]
+    return values
 
 
 def sign_of_amounts(values: Floats, counts: Ints) -> str:

@@ -5,16 +5,16 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow.compute as pc
 
-from microagg.study.guessing import names, shape
-from microagg.study.guessing.facts import Facts, Floats, Ints
+from microagg.guessing import names, shape
+from microagg.guessing.facts import Facts, Floats, Ints
+from microagg.io._dates import are_dates as are_dates_in_text
 
 _NINES = tuple(float(f"{'9' * length}{last}") for length in range(1, 7) for last in (7, 8, 9))
 _BELOW = (*(-float(one) for one in range(1, 10)), *(-nine for nine in _NINES))
 _SPIKE = 0.1  # share of the cells that one value holds, from which it is a spike
 _OTHERS = 20  # different values beside a spike from which it is one of amounts
 _ROWS = 20_000  # rows that are looked at
-_ISO = r"^[0-9]{4}-[0-1][0-9]-[0-3][0-9]([T ][0-9:.]+(Z|[+-][0-9:]+)?)?$"
-_DATE = r"^[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{2,4}$"
+_LIKE_DATES = r"^([0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{2,4})([T ][0-9:.,]+ ?(Z|[+-][0-9:]+)?)?$"
 
 
 def missing_codes(numbers: Floats, counts: Ints, column: Facts) -> tuple[float, ...]:
@@ -128,12 +128,13 @@ def are_dates(numbers: Floats) -> bool:
 
 
 def text_form(column: Facts) -> str:
-    """Say what texts look like: "iso date", "date", "digits" with leading zeros, or plain "text"."""
+    """Say what texts look like: "dates" that masking reads, "like dates", "digits" with leading zeros, or "text"."""
     values = column.values.slice(0, _ROWS)
-    for form, pattern in (("iso date", _ISO), ("date", _DATE), ("digits", r"^[0-9]+$")):
-        if pc.all(pc.match_substring_regex(values, pattern)).as_py():
-            return form
-    return "text"
+    if pc.all(pc.match_substring_regex(values, r"^[0-9]+$")).as_py():
+        return "digits"
+    if not pc.all(pc.match_substring_regex(values, _LIKE_DATES)).as_py():
+        return "text"
+    return "dates" if are_dates_in_text(column.values) else "like dates"
 
 
 def says_sex(column: Facts) -> bool:

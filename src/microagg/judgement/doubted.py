@@ -1,0 +1,70 @@
+"""What `inspect` says of columns, whoever chose their roles: which are no quantities, and which repeat."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from microagg.guessing.facts import Facts, read_facts
+from microagg.guessing.roles import File, guess_column, why_no_quantity
+from microagg.judgement.names import shown
+from microagg.schema import Role
+from microagg.table import Coded
+
+if TYPE_CHECKING:
+    from microagg.release import Release
+
+
+def doubted_columns(release: "Release[Any]", facts: Mapping[str, Facts]) -> dict[str, str]:
+    """Give why columns that were averaged are probably no quantities, by name; without those that a recipe says are."""
+    recipe = release.recipe
+    said = {name for name, kind in recipe.kinds.kinds.items() if kind == "number"}
+    asked = [
+        column.name
+        for column in release._both()[0]
+        if column.kind.is_quantity and column.name not in said and column.name not in recipe.recode.recode
+    ]
+    if not asked:
+        return {}
+    file = File(list(facts.values()))
+    found = {name: why_no_quantity(facts[str(name)], file, whole=release.source is not None) for name in asked}
+    return {shown(name): why for name, why in found.items() if why}
+
+
+def repeating_columns(release: "Release[Any]", facts: Mapping[str, Facts]) -> list[Any]:
+    """Give the dropped columns that say which rows belong to one person or household, named as identifiers or not."""
+    roles, repeating = release.recipe.roles, release._repeating
+    named = [name for name in roles.identifiers if name in repeating]
+    if release.source is None:  # of a frame, columns that are dropped for other reasons are not at hand
+        return named
+    file = File(list(facts.values()))
+    return named + [
+        name
+        for name in roles.drop
+        if name in repeating
+        and not facts[name].missing
+        and guess_column(facts[name], file).role in (Role.IDENTIFIER, Role.UNIT)
+    ]
+
+
+def facts_of(release: "Release[Any]") -> dict[str, Facts]:
+    """Read the columns of the original that are at hand."""
+    table, labels = _table_of(release)
+    measures, values = (labels.measures, labels.values) if labels else ({}, {})
+    return {name: read_facts(table[name], name, values.get(name), measures.get(name)) for name in table.column_names}
+
+
+def _table_of(release: "Release[Any]") -> tuple[pa.Table, Any]:
+    """Give the original with what its file says of it; of a frame the masked columns alone are at hand."""
+    if release.source is not None:
+        return release.source.typed(), release.source.labels
+    columns = {str(column.name): _array(column) for column in release._both()[0]}
+    return pa.table(columns), None
+
+
+def _array(column: Coded) -> Any:
+    """Give the cells of a column as an Arrow array: categories by what they stand for."""
+    missing = ~column.cells.present
+    if not column.shown:
+        return pa.array(column.values, mask=missing)
+    return pa.array(column.shown).take(pa.array(column.values, mask=missing).cast(pa.int64()))

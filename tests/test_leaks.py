@@ -1,0 +1,68 @@
+"""What a release, and the page that goes with it, must not give away."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import microagg as ma
+from microagg.errors import InvalidData
+from microagg.report import build, render
+
+
+def categories(n=600, seed=0):
+    rng = np.random.default_rng(seed)
+    return pa.table(
+        {"age": rng.integers(16, 90, n), "job": rng.choice(list("abcdef"), n), "area": rng.choice(list("xyz"), n)}
+    )
+
+
+def test_the_seed_of_a_draw_is_secret_and_stands_in_the_recipe_alone():
+    table = categories()
+    one, two = (ma.protect(table, 5, nominal="draw") for _ in range(2))
+    assert not one.data.equals(two.data)  # nobody else can draw the same
+    seed = one.recipe.masking.nominal_seed
+    assert seed != two.recipe.masking.nominal_seed
+    assert ma.protect(table, recipe=one.recipe).data.equals(one.data)
+    for public in (True, False):
+        assert str(seed) not in render(build(one, public=public))
+
+
+def test_a_recipe_that_draws_nothing_has_no_seed():
+    assert ma.protect(categories(), 5).recipe.masking.nominal_seed is None
+    assert ma.Recipe.of(5, nominal_seed=3) == ma.Recipe.of(5)
+
+
+@pytest.mark.parametrize("nominal", ["mode", "balanced", "draw"])
+def test_a_column_of_names_is_refused(tmp_path, nominal):
+    table = categories(200).append_column("name", pa.array([f"person {i}" for i in range(200)]))
+    with pytest.raises(InvalidData, match="column 'name' holds categories that fewer than 3 records have") as caught:
+        ma.protect(table, 5, nominal=nominal)
+    assert caught.value.columns == ("name",)
+    pq.write_table(table, tmp_path / "in.parquet")
+    with pytest.raises(InvalidData) as again:
+        ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 5, nominal=nominal)
+    assert str(again.value) == str(caught.value)
+    assert not (tmp_path / "out.parquet").exists()
+
+
+@pytest.mark.parametrize("nominal", ["mode", "balanced", "draw"])
+def test_a_category_of_two_records_is_not_released_where_the_group_has_another(nominal):
+    rng = np.random.default_rng(0)
+    job = np.where(rng.random(400) < 0.2, [f"rare {i // 2}" for i in range(400)], "common")
+    table = pa.table({"age": rng.integers(16, 90, 400), "job": job})
+    release = ma.protect(table, 5, nominal=nominal, importance={"job": 0})
+    assert set(release.data["job"].to_pylist()) == {"common"}
+
+
+def test_the_verdict_tells_of_rare_categories_that_are_released():
+    rng = np.random.default_rng(0)
+    age = np.sort(rng.integers(16, 90, 400))
+    job = np.where(np.arange(400) < 4, "king", "farmer")
+    found = build(ma.protect(pa.table({"age": age, "job": job}), 5)).verdict.findings
+    assert [one.short for one in found if one.topic == "rare categories"] == [
+        "categories that fewer than 5 records have are released: “job” (1 category)."
+    ]
+    common = np.where(np.arange(400) < 5, "king", "farmer")
+    found = build(ma.protect(pa.table({"age": age, "job": common}), 5)).verdict.findings
+    assert not [one for one in found if one.topic == "rare categories"]
