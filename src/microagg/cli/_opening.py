@@ -67,5 +67,6 @@ def show(terminal: Terminal, found: Inspection) -> None:
         )
     if found.repeats is not None:
         terminal.say(
-            f"Rows seem to belong together by {shown(found.repeats)}, which is dropped: k counts rows, not units."
+            f"Rows seem to belong together by {shown(found.repeats)}, which is dropped and cannot be the unit: "
+            f"k counts rows."
         )

@@ -11,7 +11,17 @@ from microagg.errors import InvalidData
 from microagg.io import frames
 from microagg.judgement.bins import SMALL_CELL
 from microagg.judgement.names import shown
-from microagg.judgement.parts import Alone, DiversityFacts, Groups, LeftOut, MissingValues, SizeCount, Strata, finite
+from microagg.judgement.parts import (
+    Alone,
+    DiversityFacts,
+    Groups,
+    LeftOut,
+    MissingValues,
+    SizeCount,
+    Strata,
+    Units,
+    finite,
+)
 from microagg.judgement.run import AS_IT_IS, Run, columns_of
 from microagg.kinds import Nominal, Semi
 from microagg.schema import Role
@@ -36,6 +46,22 @@ def groups_of(release: "Release[Any]", run: Run, public: bool) -> Groups:
         smallest=release.smallest_group,
         largest=None if public else release.largest_group,
         sizes=() if public or release.groups.ndim == 2 else _sizes(np.bincount(release.groups)),
+        units=_units(release, public),
+    )
+
+
+def _units(release: "Release[Any]", public: bool) -> Units | None:
+    """Tell what is promised of units; None where no unit is named."""
+    name, choices = release.recipe.roles.unit, release.recipe.units
+    if name is None:
+        return None
+    found = release.anonymity
+    return Units(
+        named=None if public else shown(name),
+        different=None if public else found.units,
+        share=None if public else found.share,
+        in_part=choices.share == "limited",
+        whole=choices.release == "pseudonym",
     )
 
 

@@ -24,6 +24,17 @@ class SizeCount:
 
 
 @dataclass(frozen=True)
+class Units:
+    """The persons, households or firms that rows belong to, by whom k is counted."""
+
+    named: str | None  # the column; None in public
+    different: int | None  # the fewest that share their masked values; None in public
+    share: float | None  # most of the rows of one combination that one of them has, in percent; None in public
+    in_part: bool  # whether none may have more than 1/k of them
+    whole: bool  # whether units are released by numbers, with all their rows alike
+
+
+@dataclass(frozen=True)
 class Groups:
     """k promised and reached, and the groups behind it."""
 
@@ -37,6 +48,7 @@ class Groups:
     smallest: int
     largest: int | None  # None in public
     sizes: tuple[SizeCount, ...]  # empty in public, and where each column has its own groups
+    units: Units | None = None  # where a unit is named
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def _alone(judgement: Judgement) -> list[Finding]:
         )  # fmt: skip
     for name, few in alone.few_units.items():
         words = f"k counts rows, not units: {few_units_words(groups, name, few)}."
-        remedy = "Combine the rows of each unit into one, so that every group holds k units."
+        remedy = "Name that column as the unit, so that every group holds k different ones."
         found.append(Finding("look", "units", f"{words} {remedy}", words))
     found += _lone_amounts(alone) + _rare(groups, alone)
     if alone.by_all and run.names(Role.QUASI) and alone.by_column:

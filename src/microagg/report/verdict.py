@@ -29,12 +29,15 @@ def verdict(judgement: Judgement, written: WrittenFacts) -> Verdict:
     counted_again = groups.reached if groups.per_column or groups.counted is None else groups.counted
     holds = min(groups.reached, counted_again) >= groups.promised
     if not holds:
+        whose = counted(counted_again, "record" if groups.units is None else "unit")
         headline = (
-            f"The promise is broken: k = {groups.promised} was asked, and only {counted(counted_again, 'record')} "
-            f"share their masked values. Do not release this file."
+            f"The promise is broken: k = {groups.promised} was asked, and only {whose} share their masked values. Do "
+            f"not release this file."
         )
     elif groups.per_column:
         headline = f"k = {groups.promised} holds for each column on its own, not for whole records."
+    elif groups.units is not None:
+        headline = f"The promise holds: {_kept_by_units(groups)}."
     else:
         headline = (
             f"The promise holds: every record shares its masked values with at least {groups.reached - 1} others."
@@ -57,6 +60,19 @@ def verdict(judgement: Judgement, written: WrittenFacts) -> Verdict:
         findings=found,
         alone_percent=None if public else 100.0 * judgement.alone.by_all / groups.records,
     )
+
+
+def _kept_by_units(groups: Groups) -> str:
+    """Say what holds of units."""
+    units, k = groups.units, count(groups.reached)
+    assert units is not None
+    named = f"units ({quoted(units.named)})" if units.named else "units (persons, households or firms)"
+    if units.whole:
+        return f"every unit has the same rows as at least {count(groups.reached - 1)} other {named}"
+    if not units.in_part:
+        most = "" if units.share is None else f", of which one may have most of the rows (up to {percent(units.share)})"
+        return f"masked values are shared by at least {k} different {named}{most}"
+    return f"masked values are shared by at least {k} different {named}, none with more than 1/{k} of the rows"
 
 
 def _state(judgement: Judgement) -> State:
@@ -157,7 +173,8 @@ def _promised(run: Run, groups: Groups) -> str:
         return f"k = {k} for each of {counted(len(masked), 'masked column')} by itself."
     within = f" and {strata_words(strata)}" if strata else ""
     columns = f"all {len(masked)} masked columns" if len(masked) > 1 else f"the masked column {quoted(masked[0])}"
-    return f"k = {k}: at least {k} records alike in {columns}{within}."
+    whose = "records" if groups.units is None else "whole units" if groups.units.whole else "different units"
+    return f"k = {k}: at least {k} {whose} alike in {columns}{within}."
 
 
 def _kept(groups: Groups, holds: bool) -> str:
@@ -168,6 +185,9 @@ def _kept(groups: Groups, holds: bool) -> str:
             whole = f"In whole records the fewest alike are {count(groups.counted)}; {unique} unique."
         return f"In every column at least {count(groups.reached)} records share a value. {whole}"
     word = "Yes" if holds else "No"
+    if groups.units is not None:
+        whose = "whole units" if groups.units.whole else "units"
+        return f"{word}. Counted again in the released file, the fewest {whose} alike are {count(groups.reached)}."
     return f"{word}. Counted again in the released file, the fewest records alike are {count(groups.counted or 0)}."
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from microagg.io.databases import is_database, table_name
 from microagg.judgement import Judgement
 from microagg.judgement.bins import SMALL_CELL
+from microagg.judgement.parts import Groups
 from microagg.judgement.run import AS_IT_IS, Blocks, Refined, Run
 from microagg.report.done import kinds, missing_values, released, rounding
 from microagg.report.parts import Fact, Finding, Source, SourceFacts, WrittenFacts
@@ -133,8 +134,7 @@ def checklist(judgement: Judgement, written: WrittenFacts) -> tuple[Finding, ...
     for role, topic in ((Role.UNIT, "units"), (Role.DROP, "other columns")):
         names = run.names(role)
         if names:
-            every = f" Every group holds {run.k} different ones." if role is Role.UNIT else ""
-            found.append(Finding("good", topic, f"{listed(names)} left out of the release.{every}"))
+            found.append(Finding("good", topic, _dropped(role, names, judgement.groups)))
     topics = {Role.KEEP: "kept columns", Role.CONFIDENTIAL: "confidential columns", Role.WEIGHT: "weights"}
     found += [_as_they_are(topic, run.names(role), judgement.alone.by_column) for role, topic in topics.items()]
     found.append(_strata(judgement))
@@ -163,6 +163,18 @@ def checklist(judgement: Judgement, written: WrittenFacts) -> tuple[Finding, ...
         )  # fmt: skip
     found.append(_empty_cells(judgement))
     return tuple(found)
+
+
+def _dropped(role: Role, names: list[str], groups: Groups) -> str:
+    """Say what became of units, and of columns that are left out."""
+    if role is not Role.UNIT or groups.units is None:
+        return f"{listed(names)} left out of the release."
+    if groups.units.whole:
+        return (
+            f"{listed(names)} replaced by numbers that follow from the released rows alone. Rows of one number belong "
+            f"together; at least {groups.promised} numbers have the same rows."
+        )
+    return f"{listed(names)} left out of the release. Every group holds {groups.promised} different ones."
 
 
 def _empty_cells(judgement: Judgement) -> Finding:

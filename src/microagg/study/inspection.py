@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from microagg.guessing import codes, names
 from microagg.guessing.facts import FEW, Facts, read_facts
@@ -13,6 +14,7 @@ from microagg.guessing.guess import ColumnGuess as ColumnGuess
 from microagg.guessing.roles import File, guess_column
 from microagg.io import frames
 from microagg.schema import Role
+from microagg.units import held_by
 
 ValueLabels = Mapping[str, Mapping[Any, str]]
 
@@ -33,7 +35,8 @@ class Inspection:
     incomplete : int
         Records that lack a value in one of the columns to mask or of the strata.
     repeats : str or None
-        The column by which several rows seem to belong to one person, household or firm: k counts rows, not those.
+        A column by which several rows seem to belong to one person, household or firm, but which cannot be the unit:
+        k counts rows, not those.
     labelled : frozenset of str
         Columns whose values have labels in the file, so that their kind must be said.
     """
@@ -101,15 +104,23 @@ def inspect_table(
     facts = [read_facts(table[name], name, labels.get(name), measures.get(name)) for name in table.column_names]
     file = File(facts)
     guesses = {one.name: guess_column(one, file) for one in facts}
-    strata = _strata(facts, guesses, k)
+    repeats = _repeating(file, guesses)
+    unit = (
+        repeats if repeats is not None and _can_be_unit(repeats, np.zeros(len(repeats.codes), dtype=int), k) else None
+    )
+    strata = _strata(facts, guesses, k, unit)
     for name in strata:
         reason = f"a domain, and each of its {guesses[name].distinct} values has records enough"
         guesses[name] = replace(guesses[name], role=Role.STRATUM, reason=reason, missing_codes=())
+    if unit is not None:
+        reason = f"{guesses[unit.name].reason}; groups will hold {k} different ones"
+        guesses[unit.name] = replace(guesses[unit.name], role=Role.UNIT, reason=reason)
     quasi = [name for name, guess in guesses.items() if guess.role is Role.QUASI]
     found = tuple(guesses[name] for name in table.column_names)
     unique, incomplete = _exposure(frame, [*quasi, *strata]) if quasi or strata else (0, 0)
     labelled = frozenset(one.name for one in facts if one.labels and not one.category)
-    return Inspection(table.num_rows, found, unique, incomplete, _repeating(file, guesses), labelled)
+    apart = repeats.name if repeats is not None and unit is None else None
+    return Inspection(table.num_rows, found, unique, incomplete, apart, labelled)
 
 
 def _exposure(frame: Any, columns: list[str]) -> tuple[int, int]:
@@ -119,8 +130,8 @@ def _exposure(frame: Any, columns: list[str]) -> tuple[int, int]:
     return alone, int(np.count_nonzero(np.logical_or.reduce(list(masks.values())))) if masks else 0
 
 
-def _strata(facts: Sequence[Facts], guesses: Mapping[str, ColumnGuess], k: int) -> list[str]:
-    """Choose the domains that every combination of has records enough, those of fewest values first."""
+def _strata(facts: Sequence[Facts], guesses: Mapping[str, ColumnGuess], k: int, unit: Facts | None) -> list[str]:
+    """Choose the domains that every combination of has records and units enough, those of fewest values first."""
     asked = [
         one
         for one in facts
@@ -134,21 +145,27 @@ def _strata(facts: Sequence[Facts], guesses: Mapping[str, ColumnGuess], k: int) 
     cells = np.zeros(len(facts[0].codes), dtype=np.int64)
     for one in sorted(asked, key=lambda column: (column.distinct, column.name)):
         finer = np.unique(cells * one.distinct + one.codes, return_inverse=True)[1]
-        if np.bincount(finer).min() >= max(3 * k, 10):
+        if np.bincount(finer).min() >= max(3 * k, 10) and (unit is None or _can_be_unit(unit, finer, k)):
             chosen.append(one.name)
             cells = finer
     return [one.name for one in facts if one.name in chosen]
 
 
-def _repeating(file: File, guesses: Mapping[str, ColumnGuess]) -> str | None:
+def _can_be_unit(column: Facts, cells: NDArray[np.int64], k: int) -> bool:
+    """Tell whether every stratum can hold k different values of a column, none of them in more than 1/k of its rows."""
+    if column.missing:
+        return False
+    return not held_by(cells, column.codes, int(cells.max()) + 1).short(k, in_part=True).any()
+
+
+def _repeating(file: File, guesses: Mapping[str, ColumnGuess]) -> Facts | None:
     """Name the identifier by which rows belong together: what others are constant within first, then the finest."""
     found = [
         one
         for one in file.columns
         if guesses[one.name].role is Role.IDENTIFIER and one.present > one.distinct and not one.telling
     ]
-    finest = max(found, key=lambda one: (one.name in file.following_rows, one.distinct, one.name), default=None)
-    return None if finest is None else finest.name
+    return max(found, key=lambda one: (one.name in file.following_rows, one.distinct, one.name), default=None)
 
 
 def _plain(value: float) -> float:
