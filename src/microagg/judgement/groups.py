@@ -11,7 +11,7 @@ from microagg.io import frames
 from microagg.judgement.bins import SMALL_CELL
 from microagg.judgement.names import shown
 from microagg.judgement.parts import Alone, DiversityFacts, Groups, LeftOut, MissingValues, SizeCount, Strata, finite
-from microagg.judgement.run import AS_IT_IS, Run, columns_of
+from microagg.judgement.run import Run, columns_of
 from microagg.schema import Role
 
 if TYPE_CHECKING:
@@ -81,14 +81,14 @@ def standing_alone(release: "Release[Any]", run: Run) -> Alone:
     frame = frames.open_frame(release.data)
     together = frames.category_codes(frame, columns_of(release, Role.STRATUM))
     by_column = {}
-    for name in columns_of(release, *AS_IT_IS):
+    for name in columns_of(release, *run.as_it_is):
         try:
             codes = frames.category_codes(frame, [name])
         except InvalidData:  # lists and mixed types cannot be counted
             continue
         by_column[shown(name)] = _lone(codes)
         together = split_classes(together, codes, codes)
-    masked = frames.category_codes(frame, columns_of(release, Role.QUASI))
+    masked = frames.category_codes(frame, [*columns_of(release, Role.QUASI), *release.recipe.weights_by_group])
     lone = _lone(split_classes(masked, together, together))
     return Alone(by_column, _lone(together) if by_column else 0, lone, _few_units(release, run.k))
 

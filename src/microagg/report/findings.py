@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from microagg.judgement import Judgement
 from microagg.judgement.parts import Alone, DiversityFacts, Groups, Risk
-from microagg.judgement.run import AS_IT_IS, Run
-from microagg.report import values
+from microagg.judgement.run import Run
+from microagg.report import values, weights
 from microagg.report.parts import Finding, WrittenFacts
 from microagg.report.text import count, counted, first_of, listed, percent, quoted
 from microagg.schema import Role
@@ -19,7 +19,7 @@ _MOST_APART = 2  # columns with values of their own that are told one by one; mo
 def findings(judgement: Judgement, written: WrittenFacts, holds: bool) -> tuple[Finding, ...]:
     """List what deserves attention; not for the public."""
     found = [] if holds else [_broken()]
-    found += _alone(judgement)
+    found += _alone(judgement) + weights.findings(judgement)
     found += values.codes(judgement) + values.spikes(judgement) + values.left_out(judgement)
     if judgement.risk is not None:
         found += _restricted(judgement.risk)
@@ -80,7 +80,8 @@ def _alone(judgement: Judgement) -> list[Finding]:
                 f"{share} of the records are alone by what is released as it is: {listed(names, 3)}{within}.",
             )
         )  # fmt: skip
-    return found + _alone_by_column(by_column(run, groups, alone))
+    others = [one for one in by_column(run, groups, alone) if one[1] is not Role.WEIGHT]  # told of by themselves
+    return found + _alone_by_column(others)
 
 
 def alone_words(groups: Groups, alone: Alone) -> str:
@@ -98,7 +99,7 @@ def few_units_words(groups: Groups, name: str, few: int) -> str:
 
 def _alone_by_all(run: Run, groups: Groups, alone: Alone) -> Finding:
     words = alone_words(groups, alone)
-    others = [name for role in AS_IT_IS for name in run.names(role)]
+    others = run.unchanged
     return Finding(
         "look", "alone",
         f"{words}: nobody else has the same masked values together with {listed(others, 6)}. k does not cover those "
@@ -117,7 +118,7 @@ def by_column(run: Run, groups: Groups, alone: Alone) -> list[tuple[str, Role, f
     """Give each column released as it is in which records have a value of their own, and of how many, in percent."""
     return [
         (name, role, 100.0 * alone.by_column[name] / groups.records)
-        for role in AS_IT_IS
+        for role in run.as_it_is
         for name in run.names(role)
         if alone.by_column.get(name)
     ]
