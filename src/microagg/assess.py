@@ -19,14 +19,17 @@ from microagg.checks import (
 from microagg.errors import InvalidData, InvalidParameter, RoleError
 from microagg.evaluate.anonymity import Anonymity, measure_anonymity
 from microagg.evaluate.dominance import Dominance, measure_dominance
+from microagg.evaluate.loss import weighted_loss_of_release
 from microagg.evaluate.risk import DisclosureRisk, measure_risk
 from microagg.evaluate.utility import LossMeasures, measure_loss
 from microagg.io import frames
 from microagg.io.coding import Asked, open_both
+from microagg.io.weighing import WeightSeen
 from microagg.progress import Progress
 from microagg.recipe import Kinds, Missing
 from microagg.table import Table
 from microagg.units import Units
+from microagg.weights import Weights
 
 File = IntoDataFrame | ArrayLike
 """A dataframe of any library, or a matrix of records by columns."""
@@ -43,6 +46,7 @@ def loss_measures(
     truth: Any = None,
     kinds: Mapping[Any, Any] | None = None,
     missing_codes: Mapping[Any, Any] | None = None,
+    weights: ArrayLike | None = None,
 ) -> LossMeasures:
     """Measure what masking did to a file: the loss of information, M1 to M5, and differences of statistics.
 
@@ -58,6 +62,8 @@ def loss_measures(
         Of which kind columns are, where their type does not say it, as `protect` takes them.
     missing_codes : mapping, optional
         Values that stand for a kind of missing value, as `protect` takes them.
+    weights : array of shape (n,), optional
+        What each record weighs; the loss is then measured with weights too.
 
     Returns
     -------
@@ -70,7 +76,10 @@ def loss_measures(
     >>> round(ma.loss_measures(survey, ma.protect(survey, k=3).data).percent, 2)
     1.32
     """
-    return measure_loss(*_matched(original, masked, columns, truth, kinds, missing_codes))
+    before, after = _matched(original, masked, columns, truth, kinds, missing_codes)
+    own = _weights(weights, before.n_records)
+    by_weight = None if own is None else weighted_loss_of_release(before, after, Weights.of(own))
+    return measure_loss(before, after, weighted=by_weight)
 
 
 def disclosure_risk(
@@ -86,6 +95,7 @@ def disclosure_risk(
     missing_codes: Mapping[Any, Any] | None = None,
     sample: int | None = None,
     seed: int = 0,
+    weights: ArrayLike | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> DisclosureRisk:
@@ -115,6 +125,9 @@ def disclosure_risk(
     sample : int, optional
         How many records, drawn with `seed`, to estimate linkage on; all, if left out or if there are no more.
     seed : int
+    weights : array of shape (n,), optional
+        Of how many persons each record stands, where the file is a sample: `expected_links` then tells what remains of
+        linkage for an intruder who cannot know who is in it.
     n_jobs : int, optional
         Threads; by default one a core. The result does not depend on it.
     progress : callable, optional
@@ -146,6 +159,7 @@ def disclosure_risk(
         units=_codes(original, whose) if whose else None,
         sample=check_sample(sample, before.n_records, seed),
         seed=seed,
+        weights=_weights(weights, before.n_records),
         n_jobs=check_jobs(n_jobs),
         progress=progress,
     )
@@ -201,7 +215,7 @@ def judged_anonymity(opened: Any, keys: list[Any], secret: list[Any], units: Uni
     return measure_anonymity(frames.category_codes(opened, keys), columns, units)
 
 
-def dominance(original: File, labels: ArrayLike, *, p: float = 10.0) -> Dominance:
+def dominance(original: File, labels: ArrayLike, *, p: float = 10.0, weights: ArrayLike | None = None) -> Dominance:
     """Find groups in which one member is most of the total, in columns without negative values.
 
     Parameters
@@ -213,6 +227,8 @@ def dominance(original: File, labels: ArrayLike, *, p: float = 10.0) -> Dominanc
     p : float
         For the p percent rule: a group fails where its members but for the two largest add up to less than
         p percent of the largest.
+    weights : array of shape (n,), optional
+        What each record weighs: members then add their values times their weights.
 
     Returns
     -------
@@ -230,7 +246,23 @@ def dominance(original: File, labels: ArrayLike, *, p: float = 10.0) -> Dominanc
     groups = check_labels(labels, columns.shape[1], len(names))
     if groups.ndim == 2:
         raise InvalidParameter("labels are given for each column. Pass one label a record.")
-    return measure_dominance(columns, groups, names, p)
+    return measure_dominance(columns, groups, names, p, _weights(weights, columns.shape[1]))
+
+
+def _weights(weights: Any, n: int) -> NDArray[np.float64] | None:
+    """Give the weight of each record, or say why it is none."""
+    if weights is None:
+        return None
+    try:
+        values = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameter("weights are no numbers. Pass one number of 0 or more a record.") from None
+    if values.shape != (n,):
+        raise InvalidParameter(
+            f"weights have shape {values.shape}, but there are {n} records. Pass one a record.", parameter="weights"
+        )
+    WeightSeen.of(values).check("weights")
+    return values
 
 
 def _codes(file: Any, names: list[Any]) -> NDArray[np.int64]:

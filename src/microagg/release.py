@@ -105,6 +105,17 @@ class WeightFacts(ReadOnly):
     missed: float = 0.0
 
 
+def by_weight(weights: WeightFacts | None) -> str:
+    """Say the loss by weight beside that without, and how far totals moved where weights were cut."""
+    if weights is None:
+        return ""
+    cut = ""
+    if weights.dominated:
+        most = 100.0 * max(map(abs, weights.moved.values()), default=0.0)
+        cut = f"; weights cut in {weights.dominated} groups, weighted totals moved by up to {most:.2g} %"
+    return f" ({weights.information.percent:.2f} % by weight{cut})"
+
+
 @dataclass(frozen=True, eq=False)
 class Release(Generic[IntoDataFrameT]):
     """A masked frame and what is known of it.
@@ -200,7 +211,7 @@ class Release(Generic[IntoDataFrameT]):
     @cached_property
     def loss(self) -> LossMeasures:
         """What masking did to the statistics of the file."""
-        return measure_loss(*self._both(), self.information)
+        return measure_loss(*self._both(), self.information, None if self.weights is None else self.weights.information)
 
     @cached_property
     def risk(self) -> DisclosureRisk:
@@ -252,6 +263,7 @@ class Release(Generic[IntoDataFrameT]):
             units=None if self._units is None else self._units.codes,
             sample=check_sample(usual_sample(n) if sample is None else sample, n, seed),
             seed=seed,
+            weights=None if self._weights is None else self._weights.values,
             n_jobs=check_jobs(n_jobs),
             progress=progress,
         )
@@ -402,8 +414,9 @@ class Release(Generic[IntoDataFrameT]):
         grouped = f"; grouped on {', '.join(map(str, self.selection.columns))}" if self.selection else ""
         left_out = f"; {self.n_dropped} records left out" if self.n_dropped else ""
         left_out += "; index dropped" if self.index_dropped else ""
+        units = "" if self.recipe.roles.unit is None else " units"
         return (
             f"Release: {len(self.groups)} records in {self.n_groups} groups of {sizes}{per_column}; "
-            f"k={self.recipe.k} asked, {self.k_achieved} reached{per_column}; "
-            f"information loss {self.information.percent:.2f} %{grouped}{left_out}"
+            f"k={self.recipe.k}{units} asked, {self.k_achieved} reached{per_column}; "
+            f"information loss {self.information.percent:.2f} %{by_weight(self.weights)}{grouped}{left_out}"
         )

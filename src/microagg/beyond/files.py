@@ -24,7 +24,7 @@ from microagg.progress import Progress
 from microagg.recipe import OF_PROTECT, PARTS, Blocks, Recipe, choices_of
 from microagg.recipe._signature import recipe_of, takes
 from microagg.recipe.wishes import asked_of, settled_kinds
-from microagg.release import MissingFacts, WeightFacts
+from microagg.release import MissingFacts, WeightFacts, by_weight
 from microagg.rounding import Rounded
 from microagg.schema import Role, Schema
 from microagg.weighting import weighing_of
@@ -87,7 +87,7 @@ class FileRelease:
     def __repr__(self) -> str:
         return (
             f"FileRelease: {self.n_records} records in {self.n_groups} groups; k={self.recipe.k} asked, "
-            f"{self.k_achieved} reached; information loss {self.information.percent:.2f} %"
+            f"{self.k_achieved} reached; information loss {self.information.percent:.2f} %{by_weight(self.weights)}"
         )
 
 

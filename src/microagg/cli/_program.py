@@ -22,8 +22,9 @@ Picture = Annotated[Path | None, typer.Option("--output", "-o", help="Where to d
 NewFile = Annotated[str, typer.Option("--output", "-o", help="The file to write, of any kind.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Another seed, another file.")]
 Strata = Annotated[str | None, typer.Option(help="Columns that divide the file and are known, with commas.")]
+Weight = Annotated[str | None, typer.Option(help="Sampling weights, the one that weights means first, with commas.")]
 RecipeFile = Annotated[Path | None, typer.Option(help="A recipe, as `microagg inspect` writes it.")]
-COLUMNS = ("roles", "recode", "kinds", "missing", "importance", "taxonomy")
+COLUMNS = ("roles", "recode", "kinds", "missing", "importance", "taxonomy", "weights")
 K = Annotated[int | None, typer.Option("-k", help="Records that share each combination of released values; 5.")]
 
 
@@ -113,6 +114,7 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
         k: K = None,
         output: Annotated[Path, typer.Option("--output", "-o", help="Where the recipe goes.")] = Path("recipe.toml"),
         strata: Strata = None,
+        weight: Weight = None,
         small_strata: Annotated[
             Path | None, typer.Option(help="A private CSV file to list the strata with fewer than k records in.")
         ] = None,

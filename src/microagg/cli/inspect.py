@@ -17,7 +17,7 @@ def run(terminal: Terminal, source: str, output: Path, chosen: dict[str, Any], *
     """Look at a file and write a recipe with guessed roles, and the list of small strata where it is asked for."""
     private, force = wished["small_strata"], wished["force"]
     check_inspection(output, source, wished["k"], private, overwrite=force)
-    named = {} if wished["strata"] is None else {"strata": listed(wished["strata"])}
+    named = {role: listed(wished[role]) for role in ("strata", "weight") if wished[role] is not None}
     file = opened(terminal, source, None, wished["k"], {**chosen, **named})
     assert file.inspection is not None
     show(terminal, file.inspection)

@@ -261,7 +261,8 @@ def _check_order(pair: Pair, recipe: Recipe | None, masked: list[str], strata: l
 
 
 def _declared_unchanged(recipe: Recipe) -> list[str]:
-    return [name for role in AS_IT_IS for name in recipe.roles.of(role.value)]
+    unchanged = [name for role in AS_IT_IS for name in recipe.roles.of(role.value)]
+    return [name for name in unchanged if name not in recipe.weights_by_group]
 
 
 def _warnings(pair: Pair, recipe: Recipe | None, names: list[str], strata: list[str]) -> list[str]:

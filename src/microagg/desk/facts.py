@@ -10,7 +10,7 @@ from microagg.desk.writing import Written
 from microagg.evaluate.definitions import measures_of_both
 from microagg.evaluate.risk import DisclosureRisk
 from microagg.io.sources import Source
-from microagg.release import Release
+from microagg.release import Release, WeightFacts
 from microagg.study.comparison import Comparison
 from microagg.study.costs import ColumnCosts
 from microagg.study.inspection import Inspection
@@ -27,6 +27,7 @@ def risk_facts(risk: DisclosureRisk) -> dict[str, Any]:
         "standard_error": risk.standard_error,
         "interval_disclosure_percent": risk.interval,
         "g_dr": risk.g_dr,
+        **({} if risk.expected_links is None else {"expected_links": risk.expected_links}),
     }
 
 
@@ -41,7 +42,21 @@ def release_facts(release: Release[Any]) -> dict[str, Any]:
         "information_loss_percent": release.information.percent,
         "g_il": release.loss.g_il,
         **risk_facts(release.risk),
+        **weight_facts(release.weights),
         "figures": {one.name: one.value for one in measures_of_both(release.loss, release.risk)},
+    }
+
+
+def weight_facts(weights: WeightFacts | None) -> dict[str, Any]:
+    """Give what weights did: the loss by weight, weights that were cut, and how far totals moved by that."""
+    if weights is None:
+        return {}
+    return {
+        "information_loss_by_weight_percent": weights.information.percent,
+        "groups_with_a_weight_cut": weights.dominated,
+        "weighted_totals_moved_percent": {str(name): 100.0 * share for name, share in weights.moved.items()},
+        "calibration_factors": None if weights.factors is None else list(weights.factors),
+        "calibration_missed_percent": 100.0 * weights.missed,
     }
 
 
@@ -100,6 +115,7 @@ def file_release_facts(release: FileRelease) -> dict[str, Any]:
         "k": release.recipe.k,
         "k_reached": release.k_achieved,
         "information_loss_percent": release.information.percent,
+        **weight_facts(release.weights),
     }
 
 

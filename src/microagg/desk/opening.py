@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from microagg.errors import InvalidData
+from microagg.io import frames
 from microagg.io.sources import Source, read_source
 from microagg.recipe import Comments, Recipe, choices
 from microagg.schema import Role
 from microagg.study.inspection import Inspection, inspect_table
+from microagg.study.weighing import guess_weights
 
 DEFAULT_K = 5
 
@@ -74,7 +76,7 @@ def open_source(
         source.typed(), asked.k, labels.values if labels else None, labels.measures if labels else None
     )
     inspection = _with_asked(inspection, asked)
-    found = guessed(inspection, asked)
+    found = with_guessed_weights(guessed(inspection, asked), inspection, source, chosen)
     found.check_columns(source.table.column_names)
     return Opened(address, source, found, inspection)
 
@@ -116,6 +118,26 @@ def guessed(inspection: Inspection, asked: Recipe) -> Recipe:
     for name in values.get("kinds", {}):
         reasons["kinds", name] = inspection.reasons[name]
     return asked.replace(**roles, **values).commented(Comments(beside=reasons))
+
+
+def with_guessed_weights(recipe: Recipe, inspection: Inspection, source: Source, chosen: Mapping[str, Any]) -> Recipe:
+    """Give a recipe whose weights, if any, give nothing away and dominate no group; what was asked for stays."""
+    names = [name for name in recipe.roles.of(Role.WEIGHT.value) if name in source.table.column_names]
+    if not names:
+        return recipe
+    masked = recipe.masked(source.table.column_names)
+    kinds = {column.name: column.kind for column in inspection.columns} | dict(recipe.kinds.kinds)
+    nominal = [name for name in masked if kinds.get(name) == "nominal"]
+    guesses = guess_weights(frames.open_frame(source.typed()), recipe, nominal)
+    fresh = {keyword: guess for keyword, guess in guesses.items() if keyword not in chosen}
+    reasons: dict[tuple[str, ...], str] = {
+        ("weights", _WEIGHT_KEYS[keyword]): why for keyword, (_, why) in fresh.items()
+    }
+    changed = recipe.replace(**{keyword: value for keyword, (value, _) in fresh.items()})
+    return changed.commented(Comments(beside={**recipe.comments.beside, **reasons}))
+
+
+_WEIGHT_KEYS = {"weight_release": "release", "weight_cap": "cap"}
 
 
 def guessed_values(inspection: Inspection, asked: Recipe) -> dict[str, Any]:

@@ -43,7 +43,8 @@ class ColumnChange:
     span : float
         How wide the groups are, on average over the records (NCP): range by range, or categories by categories.
     total : float or None
-        Of a quantity: how far its total moved; None where positive and negative values nearly cancel.
+        Of a quantity: how far its total moved, by weight where what groups release is weighted; None where positive and
+        negative values nearly cancel.
     filled, blanked : int
         Cells that were missing and have a value now, and the other way.
     coded : bool
@@ -66,17 +67,25 @@ class ColumnChange:
     unknown: float | None = None
 
 
-def changes_of(original: Table, masked: Table, groups: NDArray[np.int64]) -> dict[Any, ColumnChange]:
-    """Give what became of each column; `groups` are of shape (n,), or (n, d) where each column has its own."""
+Both = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+def changes_of(
+    original: Table, masked: Table, groups: NDArray[np.int64], weights: Both | None = None
+) -> dict[Any, ColumnChange]:
+    """Give what became of each column; `groups` are of shape (n,), or (n, d) where each column has its own.
+
+    With `weights`, before and after masking, totals are weighted.
+    """
 
     def one(j: int, _: Any) -> ColumnChange:
         labels = groups if groups.ndim == 1 else np.ascontiguousarray(groups[:, j])
-        return change_of(original.columns[j], masked.columns[j], labels)
+        return change_of(original.columns[j], masked.columns[j], labels, weights)
 
     return dict(zip(original.names, in_parallel(one, range(len(original)), check_jobs(None)), strict=True))
 
 
-def change_of(before: Coded, after: Coded, labels: NDArray[np.int64]) -> ColumnChange:
+def change_of(before: Coded, after: Coded, labels: NDArray[np.int64], weights: Both | None = None) -> ColumnChange:
     """Give what became of one column."""
     kind = before.kind
     was, now = before.cells.present, after.cells.present
@@ -93,11 +102,11 @@ def change_of(before: Coded, after: Coded, labels: NDArray[np.int64]) -> ColumnC
     if isinstance(kind, (Nominal, Ordinal)):
         found["uncertainty"] = _uncertainty(before.cells, after.cells)
     if kind.is_quantity:
-        found |= _of_quantity(before, after)
+        found |= _of_quantity(before, after, weights)
     return ColumnChange(**found)
 
 
-def _of_quantity(before: Coded, after: Coded) -> dict[str, Any]:
+def _of_quantity(before: Coded, after: Coded, weights: Both | None) -> dict[str, Any]:
     """Give what became of the commonest value and of the total, and whether the column looks like codes."""
     n, known, released = before.values.size, before.cells.known, after.cells.known
     values, counts = np.unique(known, return_counts=True)
@@ -110,7 +119,7 @@ def _of_quantity(before: Coded, after: Coded) -> dict[str, Any]:
         "common": common,
         "common_before": 100.0 * np.count_nonzero(known == common) / n,
         "common_after": 100.0 * np.count_nonzero(released == common) / n,
-        "total": _total_moved(known, released),
+        "total": _total_moved(before.cells, after.cells, weights),
         "coded": few and type(before.kind) is Number and has_gaps(values),
         "unknown": unknown,
     }
@@ -125,15 +134,18 @@ def has_gaps(values: NDArray[np.float64]) -> bool:
     return bool(values.size < (1.0 - _GAPS) * places)
 
 
-def _total_moved(known: NDArray[np.float64], released: NDArray[np.float64]) -> float | None:
+def _total_moved(was: Cells, now: Cells, weights: Both | None) -> float | None:
     """Give how far a total moved, in percent of itself; None where there is none to speak of."""
-    largest = float(np.abs(known).max(initial=0.0))
+    largest = float(np.abs(was.known).max(initial=0.0))
     if largest == 0.0:
         return None
     power = -int(np.frexp(largest)[1])  # no sum overflows
-    before, after = exact_sum(np.ldexp(known, power)), exact_sum(np.ldexp(released, power))
+    known, released = np.ldexp(was.known, power), np.ldexp(now.known, power)
+    if weights is not None:
+        known, released = known * weights[0][was.present], released * weights[1][now.present]
+    before, after = exact_sum(known), exact_sum(released)
     # Where positive and negative values nearly cancel, what is left is no measure of them.
-    whole = exact_sum(np.abs(np.ldexp(known, power)))
+    whole = exact_sum(np.abs(known))
     return 100.0 * (after - before) / abs(before) if abs(before) > _CANCELLED * whole else None
 
 

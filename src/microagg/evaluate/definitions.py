@@ -43,6 +43,10 @@ def _lost(loss: "LossMeasures") -> str:
 _LOSS = (
     Definition("IL", "loss", "information loss", _lost, lambda loss: loss.percent, unit="%"),
     Definition(
+        "IL_w", "loss", "information loss by weight", "The same with weights in all sums.",
+        lambda loss: None if loss.weighted is None else loss.weighted.percent, unit="%", compared=False,
+    ),
+    Definition(
         "IL1s", "loss", "change of a cell", "Mean change of a cell, in √2 standard deviations.", lambda loss: loss.il1s,
         compared=False,
     ),
@@ -78,6 +82,15 @@ _RISK = (
     Definition(
         "full keys", "risk", lambda risk: f"right record, all {_known(risk)} known", "The same by all keys at once.",
         lambda risk: risk.full_keys, bounds=_SHARE, unit="%", explained="",  # the report says what k allows
+        compared=False,
+    ),
+    Definition(
+        "expected links", "risk", "right record, sample",
+        "Records linked rightly by one who finds everybody's group and cannot know who is in the sample.",
+        lambda risk: None if risk.expected_links is None else 100.0 * risk.expected_links / risk.n_records,
+        bounds=_SHARE, unit="%",
+        explained="Expected of one who finds everybody's group, and cannot know who is in the sample: weights say "
+        "among how many persons he picks.",
         compared=False,
     ),
     Definition(

@@ -15,6 +15,8 @@ from microagg.readonly import ReadOnly
 class Dominance(ReadOnly):
     """How far single members make up their groups' totals, in each non-negative column.
 
+    Where records have weights, a member adds its value times its weight.
+
     Attributes
     ----------
     largest_share : mapping
@@ -56,9 +58,13 @@ class Dominance(ReadOnly):
 
 
 def measure_dominance(
-    columns: NDArray[np.float64], labels: NDArray[np.int64], names: Sequence[Any], p: float
+    columns: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    names: Sequence[Any],
+    p: float,
+    weights: NDArray[np.float64] | None = None,
 ) -> Dominance:
-    """Judge the groups of the original columns (d, n); `labels` (n,) are numbered from 0."""
+    """Judge the groups of the original columns (d, n); `labels` (n,) are numbered from 0, and `weights` (n,)."""
     n_groups = int(labels.max()) + 1
     largest_share, median_share, failing, left_out = {}, {}, {}, []
     for name, column in zip(names, columns, strict=True):
@@ -66,7 +72,10 @@ def measure_dominance(
             left_out.append(name)
             continue
         power = max(0, int(np.frexp(column.max())[1]) - 900)  # so that no total overflows
-        largest, second, rest = largest_and_rest(np.ldexp(column, -power) if power else column, labels, n_groups)
+        amounts = np.ldexp(column, -power) if power else column
+        if weights is not None:
+            amounts = amounts * weights
+        largest, second, rest = largest_and_rest(amounts, labels, n_groups)
         totals = rest + second + largest
         shares = np.divide(largest, totals, out=np.zeros(n_groups), where=totals > 0)
         largest_share[name] = 100.0 * float(shares.max())

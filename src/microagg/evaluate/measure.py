@@ -113,7 +113,7 @@ class Definition:
     of: Literal["loss", "risk", "both"]
     title: Words
     meaning: Words
-    value: Callable[..., float] | None = None
+    value: Callable[..., float | None] | None = None
     from_columns: Callable[[Columns, Columns, Sequence[Any]], float] | None = None
     better: Literal["lower", "higher"] = "lower"
     bounds: tuple[float, float] = (0.0, math.inf)

@@ -19,6 +19,7 @@ from microagg.evaluate.definitions import computed, measures_of
 from microagg.evaluate.intervals import Intervals, deviation_intervals, rank_intervals
 from microagg.evaluate.measure import Measure, as_html, as_text
 from microagg.evaluate.utility import numbers_of_both
+from microagg.evaluate.weights import expected_links
 from microagg.parallel import in_parallel
 from microagg.prepare.embedding import embed_both
 from microagg.progress import Progress
@@ -78,11 +79,17 @@ class DisclosureRisk(ReadOnly):
         The shares for each p.
     others : mapping
         Measures of yours that are computed from the columns, by name (see `microagg.evaluate.definitions`).
+    expected_links : float or None
+        Where weights tell of how many persons records stand: how many records an intruder links rightly who finds
+        everybody's group, but cannot know who is in the sample; None without weights.
 
     References
     ----------
     B. J. Oommen, E. Fayyoumi: On utilizing association and interaction concepts for enhancing
     microaggregation in secure statistical databases. IEEE Trans. SMC-B 40(1), 2010, section III.
+
+    R. Benedetti, L. Franconi: Statistical and technological solutions for controlled data dissemination. Proceedings
+    of New Techniques and Technologies for Statistics 1, 1998.
 
     Examples
     --------
@@ -111,6 +118,7 @@ class DisclosureRisk(ReadOnly):
     rank_intervals_tied: Intervals
     deviation_intervals: Intervals
     others: Mapping[str, float] = field(default_factory=dict)
+    expected_links: float | None = None
 
     @property
     def restricted(self) -> bool:
@@ -158,6 +166,7 @@ def measure_risk(
     units: NDArray[np.int64] | None = None,
     sample: NDArray[np.int64] | None = None,
     seed: int = 0,
+    weights: NDArray[np.float64] | None = None,
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> DisclosureRisk:
@@ -165,7 +174,7 @@ def measure_risk(
 
     `keys` are some of the columns. With `strata` (n,), which the intruder knows, records are linked within them; with
     `units` (n,), any row of a record's unit is the right one; with `sample`, which were drawn with `seed`, linkage is
-    estimated on those rows alone.
+    estimated on those rows alone. `weights` (n,) tell of how many persons each record stands.
     """
     n, names = original.n_records, original.names
     keys = sorted(keys, key=str)  # so that the sets drawn of many do not depend on the file's order
@@ -214,6 +223,7 @@ def measure_risk(
         rank_intervals_tied=tied,
         deviation_intervals=deviation_intervals(original, masked),
         others=computed("risk", *numbers_of_both(original, masked)),
+        expected_links=None if weights is None else expected_links(linkage.classes, weights),
     )
 
 
@@ -271,6 +281,7 @@ class _Linkage:
         groups = apart
         for column in masked:  # what is released, whether or not it is a key
             groups = split_classes(groups, column.cells.classes)
+        self.classes = groups
         placed, placed_masked = embed_both(original.named(keys), masked.named(keys))
         z, z_masked = placed.coordinates, placed_masked.coordinates
         self.owners = placed.owners

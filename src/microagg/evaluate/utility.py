@@ -1,7 +1,7 @@
 """What masking did to a file's statistics: M1 to M5, G_IL, and differences column by column."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,9 @@ class LossMeasures(ReadOnly):
         Masked minus original.
     others : mapping
         Measures of yours that are computed from the columns, by name (see `microagg.evaluate.definitions`).
+    weighted : InformationLoss or None
+        The same with weights in all sums, each column's share averaged; None where records have no weights. All other
+        figures are without weights.
 
     References
     ----------
@@ -82,6 +85,7 @@ class LossMeasures(ReadOnly):
     quantiles: Mapping[Any, tuple[float, ...]]
     correlations: NDArray[np.float64]
     others: Mapping[str, float] = field(default_factory=dict)
+    weighted: InformationLoss | None = None
 
     @property
     def percent(self) -> float:
@@ -135,8 +139,13 @@ def numbers_of_both(original: Table, masked: Table) -> tuple[NDArray[np.float64]
     return before[:, whole], after[:, whole], names
 
 
-def measure_loss(original: Table, masked: Table, information: InformationLoss | None = None) -> LossMeasures:
-    """Compare two tables; their information loss is taken as it is where it is known already.
+def measure_loss(
+    original: Table,
+    masked: Table,
+    information: InformationLoss | None = None,
+    weighted: InformationLoss | None = None,
+) -> LossMeasures:
+    """Compare two tables; their information loss is taken as it is where it is known already, and so is that by weight.
 
     Information loss is over all columns; M1 to M5 and the statistics are those of numbers, over the records that have
     all of them in both tables; NaN where there are none.
@@ -145,8 +154,8 @@ def measure_loss(original: Table, masked: Table, information: InformationLoss | 
     if information is None:
         information = loss_of_release(original, masked)
     if before.size == 0:
-        return _without_numbers(original.names, information)
-    return _measured(before, after, original.names, names, information)
+        return replace(_without_numbers(original.names, information), weighted=weighted)
+    return replace(_measured(before, after, original.names, names, information), weighted=weighted)
 
 
 def _without_numbers(columns: Sequence[Any], information: InformationLoss) -> LossMeasures:

@@ -22,7 +22,7 @@ from microagg.judgement.parts import (
     Units,
     finite,
 )
-from microagg.judgement.run import AS_IT_IS, Run, columns_of
+from microagg.judgement.run import Run, columns_of
 from microagg.kinds import Nominal, Semi
 from microagg.schema import Role
 
@@ -109,14 +109,14 @@ def standing_alone(release: "Release[Any]", run: Run, repeating: Sequence[Any]) 
     frame = frames.open_frame(release.data)
     together = frames.category_codes(frame, columns_of(release, Role.STRATUM))
     by_column = {}
-    for name in columns_of(release, *AS_IT_IS):
+    for name in columns_of(release, *run.as_it_is):
         try:
             codes = frames.category_codes(frame, [name])
         except InvalidData:  # lists and mixed types cannot be counted
             continue
         by_column[shown(name)] = _lone(codes)
         together = split_classes(together, codes, codes)
-    masked = frames.category_codes(frame, columns_of(release, Role.QUASI))
+    masked = frames.category_codes(frame, [*columns_of(release, Role.QUASI), *release.recipe.weights_by_group])
     lone = _lone(split_classes(masked, together, together))
     return Alone(
         by_column=by_column,

@@ -37,11 +37,13 @@ from microagg.judgement.parts import (
     Risk,
     Strata,
     Tree,
+    Weighing,
     finite,
 )
 from microagg.judgement.public import public_change_of_correlations, public_loss_of, told_columns
 from microagg.judgement.risk import risk_of
 from microagg.judgement.run import Run, columns_of, run_of
+from microagg.judgement.weights import weighing_of
 from microagg.readonly import ReadOnly
 from microagg.schema import Role
 
@@ -82,6 +84,8 @@ class Judgement(ReadOnly):
     missing : MissingValues
         What became of missing values in the masked columns.
     strata : Strata or None
+    weights : Weighing or None
+        What weights did and give away; None where there are none, and in public.
     alone : Alone
         Records with unique values: in the columns that are released unchanged, and in all that is
         released.
@@ -117,6 +121,7 @@ class Judgement(ReadOnly):
     left_out: LeftOut
     missing: MissingValues
     strata: Strata | None
+    weights: Weighing | None
     alone: Alone
     loss: Loss
     moved: Moved | None
@@ -178,6 +183,7 @@ def judge(release: "Release[Any]", *, comparison: "Comparison | None" = None, pu
         left_out=left_out_of(release, run, public),
         missing=missing_of(release, run, public),
         strata=strata_of(release, run, public),
+        weights=None if public else weighing_of(release, run),
         alone=Alone() if public else standing_alone(release, run, repeating),
         loss=loss,
         moved=change,

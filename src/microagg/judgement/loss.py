@@ -9,6 +9,7 @@ import numpy as np
 
 from microagg.evaluate.columns import changes_of
 from microagg.evaluate.utility import QUANTILES
+from microagg.io import frames
 from microagg.judgement.drawn import MOST_DRAWN
 from microagg.judgement.names import shown
 from microagg.judgement.parts import ColumnLoss, Correlations, Loss, Moved, finite
@@ -29,7 +30,7 @@ def loss_of(release: "Release[Any]") -> Loss:
     """Give the loss overall and of each column, the largest first, for the internal report."""
     found = release.loss
     original, written = release._both()
-    changes = changes_of(original, written, release.groups)
+    changes = changes_of(original, written, release.groups, _weights(release))
     columns = []
     for column in original:
         name, lost = column.name, found.per_column[column.name]
@@ -49,6 +50,14 @@ def loss_of(release: "Release[Any]") -> Loss:
         columns.append(one)
     columns.sort(key=lambda one: -(math.inf if one.percent is None else one.percent))
     return Loss(loss_word(found.percent), finite(found.percent), tuple(columns), len(columns))
+
+
+def _weights(release: "Release[Any]") -> tuple[Any, Any] | None:
+    """Give the weights before and after masking, where what groups release is weighted."""
+    if not release.recipe.weights.weighted or release._weights is None:
+        return None
+    before, by_group = release._weights.values, release.recipe.weights_by_group
+    return before, frames.to_columns(frames.open_frame(release.data), by_group[:1])[0] if by_group else before
 
 
 def correlations_of(release: "Release[Any]") -> Correlations | None:

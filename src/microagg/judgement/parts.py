@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from microagg.evaluate.columns import ColumnChange as ColumnChange
+from microagg.evaluate.weights import Telling as Telling
 from microagg.readonly import ReadOnly
 
 
@@ -81,6 +82,30 @@ class Alone(ReadOnly):
     few_units: Mapping[str, int] = field(default_factory=dict)  # dropped columns that repeat: groups with fewer than k
     amounts: Mapping[str, int] = field(default_factory=dict)  # columns with a spike: groups with one amount off it
     rare: Mapping[str, int] = field(default_factory=dict)  # masked columns: released categories of fewer than k
+
+
+@dataclass(frozen=True)
+class WeightFound(ReadOnly):
+    """What one weight gives away where it is released as it is."""
+
+    weight: str
+    distinct: int  # different weights
+    rare: int  # records whose weight fewer than k share
+    telling: Mapping[str, Telling]  # of each masked column of categories
+
+
+@dataclass(frozen=True)
+class Weighing(ReadOnly):
+    """What weights did, and what they give away. None in public."""
+
+    found: tuple[WeightFound, ...]  # empty where they are released by group
+    percent: float | None  # the loss by weight; None where the weight is no number
+    dominated: int  # groups in which a weight was cut
+    moved: tuple[tuple[str, float], ...]  # columns whose weighted totals moved by that, in percent, most first
+    factors: tuple[float, float] | None  # from the least to the most, by which calibration multiplied weights
+    missed: float  # of the totals that it is to keep, at most, in percent of all
+    population: float | None  # the sum of the weights
+    expected_links: float | None  # of the records, by who cannot know who is in the sample
 
 
 @dataclass(frozen=True)

@@ -35,30 +35,46 @@ def told_columns(release: "Release[Any]", run: Run) -> NDArray[np.bool_]:
     _, masked = release._both()
     if run.aggregate == "median":  # behind which a member may be as far away as he likes
         return np.zeros(len(masked), dtype=bool)
-    labels = release.groups
+    labels, weights = release.groups, None
+    if run.weighted and release._weights is not None:
+        if run.weights_by_group:  # nobody outside knows how much a member may count
+            return np.zeros(len(masked), dtype=bool)
+        weights = release._weights.values
     found = np.zeros(len(masked), dtype=bool)  # of what is no complete number nothing is told
     for j, column in enumerate(masked):
         # A spike that is released in the place of up to two members off it hides them as a median does.
         hides = isinstance(column.kind, Semi) and run.spike_totals == "safe"
         if column.kind.is_quantity and column.cells.states is None and not hides:
             own = labels if labels.ndim == 1 else np.ascontiguousarray(labels[:, j])
-            found[j] = _most_alone(column.values, own) < _SMALL
+            found[j] = _most_alone(column.values, own, weights) < _SMALL
     return found
 
 
-def _most_alone(masked: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
-    """Give the highest loss, in percent, that one group could make by itself; 100 where nothing varies."""
+def _most_alone(
+    masked: NDArray[np.float64], labels: NDArray[np.int64], weights: NDArray[np.float64] | None = None
+) -> float:
+    """Give the highest loss, in percent, that one group could make by itself; 100 where nothing varies.
+
+    Where means are weighted, the member that weighs least can be farthest away.
+    """
     sizes = np.bincount(labels)
     values = np.ldexp(masked, -int(np.frexp(np.abs(masked).max())[1]))  # no square overflows
     released = np.zeros(sizes.size)
     released[labels] = values  # one value a group
     centred = released - np.average(released, weights=sizes)
-    between = sizes * centred**2
-    total = float(between.sum())
+    total = float((sizes * centred**2).sum())
     if total == 0 or released.max() == released.min():
         return 100.0
-    # All members but one average, and that one with the rest: s times the group's distance from the mean.
-    inside = float(((sizes - 1) * between).max())
+    # All members but one average, and that one with the rest: s times the group's distance from the mean, where its
+    # weight is 1/s of the group's.
+    times = sizes.astype(np.float64)
+    if weights is not None:
+        lightest = np.full(sizes.size, np.inf)
+        np.minimum.at(lightest, labels, weights)
+        if not lightest.min() > 0:
+            return 100.0
+        times = np.bincount(labels, weights=weights) / lightest
+    inside = float((((times - 1) ** 2 + sizes - 1) * centred**2).max())
     return 100.0 * inside / (inside + total)
 
 

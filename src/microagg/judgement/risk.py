@@ -53,7 +53,9 @@ def _dominated(release: "Release[Any]", run: Run) -> dict[Any, int]:
     if not quantities:
         return {}
     amounts = np.nan_to_num(Table(tuple(quantities)).matrix(), copy=False)  # what is missing adds nothing
-    return dict(measure_dominance(amounts, release.groups, [column.name for column in quantities], _DOMINANCE).failing)
+    names = [column.name for column in quantities]
+    weights = release._weights.values if run.weighted and release._weights is not None else None
+    return dict(measure_dominance(amounts, release.groups, names, _DOMINANCE, weights).failing)
 
 
 def _record_risk(per_record: NDArray[np.float64], bound: float | None) -> RecordRisk:

@@ -73,6 +73,8 @@ class Run(ReadOnly):
     nominal: str  # which category a group releases
     spike_totals: str  # when a group releases the spike
     spike_weight: float  # how much being the spike weighs in distances
+    weighted: bool  # whether what groups release is weighted
+    weights_by_group: bool  # whether weights are released as the means of groups
     roles: Mapping[Role, tuple[str, ...]]  # in public of released columns alone
     has_identifiers: bool
     index_dropped: bool  # False in public
@@ -80,6 +82,16 @@ class Run(ReadOnly):
     reason: str  # why those; empty in public
     ties: int  # choices as good; 1 in public
     versions: Mapping[str, str]
+
+    @property
+    def as_it_is(self) -> tuple[Role, ...]:
+        """The roles of columns that are released as they are, besides strata."""
+        return tuple(role for role in AS_IT_IS if role is not Role.WEIGHT or not self.weights_by_group)
+
+    @property
+    def unchanged(self) -> list[str]:
+        """The columns that are released as they are, besides strata."""
+        return [name for role in self.as_it_is for name in self.names(role)]
 
     def names(self, role: Role) -> list[str]:
         """List the columns of a role."""
@@ -128,6 +140,8 @@ def run_of(release: "Release[Any]", public: bool) -> Run:
         nominal=recipe.masking.nominal,
         spike_totals=recipe.masking.spike_totals,
         spike_weight=recipe.masking.spike,
+        weighted=bool(recipe.weights.weighted),
+        weights_by_group=bool(recipe.weights_by_group),
         roles={role: tuple(map(shown, columns_of(release, role))) for role in Role if role in _RELEASED or not public},
         has_identifiers=bool(columns_of(release, Role.IDENTIFIER)),
         index_dropped=release.index_dropped and not public,

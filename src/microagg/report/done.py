@@ -4,6 +4,7 @@ from microagg.judgement import Judgement
 from microagg.judgement.run import KindFacts, Run
 from microagg.report.parts import Fact
 from microagg.report.text import at_most, count, counted, first_of, sentence
+from microagg.report.weights import total_words
 
 _KINDS = {"number": "number", "date": "date", "ordinal": "ordinal", "nominal": "nominal", "semi": "semi-continuous"}
 _NOMINAL = {
@@ -112,7 +113,8 @@ def rounding(judgement: Judgement) -> Fact:
             names.setdefault(rounded[name].step, []).append(name)
     steps = "; ".join(f"{step:g}: {first_of(columns)}" for step, columns in names.items())
     most = rounding_moved(judgement)
-    return Fact("rounding", how, f"{steps}. {f'Totals moved by {at_most(most)}.' if most else 'No total moved.'}")
+    totals = total_words(judgement)
+    return Fact("rounding", how, f"{steps}. {f'{totals} moved by {at_most(most)}.' if most else 'No total moved.'}")
 
 
 def rounding_moved(judgement: Judgement) -> float:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from microagg.judgement import Judgement
 from microagg.judgement.parts import Alone, DiversityFacts, Groups, Risk
-from microagg.judgement.run import AS_IT_IS, Run
-from microagg.report import origin, values
+from microagg.judgement.run import Run
+from microagg.report import origin, values, weights
 from microagg.report.parts import Finding, WrittenFacts
 from microagg.report.text import count, counted, first_of, listed, percent, quoted
 from microagg.schema import Role
@@ -19,7 +19,7 @@ _MOST_APART = 2  # columns with values of their own that are told one by one; mo
 def findings(judgement: Judgement, written: WrittenFacts, holds: bool) -> tuple[Finding, ...]:
     """List what deserves attention; not for the public."""
     found = [] if holds else [_broken()]
-    found += _alone(judgement)
+    found += _alone(judgement) + weights.findings(judgement)
     found += (
         values.codes(judgement)
         + values.doubted(judgement)
@@ -89,7 +89,8 @@ def _alone(judgement: Judgement) -> list[Finding]:
                 f"{share} of the records are alone by what is released unchanged: {listed(names, 3)}{within}.",
             )
         )  # fmt: skip
-    return found + _alone_by_column(by_column(run, groups, alone))
+    others = [one for one in by_column(run, groups, alone) if one[1] is not Role.WEIGHT]  # told of by themselves
+    return found + _alone_by_column(others)
 
 
 def _lone_amounts(alone: Alone) -> list[Finding]:
@@ -139,7 +140,7 @@ def few_units_words(groups: Groups, name: str, few: int) -> str:
 
 def _alone_by_all(run: Run, groups: Groups, alone: Alone) -> Finding:
     words = alone_words(groups, alone)
-    others = [name for role in AS_IT_IS for name in run.names(role)]
+    others = run.unchanged
     return Finding(
         "look", "alone",
         f"{words}: nobody else has the same masked values together with {listed(others, 6)}. k does not cover those "
@@ -158,7 +159,7 @@ def by_column(run: Run, groups: Groups, alone: Alone) -> list[tuple[str, Role, f
     """Give each column released unchanged in which records have a value of their own, and of how many, in percent."""
     return [
         (name, role, 100.0 * alone.by_column[name] / groups.records)
-        for role in AS_IT_IS
+        for role in run.as_it_is
         for name in run.names(role)
         if alone.by_column.get(name)
     ]

@@ -5,6 +5,7 @@ from microagg.judgement.parts import ColumnChange, ColumnLoss
 from microagg.report.done import rounding_moved
 from microagg.report.parts import Finding
 from microagg.report.text import FIXED, at_most, count, counted, first_of, listed, percent, points, quoted
+from microagg.report.weights import total_words
 from microagg.report.worded import before_after, has_spike, risen
 
 _FEW_POINTS = 2.0  # by which the share of a column's commonest value may change without a warning
@@ -199,12 +200,13 @@ def totals(judgement: Judgement) -> list[Finding]:
     if not moved:
         return []
     columns = first_of([f"{quoted(name)} {points(total)}{FIXED}%" for name, total in moved])
+    totals = f"{total_words(judgement)} moved"
     rounding = rounding_moved(judgement)
     by_rounding = f"By rounding alone, {at_most(rounding)}." if rounding else "Rounding moved none."
     return [
         Finding(
             "look" if abs(moved[0][1]) >= _MOVED_TOTAL else "note", "totals",
-            f"Totals moved: {columns}. {by_rounding} Medians, spikes and missing values move them too.",
-            f"totals moved: {columns}.",
+            f"{totals}: {columns}. {by_rounding} Medians, spikes and missing values move them too.",
+            f"{totals[0].lower()}{totals[1:]}: {columns}.",
         )
     ]  # fmt: skip

@@ -2,8 +2,8 @@
 
 from microagg.judgement import Judgement
 from microagg.judgement.parts import Alone, Groups, Loss
-from microagg.judgement.run import AS_IT_IS, Run
-from microagg.report import values
+from microagg.judgement.run import Run
+from microagg.report import values, weights
 from microagg.report.findings import (
     CLOSE,
     alone_words,
@@ -77,7 +77,8 @@ def _kept_by_units(groups: Groups) -> str:
 
 def _state(judgement: Judgement) -> State:
     """Tell whether a promise that holds leaves something open."""
-    apart = bool(_unchanged(judgement.run)) if judgement.public else judgement.alone.by_all > 0
+    apart = bool(judgement.run.unchanged) if judgement.public else judgement.alone.by_all > 0
+    apart = apart or bool(weights.findings(judgement))
     uniform = any(one.distinct == 1 for one in judgement.diversity)
     measured = judgement.risk is not None and (judgement.risk.restricted or guessed_closely(judgement) > CLOSE)
     spoilt = (
@@ -93,19 +94,15 @@ def _state(judgement: Judgement) -> State:
     )
 
 
-def _unchanged(run: Run) -> list[str]:
-    return [name for role in AS_IT_IS for name in run.names(role)]
-
-
 def _not_covered(judgement: Judgement) -> list[str]:
     """Say for the headline what the promise does not cover, and what was lost on the way to it."""
-    unchanged = _unchanged(judgement.run)
+    unchanged = judgement.run.unchanged
     if judgement.public:
         covered = unchanged and not judgement.groups.per_column
         found = [f"It does not cover {listed(unchanged, 3)}, released unchanged."] if covered else []
         rows = "It counts rows: several of them may belong to one person, household or firm."
         return [*found, rows] if judgement.repeats else found
-    found = [_alone(judgement.run, judgement.groups, judgement.alone)]
+    found = [_alone(judgement.run, judgement.groups, judgement.alone), *weights.headline(judgement)]
     for name, few in judgement.alone.few_units.items():
         found.append(f"k counts rows, not units: {few_units_words(judgement.groups, name, few)}.")
     if values.left_out_share(judgement):
@@ -148,7 +145,8 @@ def _values(judgement: Judgement) -> list[Fact]:
         found.append("No missing cell was filled, and none was blanked.")
     moved = values.moved_totals(judgement)
     if moved:
-        found.append(f"Totals moved by {at_most(abs(moved[0][1]))} ({quoted(moved[0][0])}).")
+        totals = weights.total_words(judgement)
+        found.append(f"{totals} moved by {at_most(abs(moved[0][1]))} ({quoted(moved[0][0])}).")
     return [Fact("Values", sentence(found))] if found else []
 
 
@@ -172,6 +170,7 @@ def _promised(run: Run, groups: Groups) -> str:
     if groups.per_column:
         return f"k = {k} for each of {counted(len(masked), 'masked column')} by itself."
     within = f" and {strata_words(strata)}" if strata else ""
+    within += f" and the weight {listed(run.names(Role.WEIGHT))}" if run.weights_by_group else ""
     columns = f"all {len(masked)} masked columns" if len(masked) > 1 else f"the masked column {quoted(masked[0])}"
     whose = "records" if groups.units is None else "whole units" if groups.units.whole else "different units"
     return f"k = {k}: at least {k} {whose} alike in {columns}{within}."
@@ -197,6 +196,7 @@ def _lost(judgement: Judgement) -> str:
     if judgement.public:
         return sentence([_lost_in_public(loss), correlations])
     words = [f"The loss of information is {loss.word}: {percent(loss.percent)} {loss_meaning(judgement)}."]
+    words.append(weights.lost(judgement))
     worst, least = loss.columns[0], loss.columns[-1]
     if len(loss.columns) > 1 and worst.percent != least.percent:
         words.append(
@@ -250,6 +250,7 @@ def _intruder(judgement: Judgement) -> str:
         [
             linked,
             sample_words(risk),
+            weights.linked(judgement),
             "An intruder who knows more was not measured, and can link more." if risk.restricted else "",
             f"He finds the right group {_in_of(group)}, and then knows what it releases.",
             f"In {percent(guessed_closely(judgement))} of the records all values lie close to the released ones.",

@@ -7,7 +7,8 @@ from microagg.io.databases import is_database, table_name
 from microagg.judgement import Judgement
 from microagg.judgement.bins import SMALL_CELL
 from microagg.judgement.parts import Groups
-from microagg.judgement.run import AS_IT_IS, Blocks, Refined, Run
+from microagg.judgement.run import Blocks, Refined, Run
+from microagg.report import weights
 from microagg.report.done import kinds, missing_values, released, rounding
 from microagg.report.parts import Fact, Finding, Source, SourceFacts, WrittenFacts
 from microagg.report.text import count, counted, listed, quoted, sentence, shown
@@ -43,7 +44,7 @@ def what_was_done(judgement: Judgement) -> tuple[Fact, ...]:
     facts.append(_selected(run))
     facts.append(Fact("scaling", run.scale, _SCALES.get(run.scale, "")))
     facts.append(missing_values(judgement))
-    facts += released(run)
+    facts += released(run) + weights.done(judgement)
     facts.append(rounding(judgement))
     if run.refined is not None:
         facts.append(_refined(run.refined, public))
@@ -136,7 +137,10 @@ def checklist(judgement: Judgement, written: WrittenFacts) -> tuple[Finding, ...
         if names:
             found.append(Finding("good", topic, _dropped(role, names, judgement.groups)))
     topics = {Role.KEEP: "kept columns", Role.CONFIDENTIAL: "confidential columns", Role.WEIGHT: "weights"}
-    found += [_as_they_are(topic, run.names(role), judgement.alone.by_column) for role, topic in topics.items()]
+    by_group = weights.checked(judgement)
+    for role, topic in topics.items():
+        as_they_are = _as_they_are(topic, run.names(role), judgement.alone.by_column)
+        found.append(by_group if by_group is not None and role is Role.WEIGHT else as_they_are)
     found.append(_strata(judgement))
     if written.excel_safe:
         found.append(
@@ -244,9 +248,10 @@ def _strata(judgement: Judgement) -> Finding:
 
 def limits(run: Run, public: bool) -> tuple[str, ...]:
     """Say what is not claimed."""
-    other = any(run.names(role) for role in AS_IT_IS)
+    other = bool(run.unchanged)
+    more = ", the strata and the weights" if run.weights_by_group else " and the strata"
     found = [
-        "k-anonymity is about the masked columns and the strata. "
+        f"k-anonymity is about the masked columns{more}. "
         + ("It says nothing about the columns released unchanged." if other else "No other column is released."),
         "It hides which of several identical records is whose. It does not hide what all of them have in common.",
         "It does not protect against an intruder who knows confidential values of a person already, or who took part "

@@ -1,0 +1,103 @@
+"""What weights give away of a release, and what being a sample takes from its risk."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import hyp2f1
+
+from microagg.readonly import ReadOnly
+from microagg.weights import DOMINATED
+
+Labels = NDArray[np.int64]
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Telling:
+    """What a weight tells of a masked category.
+
+    Attributes
+    ----------
+    weights : int
+        Different weights all of whose records have one category.
+    share : float
+        Of the records of one weight, those with the same category, at most; of weights that k records or more share.
+    """
+
+    weights: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Fingerprint(ReadOnly):
+    """What a column of weights gives away when it is released as it is.
+
+    Attributes
+    ----------
+    distinct : int
+        Different weights.
+    rare : int
+        Records whose weight fewer than k records share.
+    telling : mapping
+        For each masked column of categories, what the weights tell of it.
+    """
+
+    distinct: int
+    rare: int
+    telling: Mapping[Any, Telling]
+
+    @property
+    def given_away(self) -> list[Any]:
+        """The columns of which some weight tells the category."""
+        return [name for name, own in self.telling.items() if own.share == 1.0]
+
+
+def fingerprint(weights: Labels, categories: Mapping[Any, Labels], k: int) -> Fingerprint:
+    """Find what weights give away; they and the categories, before masking, are numbered from 0."""
+    sizes = np.bincount(weights)
+    telling = {name: _telling(weights, sizes, own, k) for name, own in categories.items()}
+    return Fingerprint(int(np.count_nonzero(sizes)), int(sizes[sizes < k].sum()), telling)
+
+
+def _telling(weights: Labels, sizes: Labels, categories: Labels, k: int) -> Telling:
+    n_categories = int(categories.max()) + 1
+    pairs, counts = np.unique(weights * n_categories + categories, return_counts=True)
+    most = np.zeros(sizes.size, dtype=np.int64)
+    np.maximum.at(most, pairs // n_categories, counts)
+    shared = sizes >= k  # of a weight that fewer share is told that they do
+    share = float((most[shared] / sizes[shared]).max()) if shared.any() else 0.0
+    return Telling(int(np.count_nonzero((most == sizes) & (sizes > 0))), share)
+
+
+def could_dominate(values: Values, fewest: int) -> bool:
+    """Tell whether some group of so many members could hold one with more than 0.8 of its weight."""
+    others = float(np.sort(values)[: fewest - 1].sum())
+    return float(values.max()) > DOMINATED / (1.0 - DOMINATED) * others * (1.0 - 1e-9)  # rather once too often
+
+
+def individual_risks(sizes: Labels, weights: Values) -> Values:
+    """Give the chance that a record of a class is linked rightly by who cannot know who is in the sample.
+
+    A class of f records of the sample that stand for F persons: the intruder picks one of all persons who would be in
+    it. How many these are is not known; given f, they are taken to be negative binomial with p = f / F, and the chance
+    is the mean of 1 over their number: p / f · 2F1(1, 1; f + 1; 1 − p), from 1 / F up to 1 / f.
+
+    References
+    ----------
+    R. Benedetti, L. Franconi: Statistical and technological solutions for controlled data dissemination. Proceedings
+    of New Techniques and Technologies for Statistics 1, 1998.
+    """
+    f = sizes.astype(np.float64)
+    p = f / np.maximum(weights, f)
+    return np.asarray(p / f * hyp2f1(1.0, 1.0, f + 1.0, 1.0 - p))
+
+
+def expected_links(classes: Labels, weights: Values) -> float:
+    """Give how many records of a sample are linked rightly, by one who finds everybody's class (see above)."""
+    sizes = np.bincount(classes)
+    sums = np.bincount(classes, weights=weights).astype(np.float64)
+    found = sizes > 0
+    return float((sizes[found] * individual_risks(sizes[found], sums[found])).sum())

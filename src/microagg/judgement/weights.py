@@ -1,0 +1,53 @@
+"""What weights did to a release, and what they give away."""
+
+from typing import TYPE_CHECKING, Any
+
+from microagg._kernels.sums import exact_sum
+from microagg.equivalence import codes_of
+from microagg.errors import InvalidData
+from microagg.evaluate.weights import fingerprint
+from microagg.io import frames
+from microagg.judgement.names import shown
+from microagg.judgement.parts import Weighing, WeightFound, finite
+from microagg.judgement.run import Run, columns_of
+from microagg.kinds import Nominal
+from microagg.schema import Role
+
+if TYPE_CHECKING:
+    from microagg.release import Release
+
+
+def weighing_of(release: "Release[Any]", run: Run) -> Weighing | None:
+    """Give what weights did, for the house; None where no column is a weight."""
+    if not columns_of(release, Role.WEIGHT):
+        return None
+    facts, weights = release.weights, release._weights
+    moved = {} if facts is None else {shown(name): 100.0 * share for name, share in facts.moved.items()}
+    return Weighing(
+        found=() if run.weights_by_group else _found(release, run.k),
+        percent=None if facts is None else finite(facts.information.percent),
+        dominated=0 if facts is None else facts.dominated,
+        moved=tuple(sorted(moved.items(), key=lambda one: -abs(one[1]))),
+        factors=None if facts is None else facts.factors,
+        missed=0.0 if facts is None else 100.0 * facts.missed,
+        population=None if weights is None else exact_sum(weights.values),
+        expected_links=release.risk.expected_links,
+    )
+
+
+def _found(release: "Release[Any]", k: int) -> tuple[WeightFound, ...]:
+    """Look at each weight that is released as it is for what it tells of records and of masked categories."""
+    frame = frames.open_frame(release.data)
+    categories = {
+        shown(column.name): codes_of(column.cells.classes)
+        for column in release._both()[0]
+        if isinstance(column.kind, Nominal)
+    }
+    found = []
+    for name in columns_of(release, Role.WEIGHT):
+        try:
+            own = fingerprint(frames.category_codes(frame, [name]), categories, k)
+        except InvalidData:  # lists and mixed types cannot be counted
+            continue
+        found.append(WeightFound(shown(name), own.distinct, own.rare, own.telling))
+    return tuple(found)

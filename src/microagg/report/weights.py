@@ -1,0 +1,132 @@
+"""What is said of weights: what they did, what they give away, and what a sample leaves of the risk."""
+
+from microagg.judgement import Judgement
+from microagg.judgement.parts import Weighing, WeightFound
+from microagg.report.parts import Fact, Finding
+from microagg.report.text import count, counted, first_of, listed, percent, points, quoted, sentence
+from microagg.schema import Role
+
+_FEW_LINKS = 0.1  # of a record: fewer expected links are told as none
+
+
+def done(judgement: Judgement) -> list[Fact]:
+    """Tell what was done with weights; nothing where there are none."""
+    run, found = judgement.run, judgement.weights
+    names = run.names(Role.WEIGHT)
+    if not names:
+        return []
+    first = quoted(names[0])
+    words = [
+        f"What groups release is weighted by {first}, so that weighted totals are kept where means are released "
+        f"unrounded; plain totals move."
+        if run.weighted
+        else "What groups release is not weighted: plain totals are kept, weighted ones move.",
+        "Distances and k do not depend on weights.",
+        "Every record has the mean weight of its group; the sum of the weights is kept."
+        if run.weights_by_group
+        else "",
+    ]
+    if found is not None and found.factors is not None:
+        low, high = found.factors
+        words.append(f"Calibration multiplied them by {low:.3g} to {high:.3g}.")
+    if found is not None and found.dominated:
+        words.append(_cut(found))
+    how = "weighted" if run.weighted else "not weighted"
+    value = f"{how}; weights by group" if run.weights_by_group else f"{how}; weights as they are"
+    return [Fact("weights", value, sentence(words))]
+
+
+def _cut(found: Weighing) -> str:
+    """Say in how many groups a weight was cut, and how far totals moved by that."""
+    groups = counted(found.dominated, "group", "groups")
+    moved = [f"{quoted(name)} {points(share)}\u00a0%" for name, share in found.moved if abs(share) >= 0.005]
+    totals = f"moved by that: {first_of(moved)}" if moved else "moved by less than 0.01\u00a0%"
+    return (
+        f"In {groups} one record had more than 80\u00a0% of the weight, which was cut to that share. Weighted totals "
+        f"{totals}."
+    )
+
+
+def gives_away(one: WeightFound) -> list[str]:
+    """Give the masked columns of which a weight tells the category, each with how many weights do."""
+    return [
+        f"{quoted(name)} ({count(own.weights)} of {counted(one.distinct, 'weight')})"
+        for name, own in one.telling.items()
+        if own.share == 1.0
+    ]
+
+
+def headline(judgement: Judgement) -> list[str]:
+    """Say for the headline which masked columns weights give away."""
+    found = () if judgement.weights is None else judgement.weights.found
+    away = [(one.weight, gives_away(one)) for one in found]
+    return [f"The weight {quoted(name)} gives away {first_of(columns, 3)}." for name, columns in away if columns]
+
+
+def findings(judgement: Judgement) -> list[Finding]:
+    """Tell what weights give away, and how far totals moved where weights were cut."""
+    found = judgement.weights
+    if found is None:
+        return []
+    told = []
+    remedy = "Release weights by group: every record then has the mean weight of its group, and k holds for it too."
+    for one in found.found:
+        if gives_away(one):
+            words = f"the weight {quoted(one.weight)} gives away {first_of(gives_away(one))}"
+            told.append(
+                Finding(
+                    "look", "weights",
+                    f"{words[0].upper()}{words[1:]}: all records of such a weight had one category, so that the weight "
+                    f"tells it however it is masked. {remedy}",
+                    f"{words}.",
+                )
+            )  # fmt: skip
+        if one.rare:
+            share = percent(100.0 * one.rare / judgement.groups.records)
+            words = f"{counted(one.rare, 'record')} ({share}) have a weight {quoted(one.weight)} that fewer than "
+            words += f"{judgement.run.k} records share"
+            told.append(Finding("look", "weights", f"{words}: it may tell who they are. {remedy}", f"{words}."))
+    if found.dominated:
+        text = _cut(found)
+        told.append(Finding("look", "weights cut", text, f"{text[0].lower()}{text[1:]}"))
+    if found.missed > 1e-6:
+        text = (
+            f"Calibration misses a weighted total of a category by up to {percent(found.missed)} of all: no group "
+            f"releases some category."
+        )
+        told.append(Finding("look", "calibration", text, f"{text[0].lower()}{text[1:]}"))
+    return told
+
+
+def lost(judgement: Judgement) -> str:
+    """Say the loss by weight."""
+    found = judgement.weights
+    return "" if found is None or found.percent is None else f"By weight it is {percent(found.percent)}."
+
+
+def linked(judgement: Judgement) -> str:
+    """Say what is left of linkage where the intruder cannot know who is in the sample."""
+    found = judgement.weights
+    if found is None or found.expected_links is None or found.population is None:
+        return ""
+    links = found.expected_links
+    number = "fewer than 0.1" if links < _FEW_LINKS else f"{links:.1f}" if links < 10 else count(round(links))
+    stands_for = f"which stands for {count(round(found.population))} by its weights"
+    return (
+        f"If he cannot know who is in the sample, {stands_for}, he links {number} of "
+        f"{counted(judgement.groups.records, 'record')} rightly, even if he finds every group."
+    )
+
+
+def checked(judgement: Judgement) -> Finding | None:
+    """Say for the checklist how weights are released, where they are not as they were."""
+    names = judgement.run.names(Role.WEIGHT)
+    if not names or not judgement.run.weights_by_group:
+        return None
+    each = "the mean of its group" if len(names) == 1 else "the means of its group"
+    return Finding("good", "weights", f"{listed(names)}: every record has {each}; k holds for it too.")
+
+
+def total_words(judgement: Judgement) -> str:
+    """Name the totals that are told of."""
+    return "Weighted totals" if judgement.run.weighted else "Totals"

@@ -1,0 +1,56 @@
+"""How weights should be released, from what they would give away."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals as nw
+
+from microagg.errors import InvalidData
+from microagg.evaluate.weights import could_dominate, fingerprint
+from microagg.io import frames
+from microagg.io.weighing import checked_weights
+from microagg.kinds import FEWEST
+from microagg.recipe import Recipe
+
+Guess = tuple[Any, str]
+
+
+def guess_weights(frame: nw.DataFrame[Any], recipe: Recipe, nominal: Sequence[str]) -> dict[str, Guess]:
+    """Give what a recipe should say of the weights that it names, and why, by keyword; empty where all is well.
+
+    Parameters
+    ----------
+    frame : narwhals.DataFrame
+        The file, its numbers as numbers.
+    recipe : Recipe
+        It names the weights and the columns to mask.
+    nominal : list of str
+        Those of the latter that are categories.
+    """
+    found: dict[str, Guess] = {}
+    categories = {name: frames.category_codes(frame, [name]) for name in nominal}
+    for name in recipe.roles.of("weight"):
+        try:
+            values = checked_weights(frame.get_column(name), name)
+        except InvalidData:  # masking will say what is wrong with it
+            return {}
+        own = fingerprint(frames.category_codes(frame, [name]), categories, recipe.k)
+        if "weight_release" not in found and not recipe.masking.per_column:
+            if own.given_away:
+                away, telling = own.given_away[0], own.telling[own.given_away[0]]
+                why = f"{name} gives away {away}: {telling.weights} of {own.distinct} weights have one category only"
+                found["weight_release"] = "group", why
+            elif own.rare:
+                why = f"{own.rare} records have a weight in {name} that fewer than {recipe.k} share"
+                found["weight_release"] = "group", why
+        first = name == recipe.roles.of("weight")[0]
+        if first and recipe.weights.weighted is not False and could_dominate(values, _fewest(frame, recipe)):
+            found["weight_cap"] = True, f"one weight in {name} could be more than 80 % of its group's"
+    return found
+
+
+def _fewest(frame: nw.DataFrame[Any], recipe: Recipe) -> int:
+    """Give the fewest members of a group whose mean is released: k, or where values are missing maybe three."""
+    masked = recipe.masked(frame.columns)
+    gaps = bool(frames.missing_rows(frame, masked)) or bool(recipe.missing_codes.codes)
+    return min(recipe.k, FEWEST) if gaps else recipe.k
