@@ -96,7 +96,7 @@ def panel(rng):
 
 
 FITS = {
-    "identifier": lambda one: one.role is Role.IDENTIFIER,
+    "identifier": lambda one: one.role in (Role.IDENTIFIER, Role.UNIT),
     "code": lambda one: one.role is not Role.QUASI or one.kind == "nominal",
     "weight": lambda one: one.role is Role.DROP and "move it to weight" in one.reason,
     "quantity": lambda one: one.role is Role.QUASI and one.kind in ("number", "semi"),
@@ -113,7 +113,7 @@ def test_a_file_of_this_shape(make, seed):
     found = inspect_table(pa.table({name: values for name, (values, _) in made.items()}), 5)
     wrong = [one for one in found.columns if not FITS[made[one.name][1]](one)]
     assert not wrong
-    assert found.repeats in (REPEATS[make], "tag" if make is panel else REPEATS[make])
+    assert found.roles.get("unit") in (REPEATS[make], "tag" if make is panel else REPEATS[make])
 
 
 def shared(name):
@@ -127,11 +127,11 @@ def shared(name):
 def test_an_income_survey_under_coded_names():
     found = shared("eusilc")
     kinds = {one.name: one.kind for one in found.columns}
-    assert found.roles["identifiers"] == ["db030", "rb030"]
+    assert found.roles["unit"] == "db030"
+    assert found.roles["identifiers"] == ["rb030"]
     assert found.roles["drop"] == ["db090", "rb050"]
     assert found.roles["strata"] == ["rb090"]
     assert len(found.roles["quasi"]) == 23
-    assert found.repeats == "db030"
     assert (kinds["age"], kinds["hsize"], kinds["pl030"], kinds["db040"]) == ("number", "ordinal", "nominal", "nominal")
     assert all(kinds[name] == "semi" for name in kinds if name.startswith(("py", "hy")))
 
@@ -143,14 +143,14 @@ def test_a_survey_of_pupils_and_a_panel():
     assert pupils.incomplete > 3000
     assert {one.kind for one in pupils.columns if one.role is Role.QUASI} == {"number", "ordinal", "nominal"}
     persons = shared("psid")
-    assert (persons.roles["identifiers"], persons.repeats) == (["id"], "id")
+    assert persons.roles["unit"] == "id"
     assert persons.roles["strata"] == ["gender"]
 
 
 @pytest.mark.casc
 @pytest.mark.parametrize(
     ("name", "others"),
-    [("census", {"drop": ["AFNLWGT"]}), ("tarragona", {}), ("eia", {"identifiers": ["UTILITYID"]})],
+    [("census", {"drop": ["AFNLWGT"]}), ("tarragona", {}), ("eia", {"unit": "UTILITYID"})],
 )
 def test_files_of_amounts(name, others):
     found = shared(name)
