@@ -47,7 +47,8 @@ def test_the_figures_are_the_releases(model):
     )
     assert found["SI"] == ma.scoring_index(RELEASE.loss.g_il, risk.g_dr)
     assert {one.column: one.driver for one in model.risk.columns} == dict(risk.drivers)
-    failing = ma.dominance(SURVEY.select(list(risk.columns)), RELEASE.groups).failing
+    weights = SURVEY["weight"].to_numpy()
+    failing = ma.dominance(SURVEY.select(list(risk.columns)), RELEASE.groups, weights=weights).failing
     assert {one.column: one.dominated for one in model.risk.columns} == dict(failing)
     assert model.risk.records.quantiles[-1][1] == pytest.approx(100 * risk.per_record.max())
     assert np.array(model.correlations.change) == pytest.approx(RELEASE.loss.correlations, abs=1e-4)

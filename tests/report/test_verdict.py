@@ -43,7 +43,7 @@ def test_all_that_is_released_counts_together():
 
 @pytest.mark.parametrize("role", ["strata", "confidential", "weight"])
 def test_strata_confidential_columns_and_weights_count_too(role):
-    table = pa.table({"a": RNG.normal(size=N), "x": np.arange(N) % 2, "y": np.arange(N) // 2 % 20})
+    table = pa.table({"a": RNG.normal(size=N), "x": 1 + np.arange(N) % 2, "y": np.arange(N) // 2 % 20})
     others = {"keep": ["y"], role: "x" if role == "weight" else ["x"]}
     release = ma.protect(table, 5, **others)
     rows = [tuple(row) for row in zip(*(release.data[name].to_pylist() for name in "axy"), strict=True)]

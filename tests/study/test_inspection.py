@@ -33,7 +33,7 @@ COLUMNS = {
     "email": ([f"p{i}@example.org" for i in range(N)], Role.IDENTIFIER, "by its name"),
     "remark": ([f"remark {i}" for i in range(N)], Role.IDENTIFIER, "tells people apart"),
     "household": (RNG.integers(0, 150, N), Role.IDENTIFIER, "belong together"),
-    "wgt": (RNG.random(N) + 0.5, Role.DROP, "move it to weight to release it unchanged, or to quasi to mask it"),
+    "wgt": (RNG.random(N) + 0.5, Role.DROP, "move it to weight to use it as one, or to quasi to mask it"),
     "HIV": (RNG.integers(0, 2, N), Role.DROP, "sensitive; move it to confidential to release it unchanged"),
     "sex": (RNG.integers(1, 3, N), Role.STRATUM, "has records enough"),
     "country": ([f"c{i % 45}" for i in range(N)], Role.QUASI, "words, 45 different values"),

@@ -3,7 +3,7 @@
 from microagg.judgement import Judgement
 from microagg.judgement.parts import Weighing, WeightFound
 from microagg.report.parts import Fact, Finding
-from microagg.report.text import count, counted, first_of, listed, percent, points, quoted, sentence
+from microagg.report.text import FIXED, count, counted, first_of, listed, percent, points, quoted, sentence
 from microagg.schema import Role
 
 _FEW_LINKS = 0.1  # of a record: fewer expected links are told as none
@@ -38,13 +38,15 @@ def done(judgement: Judgement) -> list[Fact]:
 
 def _cut(found: Weighing) -> str:
     """Say in how many groups a weight was cut, and how far totals moved by that."""
-    groups = counted(found.dominated, "group", "groups")
-    moved = [f"{quoted(name)} {points(share)}\u00a0%" for name, share in found.moved if abs(share) >= 0.005]
-    totals = f"moved by that: {first_of(moved)}" if moved else "moved by less than 0.01\u00a0%"
     return (
-        f"In {groups} one record had more than 80\u00a0% of the weight, which was cut to that share. Weighted totals "
-        f"{totals}."
+        f"In {counted(found.dominated, 'group')} one record had more than 80{FIXED}% of the weight, which was cut to "
+        f"that share. Weighted totals {_moved_by_cut(found)}."
     )
+
+
+def _moved_by_cut(found: Weighing) -> str:
+    moved = [f"{quoted(name)} {points(share)}{FIXED}%" for name, share in found.moved if abs(share) >= 0.005]
+    return f"moved by that: {first_of(moved)}" if moved else f"moved by less than 0.01{FIXED}%"
 
 
 def gives_away(one: WeightFound) -> list[str]:
@@ -87,8 +89,9 @@ def findings(judgement: Judgement) -> list[Finding]:
             words += f"{judgement.run.k} records share"
             told.append(Finding("look", "weights", f"{words}: it may tell who they are. {remedy}", f"{words}."))
     if found.dominated:
-        text = _cut(found)
-        told.append(Finding("look", "weights cut", text, f"{text[0].lower()}{text[1:]}"))
+        groups = counted(found.dominated, "group")
+        short = f"weights were cut in {groups}; weighted totals {_moved_by_cut(found)}."
+        told.append(Finding("look", "weights cut", _cut(found), short))
     if found.missed > 1e-6:
         text = (
             f"Calibration misses a weighted total of a category by up to {percent(found.missed)} of all: no group "
