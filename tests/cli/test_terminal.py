@@ -148,6 +148,29 @@ def test_ctrl_c_is_repeated_until_it_is_heeded():
     time.sleep(0.8)  # and no longer
 
 
+def test_ctrl_c_while_the_program_starts_ends_it_without_a_trace(tmp_path):
+    """A module that the program imports waits for the signal, as a slow disk would let it."""
+    (tmp_path / "slow.py").write_text(
+        "import sys, time\n"
+        "class Slow:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'microagg.cli._program':\n"
+        "            print('starting', flush=True)\n"
+        "            time.sleep(60)\n"
+        "sys.meta_path.insert(0, Slow())\n"
+        "import microagg.cli\n"
+        "sys.argv = ['microagg', '--help']\n"
+        "microagg.cli.main()\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, tmp_path / "slow.py"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "starting\n"
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert (process.returncode, said) == (130, "Aborted.\n")
+
+
 @pytest.mark.campaign
 @pytest.mark.parametrize(
     "words",

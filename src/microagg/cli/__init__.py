@@ -3,16 +3,20 @@
 import sys
 from typing import Any
 
-from microagg.desk.interrupts import insisting
+from microagg.desk.interrupts import INTERRUPTED, ending_at_once, insisting
 
 
 def main() -> None:
     """Run the command line; exit with 0 if done, 1 if refused for a reason in the data, 2 for wrong usage."""
-    from microagg.cli._program import make_program
-
     try:
+        with ending_at_once():
+            from microagg.cli._program import make_program
+
+            program = make_program(sys.argv[1:])
         with insisting():
-            make_program(sys.argv[1:])()
+            program()
+    except KeyboardInterrupt:
+        raise SystemExit(INTERRUPTED) from None
     except Exception as error:  # noqa: BLE001 - what is said of it is decided in one place
         import typer
 

@@ -1,5 +1,6 @@
 """Ctrl-C that is not lost."""
 
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -9,6 +10,39 @@ from typing import Any
 _AGAIN = 0.5  # seconds
 
 
+INTERRUPTED = 130
+"""The exit code of what was stopped by Ctrl-C, as shells have it."""
+
+
+@contextmanager
+def ending_at_once() -> Iterator[None]:
+    """Let a Ctrl-C end the process without a trace while nothing but imports has begun.
+
+    Raised within an import it would be shown with a traceback, or be taken for a module that cannot be loaded.
+    """
+    if not _is_ours():
+        yield
+        return
+    signal.signal(signal.SIGINT, _end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _end(*_: Any) -> None:
+    os.write(2, b"Aborted.\n")
+    os._exit(INTERRUPTED)
+
+
+def _is_ours() -> bool:
+    """Tell whether nobody else handles Ctrl-C here."""
+    return (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
+
+
 @contextmanager
 def insisting() -> Iterator[None]:
     """Repeat a Ctrl-C until it has been heeded.
@@ -16,10 +50,7 @@ def insisting() -> Iterator[None]:
     Python loses one that arrives while compiled code calls back: what is raised there goes nowhere, and LLVM calls
     back for every kernel that it has compiled. What must be put away to its end ignores the signal meanwhile.
     """
-    if (
-        threading.current_thread() is not threading.main_thread()
-        or signal.getsignal(signal.SIGINT) is not signal.default_int_handler
-    ):
+    if not _is_ours():
         yield
         return
     heeded = threading.Event()
