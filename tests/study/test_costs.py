@@ -84,3 +84,15 @@ def test_words():
 def test_ratios_at_the_edges():
     assert ColumnCost("a", 0.0, 0.0).ratio == 1.0
     assert ColumnCost("a", 1.0, 0.0).ratio == float("inf")
+
+
+def test_a_column_whose_categories_are_rare_in_the_sample_is_left_aside():
+    n = 6000
+    town = [f"town {i % 800}" for i in np.random.default_rng(0).permutation(n)]
+    table = pa.table({"a": np.arange(n) % 71, "b": np.arange(n) % 89, "town": town})
+    recipe = ma.Recipe.of(5, quasi=["a", "b", "town"])
+    assert ma.protect(table, recipe=recipe).k_achieved >= 5
+    found = column_costs(table, recipe, sample=500)
+    assert found.left_aside == ("town",)
+    assert [one.name for one in found.columns] == ["a", "b"]
+    assert costs_in_words(found).startswith("3 columns are masked.")

@@ -1,13 +1,13 @@
 """What each masked column costs: how much less the others would lose without it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.errors import InvalidParameter
+from microagg.errors import InvalidData, InvalidParameter
 from microagg.io import frames
 from microagg.io.sources import Source
 from microagg.pipeline import protect
@@ -59,6 +59,8 @@ class ColumnCosts:
         The columns, five at most, without which the others lose least.
     with_them, without_them : float
         The mean loss of the others, in percent, with those columns masked and with all of them left out.
+    left_aside : tuple of str
+        Masked columns that a sample cannot judge: too few of its records share a category.
     """
 
     columns: tuple[ColumnCost, ...]
@@ -66,6 +68,7 @@ class ColumnCosts:
     dearest: tuple[Any, ...] = ()
     with_them: float = 0.0
     without_them: float = 0.0
+    left_aside: tuple[Any, ...] = ()
 
 
 def column_costs(
@@ -114,6 +117,23 @@ def column_costs(
     table = frame.table if isinstance(frame, Source) else frame
     rows = _sampled_rows(frames.open_frame(table), list(recipe.roles.strata), recipe.k, sample, seed)
     part = _rows_of(frame, rows)
+    try:
+        return _costs_on(part, recipe, quasi, n_jobs, progress)
+    except InvalidData as error:
+        rare = [name for name in quasi if name in error.columns]
+        if not rare or len(quasi) - len(rare) < 2:
+            raise
+        found = column_costs(
+            frame, _leaving_out(recipe, rare), sample=sample, seed=seed, n_jobs=n_jobs, progress=progress
+        )
+        return replace(found, left_aside=(*rare, *found.left_aside))
+
+
+def _costs_on(
+    part: Any, recipe: Recipe, quasi: Sequence[Any], n_jobs: int | None, progress: Progress | None
+) -> ColumnCosts:
+    """Mask a sample with every column and without each of them."""
+    n_records = frames.open_frame(part.table if isinstance(part, Source) else part).shape[0]
     in_all, done = len(quasi) + 2, 0
 
     def losses(left_out: Sequence[Any]) -> Losses:
@@ -130,10 +150,10 @@ def column_costs(
     dearest = [one.name for one in sorted(costs, key=lambda one: -one.ratio)[:most] if one.ratio > 1]
     if not dearest:
         tell(progress, in_all, in_all)
-        return ColumnCosts(costs, len(rows))
+        return ColumnCosts(costs, n_records)
     together = _cost(dearest[0], [name for name in quasi if name not in dearest[1:]], whole, losses(dearest))
     in_order = tuple(name for name in quasi if name in dearest)
-    return ColumnCosts(costs, len(rows), in_order, together.with_it, together.without_it)
+    return ColumnCosts(costs, n_records, in_order, together.with_it, together.without_it)
 
 
 def _cost(name: Any, quasi: Sequence[Any], whole: Losses, without: Losses) -> ColumnCost:
@@ -171,7 +191,7 @@ def _rows_of(frame: Any, rows: NDArray[np.int64]) -> Any:
 
 def costs_in_words(costs: ColumnCosts, shown: Callable[[Any], str] = str) -> str:
     """Say in one short paragraph what the masked columns cost; `shown` makes names fit to be printed."""
-    number = len(costs.columns)
+    number = len(costs.columns) + len(costs.left_aside)
     said = [f"{number} columns are masked."]
     if costs.dearest and costs.without_them <= _CHEAPER * costs.with_them:
         listed = ", ".join(shown(name) for name in costs.dearest)
