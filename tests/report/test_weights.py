@@ -63,7 +63,7 @@ def test_a_weight_that_was_cut_is_told_with_how_far_totals_moved():
     assert found.short.startswith("weights were cut in 1 group; weighted totals moved by that: ")
     assert "In 1 group one record had more than 80" in found.text
     assert "“income”" in found.short
-    assert "weights cut in 1 groups" in repr(release)
+    assert "weights cut in 1 group," in repr(release)
     facts = [one for one in build(release).done if one.name == "weights"]
     assert "was cut to that share" in facts[0].why
 
