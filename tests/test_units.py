@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import microagg as ma
+from microagg.desk.assessing import assess, read_pair
 from microagg.errors import InvalidData, PromiseBroken, TooFewRecords
 from tests.reference import counted_units as slow
 
@@ -182,3 +183,16 @@ def test_linkage_finds_a_unit_no_more_often_than_k_allows():
     outside = ma.disclosure_risk(frame, release.data, columns=["x", "y"], unit="unit")
     assert outside.full_keys == release.risk.full_keys
     assert outside.full_keys >= ma.disclosure_risk(original, release.data).full_keys
+
+
+def test_assess_links_units_where_the_recipe_names_one(tmp_path):
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame({"x": rng.normal(size=90), "y": rng.normal(size=90), "unit": np.repeat(np.arange(30), 3)})
+    frame.to_csv(tmp_path / "in.csv", index=False)
+    release = ma.protect(ma.read(tmp_path / "in.csv"), 3, unit="unit")
+    ma.write(release, tmp_path / "out.csv")
+    pair = read_pair(str(tmp_path / "in.csv"), str(tmp_path / "out.csv"), release.recipe, {})
+    assert assess(pair, release.recipe).risk.full_keys == pytest.approx(release.risk.full_keys)
+    whole = release.recipe.replace(unit_release="pseudonym")
+    with pytest.raises(InvalidData, match="in an order that follows from what is released"):
+        read_pair(str(tmp_path / "in.csv"), str(tmp_path / "out.csv"), whole, {})

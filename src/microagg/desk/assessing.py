@@ -86,6 +86,11 @@ def read_pair(original: str, masked: str, recipe: Recipe | None, reading: Mappin
             "the recipe sorts the released rows (reorder = true), so they do not stand beside their originals. Mask "
             "once more with reorder = false and assess that; the values are the same. Or read the report of `mask`."
         )
+    if recipe is not None and recipe.units.release == "pseudonym":
+        raise InvalidData(
+            "the recipe releases units by numbers of their own (release = 'pseudonym'), in an order that follows from "
+            "what is released, so rows do not stand beside their originals. Read the report of `mask`."
+        )
     how = ({} if recipe is None else recipe.reading.said) | dict(reading)
     texts = [is_text_file(address) for address in (original, masked)]
     if reading and not any(texts):
@@ -171,6 +176,9 @@ def assess(
     known = with_declared_codes(recipe or Recipe(2), before, names)
     said: dict[str, Any] = {"kinds": known.kinds.kinds, "missing_codes": known.missing_codes.codes}
     left, right = _typed(before, after, names, within, said)
+    unit = None if recipe is None or recipe.roles.unit not in before.table.column_names else recipe.roles.unit
+    if unit is not None and unit not in left.column_names:
+        left = left.append_column(unit, before.table[unit])
     loss = loss_measures(left, right, columns=names, **said)
     risk = disclosure_risk(
         left,
@@ -179,6 +187,7 @@ def assess(
         keys=keys,
         columns=names,
         strata=within,
+        unit=unit,
         sample=sample,
         seed=wanted.seed if seed is None else seed,
         progress=progress,
