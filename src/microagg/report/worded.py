@@ -60,18 +60,23 @@ def _size(one: SizeCount) -> SizeRow:
 
 def left_out(judgement: Judgement) -> LeftOutSection:
     """Tell how many records were left out; in public not exactly where they are few."""
-    found = judgement.left_out
+    found, units = judgement.left_out, judgement.groups.units
+    whole = units is not None and units.whole
     if found.records == 0:
         return worded(LeftOutSection, found, text="No record was left out.")
     if found.records is None or found.read is None:
         amount = f"About {found.percent:g} % were" if found.below is None else f"Fewer than {found.below} records were"
-        return worded(LeftOutSection, found, text=f"{amount} left out because a value is missing.")
+        why = "too few units have as many rows, or the same waves" if whole else "a value is missing"
+        return worded(LeftOutSection, found, text=f"{amount} left out because {why}.")
+    why = "had no value in a masked or stratum column"
+    if whole:
+        why = f"belonged to units with a number of rows, or waves, that fewer than {judgement.run.k} units share"
     return worded(
         LeftOutSection,
         found,
-        text=f"{counted(found.records, 'record')} of {count(found.read)} ({percent(found.percent)}) had no value in a "
-        f"masked or stratum column and {'is' if found.records == 1 else 'are'} not in the release. If such "
-        f"records differ from the others, the release no longer represents the file.",
+        text=f"{counted(found.records, 'record')} of {count(found.read)} ({percent(found.percent)}) {why} and "
+        f"{'is' if found.records == 1 else 'are'} not in the release. If such records differ from the others, the "
+        f"release no longer represents the file.",
     )
 
 

@@ -32,7 +32,7 @@ def what_was_done(judgement: Judgement) -> tuple[Fact, ...]:
     facts = [
         Fact("masked columns", counted(len(masked), "column"), ", ".join(masked)),
         kinds(run),
-        Fact("k", str(run.k), "for each column on its own" if run.per_column else "for whole records"),
+        Fact("k", str(run.k), _counted(judgement)),
         Fact("method", run.method, "a method of the caller's own" if run.said is None else run.said),
     ]
     if run.options:
@@ -50,6 +50,18 @@ def what_was_done(judgement: Judgement) -> tuple[Fact, ...]:
         facts.append(_refined(run.refined, public))
     facts.append(_seed(run))
     return tuple(facts)
+
+
+def _counted(judgement: Judgement) -> str:
+    """Say what k counts."""
+    units = judgement.groups.units
+    if judgement.run.per_column:
+        return "for each column on its own"
+    if units is None:
+        return "for whole records"
+    if units.whole:
+        return "whole units with all their rows"
+    return "different units" + (", none with more than 1/k of a group's rows" if units.in_part else "")
 
 
 def _settings(options: Mapping[str, Any]) -> str:

@@ -1,0 +1,67 @@
+"""What the report says of units."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import microagg as ma
+from microagg.report.html import render
+from microagg.report.model import build
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(0)
+    sizes = np.array([*rng.integers(1, 4, 60), 7])
+    return pd.DataFrame(
+        {
+            "hhnr": np.repeat(np.arange(61), sizes),
+            "age": rng.integers(0, 90, sizes.sum()),
+            "pay": rng.random(sizes.sum()),
+        }
+    )
+
+
+def said(model):
+    return {line.name: line.value for line in model.verdict.lines}
+
+
+def test_k_is_told_of_units(frame):
+    release = ma.protect(frame, 4, unit="hhnr")
+    model = build(release)
+    assert (
+        "shared by at least 4 different units (“hhnr”), none with more than 1/4 of the rows" in model.verdict.headline
+    )
+    assert said(model)["Promised"].startswith("k = 4: at least 4 different units alike")
+    assert said(model)["Kept"] == "Yes. Counted again in the released file, the fewest units alike are 4."
+    page = render(model)
+    assert "units alike, at least" in page
+    assert f"the most that one has of such rows is {release.anonymity.share:.0f}" in page.replace("\u00a0", " ")
+    assert any(one.topic == "units" and "Every group holds 4 different ones" in one.text for one in model.checklist)
+
+
+def test_the_public_page_names_no_unit(frame):
+    model = build(ma.protect(frame, 4, unit="hhnr"), public=True)
+    assert "different units (persons, households or firms)" in model.verdict.headline
+    assert "hhnr" not in render(model)
+
+
+def test_a_unit_with_most_of_the_rows_is_told(frame):
+    model = build(ma.protect(frame, 4, unit="hhnr", unit_share="any"))
+    assert "of which one may have most of the rows (up to " in model.verdict.headline
+
+
+def test_whole_units_and_those_left_out_are_told(frame):
+    release = ma.protect(frame, 4, unit="hhnr", unit_release="pseudonym")
+    model = build(release)
+    assert "every unit has the same rows as at least 3 other units (“hhnr”)" in model.verdict.headline
+    assert model.left_out.text.startswith(f"7 records of {len(frame)}")
+    assert "waves, that fewer than 4 units share" in model.left_out.text
+    assert any("replaced by numbers that follow from the released rows alone" in one.text for one in model.checklist)
+
+
+def test_an_identifier_that_repeats_is_asked_after(frame):
+    (found,) = [
+        one for one in build(ma.protect(frame, 4, identifiers=["hhnr"])).verdict.findings if one.topic == "units"
+    ]
+    assert "Name that column as the unit" in found.text
