@@ -66,7 +66,4 @@ def show(terminal: Terminal, found: Inspection) -> None:
             f"{found.incomplete} records lack a value there; the recipe's `missing` says what becomes of them."
         )
     if found.repeats is not None:
-        terminal.say(
-            f"Rows seem to belong together by {shown(found.repeats)}, which is dropped and cannot be the unit: "
-            f"k counts rows."
-        )
+        terminal.say(f"Rows belong together by {shown(found.repeats)}, which cannot be the unit: k counts rows.")
