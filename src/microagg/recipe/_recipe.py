@@ -30,6 +30,7 @@ from microagg.recipe._parts import (
     Blocks,
     Compare,
     Importance,
+    Join,
     Kinds,
     Masking,
     Method,
@@ -56,6 +57,7 @@ PARTS: dict[str, tuple[str, type[Part]]] = {
     "importance": ("importance", Importance),
     "taxonomy": ("taxonomy", Taxonomy),
     "units": ("units", UnitChoices),
+    "join": ("join", Join),
     "method": ("method", Method),
     "masking": ("masking", Masking),
     "weights": ("weights", Weights),
@@ -193,6 +195,7 @@ class Recipe:
     importance: Importance = field(default_factory=Importance)
     taxonomy: Taxonomy = field(default_factory=Taxonomy)
     units: UnitChoices = field(default_factory=UnitChoices)
+    join: Join = field(default_factory=Join)
     method: Method = field(default_factory=Method)
     masking: Masking = field(default_factory=Masking)
     weights: Weights = field(default_factory=Weights)
