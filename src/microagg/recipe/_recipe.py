@@ -57,7 +57,6 @@ PARTS: dict[str, tuple[str, type[Part]]] = {
     "importance": ("importance", Importance),
     "taxonomy": ("taxonomy", Taxonomy),
     "units": ("units", UnitChoices),
-    "join": ("join", Join),
     "method": ("method", Method),
     "masking": ("masking", Masking),
     "weights": ("weights", Weights),
@@ -65,6 +64,7 @@ PARTS: dict[str, tuple[str, type[Part]]] = {
     "blocks": ("blocks", Blocks),
     "refine": ("refine", Refine),
     "read": ("reading", Reading),
+    "join": ("join", Join),
     "risk": ("risk", Risk),
     "output": ("output", Output),
     "compare": ("compare", Compare),
@@ -195,7 +195,6 @@ class Recipe:
     importance: Importance = field(default_factory=Importance)
     taxonomy: Taxonomy = field(default_factory=Taxonomy)
     units: UnitChoices = field(default_factory=UnitChoices)
-    join: Join = field(default_factory=Join)
     method: Method = field(default_factory=Method)
     masking: Masking = field(default_factory=Masking)
     weights: Weights = field(default_factory=Weights)
@@ -203,6 +202,7 @@ class Recipe:
     blocks: Blocks = field(default_factory=Blocks)
     refine: Refine = field(default_factory=Refine)
     reading: Reading = field(default_factory=Reading)
+    join: Join = field(default_factory=Join)
     risk: Risk = field(default_factory=Risk)
     output: Output = field(default_factory=Output)
     compare: Compare = field(default_factory=Compare)
