@@ -29,6 +29,7 @@ from microagg.prepare.selection import Selection
 from microagg.progress import Progress
 from microagg.recipe import OF_PROTECT, Kinds, Missing, Recipe, Select
 from microagg.recipe._signature import recipe_of, takes
+from microagg.recipe.joined import with_join
 from microagg.recipe.wishes import asked_of, settled_kinds, with_declared_codes
 from microagg.release import MissingFacts, Release, WeightFacts
 from microagg.rounding import Rounded, round_means
@@ -101,6 +102,7 @@ def protect(
     """
     asked = recipe_of(k, recipe, choices)
     with asked.blamed():
+        asked = with_join(asked, frame.joined if isinstance(frame, Source) else None)
         if not isinstance(frame, Source):
             return _protected(frame, asked, check_jobs(n_jobs), progress)
         return _protected_source(frame, asked, check_jobs(n_jobs), progress)
@@ -122,8 +124,7 @@ def _protected_source(source: Source, asked: Recipe, n_jobs: int, progress: Prog
     inner = replace(asked, missing_codes=Missing(coded))
     release = _protected(typed, inner, n_jobs, progress, source.labels, _weights_of(source, asked))
     data, released = with_tags_again(release.data, tags)
-    found = {} if source.dialect is None else source.dialect.options()
-    recipe = replace(release.recipe, missing_codes=asked.missing_codes).replace(**found)
+    recipe = replace(release.recipe, missing_codes=asked.missing_codes).replace(**source.options)
     return replace(release, data=data, recipe=recipe, source=source, _tags=released)
 
 

@@ -40,3 +40,14 @@ def can_hold(units, k, in_part=True):
     """Tell whether rows of these units can be a group of k units."""
     counts = Counter(units)
     return max(counts.values()) * k <= len(units) if in_part else len(counts) >= k
+
+
+def fewest_whole_units_apart(rows, units, household_rows, households):
+    """Give the fewest units that have the same rows in one file and the same single row in another."""
+    owned = defaultdict(list)
+    for row, unit in zip(rows, units, strict=True):
+        owned[unit].append(row)
+    single = dict(zip(households, household_rows, strict=True))
+    assert len(single) == len(households)
+    assert single.keys() == owned.keys()
+    return min(Counter((tuple(sorted(own)), single[unit]) for unit, own in owned.items()).values())

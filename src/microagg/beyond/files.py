@@ -221,6 +221,7 @@ _OBEYED = {
 """The choices of masking and writing that files beyond memory have; whatever else is chosen is refused."""
 
 _WHY = {
+    "households": "one file is masked",
     "unit_release": "whole units are not brought together",
     "recode": "columns are masked as they are stored",
     "scale": "columns are standardised",
@@ -234,7 +235,7 @@ _WHY = {
 
 def _check_possible(recipe: Recipe) -> None:
     """Refuse choices that files beyond memory do not have."""
-    for table in (*OF_PROTECT, "output"):
+    for table in ("join", *OF_PROTECT, "output"):
         part, kind = PARTS[table]
         chosen, usual = getattr(recipe, part), kind()
         for name, choice in choices_of(kind).items():

@@ -43,6 +43,8 @@ def describe(terminal: Terminal, source: Source) -> None:
     how = understood(source.details)
     rows, columns = source.table.num_rows, source.table.num_columns
     terminal.say(f"{source.name}: {rows} records, {columns} columns ({source.kind}{'; ' + how if how else ''})")
+    if source.joined is not None:
+        terminal.say(f"With {source.joined}")
 
 
 def understood(details: Mapping[str, str]) -> str:

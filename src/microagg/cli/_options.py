@@ -21,6 +21,8 @@ _PANELS = {
     "missing": "Which column is what",
     "importance": "How groups are formed",
     "taxonomy": "Which column is what",
+    "units": "Persons, households and firms",
+    "join": "Persons, households and firms",
     "method": "How groups are formed",
     "masking": "What is released",
     "weights": "What is released",

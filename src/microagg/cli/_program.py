@@ -24,7 +24,7 @@ Seed = Annotated[int, typer.Option("--seed", min=0, help="Another seed, another 
 Strata = Annotated[str | None, typer.Option(help="Columns that divide the file and are known, with commas.")]
 Weight = Annotated[str | None, typer.Option(help="Sampling weights, the one that weights means first, with commas.")]
 RecipeFile = Annotated[Path | None, typer.Option(help="A recipe, as `microagg inspect` writes it.")]
-COLUMNS = ("roles", "recode", "kinds", "missing", "importance", "taxonomy", "weights")
+COLUMNS = ("roles", "recode", "kinds", "missing", "importance", "taxonomy", "units", "weights", "join")
 K = Annotated[int | None, typer.Option("-k", help="Records that share each combination of released values; 5.")]
 
 
@@ -108,7 +108,7 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
         Example: [bold]microagg demo -o out[/bold]
         """
 
-    @_command(app, "read", words=words)
+    @_command(app, "join", "read", words=words)
     def inspect(
         source: Address,
         k: K = None,

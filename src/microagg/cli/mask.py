@@ -40,7 +40,7 @@ def run(terminal: Terminal, source: str, chosen: dict[str, Any], **wished: Any) 
     # What does not go together is refused before any work.
     changes = chosen if wishes.k is None else {**chosen, "k": wishes.k}
     asked = (Recipe(DEFAULT_K) if wishes.recipe is None else Recipe.read(wishes.recipe)).replace(**changes)
-    writing.check_output(wishes.output, source, wishes.to, overwrite=wishes.force)
+    writing.check_output(wishes.output, source, wishes.to, overwrite=wishes.force, recipe=asked)
     if wishes.engine != "memory":
         _beyond_memory(terminal, source, wishes, asked)
         return
@@ -65,10 +65,11 @@ def _in_memory(terminal: Terminal, address: str, wishes: Wishes, chosen: dict[st
         terminal.say(f"Recoded before masking: {one['column']}: {one['rule']} ({one['cells_changed']} cells changed)")
     for warning in written.warnings:
         terminal.say(f"Warning: {warning}")
-    for what, place in written.places.items():
+    places = written.places
+    for what, place in places.items():
         terminal.say(f"{what.replace('_', ' ').capitalize()}: {place}")
-    again = command(address, written.places["recipe"], wishes.output, to=wishes.to, overwrite=True)
-    program = script(address, written.places["recipe"], written.places["masked"], overwrite=True)
+    again = command(address, places["recipe"], wishes.output, to=wishes.to, overwrite=True)
+    program = script(address, places["recipe"], places["masked"], households=places.get("households"), overwrite=True)
     terminal.say(f"Again: {again}")
     if wishes.script:
         terminal.say(f"\n{program}")

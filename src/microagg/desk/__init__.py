@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from microagg.desk.masking import mask_beyond_memory as mask_beyond_memory
     from microagg.desk.opening import Opened as Opened
     from microagg.desk.opening import open_file as open_file
+    from microagg.desk.two_files import apart as apart
     from microagg.desk.words import Told as Told
     from microagg.desk.words import told as told
     from microagg.desk.writing import Written as Written
@@ -34,6 +35,7 @@ _HOME = {
     "SmallStrata": "inspecting",
     "Told": "words",
     "Written": "writing",
+    "apart": "two_files",
     "assess": "assessing",
     "command": "again",
     "each_candidate": "candidates",
@@ -55,6 +57,7 @@ __all__ = [
     "SmallStrata",
     "Told",
     "Written",
+    "apart",
     "assess",
     "command",
     "each_candidate",

@@ -24,9 +24,20 @@ def command(
     return shlex.join([*words, "--force"] if overwrite else words)
 
 
-def script(address: str, recipe: str | Path, target: str | Path, *, overwrite: bool = False) -> str:
-    """Give a Python script that masks a file by a recipe again and writes the same masked file."""
-    more = ", overwrite=True" if overwrite else ""
+def script(
+    address: str,
+    recipe: str | Path,
+    target: str | Path,
+    *,
+    households: str | Path | None = None,
+    overwrite: bool = False,
+) -> str:
+    """Give a Python script that masks a file by a recipe again and writes the same masked file.
+
+    `households` is the place of the second file that is written where the recipe joins two.
+    """
+    more = "" if households is None else f", households={str(households)!r}"
+    more += ", overwrite=True" if overwrite else ""
     return (
         f"import microagg as ma\n\n"
         f"recipe = ma.Recipe.read({str(recipe)!r})\n"

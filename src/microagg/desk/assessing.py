@@ -81,6 +81,11 @@ class Assessed:
 
 def read_pair(original: str, masked: str, recipe: Recipe | None, reading: Mapping[str, Any]) -> Pairing:
     """Read both files, those of them that are text as they are said to be written."""
+    if recipe is not None and recipe.join.households is not None:
+        raise InvalidData(
+            "the recipe joins two files, and writes whole households in another order, so that rows do not stand "
+            "beside their originals. Read the report of `mask`."
+        )
     if recipe is not None and recipe.output.reorder:
         raise InvalidData(
             "the recipe sorts the released rows (reorder = true), so they do not stand beside their originals. Mask "

@@ -9,6 +9,7 @@ from microagg.desk.trees import ColumnTree
 from microagg.desk.writing import Written
 from microagg.evaluate.definitions import measures_of_both
 from microagg.evaluate.risk import DisclosureRisk
+from microagg.io.joining import Joined
 from microagg.io.sources import Source
 from microagg.release import Release, WeightFacts
 from microagg.study.comparison import Comparison
@@ -62,14 +63,32 @@ def weight_facts(weights: WeightFacts | None) -> dict[str, Any]:
 
 def written_facts(release: Release[Any], written: Written) -> dict[str, Any]:
     """Give what a run has left, the figures of its release and what the report finds of it."""
+    joined = None if release.source is None else release.source.joined
     return {
         "public_report": None,
+        **({} if joined is None else households_facts(joined)),
         **written.places,
         **release_facts(release),
         "sha256": written.sha256,
         "recoded": written.recoded,
         "warnings": written.warnings,
         "findings": written.findings,
+    }
+
+
+def households_facts(joined: Joined) -> dict[str, Any]:
+    """Give what a file of households holds that was joined to one of persons."""
+    table = joined.households.table
+    return {
+        "joined": {
+            "source": joined.households.name,
+            "details": dict(joined.households.details),
+            "sha256": joined.households.sha256,
+            "records": table.num_rows,
+            "columns": table.column_names,
+            "on": joined.on,
+            "without_persons": joined.without_persons,
+        }
     }
 
 
@@ -98,6 +117,7 @@ def inspection_facts(source: Source, inspection: Inspection) -> dict[str, Any]:
         "incomplete": inspection.incomplete,
         "repeats": inspection.repeats,
         "columns": columns,
+        **({} if source.joined is None else households_facts(source.joined)),
     }
 
 

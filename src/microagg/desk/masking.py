@@ -27,6 +27,12 @@ def judge(release: Release[Any], progress: Progress | None = None) -> Release[An
 
 def check_beyond_memory(address: str, to: str | None, recipe: Recipe, engine: str) -> None:
     """Refuse, before any work, what does not go with a file that is not read into memory."""
+    if recipe.join.households is not None:
+        raise InvalidParameter(
+            f"{setting('households')} joins two files in memory, and does not go with {setting('engine', engine)}. "
+            f"Leave one of both out.",
+            parameter="households",
+        )
     if recipe.roles.quasi is None and recipe.origin is None:
         raise InvalidParameter(
             f"beyond memory a recipe is needed, since the file is not read to guess ({setting('engine', engine)}). "

@@ -4,12 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from microagg.errors import InvalidData
+from microagg.errors import InvalidData, InvalidParameter
 from microagg.io import frames
+from microagg.io.addresses import kind_at
+from microagg.io.joining import Joined, join
 from microagg.io.sources import Source, read_source
 from microagg.recipe import Comments, Recipe, choices
+from microagg.recipe.joined import key_of, with_join
 from microagg.schema import Role
-from microagg.study.inspection import Inspection, inspect_table
+from microagg.study.inspection import ColumnGuess, Inspection, inspect_table
 from microagg.study.weighing import guess_weights
 
 DEFAULT_K = 5
@@ -42,10 +45,21 @@ def open_file(address: str, recipe: Recipe | None = None, *, k: int | None = Non
 
 
 def read_file(address: str, recipe: Recipe | None = None, **chosen: Any) -> Source:
-    """Read a file as a recipe says it is written; choices of reading that are passed have the last word."""
-    asked = _changed(Recipe(DEFAULT_K) if recipe is None else recipe, chosen, "read")
+    """Read a file as a recipe says it is written; choices of reading that are passed have the last word.
+
+    A file of households that the recipe names, or `households`, is read as well, and joined.
+    """
+    asked = _changed(Recipe(DEFAULT_K) if recipe is None else recipe, chosen, "roles", "read", "join")
     with asked.blamed():
-        return read_source(address, **asked.reading.said)
+        on, other = key_of(asked), asked.join.households
+        if other is not None and kind_at(other) != kind_at(address):
+            raise InvalidParameter(
+                f"the file of persons is of kind {kind_at(address)} and that of households of kind {kind_at(other)}. "
+                f"Pass two of the same kind.",
+                parameter="households",
+            )
+        source = read_source(address, **asked.reading.said)
+        return source if other is None else join(source, read_source(other, **asked.reading.said), on)
 
 
 def open_source(
@@ -68,17 +82,39 @@ def open_source(
     changes = chosen if k is None else {**chosen, "k": k}
     if recipe is not None or "quasi" in chosen:
         asked = (Recipe(DEFAULT_K) if recipe is None else recipe).replace(**changes)
+        with asked.blamed():
+            asked = with_join(asked, source.joined)
         asked.check_columns(source.table.column_names)
         return Opened(address, source, asked)
     asked = Recipe(DEFAULT_K).replace(**changes)
+    if source.joined is not None:  # which goes with pseudonyms alone
+        asked = with_join(asked.replace(unit_release="pseudonym", quasi=[]), source.joined)
     labels = source.labels
     inspection = inspect_table(
         source.typed(), asked.k, labels.values if labels else None, labels.measures if labels else None
     )
     inspection = _with_asked(inspection, asked)
+    if source.joined is not None:
+        inspection = _of_joined(inspection, source.joined, asked)
     found = with_guessed_weights(guessed(inspection, asked), inspection, source, chosen)
+    if source.joined is not None:
+        found = with_join(found, source.joined)
     found.check_columns(source.table.column_names)
     return Opened(address, source, found, inspection)
+
+
+def _of_joined(inspection: Inspection, joined: Joined, asked: Recipe) -> Inspection:
+    """Give guesses with no stratum that the persons of a household may differ in: whole ones are masked."""
+    own = {*joined.of_households, *asked.roles.strata}
+
+    def changed(one: ColumnGuess) -> ColumnGuess:
+        if one.name == joined.on:
+            return replace(one, role=Role.UNIT, reason="the household, in both files")
+        if one.role is Role.STRATUM and one.name not in own:
+            return replace(one, role=Role.QUASI, reason="a domain, but of persons, and whole households are masked")
+        return one
+
+    return replace(inspection, columns=tuple(map(changed, inspection.columns)), repeats=None)
 
 
 def _with_asked(inspection: Inspection, asked: Recipe) -> Inspection:

@@ -3,14 +3,12 @@
 import os
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from microagg.desk._order import reordered
 from microagg.desk.opening import read_file
+from microagg.desk.two_files import is_of_two, write_apart
 from microagg.errors import InvalidParameter
-from microagg.io._categories import without_views
 from microagg.io.sources import Source, write_target
 from microagg.recipe import Recipe
 from microagg.release import Release
@@ -25,7 +23,8 @@ def read(address: str | os.PathLike[str], *, recipe: Recipe | None = None, **rea
     recipe : Recipe, optional
         What it says of how a text file is written.
     **reading
-        delimiter, encoding, decimal, thousands, header: how a text file is written, where it should not be found out.
+        delimiter, encoding, decimal, thousands, header: how a text file is written, where it should not be found out;
+        households, on: a second file, with one row for each household, to join by a column.
 
     Returns
     -------
@@ -52,6 +51,7 @@ def write(
     what: Release[Any] | Any,
     address: str | os.PathLike[str],
     *,
+    households: str | os.PathLike[str] | None = None,
     like: Source | None = None,
     overwrite: bool = False,
 ) -> None:
@@ -65,6 +65,9 @@ def write(
     what : Release[Any] or pyarrow.Table
     address : str or path
         The name tells the kind.
+    households : str or path, optional
+        Where a release of two files was joined (`households` of `read`): the file of households. Both are written, or
+        neither.
     like : Source, optional
         Whose manner to keep: delimiter, encoding, labels. By default that of the release's own source.
     overwrite : bool
@@ -80,15 +83,24 @@ def write(
     60
     """
     if isinstance(what, Release):
-        write_release(what, address, like or what.source, overwrite=overwrite)
+        write_release(what, address, like or what.source, households=households, overwrite=overwrite)
         return
+    if households is not None:
+        raise InvalidParameter(
+            "a table has no households to write apart. Leave households out, or pass a Release.", parameter="households"
+        )
     if not isinstance(what, pa.Table):
         raise InvalidParameter(f"a {type(what).__name__} is not written. Pass a Release or an Arrow table.")
     write_target(what, address, like or Source(what, "a table", "parquet"), overwrite=overwrite)
 
 
-def write_release(release: Release[Any], address: Any, like: Source | None, *, overwrite: bool) -> None:
+def write_release(
+    release: Release[Any], address: Any, like: Source | None, *, households: Any = None, overwrite: bool
+) -> None:
     """Write a release as its recipe says, and count its promise on what was written."""
+    if is_of_two(release, households):
+        write_apart(release, address, households, overwrite=overwrite)
+        return
     table = _as_arrow(release.data)
     output, promise = release.recipe.output, release.promise
     if output.reorder:
@@ -112,16 +124,3 @@ def _as_arrow(data: Any) -> pa.Table:
     if hasattr(data, "to_arrow"):
         return pa.table(data.to_arrow())
     return pa.Table.from_pandas(data, preserve_index=False)
-
-
-def reordered(table: pa.Table) -> tuple[pa.Table, NDArray[np.int64]]:
-    """Sort the rows by all released columns: an order that anybody could make, and that tells nothing. Give it too."""
-    keys, table = {}, without_views(table)
-    for name in table.column_names:
-        column = table[name]
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        if not pa.types.is_nested(column.type):  # which has no order
-            keys[name] = column
-    order = pc.sort_indices(pa.table(keys), [(name, "ascending") for name in keys])
-    return table.take(order), order.to_numpy().astype(np.int64)

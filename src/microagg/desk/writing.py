@@ -17,8 +17,10 @@ from microagg.errors import InvalidData, InvalidParameter, MicroaggError, settin
 from microagg.io.addresses import check_target, file_of, is_text_file, kind_at
 from microagg.io.databases import is_database, without_credentials
 from microagg.io.scratch import private_folder, put_in_place
+from microagg.io.sources import Source
 from microagg.progress import Progress
 from microagg.recipe import Recipe
+from microagg.recipe.joined import check_join
 from microagg.release import Release
 from microagg.report import SourceFacts, WrittenFacts
 from microagg.report import write as write_report
@@ -69,8 +71,18 @@ def masked_name(address: str) -> str:
     return f"{path.name.removesuffix(suffixes)}_masked{written}"
 
 
-def check_output(folder: Path, address: str, to: str | None, *, overwrite: bool) -> None:
-    """Refuse an output that is not ours to make, or that holds the source or the target, before any work is done."""
+def households_name(address: str, households: str) -> str:
+    """Name the masked file of households after its source; otherwise than that of persons."""
+    name, taken = masked_name(households), masked_name(address)
+    return name if name != taken else f"households_{name}"
+
+
+def check_output(folder: Path, address: str, to: str | None, *, overwrite: bool, recipe: Recipe | None = None) -> None:
+    """Refuse an output that is not ours to make, or that holds a source or the target, before any work is done."""
+    households = None if recipe is None else recipe.join.households
+    if recipe is not None:
+        with recipe.blamed():
+            check_join(recipe)
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise InvalidParameter(f"the output {folder.name!r} is not a folder. Name one.", parameter="output")
     if not folder.resolve().parent.is_dir():
@@ -78,7 +90,7 @@ def check_output(folder: Path, address: str, to: str | None, *, overwrite: bool)
             f"there is no folder to make the output {folder.name!r} in. Make it first.", parameter="output"
         )
     inside = {path.name for path in folder.iterdir()} if folder.exists() else set()
-    if inside - _left_by_a_run(address):
+    if inside - _left_by_a_run(address, households):
         raise InvalidParameter(
             f"the output {folder.name!r} holds other files than a former output of this file. Name a folder of its "
             f"own: {setting('output')}.",
@@ -92,14 +104,23 @@ def check_output(folder: Path, address: str, to: str | None, *, overwrite: bool)
             f"the target ({setting('to')}) is the output, or lies in it. Name another place, or leave it out.",
             parameter="to",
         )
-    if inside and _lies_in(address, place):
+    if to is not None and households is not None:
+        raise InvalidParameter(
+            f"{setting('to')} names one place, and two files are joined and written apart: both go to the output. "
+            f"Leave it out.",
+            parameter="to",
+        )
+    if inside and any(_lies_in(source, place) for source in (address, households) if source is not None):
         raise InvalidParameter(
             f"the output is the source, or holds it. Name another folder: {setting('output')}.", parameter="output"
         )
 
 
-def _left_by_a_run(address: str) -> set[str]:
-    return {masked_name(address), REPORT, PUBLIC, RECIPE}
+def _left_by_a_run(address: str, households: str | None = None) -> set[str]:
+    masked = (
+        {masked_name(address)} if households is None else {masked_name(address), households_name(address, households)}
+    )
+    return {*masked, REPORT, PUBLIC, RECIPE}
 
 
 def lies_in_output(path: Path, address: str) -> bool:
@@ -156,13 +177,14 @@ def write(
     digest = source.sha256
     whole = recipe_to_write(release, opened)
     output = release.recipe.output
-    name = masked_name(opened.address)
+    name, joined = masked_name(opened.address), source.joined
+    other = None if joined is None else households_name(opened.address, str(joined.households.address))
     reports = {"report": REPORT, **({"public_report": PUBLIC} if output.public else {})}
     facts: dict[str, Any] = {
         "source": SourceFacts(
             name=source.name,
             kind=source.kind,
-            details=dict(source.details),
+            details=_details(source),
             sha256=digest,
             records=source.table.num_rows,
             columns=source.table.num_columns,
@@ -179,13 +201,24 @@ def write(
             findings, recoded = findings or findings_of(model), recoded or recoded_of(model)
         whole.write(made.folder / RECIPE, made_for=source.name)
         if to is None:
-            write_release(release, made.folder / name, source, overwrite=False)
+            second = None if other is None else made.folder / other
+            write_release(release, made.folder / name, source, households=second, overwrite=False)
         else:
             write_release(release, to, source, overwrite=overwrite)
             made.data_is_written = True
     places = {"masked": str(folder / name) if to is None else without_credentials(to)}
+    places |= {} if other is None else {"households": str(folder / other)}
     places |= {what: str(folder / report) for what, report in reports.items()} | {"recipe": str(folder / RECIPE)}
     return Written(places, whole, digest, findings, recoded)
+
+
+def _details(source: Source) -> dict[str, str]:
+    """Give what a report says of how a source was understood; of two files, what was joined."""
+    if source.joined is None:
+        return dict(source.details)
+    other = source.joined.households
+    digest = {} if other.sha256 is None else {"SHA-256 of households": other.sha256}
+    return {**source.details, "households": str(source.joined), **digest}
 
 
 def recipe_to_write(release: Any, opened: Opened) -> Recipe:

@@ -4,7 +4,7 @@ import hashlib
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -91,6 +91,7 @@ class Promise:
     def digests(self, table: pa.Table, key: bytes) -> list[Digests]:
         """Give the digests of a table's records; one array, or where each column is counted by itself one for each."""
         bits = [bits_of(column, key) for column in table.columns[: len(self.masked) + len(self.strata)]]
+        bits = bits or [np.zeros(table.num_rows, dtype=np.uint64)]  # one of two files may have none of the columns
         own, strata = bits[: len(self.masked)], bits[len(self.masked) :]
         return [digests_of([one, *strata], key) for one in own] if self.per_column else [digests_of(bits, key)]
 
@@ -188,18 +189,70 @@ def check_written(
 
 def _check_whole_units(promise: Promise, tables: Iterable[pa.Table], records: int, name: str) -> int:
     """Give the fewest units that have the same rows in what was written; refuse fewer than k."""
-    units, found = [], []
+    _, alike = _units_written(promise, tables, records, name, os.urandom(16))
+    fewest = fewest_alike([in_order(alike)])
+    promise.check(fewest, name)
+    return fewest
+
+
+def _units_written(
+    promise: Promise, tables: Iterable[pa.Table], records: int, name: str, key: bytes
+) -> tuple[Bits, Digests]:
+    """Give the units of what was written, in order, and a digest of the rows of each."""
+    units, found = [], [NO_DIGESTS]
 
     def seen() -> Iterator[pa.Table]:
         for table in tables:
-            units.append(bits_of(table.column(table.num_columns - 1), b"")[0])
+            numbers = table.column(table.num_columns - 1).cast(pa.int64())  # some files hold all numbers as floats
+            units.append(bits_of(numbers, b"")[0])
             yield table
 
-    for (digests,) in digests_written(promise, seen(), records, name, os.urandom(16)):
+    for (digests,) in digests_written(promise, seen(), records, name, key):
         found.append(digests)
-    alike = digests_of_sets(np.concatenate([NO_DIGESTS, *found], axis=1), np.concatenate(units))
-    fewest = fewest_alike([in_order(alike)])
-    promise.check(fewest, name)
+    owners = np.concatenate(units)
+    return np.unique(owners), digests_of_sets(np.concatenate(found, axis=1), owners)
+
+
+class Written(NamedTuple):
+    """A file that was written and has not got its name yet: what reads some of its columns, and its records."""
+
+    read: Callable[[list[str]], Iterable[pa.Table]]
+    names: Collection[str]
+    records: int
+    name: str
+
+
+def check_written_apart(promise: Promise, persons: Written, households: Written) -> int:
+    """Give the fewest units that are alike in two files: in their rows of the one and their single row of the other.
+
+    Parameters
+    ----------
+    promise : Promise
+        Of both together, with a pseudonym, which is a column of each.
+    persons, households : Written
+
+    Raises
+    ------
+    PromiseBroken
+        If fewer than k units are alike, or the files have not the same units, or the second not one row of each; or as
+        by `digests_written`.
+    """
+    key, found = os.urandom(16), []
+    for file in (persons, households):
+        own = replace(
+            promise,
+            masked=tuple(name for name in promise.masked if name in file.names),
+            strata=tuple(name for name in promise.strata if name in file.names),
+        )
+        found.append(_units_written(own, file.read(own.columns), file.records, file.name, key))
+    (units, rows), (others, single) = found
+    if others.size != households.records or not np.array_equal(units, others):
+        raise PromiseBroken(
+            f"{persons.name!r} and {households.name!r} were read back, and the second has not one row for each "
+            f"household of the first. {_REMEDY}"
+        )
+    fewest = fewest_alike([in_order(digests_of([rows, single], key))])
+    promise.check(fewest, f"{persons.name} with {households.name}")
     return fewest
 
 

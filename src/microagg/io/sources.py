@@ -10,10 +10,10 @@ columns that are to be masked.
 """
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -35,6 +35,12 @@ from microagg.io.labels import Labels, Masked, declared_values, without_declared
 from microagg.io.promise import Promise, check_written
 from microagg.io.read_back import read_back
 from microagg.parallel import in_parallel
+
+if TYPE_CHECKING:
+    from microagg.io.joining import Joined
+
+Reader = Callable[[list[str]], Iterator[pa.Table]]
+"""Reads some columns of what was written, a part at a time."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,8 @@ class Source:
         Where it was read from, a database's with its credentials: it is never written over.
     sha256 : str or None
         The checksum of the file, or of the digests of a folder's files; None of a database.
+    joined : Joined or None
+        Where the table was joined from a file of persons and one of households: both of them.
 
     Examples
     --------
@@ -75,6 +83,7 @@ class Source:
     dialect: Dialect | None = field(default=None, repr=False)
     address: str | Path | None = field(default=None, repr=False)
     sha256: str | None = field(default=None, repr=False)
+    joined: "Joined | None" = field(default=None, repr=False)
     _parsed: dict[str, pa.ChunkedArray] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
@@ -85,7 +94,16 @@ class Source:
     def take(self, rows: Any) -> "Source":
         """Give some of its rows, in this order."""
         tags = {name: tag.take(rows) for name, tag in self.labels.tags.items()} if self.labels else {}
-        return replace(self, table=self.table.take(rows), labels=self.labels and replace(self.labels, tags=tags))
+        labels = self.labels and replace(self.labels, tags=tags)
+        return replace(self, table=self.table.take(rows), labels=labels, joined=self.joined and self.joined.take(rows))
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """How a text file must be said to be written to be read alike; of two that were joined, what holds of both."""
+        if self.joined is not None:
+            own, other = self.joined.persons.options, self.joined.households.options
+            return {name: value for name, value in own.items() if other.get(name) == value}
+        return {} if self.dialect is None else self.dialect.options()
 
     def typed(self, names: Sequence[str] | None = None) -> pa.Table:
         """Give the table with columns of text turned into numbers: int64 where all are whole and fit, else float64.
@@ -176,6 +194,8 @@ class Source:
         return self._parsed[name]
 
     def _parse(self, name: str, *, named: bool) -> pa.ChunkedArray | None:
+        if self.joined is not None and self.labels is None and name in self.joined.of_households:
+            return self.joined.numbers(name, named=named)
         column = self.table[name]
         if self.kind != "csv":
             declared = self.labels.missing.get(name) if self.labels else None
@@ -275,6 +295,7 @@ def write_target(
     overwrite: bool = False,
     excel_safe: bool = False,
     promise: Promise | None = None,
+    then: Callable[[Reader], None] | None = None,
 ) -> None:
     """Write a table, whole or not at all, in the manner of the source it comes from.
 
@@ -299,6 +320,8 @@ def write_target(
     promise : Promise, optional
         What must hold of the table, such as `Release.promise`. Its columns are read back from what was written and
         counted before the file gets its name, or the transaction ends.
+    then : callable, optional
+        Of files: called with what reads columns back, before the file gets its name; what it raises keeps it from that.
 
     Raises
     ------
@@ -325,9 +348,13 @@ def write_target(
     dialect = dialect_for(path, like.path, like.dialect)
 
     def count(fresh: Path) -> None:
+        def read(names: list[str]) -> Iterator[pa.Table]:
+            return read_back(fresh, path, table.schema, names, dialect)
+
         if promise is not None:
-            found = read_back(fresh, path, table.schema, promise.columns, dialect)
-            check_written(promise, found, table.num_rows, path.name)
+            check_written(promise, read(promise.columns), table.num_rows, path.name)
+        if then is not None:
+            then(read)
 
     try:
         if kind == "csv":

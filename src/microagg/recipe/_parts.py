@@ -550,6 +550,30 @@ class Reading(Part):
 
 
 @dataclass(frozen=True)
+class Join(Part):
+    """A second file, with one row for each household, that is joined for masking and written apart again."""
+
+    households: str | None = choose(
+        None,
+        TEXT,
+        "the file of households, one row each; the masked file then is that of their persons",
+        more='Both are joined, masked as whole households (``unit_release="pseudonym"``) and written apart again.',
+    )
+    on: Any = choose(
+        None,
+        NAME,
+        "the column that both files have, by which they are joined; the unit where this is left out",
+    )
+
+    def _check(self) -> None:
+        if self.on is not None and self.households is None:
+            raise InvalidParameter(
+                f"on goes with a file of households. Leave it out, or name the file: {setting('households')}.",
+                parameter="on",
+            )
+
+
+@dataclass(frozen=True)
 class Risk(Part):
     """By what risk is measured."""
 

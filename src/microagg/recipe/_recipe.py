@@ -31,6 +31,7 @@ from microagg.recipe._parts import (
     Blocks,
     Compare,
     Importance,
+    Join,
     Kinds,
     Masking,
     Method,
@@ -64,6 +65,7 @@ PARTS: dict[str, tuple[str, type[Part]]] = {
     "blocks": ("blocks", Blocks),
     "refine": ("refine", Refine),
     "read": ("reading", Reading),
+    "join": ("join", Join),
     "risk": ("risk", Risk),
     "output": ("output", Output),
     "compare": ("compare", Compare),
@@ -201,6 +203,7 @@ class Recipe:
     blocks: Blocks = field(default_factory=Blocks)
     refine: Refine = field(default_factory=Refine)
     reading: Reading = field(default_factory=Reading)
+    join: Join = field(default_factory=Join)
     risk: Risk = field(default_factory=Risk)
     output: Output = field(default_factory=Output)
     compare: Compare = field(default_factory=Compare)

@@ -167,7 +167,12 @@ def _leaving_out(recipe: Recipe, left_out: Sequence[Any]) -> Recipe:
     """Give a recipe that drops some masked columns, grouped as quickly as can be."""
     quasi = [name for name in recipe.roles.quasi or () if name not in left_out]
     drop = [*recipe.roles.drop, *left_out]
-    return recipe.replace(quasi=quasi, drop=drop, select=None, refine=None, blocks="none")
+    household, order = (
+        [name for name in names if name in quasi] for names in (recipe.units.household, recipe.units.order)
+    )
+    return recipe.replace(
+        quasi=quasi, drop=drop, household=household, unit_order=order, select=None, refine=None, blocks="none"
+    )
 
 
 def _sampled_rows(frame: Any, strata: list[Any], k: int, sample: int, seed: int) -> NDArray[np.int64]:

@@ -1,0 +1,65 @@
+"""A recipe that joins a file of households to one of persons: what it needs, and what follows for other choices."""
+
+from typing import Any
+
+from microagg.errors import InvalidParameter, setting
+from microagg.io.databases import without_credentials
+from microagg.io.joining import Joined
+from microagg.recipe._parts import Join
+from microagg.recipe._recipe import Recipe
+
+
+def key_of(recipe: Recipe) -> Any:
+    """Give the column that files are joined by, where the recipe says it; refuse one that is not the unit."""
+    on, unit = recipe.join.on, recipe.roles.unit
+    if on is not None and unit is not None and on != unit:
+        raise InvalidParameter(
+            f"files are joined by {on!r} and the unit is {unit!r}, but whole households are what is masked. Say the "
+            f"same for both: {setting('unit', on)}.",
+            parameter="on",
+        )
+    return unit if on is None else on
+
+
+def check_join(recipe: Recipe) -> None:
+    """Refuse, before any work, to join files in a recipe that does not release households by pseudonyms."""
+    if recipe.join.households is None:
+        return
+    key_of(recipe)
+    if recipe.units.release != "pseudonym":
+        raise InvalidParameter(
+            f"{setting('households')} goes with {setting('unit_release', 'pseudonym')}: without pseudonyms nothing "
+            f"tells which rows of the two files belong together, and with them k whole households must be alike.",
+            parameter="households",
+        )
+
+
+def with_join(recipe: Recipe, joined: Joined | None) -> Recipe:
+    """Give a recipe with what follows from files that were joined: the unit, and the columns of households.
+
+    Raises
+    ------
+    InvalidParameter
+        If the recipe joins files and these were not joined, or the other way does not release pseudonyms.
+    """
+    if joined is None:
+        if recipe.join.households is None:
+            return recipe
+        raise InvalidParameter(
+            f"the recipe joins a file of households ({setting('households')}), and only one table is passed. Read both "
+            f"files, as by microagg.read(path, recipe=recipe), and pass what that gives.",
+            parameter="households",
+        )
+    address = recipe.join.households or str(joined.households.address)
+    asked = recipe.replace(join=Join(without_credentials(address), recipe.join.on or joined.on))
+    check_join(asked)
+    if key_of(asked) != joined.on:
+        raise InvalidParameter(
+            f"the files were joined by {joined.on!r}, and the recipe joins them by {key_of(asked)!r}. Read them once "
+            f"more by this recipe.",
+            parameter="on",
+        )
+    asked = asked.replace(unit=joined.on)
+    masked = asked.masked(joined.names)
+    own = [name for name in joined.of_households if name in masked]
+    return asked.replace(household=list(dict.fromkeys([*asked.units.household, *own])))
