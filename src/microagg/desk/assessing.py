@@ -19,6 +19,7 @@ from microagg.evaluate.utility import LossMeasures
 from microagg.io import frames
 from microagg.io.coding import open_table
 from microagg.io.sources import Source, is_text_file, read_source
+from microagg.io.weighing import checked_weights
 from microagg.judgement.run import AS_IT_IS
 from microagg.prepare.recoding import Recoding
 from microagg.progress import Progress
@@ -170,7 +171,8 @@ def assess(
     known = with_declared_codes(recipe or Recipe(2), before, names)
     said: dict[str, Any] = {"kinds": known.kinds.kinds, "missing_codes": known.missing_codes.codes}
     left, right = _typed(before, after, names, within, said)
-    loss = loss_measures(left, right, columns=names, **said)
+    weights = None if recipe is None else _weights(files.before, recipe)
+    loss = loss_measures(left, right, columns=names, weights=weights, **said)
     risk = disclosure_risk(
         left,
         right,
@@ -180,10 +182,21 @@ def assess(
         strata=within,
         sample=sample,
         seed=wanted.seed if seed is None else seed,
+        weights=weights,
         progress=progress,
     )
     score = scoring_index(loss.overall[1], risk.g_dr)
     return Assessed(names, within, loss, risk, score, _warnings(pair, recipe, names, within))
+
+
+def _weights(source: Source, recipe: Recipe) -> Any:
+    """Give the weights of the original that a recipe names, the first of several; None where they are none."""
+    names = [name for name in recipe.roles.of(Role.WEIGHT.value)[:1] if name in source.table.column_names]
+    try:
+        typed = frames.open_frame(source.typed_for(dict.fromkeys(names, "number"), names))
+        return checked_weights(typed.get_column(names[0]), names[0]) if names else None
+    except InvalidData:  # what is no weight weights nothing
+        return None
 
 
 def _typed(
