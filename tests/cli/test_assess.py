@@ -56,6 +56,14 @@ def files(tmp_path, monkeypatch):
 MASKED = "out/survey_masked.csv"
 
 
+@pytest.mark.usefixtures("files")
+def test_weights_that_are_released_by_group_are_no_sign_of_another_file():
+    by_group = RECIPE + '[weights]\nrelease = "group"\n'
+    Path("recipe.toml").write_text(by_group)
+    assert run("mask", "survey.csv", "--recipe", "recipe.toml", "-q", "--force").exit_code == 0
+    assert judged("survey.csv", MASKED, "--recipe", "recipe.toml")["warnings"] == []
+
+
 def test_a_recipe_says_columns_strata_and_risk(files):
     release = ma.protect(files, 4, quasi=["age", "wage", "income"], strata=["region"], weight="weight", rest="drop")
     found = judged("survey.csv", MASKED, "--recipe", "recipe.toml")
@@ -64,6 +72,8 @@ def test_a_recipe_says_columns_strata_and_risk(files):
     assert found["record_linkage_percent"] == pytest.approx(release.risk.rld)
     assert found["record_linkage_all_keys_percent"] == pytest.approx(release.risk.full_keys)
     assert found["information_loss_percent"] == pytest.approx(release.information.percent)
+    assert found["figures"]["IL_w"] == pytest.approx(release.weights.information.percent)
+    assert found["expected_links"] == pytest.approx(release.risk.expected_links)
     alone = judged("survey.csv", MASKED)
     assert alone["strata"] == []
     assert alone["record_linkage_percent"] < found["record_linkage_percent"]

@@ -20,6 +20,7 @@ from microagg.io import frames
 from microagg.io.addresses import is_text_file
 from microagg.io.coding import open_table
 from microagg.io.sources import Source, read_source
+from microagg.io.weighing import checked_weights
 from microagg.judgement.run import AS_IT_IS
 from microagg.prepare.recoding import Recoding
 from microagg.progress import Progress
@@ -184,7 +185,8 @@ def assess(
     unit = None if recipe is None or recipe.roles.unit not in before.table.column_names else recipe.roles.unit
     if unit is not None and unit not in left.column_names:
         left = left.append_column(unit, before.table[unit])
-    loss = loss_measures(left, right, columns=names, **said)
+    weights = None if recipe is None else _weights(files.before, recipe)
+    loss = loss_measures(left, right, columns=names, weights=weights, **said)
     risk = disclosure_risk(
         left,
         right,
@@ -195,10 +197,21 @@ def assess(
         unit=unit,
         sample=sample,
         seed=wanted.seed if seed is None else seed,
+        weights=weights,
         progress=progress,
     )
     score = scoring_index(loss.overall[1], risk.g_dr)
     return Assessed(names, within, loss, risk, score, _warnings(pair, recipe, names, within))
+
+
+def _weights(source: Source, recipe: Recipe) -> Any:
+    """Give the weights of the original that a recipe names, the first of several; None where they are none."""
+    names = [name for name in recipe.roles.of(Role.WEIGHT.value)[:1] if name in source.table.column_names]
+    try:
+        typed = frames.open_frame(source.typed_for(dict.fromkeys(names, "number"), names))
+        return checked_weights(typed.get_column(names[0]), names[0]) if names else None
+    except InvalidData:  # what is no weight weights nothing
+        return None
 
 
 def _typed(
