@@ -192,10 +192,14 @@ OBEYED = {
     *("quasi", "identifiers", "confidential", "strata", "keep", "drop", "weight", "rest"),
     *("kinds", "importance", "taxonomy", "missing", "missing_codes", "method", "aggregate", "rounding"),
     *("nominal", "nominal_seed", "spike", "spike_totals", "blocks", "max_block", "refine", "seed"),
-    *("weighted", "weight_release", "weight_cap", "calibrate"),
+    *("weighted", "weight_release", "weight_cap", "calibrate", "unit", "unit_share"),
 }
 REFUSED = {
-    "unit": {"unit": "person", "identifiers": []},
+    "unit_release": {"unit": "person", "identifiers": [], "unit_release": "pseudonym"},
+    "household": {"unit": "person", "identifiers": [], "unit_release": "pseudonym", "household": ["age"]},
+    "wave": {"unit": "person", "identifiers": [], "unit_release": "pseudonym", "wave": "age"},
+    "unit_order": {"unit": "person", "identifiers": [], "unit_release": "pseudonym", "unit_order": ["age"]},
+    "small_units": {"small_units": "error"},
     "scale": {"scale": "range"},
     "missing": {"missing": "drop"},
     "recode": {"recode": {"age": {"top": 80}}},
@@ -219,7 +223,7 @@ def test_every_choice_is_obeyed_beyond_memory_or_refused(source, tmp_path):
         recipe = Recipe.of(3, **(ROLES | chosen))
         with pytest.raises(InvalidParameter, match="does not go with files beyond memory") as caught:
             ma.protect_file(source, tmp_path / "out.parquet", recipe=recipe)
-        assert caught.value.parameter in (name, "select")
+        assert caught.value.parameter in (name, "select", "unit_release")
     assert not (tmp_path / "out.parquet").exists()
 
 

@@ -18,7 +18,8 @@ from tests.beyond.frames import CHOICES, ROLES, WAYS, assert_same, mixed, weight
 def test_mixed_frames_come_out_as_in_memory(tmp_path, way, nominal, missing):
     table = weighted(mixed(900, 3), 3, whole=nominal == "draw")
     pq.write_table(table, tmp_path / "in.parquet", row_group_size=170)
-    options = {"missing": missing, "nominal": nominal, "max_block": 80, **CHOICES, **ROLES, **WAYS[way]}
+    options = {"missing": missing, "nominal": nominal, "nominal_seed": 0, "max_block": 80, **CHOICES, **ROLES}
+    options |= WAYS[way]
     found = ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 4, **options)
     expected = ma.protect(table, 4, blocks="median", **options)
     assert_same(found, expected, pq.read_table(tmp_path / "out.parquet"))

@@ -329,14 +329,14 @@ def test_data_elsewhere_goes_again_if_the_folder_cannot_be_put_in_place(tmp_path
 
 
 def test_a_broken_promise_writes_nothing(tmp_path, monkeypatch, capsys):
-    """Rows of one firm share groups: the release is refused, and so is everything beside it."""
+    """A group that is too small is refused, and so is everything beside it."""
     monkeypatch.chdir(tmp_path)
-    table = pa.table({"a": [float(i // 5) for i in range(40)], "firm": [i // 5 for i in range(40)]})
-    pq.write_table(table, "in.parquet")
-    Path("r.toml").write_text('k = 3\n[roles]\nquasi = ["a"]\nunit = "firm"\n')
+    pq.write_table(pa.table({"a": [float(i // 5) for i in range(40)]}), "in.parquet")
+    Path("r.toml").write_text('k = 3\n[roles]\nquasi = ["a"]\n')
+    monkeypatch.setattr("microagg.pipeline.fewest_sharing", lambda *_, **__: 2)
     monkeypatch.setattr(sys, "argv", ["microagg", "mask", "in.parquet", "--recipe", "r.toml"])
     with pytest.raises(SystemExit) as caught:
         main()
     assert caught.value.code == 1
-    assert "different units" in capsys.readouterr().err
+    assert "only 2 record(s) would share a combination" in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.parquet", "r.toml"]

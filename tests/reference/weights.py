@@ -75,8 +75,11 @@ def representative(kind, members, weights, k, spike_at=0.0, exact_spikes=False, 
     return float(round(Fraction(found))) if kind == "date" else found
 
 
-def modes(cells, labels, weights):
-    """Give what each group releases of a nominal column: what weighs most, in ties that of which most is owed."""
+def modes(cells, labels, weights, fewest=1):
+    """Give what each group releases of a nominal column: what weighs most, in ties that of which most is owed.
+
+    A category that fewer records of the file have than `fewest` is not released; None where a group has no other.
+    """
     order = sorted(set(cells), key=lambda cell: (is_missing(cell), cell))
     owed = defaultdict(Fraction)
     for cell, weight in zip(cells, weights, strict=True):
@@ -88,6 +91,11 @@ def modes(cells, labels, weights):
         scores = defaultdict(Fraction)
         for i, share in zip(rows, effective([weights[i] for i in rows]), strict=True):
             scores[cells[i]] += share
+        for cell in [*scores]:
+            if not is_missing(cell) and cells.count(cell) < fewest:
+                del scores[cell]
+        if not scores:
+            return None
         best = [cell for cell in order if cell in scores and scores[cell] == max(scores.values())]
         if len(best) == 1:
             chosen[group] = best[0]

@@ -46,7 +46,7 @@ COLUMNS = {
     "health_expenditure": (RNG.lognormal(size=N), Role.QUASI, "numbers"),
     "drug_notes": ([f"note {i}" for i in RNG.integers(0, 400, N)], Role.DROP, "too many to mask"),
     "weight_kg": (RNG.normal(75, 10, N), Role.QUASI, "numbers"),
-    "customerId": (RNG.integers(0, 200, N) + 5, Role.IDENTIFIER, "whose row it is"),
+    "customerId": (RNG.integers(0, 200, N) + 5, Role.UNIT, "whose row it is"),
     "income": (RNG.lognormal(size=N), Role.QUASI, "numbers, 400 different values"),
     "children": (RNG.integers(0, 5, N), Role.QUASI, "only 5 different whole numbers"),
 }
@@ -99,8 +99,7 @@ def test_no_column_is_released_for_its_name_alone(values):
 def test_who_a_record_belongs_to():
     table = pa.table({"person_id": np.repeat(np.arange(100), 4), "visits": RNG.random(400)})
     found = inspect_table(table, 3)
-    assert found.roles == {"quasi": ["visits"], "identifiers": ["person_id"]}
-    assert found.repeats == "person_id"
+    assert found.roles == {"quasi": ["visits"], "unit": "person_id"}
 
 
 def test_columns_of_other_kinds():
@@ -193,19 +192,18 @@ def test_a_file_of_a_statistics_package(tmp_path):
     source = read_source(tmp_path / "s.sav")
     assert set(map(str, source.table.schema.types)) == {"double"}
     found = inspect_table(source.typed(), 5, source.labels.values, source.labels.measures)
-    wanted = {"identifiers": ["serial", "household"], "strata": ["sex"], "quasi": ["job", "rank", "wage"]}
+    wanted = {"identifiers": ["serial"], "unit": "household", "strata": ["sex"], "quasi": ["job", "rank", "wage"]}
     assert found.roles == wanted
     assert found.kinds == {"job": "nominal", "rank": "ordinal"}
-    assert found.repeats == "household"
 
 
 @pytest.mark.parametrize(
     ("column", "role"),
     [
-        (pa.array(RNG.integers(0, 40, N) + 2**60), Role.IDENTIFIER),
+        (pa.array(RNG.integers(0, 40, N) + 2**60), Role.UNIT),
         (pa.array(RNG.permutation(N) * 7919 + 2**60), Role.IDENTIFIER),
-        (pa.array(RNG.integers(0, 40, N) + 2**60, pa.uint64()), Role.IDENTIFIER),
-        (pa.array([10**20 + i % 40 for i in range(N)], pa.decimal128(38, 0)), Role.IDENTIFIER),
+        (pa.array(RNG.integers(0, 40, N) + 2**60, pa.uint64()), Role.UNIT),
+        (pa.array([10**20 + i % 40 for i in range(N)], pa.decimal128(38, 0)), Role.UNIT),
         (pa.array([np.inf, *RNG.random(N - 1)]), Role.DROP),
     ],
     ids=["beyond 2**53", "all different", "unsigned", "decimals", "infinite"],

@@ -18,7 +18,7 @@ from microagg.report.text import at_most, count, counted, listed, percent, quote
 from microagg.report.worded import before_after, common_name, loss_meaning, moved_words, sample_words, with_spike
 from microagg.schema import Role
 
-_MOST_FIRST = 10
+_MOST_FIRST = 20
 _MOST_SPIKES = 3  # columns whose spikes stand in the verdict
 _HALF = 50.0  # percent of the records: a column in which so many have a value of their own stands in the headline
 
