@@ -189,17 +189,19 @@ def test_nothing_is_written_when_it_cannot_be(source, tmp_path, change, error, m
 
 
 OBEYED = {
-    *("quasi", "identifiers", "confidential", "strata", "keep", "drop", "weight", "rest"),
+    *("quasi", "identifiers", "confidential", "strata", "keep", "drop", "weight", "unit", "rest"),
     *("kinds", "importance", "taxonomy", "missing", "missing_codes", "method", "aggregate", "rounding"),
     *("nominal", "nominal_seed", "spike", "spike_totals", "blocks", "max_block", "refine", "seed"),
-    *("weighted", "weight_release", "weight_cap", "calibrate", "unit", "unit_share"),
+    *("weighted", "weight_release", "weight_cap", "calibrate", "unit_share"),
 }
 REFUSED = {
-    "unit_release": {"unit": "person", "identifiers": [], "unit_release": "pseudonym"},
-    "household": {"unit": "person", "identifiers": [], "unit_release": "pseudonym", "household": ["age"]},
-    "wave": {"unit": "person", "identifiers": [], "unit_release": "pseudonym", "wave": "age"},
-    "unit_order": {"unit": "person", "identifiers": [], "unit_release": "pseudonym", "unit_order": ["age"]},
+    "unit_release": {"unit_release": "pseudonym"},
+    "household": {"unit_release": "pseudonym", "household": ["age"]},
+    "wave": {"unit_release": "pseudonym", "wave": "age"},
+    "unit_order": {"unit_release": "pseudonym", "unit_order": ["age"]},
     "small_units": {"small_units": "error"},
+    "households": {"households": "homes.parquet"},
+    "on": {"households": "homes.parquet", "on": "region"},
     "scale": {"scale": "range"},
     "missing": {"missing": "drop"},
     "recode": {"recode": {"age": {"top": 80}}},
@@ -217,13 +219,13 @@ REFUSED = {
 
 def test_every_choice_is_obeyed_beyond_memory_or_refused(source, tmp_path):
     """A new choice must be entered above: one that is ignored without a word would break what a recipe says."""
-    assert set(choices(*OF_PROTECT, "output")) == OBEYED | set(REFUSED)
+    assert set(choices(*OF_PROTECT, "join", "output")) == OBEYED | set(REFUSED)
     assert OBEYED & set(REFUSED) == {"missing"}  # all of its words but one are obeyed
     for name, chosen in REFUSED.items():
         recipe = Recipe.of(3, **(ROLES | chosen))
         with pytest.raises(InvalidParameter, match="does not go with files beyond memory") as caught:
             ma.protect_file(source, tmp_path / "out.parquet", recipe=recipe)
-        assert caught.value.parameter in (name, "select", "unit_release")
+        assert caught.value.parameter in (name, "select", "unit_release", "households")
     assert not (tmp_path / "out.parquet").exists()
 
 

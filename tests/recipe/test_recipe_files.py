@@ -95,6 +95,8 @@ def recipes(draw):
             keywords.pop(name, None)
     if keywords.get("wave") is not None:
         keywords.pop("unit_order", None)
+    if keywords.get("households") is None:
+        keywords.pop("on", None)
     if draw(st.booleans()):
         keywords["select"] = draw(st.none() | VALID[NAMES])
     way = keywords.get("select")
