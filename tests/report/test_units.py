@@ -57,6 +57,7 @@ def test_whole_units_and_those_left_out_are_told(frame):
     assert "every unit has the same rows as at least 3 other units (“hhnr”)" in model.verdict.headline
     assert model.left_out.text.startswith(f"7 records of {len(frame)}")
     assert "waves, that fewer than 4 units share" in model.left_out.text
+    assert not any("original order" in one.text for one in (*model.verdict.findings, *model.checklist))
     assert any("replaced by numbers that follow from the released rows alone" in one.text for one in model.checklist)
 
 

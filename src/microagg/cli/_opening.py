@@ -64,8 +64,6 @@ def show(terminal: Terminal, found: Inspection) -> None:
         f"{found.unique} of {found.records} records ({share:.0f} %) are alone with their values in the columns to mask."
     )
     if found.incomplete:
-        terminal.say(
-            f"{found.incomplete} records lack a value there; the recipe's `missing` says what becomes of them."
-        )
+        terminal.say(f"{found.incomplete} records lack a value there; `missing` says what becomes of them.")
     if found.repeats is not None:
         terminal.say(f"Rows belong together by {shown(found.repeats)}, which cannot be the unit: k counts rows.")

@@ -14,6 +14,7 @@ from microagg.recipe._choice import FLAG, NAMES, NUMBER, WHOLE
 from microagg.recipe.typed import LISTS, TABLES, takes_names
 
 _TYPES: dict[str, Any] = {FLAG: bool, WHOLE: int, NUMBER: float}
+_VALUES = '"wage=VALUE,size=VALUE"; several values with | between'
 _PANELS = {
     "roles": "Which column is what",
     "recode": "Which column is what",
@@ -60,9 +61,8 @@ def _parameter(table: str, choice: Choice, spelling: str | None) -> inspect.Para
     if choice.kind in LISTS or takes_names(choice):
         help_ += ", with commas"
     if choice.kind in TABLES:
-        rules = ', such as "age=width:5|top:80,wage=cuts:0/1000/5000,job=join:other=x/y"'
-        values = ', such as "wage=VALUE,size=VALUE"; several values with | between'
-        help_ += rules if choice.keyword == "recode" else values
+        rules = '"age=width:5|top:80,wage=cuts:0/1000/5000,job=join:other=x/y"'
+        help_ += f", such as {rules if choice.keyword == 'recode' else _VALUES}"
     usual = "" if choice.default in (None, (), False, {}) or choice.kind == FLAG else f" By default {choice.default}."
     option = typer.Option(*names, help=f"{help_}.{usual}", rich_help_panel=_PANELS[table], show_default=False)
     kind: Any = _TYPES.get(choice.kind, str) | None

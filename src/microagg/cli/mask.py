@@ -44,8 +44,7 @@ def run(terminal: Terminal, source: str, chosen: dict[str, Any], **wished: Any) 
     if wishes.engine != "memory":
         _beyond_memory(terminal, source, wishes, asked)
         return
-    wanted = bool(chosen.get("excel_safe"))
-    writing.check_writable(source, wishes.to, overwrite=wishes.force, excel_safe=wanted)
+    writing.check_writable(source, wishes.to, overwrite=wishes.force, excel_safe=bool(chosen.get("excel_safe")))
     _in_memory(terminal, source, wishes, chosen)
 
 
@@ -65,8 +64,7 @@ def _in_memory(terminal: Terminal, address: str, wishes: Wishes, chosen: dict[st
         terminal.say(f"Recoded before masking: {one['column']}: {one['rule']} ({one['cells_changed']} cells changed)")
     for warning in written.warnings:
         terminal.say(f"Warning: {warning}")
-    places = written.places
-    for what, place in places.items():
+    for what, place in (places := written.places).items():
         terminal.say(f"{what.replace('_', ' ').capitalize()}: {place}")
     again = command(address, places["recipe"], wishes.output, to=wishes.to, overwrite=True)
     program = script(address, places["recipe"], places["masked"], households=places.get("households"), overwrite=True)

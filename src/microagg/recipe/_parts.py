@@ -140,7 +140,11 @@ class Roles(Part):
     weight: Any = choose(
         None, NAME_OR_NAMES, "a sampling weight, or several: the first weights means; never used to form groups"
     )
-    unit: Any = choose(None, NAME, "dropped: the person or firm of a row; every group holds k different ones")
+    unit: Any = choose(
+        None,
+        NAME,
+        "the person, household or firm of a row: every group holds k different ones",
+    )
     rest: str | None = choose(None, WORD, "what becomes of columns that no role names", words=("keep", "drop"))
 
     def _check(self) -> None:

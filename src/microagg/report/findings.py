@@ -35,7 +35,7 @@ def findings(judgement: Judgement, written: WrittenFacts, holds: bool) -> tuple[
     found += origin.missing_weights(judgement)
     found += values.large_losses(judgement) + values.missing(judgement) + values.totals(judgement)
     found += origin.missing_codes(judgement, written) + origin.recoded(judgement)
-    if not written.reordered:
+    if not written.reordered and not (judgement.groups.units and judgement.groups.units.whole):
         found.append(
             Finding(
                 "look", "row order",

@@ -45,7 +45,8 @@ def missing_weights(judgement: Judgement) -> list[Finding]:
 def missing_codes(judgement: Judgement, written: WrittenFacts) -> list[Finding]:
     """Tell in which columns the file's codes for missing values no longer mean what they did."""
     codes = judgement.missing_codes
-    rows = written.reordered or bool(judgement.left_out.records)
+    whole = judgement.groups.units is not None and judgement.groups.units.whole  # whose rows are in another order
+    rows = written.reordered or bool(judgement.left_out.records) or whole
     other_kind = written.kind not in (None, "stata")
     gone = [one for one in codes if one.package != "spss" and (rows or other_kind or one.package == "sas")]
     cells = {one.column: one.lost + (one.kept if one in gone else 0) for one in codes}

@@ -167,7 +167,7 @@ def checklist(judgement: Judgement, written: WrittenFacts) -> tuple[Finding, ...
         found.append(Finding("look", "medians", median))
     if run.rounding == "none":
         found.append(Finding("note", "whole numbers", "Released with decimals, as means are."))
-    if written.reordered:
+    if written.reordered or (judgement.groups.units is not None and judgement.groups.units.whole):
         found.append(Finding("note", "row order", "Rows are sorted by their released values, which reveals nothing."))
     elif not public:
         found.append(
