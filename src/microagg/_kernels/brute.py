@@ -12,7 +12,7 @@ answer; mostly it cannot.
 import numpy as np
 
 from microagg._kernels._jit import inlined, inner
-from microagg._kernels.marks import any_marks, is_held
+from microagg._kernels.marks import is_held
 from microagg._kernels.nearest import clear, offer, offer_apart, sort
 from microagg._kernels.pool import REMAINING, SLOTS, SPENT, TINY, Pool, empty_pool, lose
 from microagg._kernels.records import (
@@ -119,6 +119,7 @@ def nearest_and_farthest(pool, point, group, count, rows, distances):  # OUT: ro
     """
     buffer = np.empty(CHUNK)
     clear(count, rows, distances)
+    marked = pool.marks.shape[0] > 0
     best, best_row = -1.0, -1
     span = pool.state[SLOTS]
     pool.state[SPENT] += span * point.shape[0]
@@ -134,10 +135,11 @@ def nearest_and_farthest(pool, point, group, count, rows, distances):  # OUT: ro
                 if buffer[i] > best:
                     best, best_row = buffer[i], pool.rows[start + i]
                 if buffer[i] < distances[0]:
-                    if any_marks(pool.marks):
-                        offer_apart(buffer[i], pool.rows[start + i], pool.marks, group, count, rows, distances)
+                    row = pool.rows[start + i]
+                    if marked:
+                        offer_apart(buffer[i], row, pool.marks, pool.tally, group, count, rows, distances)
                     else:
-                        offer(buffer[i], pool.rows[start + i], count, rows, distances)
+                        offer(buffer[i], row, count, rows, distances)
     sort(count, rows, distances)
     return best_row
 
@@ -167,7 +169,7 @@ def nearest_to_all(pool, members, size, group, totals):  # OUT: totals
                 hits += total[i] < best
         if hits:
             for i in range(stop - start):
-                if total[i] < best and not is_held(pool.marks, pool.rows[start + i], group):
+                if total[i] < best and not is_held(pool.marks, pool.tally, pool.rows[start + i], group):
                     best, best_row = total[i], pool.rows[start + i]
     return best_row
 
@@ -199,6 +201,6 @@ def nearest_to_any(pool, members, fresh, size, group, closest):  # OUT: closest
                     hits += near[i] < best
             if hits:
                 for i in range(stop - start):
-                    if near[i] < best and not is_held(pool.marks, pool.rows[start + i], group):
+                    if near[i] < best and not is_held(pool.marks, pool.tally, pool.rows[start + i], group):
                         best, best_row = near[i], pool.rows[start + i]
     return best_row, best

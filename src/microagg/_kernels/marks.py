@@ -1,11 +1,13 @@
 """Marks of records, of which a group must hold different ones: the units that records belong to.
 
-"At least so many different marks in a group" asks two things of a search: what a mark may still be taken, and which of
+"At least so many different marks in a group" asks two things of a search: which marks may still be taken, and which of
 several records with one mark. Here every record of a group is to have a mark of its own, so a list of the nearest keeps
 one record of each mark, its nearest, and passes over the marks that the growing group holds.
-"""
 
-from typing import NamedTuple
+Two arrays tell of marks, both empty where records have none: `marks` (n,), that of each original row, numbered from 0,
+and `tally` (2, marks), what has become of each. They stand in the pool side by side, not as a tuple of their own: to
+take an array out of a tuple within a tuple costs time, even where it is empty.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,33 +16,18 @@ from microagg._kernels._jit import inlined
 
 NO_GROUP = -2  # no group's number: it holds no mark
 
-
-class Marks(NamedTuple):
-    """The marks of records, and what has become of them; all empty where records have none."""
-
-    of_row: NDArray[np.int64]  # (n,): the mark of each original row, numbered from 0
-    left: NDArray[np.int64]  # (marks,): live records that have each mark
-    holder: NDArray[np.int64]  # (marks,): the group that a record with each mark joined last
+# The rows of a tally.
+LEFT = 0  # live records that have the mark
+HOLDER = 1  # the group that a record with the mark joined last
 
 
-def no_marks() -> Marks:
-    """Give the marks of records that have none."""
-    return Marks(*(np.empty(0, dtype=np.int64) for _ in range(3)))
-
-
-def marks_of(codes: NDArray[np.int64]) -> Marks:
-    """Give the marks of live records by their codes, numbered from 0."""
-    left = np.bincount(codes)
-    return Marks(np.ascontiguousarray(codes, dtype=np.int64), left, np.full(left.size, NO_GROUP + 1))
+def tally_of(marks: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give the tally of marks whose records are all live."""
+    left = np.bincount(marks)
+    return np.stack([left, np.full(left.size, NO_GROUP + 1)])
 
 
 @inlined
-def any_marks(marks):
-    """Tell whether records have marks."""
-    return marks.of_row.shape[0] > 0
-
-
-@inlined
-def is_held(marks, row, group):
-    """Tell whether a group that is growing holds the mark of a record."""
-    return marks.of_row.shape[0] > 0 and marks.holder[marks.of_row[row]] == group
+def is_held(marks, tally, row, group):
+    """Tell whether a group that is growing holds the mark of a record; never so where there are no marks."""
+    return marks.shape[0] > 0 and tally[HOLDER, marks[row]] == group

@@ -6,6 +6,7 @@ Records are compared by distance, then by row, so the order in which they are of
 import numpy as np
 
 from microagg._kernels._jit import inlined, inner
+from microagg._kernels.marks import HOLDER
 from microagg._kernels.pool import EMPTY
 
 
@@ -26,16 +27,16 @@ def offer(distance, row, count, rows, distances):  # OUT: rows, distances
 
 
 @inner
-def offer_apart(distance, row, marks, group, count, rows, distances):  # OUT: rows, distances
+def offer_apart(distance, row, marks, tally, group, count, rows, distances):  # OUT: rows, distances
     """Offer a record to a list that holds one of each mark, its nearest, and none of a mark that a group holds."""
     if distance > distances[0] or (distance == distances[0] and row > rows[0]):
         return
-    mark = marks.of_row[row]
-    if marks.holder[mark] == group:
+    mark = marks[row]
+    if tally[HOLDER, mark] == group:
         return
     at = 0
     for i in range(count):
-        if rows[i] < marks.of_row.shape[0] and marks.of_row[rows[i]] == mark:
+        if rows[i] < marks.shape[0] and marks[rows[i]] == mark:
             if distance > distances[i] or (distance == distances[i] and row > rows[i]):
                 return
             at = i

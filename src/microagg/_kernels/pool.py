@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels._jit import inlined
-from microagg._kernels.marks import Marks, any_marks, no_marks
+from microagg._kernels.marks import LEFT
 from microagg._kernels.records import Records
 
 LEAF = 32  # records in a leaf of the tree, at most
@@ -38,7 +38,8 @@ class Pool(NamedTuple):
     rows: NDArray[np.int64]  # (blocks * width,): the original row at each place
     heights: NDArray[np.float64]  # (codes,): of the records, as `starts`
     starts: NDArray[np.int64]  # (codes + 1,)
-    marks: Marks
+    marks: NDArray[np.int64]  # (n,): see marks.py; empty where records have none
+    tally: NDArray[np.int64]  # (2, marks): their (LEFT, HOLDER)
 
     # The tree (tree.py). A child is known by its slot, node * FAN + position, where its parent keeps it.
     filled: NDArray[np.int64]  # (leaves,): live records in each leaf
@@ -66,7 +67,8 @@ def empty_pool(records: Records, sums: NDArray[np.float64], n: int, place: NDArr
         rows=np.zeros(leaves * LEAF, dtype=np.int64),
         heights=records.heights,
         starts=records.starts,
-        marks=no_marks(),
+        marks=np.empty(0, dtype=np.int64),
+        tally=np.empty((2, 0), dtype=np.int64),
         filled=np.zeros(leaves, dtype=np.int64),
         children=np.zeros(nodes * FAN, dtype=np.int64),
         reach=np.full(nodes * FAN, -np.inf),
@@ -78,11 +80,10 @@ def empty_pool(records: Records, sums: NDArray[np.float64], n: int, place: NDArr
     )
 
 
-def with_marks(pool: Pool, marks: Marks) -> Pool:
+def with_marks(pool: Pool, marks: NDArray[np.int64], tally: NDArray[np.int64]) -> Pool:
     """Give the pool, its live records marked so."""
-    if marks.of_row.size:
-        pool.state[DIFFERENT] = np.count_nonzero(marks.left)
-    return pool._replace(marks=marks)
+    pool.state[DIFFERENT] = np.count_nonzero(tally[LEFT])
+    return pool._replace(marks=marks, tally=tally)
 
 
 @inlined
@@ -90,10 +91,10 @@ def lose(pool, row, block, at):  # OUT: pool
     """Take a record, at its place, out of the sums and counts."""
     pool.state[REMAINING] -= 1
     last_of_its_mark = True
-    if any_marks(pool.marks):
-        mark = pool.marks.of_row[row]
-        pool.marks.left[mark] -= 1
-        last_of_its_mark = pool.marks.left[mark] == 0
+    if pool.marks.shape[0] > 0:
+        mark = pool.marks[row]
+        pool.tally[LEFT, mark] -= 1
+        last_of_its_mark = pool.tally[LEFT, mark] == 0
     pool.state[DIFFERENT] -= last_of_its_mark
     numbers = pool.starts[0]
     for j in range(numbers):

@@ -18,7 +18,7 @@ from microagg._kernels._jit import inlined, kernel
 from microagg._kernels.marks import NO_GROUP
 from microagg._kernels.pool import LEAF
 from microagg._kernels.records import Records
-from microagg._kernels.refine_marks import is_new, may_join, may_leave, may_swap, unmarked
+from microagg._kernels.refine_marks import is_new, may_join, may_leave, may_swap
 from microagg._kernels.tree_search import nearest
 
 # The places of the state of groups.
@@ -224,7 +224,7 @@ def accepted(cost, temperature, counter):  # OUT: counter
 
 
 @inlined
-def dissolve(records, g, k, near, temperature, counter, groups):  # OUT: counter, groups
+def dissolve(records, marked, g, k, near, temperature, counter, groups):  # OUT: counter, groups
     """Give every member of a group to the best group of its near records that has room, if that is accepted."""
     size = groups.sizes[g]
     rows = groups.members[g, :size].copy()
@@ -236,7 +236,7 @@ def dissolve(records, g, k, near, temperature, counter, groups):  # OUT: counter
         for c in range(near.shape[1]):
             other = groups.labels[near[row, c]]
             if other != g and groups.sizes[other] < 2 * k - 1:
-                if not (unmarked(records) or may_join(records, row, other, k, groups)):
+                if marked and not may_join(records, row, other, k, groups):
                     continue
                 rise = cost_of_joining(records, row, other, groups)
                 if rise < best:
@@ -282,7 +282,7 @@ def drop_group(g, groups):  # OUT: groups
 
 
 @inlined
-def make_group(records, row, k, near, temperature, counter, groups):  # OUT: counter, groups
+def make_group(records, marked, row, k, near, temperature, counter, groups):  # OUT: counter, groups
     """Make a new group of a record and near ones from groups of more than k, if that is accepted.
 
     With marks, all of them have different ones.
@@ -298,7 +298,7 @@ def make_group(records, row, k, near, temperature, counter, groups):  # OUT: cou
         source = groups.labels[one]
         if source == g or groups.sizes[source] <= k:
             continue
-        if not (unmarked(records) or (is_new(records, one, g, groups) and may_leave(records, one, k, groups))):
+        if marked and not (is_new(records, one, g, groups) and may_leave(records, one, k, groups)):
             continue
         cost -= gain_of_leaving(records, one, groups)
         leave(records, one, groups)
@@ -326,6 +326,7 @@ def anneal(records, k, variable, near, scale, hot, cold, sweeps, budget, counter
     """
     n = groups.labels.shape[0]
     state = groups.state
+    marked = records.marks.shape[0] > 0
     cooling = max(1, sweeps - sweeps // 10 - 1)
     while state[SWEEPS_DONE] < sweeps and budget > 0:
         heat = 0.0
@@ -341,24 +342,22 @@ def anneal(records, k, variable, near, scale, hot, cold, sweeps, budget, counter
             kind = share(counter)
             if variable and kind < 0.02:
                 if kind < 0.01:
-                    dissolve(records, a, k, near, temperature, counter, groups)
+                    dissolve(records, marked, a, k, near, temperature, counter, groups)
                 else:
-                    make_group(records, row, k, near, temperature, counter, groups)
+                    make_group(records, marked, row, k, near, temperature, counter, groups)
             elif a == b:
                 continue
             elif variable and kind < 0.6 and groups.sizes[a] > k and groups.sizes[b] < 2 * k - 1:
                 cost = cost_of_joining(records, row, b, groups) - gain_of_leaving(records, row, groups)
                 if accepted(cost, temperature, counter) and (
-                    unmarked(records) or (may_leave(records, row, k, groups) and may_join(records, row, b, k, groups))
+                    not marked or (may_leave(records, row, k, groups) and may_join(records, row, b, k, groups))
                 ):
                     leave(records, row, groups)
                     enter(records, row, b, groups)
             else:
                 other = groups.members[b, below(counter, groups.sizes[b])]
                 cost = cost_of_swapping(records, row, other, groups)
-                if accepted(cost, temperature, counter) and (
-                    unmarked(records) or may_swap(records, row, other, k, groups)
-                ):
+                if accepted(cost, temperature, counter) and (not marked or may_swap(records, row, other, k, groups)):
                     leave(records, row, groups)
                     leave(records, other, groups)
                     enter(records, row, b, groups)

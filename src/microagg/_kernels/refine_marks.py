@@ -9,12 +9,6 @@ from microagg._kernels._jit import inlined, inner
 
 
 @inlined
-def unmarked(records):
-    """Tell whether records have no marks, so that every move is allowed."""
-    return records.marks.shape[0] == 0
-
-
-@inlined
 def having_mark(records, mark, g, groups):
     """Count the members of a group that have a mark."""
     count = 0

@@ -5,7 +5,7 @@
 
 from microagg._kernels import brute, tree, tree_search
 from microagg._kernels._jit import inlined, inner
-from microagg._kernels.marks import any_marks
+from microagg._kernels.marks import HOLDER
 from microagg._kernels.pool import LEAF
 
 
@@ -60,8 +60,8 @@ def join(pool, row, group, labels):  # OUT: pool, labels
     """Take one record out and into a group."""
     remove(pool, row)
     labels[row] = group
-    if any_marks(pool.marks):
-        pool.marks.holder[pool.marks.of_row[row]] = group
+    if pool.marks.shape[0] > 0:
+        pool.tally[HOLDER, pool.marks[row]] = group
 
 
 @inlined

@@ -9,7 +9,7 @@ far is still entered if it holds a lower row than the one that would have to giv
 import numpy as np
 
 from microagg._kernels._jit import inlined, inner
-from microagg._kernels.marks import any_marks, is_held
+from microagg._kernels.marks import is_held
 from microagg._kernels.nearest import clear, offer, offer_apart, sort
 from microagg._kernels.pool import EMPTY, FAN, LEAF, REMAINING, SPENT, STACK, TINY
 from microagg._kernels.records import corner_distances, full_distance, rounding_of, vector_distances
@@ -44,24 +44,29 @@ def nearest_to_any(pool, members, size, group):
 @inlined
 def improve(pool, point, home, group, count, near_rows, near_distances):  # OUT: near_rows, near_distances
     """Bring live records into a list of the nearest where they beat those in it; start at leaf `home`, if not -1."""
+    points, rows, filled, marks, tally = pool.points, pool.rows, pool.filled, pool.marks, pool.tally
     low, high, children, lowest = pool.low, pool.high, pool.children, pool.lowest
     heights = pool.heights
+    numbers = point.shape[0] - heights.shape[0]
     stack_bounds, stack = np.empty(STACK), np.empty(STACK, dtype=np.int64)
     bounds, buffer = np.empty(FAN), np.empty(LEAF)
     top, work = 0, 0
     child = 0
     if home >= 0:
-        scan(pool, home, point, group, buffer, count, near_rows, near_distances)
+        leaf_distances(points, home, point, numbers, buffer)
+        add_leaf_mismatches(points, heights, home, point, numbers, buffer)
+        scan(rows, marks, tally, home, filled[home], group, buffer, count, near_rows, near_distances)
         work += LEAF
     while True:
         worst, worst_row = near_distances[0], near_rows[0]
         if child < 0:
             leaf = -1 - child
             if leaf != home:
-                scan(pool, leaf, point, group, buffer, count, near_rows, near_distances)
+                leaf_distances(points, leaf, point, numbers, buffer)
+                add_leaf_mismatches(points, heights, leaf, point, numbers, buffer)
+                scan(rows, marks, tally, leaf, filled[leaf], group, buffer, count, near_rows, near_distances)
                 work += LEAF
         else:
-            numbers = point.shape[0] - heights.shape[0]
             box_distances(low, high, child, point, numbers, bounds)
             add_box_mismatches(low, high, heights, child, point, numbers, bounds)
             work += FAN
@@ -84,23 +89,26 @@ def improve(pool, point, home, group, count, near_rows, near_distances):  # OUT:
 
 
 @inlined
-def scan(pool, leaf, point, group, buffer, count, near_rows, near_distances):  # OUT: near_*
-    """Offer a leaf's records to a list of the nearest."""
-    points, heights, rows, filled = pool.points, pool.heights, pool.rows, pool.filled
-    numbers = point.shape[0] - heights.shape[0]
-    leaf_distances(points, leaf, point, numbers, buffer)
-    add_leaf_mismatches(points, heights, leaf, point, numbers, buffer)
+def scan(rows, marks, tally, leaf, filled, group, buffer, count, near_rows, near_distances):  # OUT: near_*
+    """Offer a leaf's records, whose distances are in the buffer, to a list of the nearest."""
     worst, hits = near_distances[0], 0
     for i in range(buffer.shape[0]):
         hits += buffer[i] <= worst
-    if hits:
-        for i in range(filled[leaf]):
+    if hits and marks.shape[0] > 0:  # apart, so that the loop below stays small
+        scan_apart(rows, marks, tally, leaf, filled, group, buffer, count, near_rows, near_distances)
+    elif hits:
+        for i in range(filled):
             if buffer[i] <= near_distances[0]:
-                row = rows[leaf * LEAF + i]
-                if any_marks(pool.marks):
-                    offer_apart(buffer[i], row, pool.marks, group, count, near_rows, near_distances)
-                else:
-                    offer(buffer[i], row, count, near_rows, near_distances)
+                offer(buffer[i], rows[leaf * LEAF + i], count, near_rows, near_distances)
+
+
+@inner
+def scan_apart(rows, marks, tally, leaf, filled, group, buffer, count, near_rows, near_distances):  # OUT: near_*
+    """Offer a leaf's records with marks to a list of the nearest."""
+    for i in range(filled):
+        if buffer[i] <= near_distances[0]:
+            row = rows[leaf * LEAF + i]
+            offer_apart(buffer[i], row, marks, tally, group, count, near_rows, near_distances)
 
 
 @inlined
@@ -154,7 +162,7 @@ def nearest_to_all(pool, members, size, group):
     heights = pool.heights
     numbers = pool.centre.shape[0]
     d = members.shape[1]
-    points, rows, filled = pool.points, pool.rows, pool.filled
+    points, rows, filled, marks, tally = pool.points, pool.rows, pool.filled, pool.marks, pool.tally
     low, high, children, lowest = pool.low, pool.high, pool.children, pool.lowest
     stack_bounds, stack = np.empty(STACK), np.empty(STACK, dtype=np.int64)
     bounds, buffer = np.empty(FAN), np.empty(LEAF)
@@ -196,7 +204,7 @@ def nearest_to_all(pool, members, size, group):
                         total += distance
                     work += size
                     row = rows[leaf * LEAF + i]
-                    if (total < best or (total == best and row < best_row)) and not is_held(pool.marks, row, group):
+                    if (total < best or (total == best and row < best_row)) and not is_held(marks, tally, row, group):
                         best, best_row = total, row
                         room = max(best * slack - spread / slack, 0.0) / size
                         limit = (np.sqrt(room + 2.0 * blur * blur) + blur) ** 2 * slack + TINY

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg._kernels.brute import make_pool
 from microagg._kernels.groups import FREE, number_groups
-from microagg._kernels.marks import marks_of, no_marks
+from microagg._kernels.marks import tally_of
 from microagg._kernels.mdav import groups_from_outside
 from microagg._kernels.pool import BUILT_WITH, DIFFERENT, REMAINING, with_marks
 from microagg._kernels.records import Records, coordinate_sums, coordinates, plain_records
@@ -71,10 +71,12 @@ class Run:
         self._search = choose_search(search, self.n, d, records.heights.size)
         if self._search == "tree":
             place = np.empty(self.n, dtype=np.int64)
-            pool = make_tree(records, np.arange(self.n), coordinate_sums(records), place)
+            self.pool = make_tree(records, np.arange(self.n), coordinate_sums(records), place)
         else:
-            pool = make_pool(records)
-        self.pool = with_marks(pool, no_marks() if units is None else marks_of(units.codes))
+            self.pool = make_pool(records)
+        if units is not None:
+            marks = np.ascontiguousarray(units.codes, dtype=np.int64)
+            self.pool = with_marks(self.pool, marks, tally_of(marks))
         self.shell = make_shell(records, np.arange(self.n), self.pool.sums / self.n)
 
     @property
@@ -118,9 +120,11 @@ class Run:
             self.shell = no_shell(self.records, 1 + free.size // 64) if useless else fresh
             self._renewed_at = self.remaining
         if thinned:
-            sums, place, marks = self.pool.sums, self.pool.place, self.pool.marks
+            sums, place, marks, tally = self.pool.sums, self.pool.place, self.pool.marks, self.pool.tally
             del self.pool  # before the new one is made: memory holds one tree at a time
-            self.pool = with_marks(make_tree(self.records, free, sums, place), marks)
+            self.pool = make_tree(self.records, free, sums, place)
+            if marks.size:
+                self.pool = with_marks(self.pool, marks, tally)
 
     def finish(self) -> NDArray[np.int64]:
         """Number the groups by lowest row and give the labels."""
