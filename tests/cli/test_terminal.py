@@ -151,7 +151,8 @@ def test_ctrl_c_is_repeated_until_it_is_heeded():
 def test_ctrl_c_while_the_program_starts_ends_it_without_a_trace(tmp_path):
     """A module that the program imports waits for the signal, as a slow disk would let it."""
     (tmp_path / "slow.py").write_text(
-        "import sys, time\n"
+        "import signal, sys, time\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it\n"
         "class Slow:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
         "        if name == 'microagg.cli._program':\n"
