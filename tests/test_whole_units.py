@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import microagg as ma
-from microagg.errors import InvalidData, InvalidParameter, TooFewRecords
+from microagg.errors import InvalidData, InvalidParameter, RoleError, TooFewRecords
 from microagg.io import frames
 from microagg.whole_units import order_of_units
 from tests.reference import counted_units as slow
@@ -157,3 +157,14 @@ def test_refinement_keeps_whole_units_alike():
     refined = ma.protect(frame, 3, unit="hid", unit_release="pseudonym", refine="fast")
     assert refined.k_achieved >= 3
     assert refined.information.percent <= plain.information.percent
+
+
+def test_names_that_are_not_in_the_file_or_not_masked_are_told():
+    frame = households()
+    roles = {"quasi": ["age", "income"], "rest": "drop", "unit": "hid", "unit_release": "pseudonym"}
+    with pytest.raises(RoleError, match=r"column 'agee' in wave is not in the file\. Did you mean 'age'") as told:
+        ma.protect(frame, 3, wave="agee", **roles)
+    assert told.value.parameter == "wave"
+    with pytest.raises(RoleError, match=r"column 'sex' in unit_order is not masked\. Name") as told:
+        ma.protect(frame, 3, unit_order=["sex"], **roles)
+    assert told.value.parameter == "unit_order"

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.aggregate import Represented, represent
-from microagg.errors import InvalidData, InvalidParameter, setting
+from microagg.checks import nearest, shown_name
+from microagg.errors import InvalidData, InvalidParameter, RoleError, setting
 from microagg.grouping import (
     Grouping,
     check_strata,
@@ -136,6 +137,19 @@ def check_whole_units(recipe: Recipe, schema: Schema, method: str) -> None:
     pseudonym = setting("unit_release", "pseudonym")
     if not schema.names(Role.UNIT):
         raise InvalidParameter(f"{pseudonym} goes with a unit. Name its column: {setting('unit')}.", parameter="unit")
+    known = [column.name for column in schema.columns]
+    if recipe.units.wave is not None and recipe.units.wave not in known:
+        raise RoleError(
+            f"column {shown_name(recipe.units.wave)} in wave is not in the file.{nearest(recipe.units.wave, known)}",
+            parameter="wave",
+        )
+    masked = schema.names(Role.QUASI)
+    for name in recipe.units.order:
+        if name not in masked:
+            raise RoleError(
+                f"column {shown_name(name)} in unit_order is not masked. Name columns that are.{nearest(name, masked)}",
+                parameter="unit_order",
+            )
     refused = {
         "select": bool(recipe.select.said),
         "method": groups_each_column(method),

@@ -161,7 +161,8 @@ def check_calibrated(weighing: Weighing, columns: Sequence[Coded]) -> None:
     for name in weighing.calibrate:
         if name not in known:
             raise RoleError(
-                f"column {shown_name(name)} in calibrate is not masked.{nearest(name, list(known))}",
+                f"column {shown_name(name)} in calibrate is not masked. Name nominal columns that are."
+                f"{nearest(name, list(known))}",
                 parameter="calibrate",
                 columns=(name,),
             )

@@ -54,9 +54,13 @@ def test_a_unit_with_most_of_the_rows_is_told(frame):
 def test_whole_units_and_those_left_out_are_told(frame):
     release = ma.protect(frame, 4, unit="hhnr", unit_release="pseudonym")
     model = build(release)
-    assert "every unit has the same rows as at least 3 other units (“hhnr”)" in model.verdict.headline
+    assert "every unit has the same masked rows as at least 3 other units (“hhnr”)" in model.verdict.headline
     assert model.left_out.text.startswith(f"7 records of {len(frame)}")
     assert "waves, that fewer than 4 units share" in model.left_out.text
+    (left,) = [one for one in model.verdict.findings if one.topic == "records left out"]
+    assert "because fewer than 4 units have as many rows" in left.text
+    assert "value" not in left.text
+    assert "by single rows" in said(model)["An intruder"]
     assert not any("original order" in one.text for one in (*model.verdict.findings, *model.checklist))
     assert any("replaced by numbers that follow from the released rows alone" in one.text for one in model.checklist)
 

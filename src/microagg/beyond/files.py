@@ -85,8 +85,9 @@ class FileRelease:
     weights: WeightFacts | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
+        units = "" if self.recipe.roles.unit is None else " units"
         return (
-            f"FileRelease: {self.n_records} records in {self.n_groups} groups; k={self.recipe.k} asked, "
+            f"FileRelease: {self.n_records} records in {self.n_groups} groups; k={self.recipe.k}{units} asked, "
             f"{self.k_achieved} reached; information loss {self.information.percent:.2f} %{by_weight(self.weights)}"
         )
 

@@ -40,6 +40,10 @@ def release_facts(release: Release[Any]) -> dict[str, Any]:
         "groups": release.n_groups,
         "k": release.recipe.k,
         "k_reached": release.k_achieved,
+        "unit": release.recipe.roles.unit,
+        "unit_release": None if release.recipe.roles.unit is None else release.recipe.units.release,
+        "fewest_units": release.anonymity.units,
+        "largest_unit_share_percent": release.anonymity.share,
         "information_loss_percent": release.information.percent,
         "g_il": release.loss.g_il,
         **risk_facts(release.risk),
@@ -134,6 +138,7 @@ def file_release_facts(release: FileRelease) -> dict[str, Any]:
         "groups": release.n_groups,
         "k": release.recipe.k,
         "k_reached": release.k_achieved,
+        "unit": release.recipe.roles.unit,
         "information_loss_percent": release.information.percent,
         **weight_facts(release.weights),
     }

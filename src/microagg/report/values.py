@@ -140,14 +140,16 @@ def left_out(judgement: Judgement) -> list[Finding]:
     found = judgement.left_out
     if not found.records:
         return []
-    share = percent(found.percent)
+    share, units = percent(found.percent), judgement.groups.units
+    why, remedy = "a value is missing", " They can be kept, grouped by the values that they lack."
+    if units is not None and units.whole:
+        why, remedy = f"fewer than {judgement.run.k} units have as many rows, or the same waves", ""
     return [
         Finding(
             "look" if left_out_share(judgement) else "note", "records left out",
-            f"{share} of the records were left out because a value is missing. If they differ from the others, the "
-            f"release no longer represents the file. They can be kept, grouped by the values that they lack.",
-            f"{counted(found.records, 'record')} of {count(found.read or 0)} ({share}) left out because a value is "
-            f"missing.",
+            f"{share} of the records were left out because {why}. If they differ from the others, the release no "
+            f"longer represents the file.{remedy}",
+            f"{counted(found.records, 'record')} of {count(found.read or 0)} ({share}) left out because {why}.",
         )
     ]  # fmt: skip
 

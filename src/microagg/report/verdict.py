@@ -68,7 +68,7 @@ def _kept_by_units(groups: Groups) -> str:
     assert units is not None
     named = f"units ({quoted(units.named)})" if units.named else "units (persons, households or firms)"
     if units.whole:
-        return f"every unit has the same rows as at least {count(groups.reached - 1)} other {named}"
+        return f"every unit has the same masked rows as at least {count(groups.reached - 1)} other {named}"
     if not units.in_part:
         most = "" if units.share is None else f", of which one may have most of the rows (up to {percent(units.share)})"
         return f"masked values are shared by at least {k} different {named}{most}"
@@ -250,6 +250,9 @@ def _intruder(judgement: Judgement) -> str:
         [
             linked,
             sample_words(risk),
+            "This is by single rows: who compares all rows of a unit together links more."
+            if groups.units is not None and groups.units.whole
+            else "",
             weights.linked(judgement),
             "An intruder who knows more was not measured, and can link more." if risk.restricted else "",
             f"He finds the right group {_in_of(group)}, and then knows what it releases.",
