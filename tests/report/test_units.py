@@ -70,3 +70,25 @@ def test_an_identifier_that_repeats_is_asked_after(frame):
         one for one in build(ma.protect(frame, 4, identifiers=["hhnr"])).verdict.findings if one.topic == "units"
     ]
     assert "Name that column as the unit" in found.text
+
+
+def test_units_that_their_rows_together_tell_apart_are_counted():
+    rng = np.random.default_rng(0)
+    unit = np.repeat(np.arange(60), 5)
+    frame = pd.DataFrame({"u": unit, "age": rng.integers(0, 90, 300), "sick": rng.choice(["y", "n"], 300)})
+    model = build(ma.protect(frame, 6, quasi=["age"], confidential=["sick"], unit="u", unit_release="pseudonym"))
+    release = ma.protect(frame, 6, quasi=["age"], confidential=["sick"], unit="u", unit_release="pseudonym")
+    rows = release.data.groupby("u").apply(lambda own: tuple(sorted(zip(own["age"], own["sick"], strict=True))))
+    lone = 5 * int((rows.map(rows.value_counts()) == 1).sum())
+    assert lone > 0
+    assert f"{lone} of 300 records" in model.verdict.headline
+
+
+def test_a_weight_that_few_units_have_is_told_though_many_rows_do():
+    rng = np.random.default_rng(1)
+    unit = np.repeat(np.arange(60), 5)
+    frame = pd.DataFrame({"u": unit, "age": rng.integers(0, 90, 300), "w": 100.0 + unit})
+    (found,) = [
+        one for one in build(ma.protect(frame, 4, unit="u", weight="w")).verdict.findings if one.topic == "weights"
+    ]
+    assert "300 records" in found.text

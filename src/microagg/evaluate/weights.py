@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import hyp2f1
 
 from microagg.readonly import ReadOnly
+from microagg.units import held_by
 from microagg.weights import DOMINATED
 
 Labels = NDArray[np.int64]
@@ -40,7 +41,7 @@ class Fingerprint(ReadOnly):
     distinct : int
         Different weights.
     rare : int
-        Records whose weight fewer than k records share.
+        Records whose weight fewer than k records, or units, share.
     telling : mapping
         For each masked column of categories, what the weights tell of it.
     """
@@ -55,19 +56,23 @@ class Fingerprint(ReadOnly):
         return [name for name, own in self.telling.items() if own.share == 1.0]
 
 
-def fingerprint(weights: Labels, categories: Mapping[Any, Labels], k: int) -> Fingerprint:
-    """Find what weights give away; they and the categories, before masking, are numbered from 0."""
+def fingerprint(weights: Labels, categories: Mapping[Any, Labels], k: int, units: Labels | None = None) -> Fingerprint:
+    """Find what weights give away; they and the categories, before masking, are numbered from 0.
+
+    With `units`, those who share a weight are counted, not their records.
+    """
     sizes = np.bincount(weights)
-    telling = {name: _telling(weights, sizes, own, k) for name, own in categories.items()}
-    return Fingerprint(int(np.count_nonzero(sizes)), int(sizes[sizes < k].sum()), telling)
+    holders = sizes if units is None else held_by(weights, units, sizes.size).units
+    telling = {name: _telling(weights, sizes, own, holders >= k) for name, own in categories.items()}
+    return Fingerprint(int(np.count_nonzero(sizes)), int(sizes[holders < k].sum()), telling)
 
 
-def _telling(weights: Labels, sizes: Labels, categories: Labels, k: int) -> Telling:
+def _telling(weights: Labels, sizes: Labels, categories: Labels, shared: NDArray[np.bool_]) -> Telling:
+    """Find what weights tell of a column; of those that are not `shared` by k it is told that they are not."""
     n_categories = int(categories.max()) + 1
     pairs, counts = np.unique(weights * n_categories + categories, return_counts=True)
     most = np.zeros(sizes.size, dtype=np.int64)
     np.maximum.at(most, pairs // n_categories, counts)
-    shared = sizes >= k  # of a weight that fewer share is told that they do
     share = float((most[shared] / sizes[shared]).max()) if shared.any() else 0.0
     return Telling(int(np.count_nonzero((most == sizes) & (sizes > 0))), share)
 

@@ -1,11 +1,13 @@
 """The groups, the strata, the records left out, and those that stand alone."""
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg._kernels.alike import digests_of, digests_of_sets
 from microagg.equivalence import split_classes
 from microagg.errors import InvalidData
 from microagg.io import frames
@@ -117,7 +119,7 @@ def standing_alone(release: "Release[Any]", run: Run, repeating: Sequence[Any]) 
         by_column[shown(name)] = _lone(codes)
         together = split_classes(together, codes, codes)
     masked = frames.category_codes(frame, [*columns_of(release, Role.QUASI), *release.recipe.weights_by_group])
-    lone = _lone(split_classes(masked, together, together))
+    lone = _lone_in_all(release, split_classes(masked, together, together))
     return Alone(
         by_column=by_column,
         together=_lone(together) if by_column else 0,
@@ -126,6 +128,19 @@ def standing_alone(release: "Release[Any]", run: Run, repeating: Sequence[Any]) 
         amounts=_lone_amounts(release),
         rare=_rare(release, run.k),
     )
+
+
+def _lone_in_all(release: "Release[Any]", classes: NDArray[np.int64]) -> int:
+    """Count the records that everything released tells apart; of units whose rows are known to belong together, all.
+
+    Such a unit is told apart by its rows taken together, where nobody else has the same.
+    """
+    units = release._units
+    if units is None or release.recipe.units.release != "pseudonym":
+        return _lone(classes)
+    digests = digests_of_sets(digests_of([classes.view(np.uint64)], os.urandom(16)), units.codes)
+    _, alike, counts = np.unique(digests, axis=1, return_inverse=True, return_counts=True)
+    return int(np.count_nonzero(counts[alike.ravel()][units.codes] == 1))
 
 
 def _lone_amounts(release: "Release[Any]") -> dict[str, int]:

@@ -43,10 +43,11 @@ def _found(release: "Release[Any]", k: int) -> tuple[WeightFound, ...]:
         for column in release._both()[0]
         if isinstance(column.kind, Nominal)
     }
+    units = None if release._units is None else release._units.codes
     found = []
     for name in columns_of(release, Role.WEIGHT):
         try:
-            own = fingerprint(frames.category_codes(frame, [name]), categories, k)
+            own = fingerprint(frames.category_codes(frame, [name]), categories, k, units)
         except InvalidData:  # lists and mixed types cannot be counted
             continue
         found.append(WeightFound(shown(name), own.distinct, own.rare, own.telling))

@@ -29,12 +29,14 @@ def guess_weights(frame: nw.DataFrame[Any], recipe: Recipe, nominal: Sequence[st
     """
     found: dict[str, Guess] = {}
     categories = {name: frames.category_codes(frame, [name]) for name in nominal}
+    unit = recipe.roles.of("unit")
+    units = frames.category_codes(frame, unit) if unit and unit[0] in frame.columns else None
     for name in recipe.roles.of("weight"):
         try:
             values = checked_weights(frame.get_column(name), name)
         except InvalidData:  # masking will say what is wrong with it
             return {}
-        own = fingerprint(frames.category_codes(frame, [name]), categories, recipe.k)
+        own = fingerprint(frames.category_codes(frame, [name]), categories, recipe.k, units)
         if "weight_release" not in found and not recipe.masking.per_column:
             if own.given_away:
                 away, telling = own.given_away[0], own.telling[own.given_away[0]]
