@@ -21,7 +21,7 @@ from microagg.judgement.parts import (
     MissingValues,
     SizeCount,
     Strata,
-    Units,
+    UnitFacts,
     finite,
 )
 from microagg.judgement.run import Run, columns_of
@@ -52,13 +52,13 @@ def groups_of(release: "Release[Any]", run: Run, public: bool) -> Groups:
     )
 
 
-def _units(release: "Release[Any]", public: bool) -> Units | None:
+def _units(release: "Release[Any]", public: bool) -> UnitFacts | None:
     """Tell what is promised of units; None where no unit is named."""
     name, choices = release.recipe.roles.unit, release.recipe.units
     if name is None:
         return None
     found = release.anonymity
-    return Units(
+    return UnitFacts(
         named=None if public else shown(name),
         different=None if public else found.units,
         share=None if public else found.share,

@@ -95,34 +95,30 @@ def _alone(judgement: Judgement) -> list[Finding]:
 
 def _lone_amounts(alone: Alone) -> list[Finding]:
     """Tell in which columns the mean of a group gives one member's amount away."""
-    if not alone.amounts:
-        return []
     columns = [f"{quoted(name)} ({counted(number, 'group')})" for name, number in alone.amounts.items()]
-    words = f"one member's amount can be worked out from its group's mean: {first_of(columns)}"
-    return [
-        Finding(
-            "look", "single amounts",
-            f"{words[0].upper()}{words[1:]}. All others of such a group are at the spike, so the mean times the "
-            f"members is that amount. Release the spike where fewer than three members are off it: spike totals safe.",
-            f"{words}.",
-        )
-    ]  # fmt: skip
+    return _in_columns(
+        "single amounts", "one member's amount can be worked out from its group's mean", columns,
+        "All others of such a group are at the spike, so the mean times the members is that amount. Release the spike "
+        "where fewer than three members are off it: spike totals safe.",
+    )  # fmt: skip
 
 
 def _rare(groups: Groups, alone: Alone) -> list[Finding]:
     """Tell which columns release categories that fewer than k records have."""
-    if not alone.rare:
-        return []
     columns = [f"{quoted(name)} ({counted(number, 'category', 'categories')})" for name, number in alone.rare.items()]
-    words = f"categories that fewer than {groups.promised} records have are released: {first_of(columns)}"
-    return [
-        Finding(
-            "look", "rare categories",
-            f"{words[0].upper()}{words[1:]}. Who knows of one of those few finds its group by it: join rare categories "
-            f"with others by recoding.",
-            f"{words}.",
-        )
-    ]  # fmt: skip
+    return _in_columns(
+        "rare categories", f"categories that fewer than {groups.promised} records have are released", columns,
+        "Anybody who knows that a person has such a category finds the person's group: join rare categories with "
+        "others by recoding.",
+    )  # fmt: skip
+
+
+def _in_columns(topic: str, what: str, columns: Sequence[str], more: str) -> list[Finding]:
+    """Tell what was found in some columns; nothing where there are none."""
+    if not columns:
+        return []
+    words = f"{what}: {first_of(columns)}"
+    return [Finding("look", topic, f"{words[0].upper()}{words[1:]}. {more}", f"{words}.")]
 
 
 def alone_words(groups: Groups, alone: Alone) -> str:
