@@ -22,9 +22,10 @@ _RANGE = 130  # up to here whole numbers may be ages, hours or minutes, however 
 
 @dataclass(frozen=True, eq=False)
 class File:
-    """All columns of a file, for rules that compare them."""
+    """All columns of a file, for rules that compare them; `named` is the unit, where somebody has said which it is."""
 
     columns: Sequence[Facts]
+    named: Facts | None = None
 
     @cached_property
     def following_rows(self) -> dict[str, Facts]:
@@ -35,6 +36,8 @@ class File:
     @cached_property
     def unit(self) -> Facts | None:
         """The finest of those that is surely no amount: what is constant within it needs no other explanation."""
+        if self.named is not None:
+            return self.named
         found = [
             one
             for one in self.following_rows.values()
@@ -48,7 +51,7 @@ class File:
         """How often each value of a column occurs: once in each household or person, however many rows those have."""
         if self.unit is None or self.unit is column:
             return column.counts
-        pairs = np.unique(column.codes * (self.unit.distinct + 1) + self.unit.codes)
+        pairs = np.unique(column.codes * (self.unit.distinct + 1) + self.unit.codes + 1)  # rows of no unit are 0
         values = pairs // (self.unit.distinct + 1)
         return np.bincount(values[values >= 0], minlength=column.distinct)
 
