@@ -33,6 +33,7 @@ class UnitFacts:
     share: float | None  # most of the rows of one combination that one of them has, in percent; None in public
     in_part: bool  # whether none may have more than 1/k of them
     whole: bool  # whether units are released by numbers, with all their rows alike
+    merged: tuple[int, float] | None = None  # rows of one group that is most of its stratum, and its percentage
 
 
 @dataclass(frozen=True)

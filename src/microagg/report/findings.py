@@ -73,7 +73,7 @@ def _alone(judgement: Judgement) -> list[Finding]:
         words = f"k counts rows, not units: {few_units_words(groups, name, few)}."
         remedy = "Name that column as the unit, so that every group holds k different ones."
         found.append(Finding("look", "units", f"{words} {remedy}", words))
-    found += _lone_amounts(alone) + _rare(groups, alone)
+    found += _merged(run, groups) + _lone_amounts(alone) + _rare(groups, alone)
     if alone.by_all and run.names(Role.QUASI) and alone.by_column:
         found.append(_alone_by_all(run, groups, alone))
     if _more_together(alone):
@@ -91,6 +91,28 @@ def _alone(judgement: Judgement) -> list[Finding]:
         )  # fmt: skip
     others = [one for one in by_column(run, groups, alone) if one[1] is not Role.WEIGHT]  # told of by themselves
     return found + _alone_by_column(others)
+
+
+def _merged(run: Run, groups: Groups) -> list[Finding]:
+    """Tell that units made one group of most of a stratum, whose values are then much the same."""
+    if groups.units is None or groups.units.merged is None:
+        return []
+    words = merged_words(run, groups)
+    limit = f"no unit may have more than 1/{groups.promised} of a group, and one of them has nearly as much of all rows"
+    why = f"That happens where {limit}" if groups.units.in_part else "Units that have most of the rows can do that"
+    other = ", or accept groups of which one unit has most of the rows: unit share any" if groups.units.in_part else ""
+    remedy = "Take a method that does not do so, such as cbfs or iamat"
+    text = f"{words[0].upper()}{words[1:]}, and all of these get one set of values. {why}. {remedy}{other}."
+    return [Finding("look", "large group", text, f"{words}.")]
+
+
+def merged_words(run: Run, groups: Groups) -> str:
+    """Say how much of a stratum, or of the file, one group holds."""
+    assert groups.units is not None
+    assert groups.units.merged is not None
+    rows, share = groups.units.merged
+    whole = "its stratum" if run.names(Role.STRATUM) else "all"
+    return f"one group holds {count(rows)} records, {percent(share)} of {whole}"
 
 
 def _lone_amounts(alone: Alone) -> list[Finding]:
