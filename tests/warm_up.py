@@ -5,6 +5,8 @@ It uses public names only. What it misses is compiled by the tests themselves, s
 
 import sys
 
+import numpy as np
+
 import microagg as ma
 
 METHODS = (ma.MDAV, ma.CBFS, ma.VMDAV, ma.IAMAT, ma.MaximumDistance, ma.Projection, ma.Univariate)
@@ -35,7 +37,20 @@ def compile_stages():
         release.loss, release.risk, release.anonymity  # noqa: B018 (computed when asked for)
 
 
-PARTS = {"estimators": compile_estimators, "stages": compile_stages}
+def compile_units():
+    """Run what counts units once: methods and `refine` by themselves, whole units, weights and the figures of both."""
+    X = ma.datasets.uniform(60, 3, seed=0)
+    for method in METHODS:
+        method(k=3).fit_predict(X, units=np.arange(60) // 2)
+        if "search" in method(k=3).get_params():
+            method(k=3, search="tree").fit_predict(X, units=np.arange(60) // 2)
+    people = ma.datasets.households(240, seed=0).select(["household", "age", "wage", "weight"])
+    for options in ({"refine": "fast"}, {"unit_release": "pseudonym"}, {"unit_share": "any", "blocks": "median"}):
+        release = ma.protect(people, k=3, unit="household", weight="weight", weight_cap=True, **options)
+        release.loss, release.risk, release.anonymity  # noqa: B018 (computed when asked for)
+
+
+PARTS = {"estimators": compile_estimators, "stages": compile_stages, "units": compile_units}
 """What can be compiled by processes beside each other; they have little in common."""
 
 if __name__ == "__main__":
