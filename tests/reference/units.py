@@ -17,6 +17,7 @@ from tests.reference.common import (
     squared_distance,
     whole_centroid,
 )
+from tests.reference.merging import merge_worst
 
 
 class UnitRest(Rest):
@@ -203,17 +204,7 @@ def leftovers_each(rest, groups, k, in_part):
 
 def merge_short(records, groups, k, units, in_part=True):
     """While a group breaks the promise, the worst joins the one with the nearest centroid."""
-    while len(groups) > 1:
-        groups.sort(key=min)
-        bad = [breach(group, k, units, in_part) for group in groups]
-        if max(bad) == 0:
-            return
-        worst = bad.index(max(bad))
-        own = group_centroid(records, groups[worst])
-        others = [g for g in range(len(groups)) if g != worst]
-        target = min(others, key=lambda g: (squared_distance(group_centroid(records, groups[g]), own), g))
-        groups[target].extend(groups[worst])
-        del groups[worst]
+    merge_worst(records, groups, lambda group: breach(group, k, units, in_part))
 
 
 def breach(group, k, units, in_part):

@@ -1,19 +1,19 @@
 """Merging groups until each keeps a promise: the last step where nothing else does."""
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.groups import mean_of, number_groups
-from microagg._kernels.records import Records, squared_distances
+from microagg._kernels.diversity import DISTINCT, UNITS, UNITS_IN_PART, Asked, nothing_asked
+from microagg._kernels.groups import number_groups
+from microagg._kernels.merging import ALIVE, follow, merge_some, ready_to_merge
+from microagg._kernels.records import Records
 from microagg.partition._units import check_units
-from microagg.units import Units, held_by
+from microagg.progress import Progress, tell
+from microagg.units import Units
 
 Labels = NDArray[np.int64]
-Breach = Callable[[Labels, Labels, int], NDArray[np.float64]]
-"""How badly groups break a promise: breach(rows, labels, n_groups), where labels, from 0, are the groups of these rows.
-It gives for each group a number above 0, the larger the worse, or 0 where the group keeps the promise."""
+
+_SLICE = 50_000_000  # coordinates looked at between two calls of progress
 
 
 def merge_short(records: Records, labels: Labels, k: int, units: Units) -> Labels:
@@ -23,41 +23,38 @@ def merge_short(records: Records, labels: Labels, k: int, units: Units) -> Label
     Merging two groups that keep the promise gives one that keeps it, and so does one group of all.
     """
     check_units(units, labels.size, k)
-
-    def breach(rows: Labels, own: Labels, n_groups: int) -> NDArray[np.float64]:
-        held = held_by(own, units.codes[rows], n_groups)
-        how_bad = held.largest / held.rows if units.in_part else (k - held.units).astype(np.float64)
-        return np.where(held.short(k, units.in_part), how_bad, 0.0)
-
-    return merge_worst(records, labels, breach)
+    return merge_worst(records, labels, with_units(nothing_asked(), k, units))
 
 
-def merge_worst(records: Records, labels: Labels, breach: Breach) -> Labels:
-    """While a group breaks a promise, let the worst join the group with the nearest centroid, the lowest on ties.
+def with_units(asked: Asked, k: int, units: Units | None) -> Asked:
+    """Give what is asked of groups, and that each keeps k units."""
+    if units is None:
+        return asked
+    limits = np.zeros((1, 5))
+    limits[0, DISTINCT] = k
+    kind, none = UNITS_IN_PART if units.in_part else UNITS, np.zeros(1, dtype=np.int64)
+    codes = asked.codes if asked.kinds.size else np.empty((0, units.codes.size), dtype=np.int64)
+    return asked._replace(
+        codes=np.concatenate([codes, units.codes[None]]),
+        kinds=np.append(asked.kinds, kind),
+        limits=np.concatenate([asked.limits, limits]),
+        levels=np.concatenate([asked.levels, none]),
+        values=np.concatenate([asked.values, none]),
+        starts=np.concatenate([asked.starts, none]),
+    )
 
-    A merged group has the lower number of the two, so groups stay numbered by lowest row. Ends with one group at the
-    latest.
+
+def merge_worst(records: Records, labels: Labels, asked: Asked, progress: Progress | None = None) -> Labels:
+    """While a group breaks what is asked, let the worst join the group with the nearest centroid, the lowest on ties.
+
+    A merged group has the lower number of the two, so groups stay numbered by lowest row; its centroid is the mean of
+    theirs, weighted by their records. Ends with one group at the latest.
     """
     labels = labels.copy()
     n_groups = number_groups(labels)
-    breaches = breach(np.arange(labels.size), labels, n_groups)
-    if not breaches.any():
-        return labels
-    rows = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
-    centroids = np.stack([mean_of(*records, own) for own in rows], axis=1)  # (D, groups)
-    gone = np.zeros(n_groups, dtype=np.bool_)
-    distances = np.empty(n_groups)
-    while breaches.any() and not gone[1:].all():
-        worst = int(breaches.argmax())
-        squared_distances(centroids, 0, n_groups, np.ascontiguousarray(centroids[:, worst]), distances)
-        distances[gone] = np.inf
-        distances[worst] = np.inf
-        kept, joined = sorted((worst, int(distances.argmin())))
-        rows[kept] = np.sort(np.concatenate([rows[kept], rows[joined]]))
-        labels[rows[kept]] = kept
-        centroids[:, kept] = mean_of(*records, rows[kept])
-        gone[joined] = True
-        breaches[joined] = 0.0
-        breaches[kept] = breach(rows[kept], np.zeros(rows[kept].size, dtype=np.int64), 1)[0]
+    merging = ready_to_merge(records, labels, n_groups, asked)
+    while merge_some(asked, _SLICE, merging):
+        tell(progress, n_groups - int(merging.state[ALIVE]), n_groups)
+    follow(merging.into, labels)
     number_groups(labels)
     return labels
