@@ -206,5 +206,7 @@ def check_labels(labels: ArrayLike, n: int, d: int) -> NDArray[np.int64]:
     if array.dtype.kind not in "iu" or (array.size and array.min() < 0):
         raise InvalidParameter("labels must be whole numbers from 0. Pass what fit_predict returned.")
     if array.ndim == 1:
+        if array.size and array.max() < n and np.bincount(array).all():  # as they mostly are: nothing to sort
+            return np.array(array, dtype=np.int64)
         return np.unique(array, return_inverse=True)[1].astype(np.int64, copy=False)
     return np.column_stack([check_labels(column, n, d) for column in array.T])

@@ -189,7 +189,9 @@ def _protected(
     written = written_table(frames.open_frame(data), list(coders.values()))
     counted = _with_weights(written, frames.open_frame(data), recipe.weights_by_group)
     if numbered is None:
-        k_achieved = fewest_sharing(counted, strata, units=units, per_column=groups.ndim == 2, n_jobs=n_jobs)
+        each = groups.ndim == 2
+        together = None if each else groups
+        k_achieved = fewest_sharing(counted, strata, units=units, groups=together, per_column=each, n_jobs=n_jobs)
     else:
         k_achieved = fewest_whole_units(counted, strata, of_units)
     if k_achieved < k:

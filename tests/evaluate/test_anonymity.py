@@ -27,13 +27,21 @@ def cells_of(column):
     return Cells(column, missing.astype(np.uint8) if missing.any() else None)
 
 
-@given(st.lists(st.tuples(CELLS, CELLS, st.integers(0, 1)), min_size=1, max_size=30), st.integers(1, 3))
-def test_it_counts_the_rarest_combination_of_values_and_stratum(cells, n_jobs):
+@given(
+    st.lists(st.tuples(CELLS, CELLS, st.integers(0, 1)), min_size=1, max_size=30), st.integers(1, 3), st.integers(1, 4)
+)
+def test_it_counts_the_rarest_combination_of_values_and_stratum(cells, n_jobs, copies):
+    groups = np.repeat(np.arange(len(cells)), copies)  # members are alike
+    cells = [cell for cell in cells for _ in range(copies)]
     first, second, strata = (list(column) for column in zip(*cells, strict=True))
     columns, numbers = np.array([first, second]), np.array(strata)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("microagg.evaluate.anonymity._PART", 7)
-        assert fewest_sharing(columns, numbers, n_jobs=n_jobs) == fewest_alike([first, second, strata])
+        fewest = fewest_alike([first, second, strata])
+        assert fewest_sharing(columns, numbers, n_jobs=n_jobs) == fewest
+        assert fewest_sharing(columns, numbers, groups=groups, n_jobs=n_jobs) == fewest
+        not_alike = np.arange(groups.size) % 2 % max(1, groups.size - 1)
+        assert fewest_sharing(columns, numbers, groups=not_alike, n_jobs=n_jobs) == fewest
         each = min(fewest_alike([first, strata]), fewest_alike([second, strata]))
         assert fewest_sharing(columns, numbers, per_column=True, n_jobs=n_jobs) == each
 

@@ -92,14 +92,27 @@ def fewest_alike(parts: Sequence[Digests], in_part: bool = True) -> int:
     return fewest
 
 
+def fewest_in_groups(found: Digests, sizes: NDArray[np.int64]) -> int:
+    """Give the fewest records that have the same digest, of groups of so many records with one digest each."""
+    order, starts = _runs(found)
+    return int(np.add.reduceat(sizes[order], starts).min())
+
+
 def _fewest(found: Digests) -> int:
-    first, second = found[:, np.argsort(found[0], kind="stable")]  # which merges what is in order already
+    _, starts = _runs(found)
+    return int(np.diff(starts, append=found.shape[1]).min())
+
+
+def _runs(found: Digests) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Give an order in which equal digests stand side by side, and where each run of them begins."""
+    order = np.argsort(found[0], kind="stable")  # which merges what is in order already
+    first, second = found[:, order]
     new = first[1:] != first[:-1]
     if (~new & (second[1:] != second[:-1])).any():  # two digests agree in the first lane
-        first, second = found[:, np.lexsort(found)]
+        order = np.lexsort(found)
+        first, second = found[:, order]
         new = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
-    starts = np.concatenate([[0], np.flatnonzero(new) + 1, [first.size]])
-    return int(np.diff(starts).min())
+    return order, np.concatenate([[0], np.flatnonzero(new) + 1])
 
 
 def _fewest_units(found: Digests, in_part: bool) -> int:

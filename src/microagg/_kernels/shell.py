@@ -29,6 +29,7 @@ from microagg._kernels.records import (
 
 _CHUNK = 64
 _ROUNDING = 1e-11  # more than the rounding of the triangle inequality
+_SAMPLE = 2048  # distances, at most
 _SMALL = 4096  # below this, looking at every record costs less than keeping a list
 
 # The places of a shell's state.
@@ -61,8 +62,9 @@ def make_shell(records: Records, free: NDArray[np.int64], centroid: NDArray[np.f
     if n < _SMALL:
         return no_shell(records, n)
     distances = distances_to(records, centroid)[free]
-    inner_end = max(n // 2, n - 16 * int(np.sqrt(n)))
-    limit = np.partition(distances, inner_end)[inner_end]
+    # A sample tells well enough how many are listed: any limit gives the same answers.
+    sample = np.sort(distances[:: 1 + n // _SAMPLE])
+    limit = sample[max(sample.size // 2, int(sample.size * (1.0 - 16.0 / np.sqrt(n))))]
     if _square.py_func(np.sqrt(limit), centroid.size) >= distances.max():
         return no_shell(records, 1 + n // 64)  # too many at one distance to tell apart: do without for a while
     outer = np.flatnonzero(distances > limit)
@@ -113,7 +115,7 @@ def walk(shell, centroid, heights, starts, pool_state, labels):  # OUT: shell, p
         drift += (centroid[j] - shell.anchor[j]) ** 2
     drift = np.sqrt(drift)
     buffer = np.empty(_CHUNK)
-    table = corner_distances(heights, starts, centroid)
+    table = corner_distances(heights, starts, centroid) if heights.shape[0] > 0 else centroid
     slack = rounding_of(centroid.shape[0]) if heights.shape[0] > 0 else 1.0
     best, best_row = -1.0, -1
     start = state[OUTERMOST]
