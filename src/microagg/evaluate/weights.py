@@ -106,3 +106,8 @@ def expected_links(classes: Labels, weights: Values) -> float:
     sums = np.bincount(classes, weights=weights).astype(np.float64)
     found = sizes > 0
     return float((sizes[found] * individual_risks(sizes[found], sums[found])).sum())
+
+
+def weights_to_link(weights: Values, units: Labels | None) -> Values:
+    """Give the weight of each record, or of each whole unit: the mean of its rows, as it stands for whole units."""
+    return weights if units is None else np.bincount(units, weights=weights) / np.bincount(units)

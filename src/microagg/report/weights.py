@@ -115,9 +115,11 @@ def linked(judgement: Judgement) -> str:
     links = found.expected_links
     number = "fewer than 0.1" if links < _FEW_LINKS else f"{links:.1f}" if links < 10 else count(round(links))
     stands_for = f"which stands for {count(round(found.population))} by its weights"
+    units = None if judgement.risk is None else judgement.risk.units
+    linked = counted(judgement.groups.records, "record") if units is None else counted(units, "unit")
     return (
-        f"If he cannot know who is in the sample, {stands_for}, he links {number} of "
-        f"{counted(judgement.groups.records, 'record')} rightly, even if he finds every group."
+        f"If he cannot know who is in the sample, {stands_for}, he links {number} of {linked} rightly, even if he "
+        f"finds every group."
     )
 
 
