@@ -125,7 +125,10 @@ def _of_rows(
     moves = 0
     if recipe.refine.effort is not None:
         groups, moves = refine_groups(points, patterns.pieces, groups, k, recipe.refine, n_jobs, progress, units)
-    found = represent(table, groups, rule, n_jobs, weighed.representing)
+    weights = weighed.representing
+    if weights is not None and units is not None:
+        weights = weights._replace(units=units.codes)
+    found = represent(table, groups, rule, n_jobs, weights)
     n_blocks = len(pieces) if blocks.by != "none" else 0
     return Formed(file, groups, found, groups, groups, method, blocks, patterns, n_blocks, moves, selection)
 

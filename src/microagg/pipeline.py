@@ -169,7 +169,7 @@ def _protected(
     rule = Rule(k, masking.aggregate, masking.nominal, masking.spike_totals, masking.nominal_seed)
     formed = formed_of(complete, original, schema, recipe, method, select, rule, weighed, n_jobs, progress)
     (complete, original, strata, units, weighed), groups, blocks = formed.file, formed.groups, formed.blocks
-    check_dominance(formed.found.dominated, int(groups.max()) + 1, weighing)
+    check_dominance(formed.found.dominated, int(groups.max()) + 1, weighing, of_units=units is not None)
     weights = weighed.representing
     released, rounded = round_means(
         original, formed.found.groups, formed.labels, masking.rounding, None if weights is None else weights.values

@@ -88,7 +88,8 @@ class WeightFacts(ReadOnly):
     information : InformationLoss
         With weights in all sums.
     dominated : int
-        Groups in which one record had more than 0.8 of the weight, which was cut to that share.
+        Groups in which one record, or unit where one is named, had more than 0.8 of the weight, which was cut to that
+        share.
     moved : mapping
         For each quantity, by how much of itself its weighted total moved by that; empty where nothing was cut.
     factors : tuple of two floats or None

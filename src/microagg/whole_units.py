@@ -197,21 +197,25 @@ def represent_whole(
     """
     first = first_of_each(layout.units)
     own = [name for name in table.names if name not in shared]
-    found = []
+    found, cut = [], []
     if shared:
         of_units = None
         if weights is not None:
             sums = np.bincount(layout.units, weights=weights.values).astype(np.float64)
             of_units = weights._replace(values=sums)
         found.append(represent(table.named(shared).take(first), formed.groups[first], rule, n_jobs, of_units))
+        cut += found[-1].cut
     if own:
         found.append(represent(table.named(own), formed.places, rule, n_jobs, weights))
+        groups_of_places = formed.groups[first_of_each(formed.places)]
+        for one in found[-1].cut:
+            cut.append(np.bincount(groups_of_places[one], minlength=int(formed.groups.max()) + 1) > 0)
     groups = {column.name: column for part in found for column in part.groups}
     labels = {name: formed.groups if name in shared else formed.places for name in table.names}
     whole = Represented(
         Table(tuple(groups[name] for name in table.names)),
         Table(tuple(groups[name].with_cells(groups[name].cells.take(labels[name])) for name in table.names)),
-        max(part.dominated for part in found),
+        cut,
         {name: moved for part in found for name, moved in part.moved.items()},
     )
     return whole, np.stack([labels[name] for name in table.names], axis=1)
