@@ -168,3 +168,25 @@ def test_names_that_are_not_in_the_file_or_not_masked_are_told():
     with pytest.raises(RoleError, match=r"column 'sex' in unit_order is not masked\. Name") as told:
         ma.protect(frame, 3, unit_order=["sex"], **roles)
     assert told.value.parameter == "unit_order"
+
+
+def test_a_wave_that_is_dropped_cannot_be_read_from_the_order_of_rows(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "id": np.repeat(np.arange(60), 4),
+            "year": np.tile([1, 2, 3, 4], 60),
+            "place": np.repeat(rng.choice(["N", "S"], 60), 4),
+            "wage": rng.normal(1000, 100, 240).round() + np.tile([0, 300, -300, 100], 60),
+        }
+    )
+    frame.to_csv(tmp_path / "panel.csv", index=False)
+    choices = {"quasi": ["place", "wage"], "drop": ["year"], "unit": "id", "unit_release": "pseudonym", "wave": "year"}
+    release = ma.protect(ma.read(tmp_path / "panel.csv"), 3, **choices)
+    ma.write(release, tmp_path / "masked.csv")
+    masked = pd.read_csv(tmp_path / "masked.csv")
+    assert list(masked.columns) == ["id", "place", "wage"]
+    units = [rows_of(own, ["place", "wage"]) for _, own in masked.groupby("id")]
+    assert len(units) == 60
+    assert all(rows == sorted(rows) for rows in units)  # third year first: by what is released, and nothing else
+    assert masked.groupby("id")["wage"].first().mean() < masked["wage"].mean() - 200

@@ -16,8 +16,7 @@ from microagg.io.weighing import checked_weights
 from microagg.kinds import Facts, Nominal
 from microagg.kinds.nominal import counts_of_numbers, numbers_of
 from microagg.moments import Moved
-from microagg.recipe import Recipe
-from microagg.recipe import Weights as WeightChoices
+from microagg.recipe import Recipe, WeightChoices
 from microagg.release import WeightFacts
 from microagg.schema import Role
 from microagg.table import Coded, Table

@@ -52,7 +52,7 @@ class Layout:
 
 
 @dataclass(frozen=True, eq=False)
-class Formed:
+class WholeGroups:
     """Groups of whole units: `groups` and `places` tell the group of each row, and the slot of the group."""
 
     groups: Labels
@@ -202,7 +202,7 @@ def form_whole_groups(
     recipe: Recipe,
     n_jobs: int,
     progress: Progress | None,
-) -> Formed:
+) -> WholeGroups:
     """Group the units of each shape; `table` has the rows of the layout."""
     k, masking = recipe.k, recipe.masking
     points = embed(table, masking.scale, masking.spike, n_jobs)
@@ -240,7 +240,7 @@ def form_whole_groups(
     n_slots = int(layout.slots.max()) + 1
     places = codes_of(groups * n_slots + layout.slots)
     n_blocks = n_blocks if blocks.by != "none" else 0
-    return Formed(groups, places, blocks, method, n_blocks, moves, n_patterns, n_moved)
+    return WholeGroups(groups, places, blocks, method, n_blocks, moves, n_patterns, n_moved)
 
 
 def _told(progress: Progress | None, done: int, total: int) -> Progress | None:
@@ -250,7 +250,7 @@ def _told(progress: Progress | None, done: int, total: int) -> Progress | None:
 def represent_whole(
     table: Table,
     layout: Layout,
-    formed: Formed,
+    formed: WholeGroups,
     shared: Sequence[Any],
     rule: Rule,
     weights: Weights | None,

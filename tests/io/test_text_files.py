@@ -141,6 +141,17 @@ def test_typed_names_the_column_and_shows_no_cell():
         source.typed(["y"])
 
 
+@pytest.mark.parametrize("cells", [["Inf", "-inf"], ["1e999", "+Infinity"], ["INF", "-1e400"]])
+def test_infinite_numbers_are_told_and_counted(cells):
+    source = csv_source(x=["1.5", "NA", "2"] * 700 + cells)
+    with pytest.raises(InvalidData, match=r"column 'x' of 'd\.csv' has 2 infinite value\(s\)\. Drop") as caught:
+        source.typed(["x"])
+    assert caught.value.columns == ("x",)
+    assert not any(cell in str(caught.value) for cell in cells)
+    with pytest.raises(InvalidData, match="is not all numbers"):
+        csv_source(x=["1", "information", *cells]).typed(["x"])
+
+
 def test_words_for_missing_values_are_known_far_down():
     source = csv_source(whole=["1"] * 2000 + ["NA"], real=["1.5"] * 2000 + ["."], mixed=["1"] * 2000 + ["1.5"])
     table = source.typed()

@@ -57,6 +57,35 @@ def test_a_column_of_lists_cannot_be_counted_and_the_others_are():
     assert build(ma.protect(table, 5, quasi=["a"], keep=["l", "tag"])).verdict.alone_percent == 100
 
 
+@pytest.mark.parametrize("strata", [[], ["half"]])
+def test_one_group_of_most_of_a_stratum_is_told_where_units_are(strata):
+    rng = np.random.default_rng(0)
+    firm = np.concatenate([np.zeros(195, dtype=int), 1 + np.arange(805) // 3])
+    far = np.where(firm == 0, 50.0, 0.0)
+    table = pa.table({"firm": firm, "a": rng.normal(size=1000) + far, "b": rng.normal(size=1000) + far})
+    other = pa.table({"firm": 1000 + np.arange(300), "a": rng.normal(size=300), "b": rng.normal(size=300)})
+    if strata:
+        table, other = (
+            one.append_column("half", pa.array([name] * len(one))) for one, name in ((table, "x"), (other, "y"))
+        )
+    table = pa.concat_tables([table, other]) if strata else table
+    release = ma.protect(table, 5, unit="firm", strata=strata)
+    most = max(release.groups.tolist().count(group) for group in range(release.n_groups))
+    assert most > 500
+    found, verdict = findings(release)["large group"], build(release).verdict
+    whole = "its stratum" if strata else "all"
+    assert found.short == f"one group holds {most} records, {most / 10:.1f}".removesuffix(".0") + f"\u00a0% of {whole}."
+    assert (
+        "such as cbfs or iamat, or accept groups of which one unit has most of the rows: unit share any" in found.text
+    )
+    assert found.short[1:-1] in verdict.headline
+    assert verdict.state == "look"
+    public = build(release, public=True)
+    assert "one group holds" not in to_json(public).lower()
+    for choices in ({"method": "cbfs"}, {"unit_share": "any"}):
+        assert "large group" not in findings(ma.protect(table, 5, unit="firm", strata=strata, **choices))
+
+
 def with_zeros(share=0.5):
     amounts = np.where(RNG.random(N) < share, 0.0, RNG.lognormal(8, 1, N).round())
     return pa.table({"a": RNG.normal(size=N), "b": RNG.normal(size=N), "amount": amounts})

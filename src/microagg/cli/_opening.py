@@ -12,6 +12,7 @@ from microagg.io.sources import Source
 from microagg.recipe import Recipe
 from microagg.report.text import shown
 from microagg.study.inspection import Inspection
+from microagg.study.lacking import incomplete_words
 
 _REMEDY = "the columns' roles were guessed. Check them and pass --yes, or edit what `inspect` writes and pass --recipe."
 
@@ -64,6 +65,6 @@ def show(terminal: Terminal, found: Inspection) -> None:
         f"{found.unique} of {found.records} records ({share:.0f} %) are alone with their values in the columns to mask."
     )
     if found.incomplete:
-        terminal.say(f"{found.incomplete} records lack a value there; `missing` says what becomes of them.")
+        terminal.say(incomplete_words(found))
     if found.repeats is not None:
         terminal.say(f"Rows belong together by {shown(found.repeats)}, which cannot be the unit: k counts rows.")

@@ -41,7 +41,10 @@ _OTHERS = {"overwrite": "--force", "recipe": "--recipe", "to": "--to", "output":
 
 def options_of_recipe(tables: Sequence[str], spelt: Mapping[str, str]) -> dict[str, tuple[inspect.Parameter, Choice]]:
     """Give the options that these tables of a recipe make, each with its choice; `spelt` spells some in another way."""
-    known = choices(*tables)
+    known: dict[str, tuple[str, Choice]] = {}
+    for name in tables:
+        of_table = choices(name.partition(".")[0]).items()
+        known |= {key: of for key, of in of_table if name in (of[0], f"{of[0]}.{key}")}
     if "method" in tables:
         for method in METHODS:
             for name, option in options_of(method).items():

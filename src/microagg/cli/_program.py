@@ -22,7 +22,6 @@ Picture = Annotated[Path | None, typer.Option("--output", "-o", help="Where to d
 NewFile = Annotated[str, typer.Option("--output", "-o", help="The file to write, of any kind.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Another seed, another file.")]
 Strata = Annotated[str | None, typer.Option(help="Columns that divide the file and are known, with commas.")]
-Weight = Annotated[str | None, typer.Option(help="Sampling weights, the one that weights means first, with commas.")]
 RecipeFile = Annotated[Path | None, typer.Option(help="A recipe, as `microagg inspect` writes it.")]
 COLUMNS = ("roles", "recode", "kinds", "missing", "importance", "taxonomy", "units", "weights", "join")
 K = Annotated[int | None, typer.Option("-k", help="Records that share each combination of released values; 5.")]
@@ -48,8 +47,8 @@ def make_program(words: Sequence[str] | None = None) -> typer.Typer:
 def _command(app: typer.Typer, *tables: str, words: Sequence[str] | None = None, **spelt: str) -> Callable[..., Any]:
     """Add a command: what is declared here is what its module's function of the same name, or `run`, is called with.
 
-    `tables` are those of a recipe whose choices are options too; those that were used come as one mapping, `chosen`.
-    `spelt` spells some in another way.
+    `tables` are those of a recipe whose choices are options too, or one choice of a table, as "roles.unit"; those that
+    were used come as one mapping, `chosen`. `spelt` spells some in another way.
     """
 
     def added(declared: Callable[..., None]) -> Callable[..., None]:
@@ -108,13 +107,11 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
         Example: [bold]microagg demo -o out[/bold]
         """
 
-    @_command(app, "join", "read", words=words)
+    @_command(app, "roles.strata", "roles.unit", "roles.weight", "join", "read", words=words)
     def inspect(
         source: Address,
         k: K = None,
         output: Annotated[Path, typer.Option("--output", "-o", help="Where the recipe goes.")] = Path("recipe.toml"),
-        strata: Strata = None,
-        weight: Weight = None,
         small_strata: Annotated[
             Path | None, typer.Option(help="A private CSV file to list the strata with fewer than k records in.")
         ] = None,

@@ -8,7 +8,6 @@ from microagg.cli._terminal import Terminal
 from microagg.desk.again import command
 from microagg.desk.facts import cost_facts, inspection_facts, small_strata_facts
 from microagg.desk.inspecting import check_inspection, costs_of, write_small_strata
-from microagg.recipe.typed import listed
 from microagg.report.text import shown
 from microagg.study.costs import costs_in_words
 
@@ -17,8 +16,7 @@ def run(terminal: Terminal, source: str, output: Path, chosen: dict[str, Any], *
     """Look at a file and write a recipe with guessed roles, and the list of small strata where it is asked for."""
     private, force = wished["small_strata"], wished["force"]
     check_inspection(output, source, wished["k"], private, overwrite=force)
-    named = {role: listed(wished[role]) for role in ("strata", "weight") if wished[role] is not None}
-    file = opened(terminal, source, None, wished["k"], {**chosen, **named})
+    file = opened(terminal, source, None, wished["k"], chosen)
     assert file.inspection is not None
     show(terminal, file.inspection)
     facts = {**inspection_facts(file.source, file.inspection), "recipe": str(output)}

@@ -119,6 +119,7 @@ def inspection_facts(source: Source, inspection: Inspection) -> dict[str, Any]:
         "records": inspection.records,
         "unique": inspection.unique,
         "incomplete": inspection.incomplete,
+        "moved": inspection.moved,
         "repeats": inspection.repeats,
         "columns": columns,
         **({} if source.joined is None else households_facts(source.joined)),

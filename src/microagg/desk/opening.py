@@ -13,7 +13,8 @@ from microagg.recipe import Comments, Recipe, choices
 from microagg.recipe.joined import key_of, with_join
 from microagg.schema import Role
 from microagg.study.inspection import ColumnGuess, Inspection, inspect_table
-from microagg.study.weighing import guess_weights
+from microagg.study.lacking import rows_to_move
+from microagg.study.weighing import Guess, guess_weights
 
 DEFAULT_K = 5
 
@@ -91,7 +92,11 @@ def open_source(
         asked = with_join(asked.replace(unit_release="pseudonym", quasi=[]), source.joined)
     labels = source.labels
     inspection = inspect_table(
-        source.typed(), asked.k, labels.values if labels else None, labels.measures if labels else None
+        source.typed(),
+        asked.k,
+        labels.values if labels else None,
+        labels.measures if labels else None,
+        asked.roles.unit,
     )
     inspection = _with_asked(inspection, asked)
     if source.joined is not None:
@@ -100,6 +105,7 @@ def open_source(
     if source.joined is not None:
         found = with_join(found, source.joined)
     found.check_columns(source.table.column_names)
+    inspection = replace(inspection, moved=rows_to_move(source, found))
     return Opened(address, source, found, inspection)
 
 
@@ -166,14 +172,17 @@ def with_guessed_weights(recipe: Recipe, inspection: Inspection, source: Source,
     nominal = [name for name in masked if kinds.get(name) == "nominal"]
     guesses = guess_weights(frames.open_frame(source.typed()), recipe, nominal)
     fresh = {keyword: guess for keyword, guess in guesses.items() if keyword not in chosen}
+    return _said(recipe, fresh)
+
+
+def _said(recipe: Recipe, guesses: Mapping[str, Guess]) -> Recipe:
+    """Give a recipe that says what was guessed, by keyword, the reason of each beside it."""
+    known = choices()
     reasons: dict[tuple[str, ...], str] = {
-        ("weights", _WEIGHT_KEYS[keyword]): why for keyword, (_, why) in fresh.items()
+        (known[keyword][0], known[keyword][1].name): why for keyword, (_, why) in guesses.items()
     }
-    changed = recipe.replace(**{keyword: value for keyword, (value, _) in fresh.items()})
+    changed = recipe.replace(**{keyword: value for keyword, (value, _) in guesses.items()})
     return changed.commented(Comments(beside={**recipe.comments.beside, **reasons}))
-
-
-_WEIGHT_KEYS = {"weight_release": "release", "weight_cap": "cap"}
 
 
 def guessed_values(inspection: Inspection, asked: Recipe) -> dict[str, Any]:

@@ -5,7 +5,7 @@ averaged. A name alone lets nothing out: strata are counted as k is, and what is
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -22,9 +22,10 @@ _RANGE = 130  # up to here whole numbers may be ages, hours or minutes, however 
 
 @dataclass(frozen=True, eq=False)
 class File:
-    """All columns of a file, for rules that compare them."""
+    """All columns of a file, for rules that compare them; `named` is the unit, where somebody has said which it is."""
 
     columns: Sequence[Facts]
+    named: Facts | None = None
 
     @cached_property
     def following_rows(self) -> dict[str, Facts]:
@@ -35,6 +36,8 @@ class File:
     @cached_property
     def unit(self) -> Facts | None:
         """The finest of those that is surely no amount: what is constant within it needs no other explanation."""
+        if self.named is not None:
+            return self.named
         found = [
             one
             for one in self.following_rows.values()
@@ -44,12 +47,37 @@ class File:
         ]
         return max(found, key=lambda one: (one.distinct, one.name), default=None)
 
+    @cached_property
+    def runs(self) -> Facts | None:
+        """What tells which rows belong together: the unit, or the finest column that stands for it and is not masked.
+
+        A file without a number of households may have incomes that only one household has.
+        """
+        if self.unit is not None:
+            return self.unit
+        left_out = [
+            one
+            for one in self.following_rows.values()
+            if _first_answer(Asked(one, self, by_runs=False)).role is Role.IDENTIFIER
+        ]
+        return max(left_out, key=lambda one: (one.distinct, one.name), default=None)
+
+    def explains(self, column: Facts) -> bool:
+        """Tell whether rows go with a column because it is the unit's, as a household's income is.
+
+        What stands for a unit that the file lacks explains only what is coarser: a number of the unit is not.
+        """
+        if self.unit is not None:
+            return True
+        return self.runs is not None and column.distinct < self.runs.distinct
+
     def counts(self, column: Facts) -> Ints:
         """How often each value of a column occurs: once in each household or person, however many rows those have."""
-        if self.unit is None or self.unit is column:
+        runs = self.runs
+        if runs is None or runs is column:
             return column.counts
-        pairs = np.unique(column.codes * (self.unit.distinct + 1) + self.unit.codes)
-        values = pairs // (self.unit.distinct + 1)
+        pairs = np.unique(column.codes * (runs.distinct + 1) + runs.codes + 1)  # rows of no unit are 0
+        values = pairs // (runs.distinct + 1)
         return np.bincount(values[values >= 0], minlength=column.distinct)
 
     @cached_property
@@ -76,11 +104,12 @@ class File:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A column to guess, with what its rules share."""
+    """A column to guess, with what its rules share; `by_runs` tells whether rows that belong together count once."""
 
     column: Facts
     file: File
     missing_codes: tuple[float, ...] = field(default=())
+    by_runs: bool = True
 
     def guess(self, role: Role, reason: str, kind: str | None, spike: float | None = None) -> ColumnGuess:
         """Give the guess."""
@@ -93,7 +122,10 @@ class Asked:
 
 def guess_column(column: Facts, file: File) -> ColumnGuess:
     """Guess the role and the kind of a column, strata left aside."""
-    asked = Asked(column, file)
+    return _first_answer(Asked(column, file))
+
+
+def _first_answer(asked: Asked) -> ColumnGuess:
     for rule in _RULES:
         found = rule(asked)
         if found is not None:
@@ -150,7 +182,7 @@ def _rows_belong_together(asked: Asked) -> ColumnGuess | None:
     if column.whole and column.numbers is not None:
         numbering = shape.sign_of_numbering(column.numbers, belonging.rises(column))
         amounts = shape.sign_of_amounts(column.numbers, np.ones_like(column.counts))
-        explained = asked.file.unit is not None and amounts
+        explained = asked.by_runs and amounts and asked.file.explains(column)
         if not numbering and (explained or shape.is_surely_amounts(column.numbers, column.counts)):
             return None
     return asked.guess(Role.IDENTIFIER, "rows belong together by it: other columns are constant within", "nominal")
@@ -250,9 +282,10 @@ def _whole_numbers(asked: Asked) -> ColumnGuess | None:
     held = codes.missing_codes(column.numbers, column.counts, column)
     left = ~np.isin(column.numbers, held)
     numbers, counts = column.numbers[left], column.counts[left]
-    asked = Asked(column, asked.file, held)
+    asked = replace(asked, missing_codes=held)
     spike = codes.spike_of(numbers, counts)
-    others = codes.without_spike(numbers, asked.file.counts(column)[left], spike)
+    often = asked.file.counts(column) if asked.by_runs else column.counts
+    others = codes.without_spike(numbers, often[left], spike)
     for rule in (_numbering, _few_whole_numbers, _many_codes):
         found = rule(asked, *others)
         if found is not None:

@@ -57,10 +57,7 @@ def to_numbers(column: pa.ChunkedArray, marks: Marks, *, codes: bool) -> pa.Chun
         return text.cast(pa.float64()) if codes else None
     if not _all_match(text, marks.pattern) or (not codes and _any_matches(text, "^[+-]?0[0-9]")):
         return None
-    if marks.thousands:
-        text = pc.replace_substring(text, marks.thousands, "")
-    if marks.decimal != ".":
-        text = pc.replace_substring(text, marks.decimal, ".")
+    text = _in_plain_marks(text, marks)
     if not _any_matches(text, "[^0-9-]"):
         try:
             return text.cast(pa.int64())
@@ -69,6 +66,12 @@ def to_numbers(column: pa.ChunkedArray, marks: Marks, *, codes: bool) -> pa.Chun
                 return None
     numbers = text.cast(pa.float64())
     return numbers if _is_finite(numbers) else None
+
+
+def _in_plain_marks(text: pa.ChunkedArray, marks: Marks) -> pa.ChunkedArray:
+    if marks.thousands:
+        text = pc.replace_substring(text, marks.thousands, "")
+    return text if marks.decimal == "." else pc.replace_substring(text, marks.decimal, ".")
 
 
 class NumbersSeen:
@@ -124,18 +127,43 @@ def to_be_numbers(kinds: Mapping[str, Any], names: Sequence[str]) -> tuple[list[
     return must, [name for name in names if kinds.get(name) in (None, "ordinal")]
 
 
-def named_numbers(column: pa.ChunkedArray, marks: Marks, name: str, file: str) -> pa.ChunkedArray:
-    """Turn a column of text that must be all numbers, be they codes, or say that it is not."""
+def named_numbers(
+    column: pa.ChunkedArray, marks: Marks, name: str, file: str, *, whole: bool = True
+) -> pa.ChunkedArray:
+    """Turn a column of text that must be all numbers, be they codes, or say that it is not.
+
+    Where it is not the `whole` column, it is not told how many of its values are infinite.
+    """
     numbers = to_numbers(column, marks, codes=True)
     if numbers is None:
+        infinite = _infinite(column, marks)
+        if infinite:
+            many = f"{infinite} infinite value(s)" if whole else "infinite values"
+            raise InvalidData(
+                f"column {name!r} of {file!r} has {many}. Drop those records, cap them, or give the column another "
+                f"role.",
+                columns=(name,),
+            )
         thousands = f"{marks.thousands!r}" if marks.thousands else "nothing"
         known = ", ".join(filter(None, MISSING))
         raise InvalidData(
             f"column {name!r} of {file!r} is not all numbers with {marks.decimal!r} before decimals and {thousands} "
             f"between thousands (missing: an empty field, {known}). Give it another role, mend it, or pass decimal and "
-            f"thousands."
+            f"thousands.",
+            columns=(name,),
         )
     return numbers
+
+
+def _infinite(column: pa.ChunkedArray, marks: Marks) -> int:
+    """Count the infinite values, as Inf and 1e999 are, of a column that is all numbers but for those; 0 of others."""
+    text = _prepare(column)
+    said = pc.match_substring_regex(text, "(?i)^-?inf(inity)?$").fill_null(False)
+    rest = _null_where(said, text)
+    if not _all_match(rest, marks.pattern):
+        return 0
+    beyond = pc.is_inf(_in_plain_marks(rest, marks).cast(pa.float64()))
+    return int(pc.sum(said).as_py() or 0) + int(pc.sum(beyond).as_py() or 0)
 
 
 def _plain_numbers(column: pa.ChunkedArray, marks: Marks) -> pa.ChunkedArray | None:

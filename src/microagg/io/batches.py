@@ -141,7 +141,7 @@ class Batches:
         return self._numbers(column, name).cast(self._numeric[name], safe=False)
 
     def _numbers(self, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-        return named_numbers(column, self._text[2].marks, name, self.path.name)
+        return named_numbers(column, self._text[2].marks, name, self.path.name, whole=False)
 
     def as_numbers(self, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
         """Give a column of text, which stays text in the tables, as numbers; any other as it is."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.alike import digests_of, digests_of_sets
-from microagg.equivalence import split_classes
+from microagg.equivalence import first_of_each, split_classes
 from microagg.errors import InvalidData
 from microagg.io import frames
 from microagg.judgement.bins import SMALL_CELL
@@ -21,7 +21,7 @@ from microagg.judgement.parts import (
     MissingValues,
     SizeCount,
     Strata,
-    Units,
+    UnitFacts,
     finite,
 )
 from microagg.judgement.run import Run, columns_of
@@ -52,19 +52,38 @@ def groups_of(release: "Release[Any]", run: Run, public: bool) -> Groups:
     )
 
 
-def _units(release: "Release[Any]", public: bool) -> Units | None:
+def _units(release: "Release[Any]", public: bool) -> UnitFacts | None:
     """Tell what is promised of units; None where no unit is named."""
     name, choices = release.recipe.roles.unit, release.recipe.units
     if name is None:
         return None
     found = release.anonymity
-    return Units(
+    return UnitFacts(
         named=None if public else shown(name),
         different=None if public else found.units,
         share=None if public else found.share,
         in_part=choices.share == "limited",
         whole=choices.release == "pseudonym",
+        merged=None if public else _merged(release),
     )
+
+
+def _merged(release: "Release[Any]") -> tuple[int, float] | None:
+    """Find the largest group that holds more than half of its stratum: its rows, and their share in percent.
+
+    One unit with nearly 1/k of the rows, in a place of its own, can bring that about. A stratum that is small anyway
+    does not count.
+    """
+    if release.groups.ndim == 2 or release.recipe.units.release == "pseudonym":
+        return None
+    strata = frames.category_codes(frames.open_frame(release.data), columns_of(release, Role.STRATUM))
+    sizes = np.bincount(release.groups)
+    shares = sizes / np.bincount(strata)[strata[first_of_each(release.groups)]]
+    found = np.flatnonzero((shares > 0.5) & (sizes >= SMALL_CELL * release.recipe.k))
+    if not found.size:
+        return None
+    worst = found[sizes[found].argmax()]
+    return int(sizes[worst]), 100.0 * float(shares[worst])
 
 
 def _sizes(sizes: NDArray[np.int64]) -> tuple[SizeCount, ...]:

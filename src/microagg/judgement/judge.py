@@ -28,6 +28,7 @@ from microagg.judgement.parts import (
     Distribution,
     DiversityFacts,
     Groups,
+    JudgedWeights,
     LeftOut,
     Loss,
     MissingCodes,
@@ -37,7 +38,6 @@ from microagg.judgement.parts import (
     Risk,
     Strata,
     Tree,
-    Weighing,
     finite,
 )
 from microagg.judgement.public import public_change_of_correlations, public_loss_of, told_columns
@@ -84,7 +84,7 @@ class Judgement(ReadOnly):
     missing : MissingValues
         What became of missing values in the masked columns.
     strata : Strata or None
-    weights : Weighing or None
+    weights : JudgedWeights or None
         What weights did and give away; None where there are none, and in public.
     alone : Alone
         Records with unique values: in the columns that are released unchanged, and in all that is
@@ -121,7 +121,7 @@ class Judgement(ReadOnly):
     left_out: LeftOut
     missing: MissingValues
     strata: Strata | None
-    weights: Weighing | None
+    weights: JudgedWeights | None
     alone: Alone
     loss: Loss
     moved: Moved | None

@@ -25,7 +25,7 @@ class SizeCount:
 
 
 @dataclass(frozen=True)
-class Units:
+class UnitFacts:
     """The persons, households or firms that rows belong to, by whom k is counted."""
 
     named: str | None  # the column; None in public
@@ -33,6 +33,7 @@ class Units:
     share: float | None  # most of the rows of one combination that one of them has, in percent; None in public
     in_part: bool  # whether none may have more than 1/k of them
     whole: bool  # whether units are released by numbers, with all their rows alike
+    merged: tuple[int, float] | None = None  # rows of one group that is most of its stratum, and its percentage
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Groups:
     smallest: int
     largest: int | None  # None in public
     sizes: tuple[SizeCount, ...]  # empty in public, and where each column has its own groups
-    units: Units | None = None  # where a unit is named
+    units: UnitFacts | None = None  # where a unit is named
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ class WeightFound(ReadOnly):
 
 
 @dataclass(frozen=True)
-class Weighing(ReadOnly):
+class JudgedWeights(ReadOnly):
     """What weights did, and what they give away. None in public."""
 
     found: tuple[WeightFound, ...]  # empty where they are released by group

@@ -8,7 +8,7 @@ from microagg.errors import InvalidData
 from microagg.evaluate.weights import fingerprint
 from microagg.io import frames
 from microagg.judgement.names import shown
-from microagg.judgement.parts import Weighing, WeightFound, finite
+from microagg.judgement.parts import JudgedWeights, WeightFound, finite
 from microagg.judgement.run import Run, columns_of
 from microagg.kinds import Nominal
 from microagg.schema import Role
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from microagg.release import Release
 
 
-def weighing_of(release: "Release[Any]", run: Run) -> Weighing | None:
+def weighing_of(release: "Release[Any]", run: Run) -> JudgedWeights | None:
     """Give what weights did, for the house; None where no column is a weight."""
     if not columns_of(release, Role.WEIGHT):
         return None
     facts, weights = release.weights, release._weights
     moved = {} if facts is None else {shown(name): 100.0 * share for name, share in facts.moved.items()}
-    return Weighing(
+    return JudgedWeights(
         found=() if run.weights_by_group else _found(release, run.k),
         percent=None if facts is None else finite(facts.information.percent),
         dominated=0 if facts is None else facts.dominated,

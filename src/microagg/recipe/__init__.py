@@ -4,27 +4,23 @@ Each choice is declared once (`_parts`), with its kind, its words or limits and 
 the keys of a recipe file, the options of the command line and the tables of the documentation follow from that.
 """
 
+from microagg.recipe._by_column import Importance, Kinds, Missing, Recode, Taxonomy
 from microagg.recipe._choice import Choice, Part, choices_of
 from microagg.recipe._lines import Comments
 from microagg.recipe._parts import (
     Blocks,
     Compare,
-    Importance,
     Join,
-    Kinds,
     Masking,
     Method,
-    Missing,
     Output,
     Reading,
-    Recode,
     Refine,
     Risk,
     Roles,
     Select,
-    Taxonomy,
     UnitChoices,
-    Weights,
+    WeightChoices,
     method_names,
 )
 from microagg.recipe._recipe import OF_PROTECT, PARTS, K, Recipe, as_key, choices, options_of
@@ -54,7 +50,7 @@ __all__ = [
     "Select",
     "Taxonomy",
     "UnitChoices",
-    "Weights",
+    "WeightChoices",
     "as_key",
     "choices",
     "choices_of",

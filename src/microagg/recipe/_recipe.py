@@ -14,6 +14,7 @@ from typing import Any, Self
 from microagg.checks import check_k, check_max_block, nearest
 from microagg.errors import InputError, InvalidParameter, MicroaggError, RoleError, as_keyword
 from microagg.partition import METHODS, method_named
+from microagg.recipe._by_column import Importance, Kinds, Missing, Recode, Taxonomy
 from microagg.recipe._choice import (
     BY_COLUMN,
     FLAG,
@@ -30,22 +31,17 @@ from microagg.recipe._lines import Comments, Place, line_of
 from microagg.recipe._parts import (
     Blocks,
     Compare,
-    Importance,
     Join,
-    Kinds,
     Masking,
     Method,
-    Missing,
     Output,
     Reading,
-    Recode,
     Refine,
     Risk,
     Roles,
     Select,
-    Taxonomy,
     UnitChoices,
-    Weights,
+    WeightChoices,
 )
 
 K = Choice("k", WHOLE, "at least so many records share each combination of released values", "k", least=2)
@@ -60,7 +56,7 @@ PARTS: dict[str, tuple[str, type[Part]]] = {
     "units": ("units", UnitChoices),
     "method": ("method", Method),
     "masking": ("masking", Masking),
-    "weights": ("weights", Weights),
+    "weights": ("weights", WeightChoices),
     "select": ("select", Select),
     "blocks": ("blocks", Blocks),
     "refine": ("refine", Refine),
@@ -198,7 +194,7 @@ class Recipe:
     units: UnitChoices = field(default_factory=UnitChoices)
     method: Method = field(default_factory=Method)
     masking: Masking = field(default_factory=Masking)
-    weights: Weights = field(default_factory=Weights)
+    weights: WeightChoices = field(default_factory=WeightChoices)
     select: Select = field(default_factory=Select)
     blocks: Blocks = field(default_factory=Blocks)
     refine: Refine = field(default_factory=Refine)

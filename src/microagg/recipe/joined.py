@@ -29,7 +29,8 @@ def check_join(recipe: Recipe) -> None:
     if recipe.units.release != "pseudonym":
         raise InvalidParameter(
             f"{setting('households')} goes with {setting('unit_release', 'pseudonym')}: without pseudonyms nothing "
-            f"tells which rows of the two files belong together, and with them k whole households must be alike.",
+            f"tells which rows of the two files belong together. Choose it, so that k whole households are alike, or "
+            f"join the files yourself and mask one.",
             parameter="households",
         )
 

@@ -10,7 +10,7 @@ from microagg.io.sources import Source
 from microagg.io.taxonomies import read_taxonomy
 from microagg.kinds import Semi
 from microagg.prepare.recoding import Recoding
-from microagg.recipe._parts import Kinds, Missing
+from microagg.recipe._by_column import Kinds, Missing
 from microagg.recipe._recipe import Recipe
 from microagg.rounding import power_asked
 

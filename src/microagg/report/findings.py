@@ -73,7 +73,7 @@ def _alone(judgement: Judgement) -> list[Finding]:
         words = f"k counts rows, not units: {few_units_words(groups, name, few)}."
         remedy = "Name that column as the unit, so that every group holds k different ones."
         found.append(Finding("look", "units", f"{words} {remedy}", words))
-    found += _lone_amounts(alone) + _rare(groups, alone)
+    found += _merged(run, groups) + _lone_amounts(alone) + _rare(groups, alone)
     if alone.by_all and run.names(Role.QUASI) and alone.by_column:
         found.append(_alone_by_all(run, groups, alone))
     if _more_together(alone):
@@ -93,36 +93,54 @@ def _alone(judgement: Judgement) -> list[Finding]:
     return found + _alone_by_column(others)
 
 
+def _merged(run: Run, groups: Groups) -> list[Finding]:
+    """Tell that units made one group of most of a stratum, whose values are then much the same."""
+    if groups.units is None or groups.units.merged is None:
+        return []
+    words = merged_words(run, groups)
+    limit = f"no unit may have more than 1/{groups.promised} of a group, and one of them has nearly as much of all rows"
+    why = f"That happens where {limit}" if groups.units.in_part else "Units that have most of the rows can do that"
+    other = ", or accept groups of which one unit has most of the rows: unit share any" if groups.units.in_part else ""
+    remedy = "Take a method that does not do so, such as cbfs or iamat"
+    text = f"{words[0].upper()}{words[1:]}, and all of these get one set of values. {why}. {remedy}{other}."
+    return [Finding("look", "large group", text, f"{words}.")]
+
+
+def merged_words(run: Run, groups: Groups) -> str:
+    """Say how much of a stratum, or of the file, one group holds."""
+    assert groups.units is not None
+    assert groups.units.merged is not None
+    rows, share = groups.units.merged
+    whole = "its stratum" if run.names(Role.STRATUM) else "all"
+    return f"one group holds {count(rows)} records, {percent(share)} of {whole}"
+
+
 def _lone_amounts(alone: Alone) -> list[Finding]:
     """Tell in which columns the mean of a group gives one member's amount away."""
-    if not alone.amounts:
-        return []
     columns = [f"{quoted(name)} ({counted(number, 'group')})" for name, number in alone.amounts.items()]
-    words = f"one member's amount can be worked out from its group's mean: {first_of(columns)}"
-    return [
-        Finding(
-            "look", "single amounts",
-            f"{words[0].upper()}{words[1:]}. All others of such a group are at the spike, so the mean times the "
-            f"members is that amount. Release the spike where fewer than three members are off it: spike totals safe.",
-            f"{words}.",
-        )
-    ]  # fmt: skip
+    return _in_columns(
+        "single amounts", "one member's amount can be worked out from its group's mean", columns,
+        "All others of such a group are at the spike, so the mean times the members is that amount. Release the spike "
+        "where fewer than three members are off it: spike totals safe.",
+    )  # fmt: skip
 
 
 def _rare(groups: Groups, alone: Alone) -> list[Finding]:
     """Tell which columns release categories that fewer than k records have."""
-    if not alone.rare:
-        return []
     columns = [f"{quoted(name)} ({counted(number, 'category', 'categories')})" for name, number in alone.rare.items()]
-    words = f"categories that fewer than {groups.promised} records have are released: {first_of(columns)}"
-    return [
-        Finding(
-            "look", "rare categories",
-            f"{words[0].upper()}{words[1:]}. Who knows of one of those few finds its group by it: join rare categories "
-            f"with others by recoding.",
-            f"{words}.",
-        )
-    ]  # fmt: skip
+    return _in_columns(
+        "rare categories", f"categories that fewer than {groups.promised} records have are released", columns,
+        "Anybody who knows that a person has such a category finds the person's group: join rare categories with "
+        "others by recoding.",
+    )  # fmt: skip
+
+
+def _in_columns(topic: str, what: str, columns: Sequence[str], more: str) -> list[Finding]:
+    """Tell what was found in some columns; nothing where there are none."""
+    if not columns:
+        return []
+    words = f"{what}: {first_of(columns)}"
+    return [Finding("look", topic, f"{words[0].upper()}{words[1:]}. {more}", f"{words}.")]
 
 
 def alone_words(groups: Groups, alone: Alone) -> str:

@@ -11,6 +11,7 @@ from microagg.report.findings import (
     few_units_words,
     findings,
     guessed_closely,
+    merged_words,
     strata_words,
 )
 from microagg.report.parts import Fact, State, Verdict, WrittenFacts
@@ -86,6 +87,7 @@ def _state(judgement: Judgement) -> State:
         or values.columns_of_codes(judgement)
         or values.lost_spikes(judgement)
         or values.left_out_share(judgement)
+        or (judgement.groups.units is not None and judgement.groups.units.merged)
     )
     return (
         "look"
@@ -105,6 +107,9 @@ def _not_covered(judgement: Judgement) -> list[str]:
     found = [_alone(judgement.run, judgement.groups, judgement.alone), *weights.headline(judgement)]
     for name, few in judgement.alone.few_units.items():
         found.append(f"k counts rows, not units: {few_units_words(judgement.groups, name, few)}.")
+    if judgement.groups.units is not None and judgement.groups.units.merged:
+        words = merged_words(judgement.run, judgement.groups)
+        found.append(f"{words[0].upper()}{words[1:]}.")
     if values.left_out_share(judgement):
         records, percentage = judgement.left_out.records or 0, percent(judgement.left_out.percent)
         found.append(f"{counted(records, 'record is', 'records are')} left out ({percentage}).")

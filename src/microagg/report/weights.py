@@ -1,7 +1,7 @@
 """What is said of weights: what they did, what they give away, and what a sample leaves of the risk."""
 
 from microagg.judgement import Judgement
-from microagg.judgement.parts import Weighing, WeightFound
+from microagg.judgement.parts import JudgedWeights, WeightFound
 from microagg.report.parts import Fact, Finding
 from microagg.report.text import FIXED, count, counted, first_of, listed, percent, points, quoted, sentence
 from microagg.schema import Role
@@ -36,7 +36,7 @@ def done(judgement: Judgement) -> list[Fact]:
     return [Fact("weights", value, sentence(words))]
 
 
-def _cut(found: Weighing) -> str:
+def _cut(found: JudgedWeights) -> str:
     """Say in how many groups a weight was cut, and how far totals moved by that."""
     return (
         f"In {counted(found.dominated, 'group')} one record had more than 80{FIXED}% of the weight, which was cut to "
@@ -44,7 +44,7 @@ def _cut(found: Weighing) -> str:
     )
 
 
-def _moved_by_cut(found: Weighing) -> str:
+def _moved_by_cut(found: JudgedWeights) -> str:
     moved = [f"{quoted(name)} {points(share)}{FIXED}%" for name, share in found.moved if abs(share) >= 0.005]
     return f"moved by that: {first_of(moved)}" if moved else f"moved by less than 0.01{FIXED}%"
 

@@ -34,6 +34,9 @@ class Inspection:
         Records that nobody shares the guessed quasi-identifiers and strata with.
     incomplete : int
         Records that lack a value in one of the columns to mask or of the strata.
+    moved : int
+        Of those, records that would have to join others that lack other columns, if all that lack the same are grouped
+        among themselves (`missing="pattern"`).
     repeats : str or None
         A column by which several rows seem to belong to one person, household or firm, but which cannot be the unit:
         k counts rows, not those.
@@ -46,6 +49,7 @@ class Inspection:
     unique: int
     incomplete: int
     repeats: str | None = None
+    moved: int = 0
     labelled: frozenset[str] = frozenset()
 
     @property
@@ -81,7 +85,11 @@ class Inspection:
 
 
 def inspect_table(
-    table: pa.Table, k: int, value_labels: ValueLabels | None = None, measures: Mapping[str, str] | None = None
+    table: pa.Table,
+    k: int,
+    value_labels: ValueLabels | None = None,
+    measures: Mapping[str, str] | None = None,
+    unit: str | None = None,
 ) -> Inspection:
     """Guess the role and the kind of each column of a table whose numbers are numbers.
 
@@ -94,6 +102,9 @@ def inspect_table(
         What values stand for, by column, where the file says so: such numbers are codes.
     measures : mapping, optional
         "nominal", "ordinal" or "scale", by column, where the file says so.
+    unit : str, optional
+        The column of the unit, where it need not be guessed: guesses of the others follow from it. One that the table
+        lacks is passed over.
 
     Returns
     -------
@@ -102,25 +113,27 @@ def inspect_table(
     frame = frames.open_frame(table)
     labels, measures = value_labels or {}, measures or {}
     facts = [read_facts(table[name], name, labels.get(name), measures.get(name)) for name in table.column_names]
-    file = File(facts)
+    named = next((one for one in facts if one.name == unit), None)
+    file = File(facts, named)
     guesses = {one.name: guess_column(one, file) for one in facts}
-    repeats = _repeating(file, guesses)
-    unit = (
-        repeats if repeats is not None and _can_be_unit(repeats, np.zeros(len(repeats.codes), dtype=int), k) else None
-    )
-    strata = _strata(facts, guesses, k, unit)
+    if named is not None:
+        guesses[named.name] = replace(guesses[named.name], role=Role.UNIT, reason="as asked for", missing_codes=())
+    repeats = named or _repeating(file, guesses)
+    everything = np.zeros(table.num_rows, dtype=np.int64)
+    found_unit = repeats if named or (repeats and _can_be_unit(repeats, everything, k)) else None
+    strata = _strata(facts, guesses, k, found_unit)
     for name in strata:
         reason = f"a domain, and each of its {guesses[name].distinct} values has records enough"
         guesses[name] = replace(guesses[name], role=Role.STRATUM, reason=reason, missing_codes=())
-    if unit is not None:
-        reason = f"{guesses[unit.name].reason}; groups will hold {k} different ones"
-        guesses[unit.name] = replace(guesses[unit.name], role=Role.UNIT, reason=reason)
+    if found_unit is not None:
+        reason = f"{guesses[found_unit.name].reason}; groups will hold {k} different ones"
+        guesses[found_unit.name] = replace(guesses[found_unit.name], role=Role.UNIT, reason=reason)
     quasi = [name for name, guess in guesses.items() if guess.role is Role.QUASI]
     found = tuple(guesses[name] for name in table.column_names)
     unique, incomplete = _exposure(frame, [*quasi, *strata]) if quasi or strata else (0, 0)
     labelled = frozenset(one.name for one in facts if one.labels and not one.category)
-    apart = repeats.name if repeats is not None and unit is None else None
-    return Inspection(table.num_rows, found, unique, incomplete, apart, labelled)
+    apart = repeats.name if repeats is not None and found_unit is None else None
+    return Inspection(table.num_rows, found, unique, incomplete, apart, labelled=labelled)
 
 
 def _exposure(frame: Any, columns: list[str]) -> tuple[int, int]:

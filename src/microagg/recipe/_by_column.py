@@ -1,0 +1,156 @@
+"""The parts of a recipe that say something of columns by name: kinds, recoding, importance, codes, taxonomies."""
+
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from microagg.checks import nearest
+from microagg.kinds import KINDS
+from microagg.prepare.recoding import Recoding
+from microagg.recipe._choice import BY_COLUMN, Part, choose
+
+_MOST_CODES = 30
+MOST_WEIGHT = 1e6  # beyond, squares of what weighs less vanish beside it
+
+
+def as_kind(value: Any) -> Any:
+    """Give a column's kind as it is kept: a word, levels, or a spike."""
+    if isinstance(value, str) and value in KINDS:
+        return value
+    if isinstance(value, Mapping) and set(value) == {"spike"} and _is_number(value["spike"]):
+        return {"spike": value["spike"]}
+    if isinstance(value, (list, tuple)) and all(isinstance(one, (str, int, float)) for one in value):
+        if len(value) < 2 or len(set(value)) < len(value):
+            raise ValueError("levels must be two or more different values, in their order.")
+        return tuple(value)
+    near = nearest(value, list(KINDS)) if isinstance(value, str) else ""
+    raise ValueError(f"must be {', '.join(KINDS)}, a list of levels, or {{spike = 0}}.{near}")
+
+
+def as_rule(value: Any) -> dict[str, Any]:
+    """Give how a column is recoded as it is kept; `Recoding` checks what it says."""
+    if not isinstance(value, Mapping) or not value:
+        raise ValueError("must be a table, such as {width = 5}.")
+    return {
+        word: {new: tuple(old) for new, old in own.items()} if isinstance(own, Mapping) else own
+        for word, own in ((word, tuple(own) if isinstance(own, list) else own) for word, own in value.items())
+    }
+
+
+def as_weight(value: Any) -> float:
+    """Give an importance as it is kept."""
+    if not _is_number(value) or not (value == 0 or 1 / MOST_WEIGHT <= value <= MOST_WEIGHT):
+        raise ValueError(f"must be 0, or a number from {1 / MOST_WEIGHT:g} to {MOST_WEIGHT:g}.")
+    return float(value)
+
+
+def as_codes(value: Any) -> tuple[Any, ...]:
+    """Give codes for missing values as they are kept."""
+    listed = tuple(value) if isinstance(value, (list, tuple)) else (value,)
+    if not listed or not all(isinstance(one, (str, int, float)) for one in listed) or len(set(listed)) < len(listed):
+        raise ValueError("must be a list of different values.")
+    if len(listed) > _MOST_CODES:
+        raise ValueError(f"names {len(listed)} codes for missing values; at most {_MOST_CODES} are told apart.")
+    return listed
+
+
+def as_power_of_ten(value: Any) -> float:
+    """Give a step of rounding as it is kept."""
+    if not _is_number(value) or not 0 < value < math.inf or value != float(f"1e{round(math.log10(value))}"):
+        raise ValueError("must be a power of ten, such as 0.01, 1 or 100.")
+    return float(value)
+
+
+def as_taxonomy(value: Any) -> Any:
+    """Give a taxonomy as it is kept: a path, or each value's ancestors."""
+    if isinstance(value, (str, os.PathLike)):
+        return os.fspath(value)
+    if isinstance(value, Mapping) and value:
+        found = {str(leaf): tuple(up) if isinstance(up, (list, tuple)) else (up,) for leaf, up in value.items()}
+        if len({len(up) for up in found.values()}) == 1:
+            return found
+        raise ValueError("must give every value as many ancestors.")
+    raise ValueError("must be the path of a CSV file, or a table from each value to its ancestors.")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and bool(np.isfinite(value))
+
+
+@dataclass(frozen=True)
+class Kinds(Part):
+    """Of which kind columns are, where their type does not say it."""
+
+    by_column = "kinds"
+    kinds: Mapping[Any, Any] = choose(
+        {},
+        BY_COLUMN,
+        "the kind of each column, where its type does not say it",
+        element=as_kind,
+        more='"number", "date", "ordinal", "nominal" or "semi"; a list of levels in their order is an ordinal column; '
+        '``{"spike": 0}`` a semi-continuous one whose spike is 0.',
+    )
+
+
+@dataclass(frozen=True)
+class Recode(Part):
+    """How columns are recoded before anything else."""
+
+    by_column = "recode"
+    recode: Mapping[Any, Any] = choose(
+        {},
+        BY_COLUMN,
+        "how a column is recoded before it is masked: classes, limits, joined categories",
+        element=as_rule,
+        more='``{"age": {"width": 5}, "income": {"top": 200000}, "job": {"join": {"other": ["x", "y"]}}}``; see the '
+        "guide to recoding.",
+    )
+
+    def _check(self) -> None:
+        Recoding.of(self.recode)
+
+
+@dataclass(frozen=True)
+class Importance(Part):
+    """How much columns count."""
+
+    by_column = "importance"
+    importance: Mapping[Any, Any] = choose(
+        {},
+        BY_COLUMN,
+        "how much a column counts in distances and in the loss; 1 where this is left out",
+        element=as_weight,
+        more="0: the column does not form groups, and is masked all the same.",
+    )
+
+
+@dataclass(frozen=True)
+class Missing(Part):
+    """Values that stand for a kind of missing value."""
+
+    codes: Mapping[Any, Any] = choose(
+        {},
+        BY_COLUMN,
+        "values of a column that stand for a kind of missing value, such as a refusal",
+        keyword="missing_codes",
+        element=as_codes,
+        more='``{"income": [-8, -9]}``: each is a state of its own, and is released as it is.',
+    )
+
+
+@dataclass(frozen=True)
+class Taxonomy(Part):
+    """Trees of the categories of nominal columns."""
+
+    by_column = "taxonomy"
+    taxonomy: Mapping[Any, Any] = choose(
+        {},
+        BY_COLUMN,
+        "the ancestors of each category: a CSV file, or a table from a value to its ancestors",
+        element=as_taxonomy,
+        more="Each line of the file holds a value, its ancestor, that one's ancestor, and so on to the root.",
+    )

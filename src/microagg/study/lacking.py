@@ -1,0 +1,51 @@
+"""How records that lack values should be grouped, from how many would have to move to records that lack others."""
+
+from microagg.errors import MicroaggError
+from microagg.io import frames
+from microagg.io.coding import open_table
+from microagg.io.sources import Source
+from microagg.prepare.patterns import find_patterns
+from microagg.recipe import Recipe
+from microagg.recipe.wishes import asked_of, with_declared_codes
+from microagg.schema import Role
+from microagg.study.inspection import Inspection
+from microagg.units import Units
+
+MOST_MOVED = 0.05
+"""The share of the records that may have to move: beyond, to be missing may better be one more value."""
+
+
+def rows_to_move(source: Source, recipe: Recipe) -> int:
+    """Count the records that lack so rare a set of columns that they must join others, as masking by pattern does.
+
+    None of whole units, of which sets are counted in another way, and where the recipe cannot be followed: masking will
+    say what is wrong with it.
+    """
+    if recipe.units.release == "pseudonym":
+        return 0
+    names = recipe.masked(source.table.column_names)
+    said = with_declared_codes(recipe, source, names)
+    codes = said.missing_codes.codes
+    try:
+        frame = frames.open_frame(source.typed_for(said.kinds.kinds, names, codes))
+        if not codes and not frames.missing_rows(frame, names):
+            return 0
+        table, _ = open_table(frame, asked_of(said, names, source.labels))
+        strata = frames.category_codes(frame, recipe.roles.of(Role.STRATUM.value))
+        unit = recipe.roles.of(Role.UNIT.value)
+        units = Units(frames.category_codes(frame, unit), recipe.units.share == "limited") if unit else None
+        return find_patterns(table, strata, recipe.k, units).n_moved
+    except MicroaggError:
+        return 0
+
+
+def incomplete_words(inspection: Inspection) -> str:
+    """Say how many records lack a value in the columns to mask, and what may be better for them."""
+    lack = f"{inspection.incomplete} records lack a value there"
+    if inspection.moved <= MOST_MOVED * inspection.records:
+        return f"{lack}; `missing` says what becomes of them."
+    share = 100 * inspection.moved / inspection.records
+    return (
+        f"{lack}, and {inspection.moved} records ({share:.0f} %) would have to join others that lack other columns, as "
+        f'missing = "pattern" has it: missing = "state" may be the better choice. Compare both.'
+    )
