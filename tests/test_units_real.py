@@ -10,6 +10,7 @@ import pytest
 import microagg as ma
 from microagg.aggregate import represent
 from microagg.evaluate.loss import loss_of_release
+from microagg.evaluate.risk import measure_risk
 from microagg.io import frames
 from microagg.io.coding import open_table
 from microagg.kinds import Rule
@@ -79,6 +80,26 @@ def test_groups_of_k_units_lose_no_more_than_the_reference(surveys, name, k):
         assert held.units.min() == k
         assert not held.short(k, in_part).any()
         assert survey.loss(labels, k) <= most
+
+
+@pytest.mark.parametrize(("name", "k"), [("psid", 3), ("psid", 5), ("eusilc", 5)])
+def test_whole_units_are_linked_no_more_often_than_once_in_k(name, k):
+    folder = Path(os.environ["MICROAGG_DATA"])
+    if name == "psid":
+        choices = {"unit": "id", "wave": "year", "keep": ["year"]}
+        frame = pd.read_csv(folder / "psid.csv")
+    else:
+        choices = {"unit": "db030", "household": ["eqIncome"], "quasi": list(EIGHT), "kinds": EIGHT, "rest": "drop"}
+        frame = pd.read_csv(folder / "eusilc.csv", dtype={"pl030": "str"})
+    release = ma.protect(frame, k, unit_release="pseudonym", **choices)
+    risk, units = release.risk, release._units
+    assert risk.n_units == units.n_units > 500
+    assert max(risk.per_set.values()) <= 100 / k + 1e-9
+    assert np.nanmax(risk.per_record) <= 1 / k + 1e-9
+    by_rows = measure_risk(*release._both(), release._both()[0].names, units=units.codes)
+    assert risk.full_keys > by_rows.full_keys
+    if name == "psid" and k == 5:
+        assert risk.full_keys == pytest.approx(13.815, abs=0.01)
 
 
 @pytest.mark.parametrize("method", ["cbfs", "vmdav", "iamat", "maximum-distance"])

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 import microagg as ma
 from microagg.errors import InvalidData, InvalidParameter, RoleError
+from microagg.report.model import build
+from microagg.weights import Members, Weights
 from tests.reference import weights as by_the_book
 
 
@@ -132,6 +134,81 @@ def test_a_weight_that_dominates_is_cut_where_that_is_asked_for_and_it_is_told_h
     shares = by_the_book.effective(rows["w"].tolist())
     assert release.data["income"][7] == by_the_book.mean(rows["income"].tolist(), shares)
     assert ma.protect(frame, k=3, weighted=False, **how).weights.dominated == 0
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.sampled_from([0.0, 1.0, 2.5, 7.0, 300.0])), min_size=1),
+    st.booleans(),
+)
+def test_members_count_as_by_the_book(drawn, with_units):
+    groups, units, weights = (list(one) for one in zip(*drawn, strict=True))
+    labels = np.unique(groups, return_inverse=True)[1].astype(np.int64)
+    codes = np.array(units, dtype=np.int64) if with_units else None
+    found = Members.of(Weights.of(np.array(weights))._replace(units=codes), labels, int(labels.max()) + 1)
+    for group in range(int(labels.max()) + 1):
+        own = np.flatnonzero(labels == group)
+        mine = [weights[i] for i in own], [units[i] for i in own] if with_units else None
+        assert found.values[own].tolist() == pytest.approx([float(one) for one in by_the_book.effective(*mine)])
+        assert found.cut[group] == by_the_book.is_dominated(*mine)
+
+
+def test_units_of_one_record_each_change_nothing():
+    weights = Weights.of(np.array([1.0, 3.0, 900.0, 2.0, 0.1, 0.0, 0.0, 5.0]))
+    labels = np.array([0, 0, 0, 1, 1, 1, 2, 2])
+    plain, apart = (Members.of(one, labels, 3) for one in (weights, weights._replace(units=np.arange(8)[::-1].copy())))
+    assert np.array_equal(plain.values, apart.values)
+    assert np.array_equal(plain.whole, apart.whole)
+    assert np.array_equal(plain.cut, apart.cut)
+
+
+def of_firms(seed=0):
+    """A firm with most plants, none of which could outweigh its group alone."""
+    rng = np.random.default_rng(seed)
+    firm = np.concatenate([np.zeros(36, dtype=int), np.arange(1, 25)])
+    return pd.DataFrame(
+        {
+            "firm": firm,
+            "staff": rng.normal(size=60),
+            "trade": rng.choice(["a", "b"], 60),
+            "w": np.where(firm == 0, rng.uniform(6, 9, 60), rng.uniform(1, 3, 60)),
+        }
+    )
+
+
+FIRMS = {"quasi": ["staff", "trade"], "unit": "firm", "unit_share": "any", "weight": "w", "rounding": "none"}
+
+
+def test_a_unit_that_dominates_its_group_by_all_its_records_is_refused_or_cut():
+    frame = of_firms()
+    with pytest.raises(InvalidData, match=r"^\d+ of \d+ groups hold one unit with more than 80 %") as caught:
+        ma.protect(frame, k=4, **FIRMS)
+    assert caught.value.parameter == "weight_cap"
+    release = ma.protect(frame, k=4, weight_cap=True, **FIRMS)
+    dominated = 0
+    for group in range(release.n_groups):
+        rows = frame[release.groups == group]
+        weights, firms = rows["w"].tolist(), rows["firm"].tolist()
+        dominated += by_the_book.is_dominated(weights, firms)
+        shares = by_the_book.effective(weights, firms)
+        assert max(by_the_book.of_units(shares, firms).values()) <= 0.8 * sum(shares) + 1e-12
+        assert release.data["staff"][rows.index[0]] == pytest.approx(by_the_book.mean(rows["staff"].tolist(), shares))
+    assert release.weights.dominated == dominated > 1
+    assert not any(by_the_book.is_dominated(frame["w"][release.groups == g].tolist()) for g in range(release.n_groups))
+    assert release.weights.moved["staff"] == pytest.approx(moved(frame["staff"], release.data["staff"], frame["w"]))
+
+
+def test_the_report_says_that_units_were_cut():
+    model = build(ma.protect(of_firms(), k=4, weight_cap=True, **FIRMS))
+    (found,) = [one for one in model.verdict.findings if one.topic == "weights cut"]
+    assert "one unit had more than 80" in found.text
+
+
+def test_whole_units_are_dominated_by_group_however_many_rows_they_have():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"id": np.repeat(np.arange(12), 3), "x": rng.normal(size=36), "w": 1.0})
+    frame.loc[frame["id"] == 5, "w"] = 1e4
+    with pytest.raises(InvalidData, match=r"^1 of 4 groups holds one unit with more than 80 %"):
+        ma.protect(frame, k=3, quasi=["x"], unit="id", unit_release="pseudonym", weight="w")
 
 
 def test_nothing_is_cut_where_no_weight_dominates():

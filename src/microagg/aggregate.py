@@ -28,17 +28,24 @@ class Represented(NamedTuple):
         A record a group.
     records : Table
         The same for each record.
-    dominated : int
-        Groups in which one member has more than 0.8 of the weight, which was cut to that share; where each column has
-        groups of its own, those of the column with most.
+    cut : list of arrays of bool
+        Of each column, the groups in which one member, or unit, has more than 0.8 of the weight, which was cut to that
+        share.
     moved : mapping
         Of quantities, how far the weighted total moved by that.
     """
 
     groups: Table
     records: Table
-    dominated: int
+    cut: list[NDArray[np.bool_]]
     moved: dict[Any, Moved]
+
+    @property
+    def dominated(self) -> int:
+        """The groups in which a weight was cut in any column; of columns with groups of their own, the most."""
+        if len({one.size for one in self.cut}) == 1:
+            return int(np.count_nonzero(np.logical_or.reduce(self.cut)))
+        return max(int(np.count_nonzero(one)) for one in self.cut)
 
 
 class Released(NamedTuple):
@@ -65,16 +72,9 @@ def represent(table: Table, labels: Labels, rule: Rule, n_jobs: int = 1, weights
     return Represented(
         Table(tuple(column.with_cells(part.cells) for column, _, part in columns)),
         Table(tuple(column.with_cells(part.cells.take(own)) for column, own, part in columns)),
-        dominated_groups([part.cut for _, _, part in columns]),
+        [part.cut for _, _, part in columns],
         {column.name: part.moved for column, _, part in columns if part.moved is not None},
     )
-
-
-def dominated_groups(cut: list[NDArray[np.bool_]]) -> int:
-    """Count the groups in which a weight was cut in any column; of columns with groups of their own, the most."""
-    if len({one.size for one in cut}) == 1:
-        return int(np.count_nonzero(np.logical_or.reduce(cut)))
-    return max(int(np.count_nonzero(one)) for one in cut)
 
 
 def released_by(column: Coded, labels: Labels, n_groups: int, rule: Rule, weights: Weights | None) -> Released:

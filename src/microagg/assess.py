@@ -115,7 +115,8 @@ def disclosure_risk(
         Columns that are released as they are and that the intruder knows too: he links within their values.
     unit : name, optional
         The column of the original that tells which rows belong to one person or firm: any of its rows will do for a
-        link.
+        link. Rows are linked one by one: if the masked file has a number by which the rows of a unit can be followed,
+        an intruder who compares all of them links more. `Release.risk` measures that.
     truth : array of shape (n,), optional
         The row of `masked` that belongs to each row of `original`, where they are not in the same order.
     kinds : mapping, optional

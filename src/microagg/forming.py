@@ -29,7 +29,7 @@ from microagg.schema import Role, Schema
 from microagg.table import Table
 from microagg.units import Units
 from microagg.weighting import Weighed
-from microagg.whole_units import form_whole_groups, household_columns, lay_out, rank_within, represent_whole
+from microagg.whole_units import Layout, form_whole_groups, household_columns, lay_out, rank_within, represent_whole
 
 Labels = NDArray[np.int64]
 
@@ -56,8 +56,8 @@ class Formed(NamedTuple):
     """Groups and what they release.
 
     `file` has the records that are released. `labels` tell which group's value a cell gets: of shape (n,), or
-    (n, columns); `places` which records are released alike. `whole_units` are the units of rows, where these are
-    released alike as a whole.
+    (n, columns); `places` which records are released alike. `layout` tells the units of rows, and their places in
+    them, where units are released alike as a whole.
     """
 
     file: File
@@ -71,7 +71,7 @@ class Formed(NamedTuple):
     n_blocks: int
     moves: int
     selection: Selection | None = None
-    whole_units: Labels | None = None
+    layout: Layout | None = None
 
 
 def formed_of(
@@ -125,7 +125,10 @@ def _of_rows(
     moves = 0
     if recipe.refine.effort is not None:
         groups, moves = refine_groups(points, patterns.pieces, groups, k, recipe.refine, n_jobs, progress, units)
-    found = represent(table, groups, rule, n_jobs, weighed.representing)
+    weights = weighed.representing
+    if weights is not None and units is not None:
+        weights = weights._replace(units=units.codes)
+    found = represent(table, groups, rule, n_jobs, weights)
     n_blocks = len(pieces) if blocks.by != "none" else 0
     return Formed(file, groups, found, groups, groups, method, blocks, patterns, n_blocks, moves, selection)
 
@@ -203,7 +206,7 @@ def _of_whole_units(
         patterns,
         formed.n_blocks,
         formed.moves,
-        whole_units=layout.units,
+        layout=layout,
     )
 
 

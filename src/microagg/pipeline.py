@@ -169,7 +169,7 @@ def _protected(
     rule = Rule(k, masking.aggregate, masking.nominal, masking.spike_totals, masking.nominal_seed)
     formed = formed_of(complete, original, schema, recipe, method, select, rule, weighed, n_jobs, progress)
     (complete, original, strata, units, weighed), groups, blocks = formed.file, formed.groups, formed.blocks
-    check_dominance(formed.found.dominated, int(groups.max()) + 1, weighing)
+    check_dominance(formed.found.dominated, int(groups.max()) + 1, weighing, of_units=units is not None)
     weights = weighed.representing
     released, rounded = round_means(
         original, formed.found.groups, formed.labels, masking.rounding, None if weights is None else weights.values
@@ -177,18 +177,18 @@ def _protected(
     own = released_weights(weighed, formed.places, original, released)
     replaced = {name: weights_like(numbers.get_column(name), values) for name, values in own.values.items()}
     data = _released_frame(complete, schema.released, released, coders, rounded, replaced)
-    numbered = formed.whole_units
-    if numbered is not None:  # in an order, and by numbers, that follow from what is released
-        rows, of_units = order_of_units(numbered, frames.row_ranks(frames.open_frame(data)))
+    layout = formed.layout
+    if layout is not None:  # in an order, and by numbers, that follow from what is released
+        rows, of_units = order_of_units(layout.units, frames.row_ranks(frames.open_frame(data)))
         complete = frames.with_numbers(frames.in_order(complete, rows), schema.names(Role.UNIT)[0], of_units + 1)
         original, released, groups, strata = original.take(rows), released.take(rows), groups[rows], strata[rows]
-        units, weighed = Units(of_units), weighed.take(rows)
+        units, weighed = Units(of_units, slots=layout.slots[rows]), weighed.take(rows)
         replaced = {name: weights_like(numbers.get_column(name), own.values[name][rows]) for name in own.values}
         data = _released_frame(complete, schema.released_with_units, released, coders, rounded, replaced)
     data = frames.laid_out_like(frame, data)
     written = written_table(frames.open_frame(data), list(coders.values()))
     counted = _with_weights(written, frames.open_frame(data), recipe.weights_by_group)
-    if numbered is None:
+    if layout is None:
         each = groups.ndim == 2
         together = None if each else groups
         k_achieved = fewest_sharing(counted, strata, units=units, groups=together, per_column=each, n_jobs=n_jobs)

@@ -88,7 +88,8 @@ class WeightFacts(ReadOnly):
     information : InformationLoss
         With weights in all sums.
     dominated : int
-        Groups in which one record had more than 0.8 of the weight, which was cut to that share.
+        Groups in which one record, or unit where one is named, had more than 0.8 of the weight, which was cut to that
+        share.
     moved : mapping
         For each quantity, by how much of itself its weighted total moved by that; empty where nothing was cut.
     factors : tuple of two floats or None
@@ -137,7 +138,8 @@ class Release(Generic[IntoDataFrameT]):
         The same and more: M1 to M5, G_IL, differences of statistics. Computed when asked.
     risk : DisclosureRisk
         What an intruder who knows all masked columns and the strata could do; on files of more than 200 000
-        records linkage is estimated on 20 000 of them. Computed when asked; `risk_for` has the choices.
+        records linkage is estimated on 20 000 of them. Where units are released by numbers, he links whole units, by
+        all their rows. Computed when asked; `risk_for` has the choices.
     anonymity : Anonymity
         How many records share their masked values and strata, and what those give away of the confidential
         columns. Computed when asked.
@@ -243,7 +245,8 @@ class Release(Generic[IntoDataFrameT]):
         keys : list of names, optional
             By default all masked columns.
         sample : int, optional
-            How many records to estimate linkage on; by default 20 000 where there are more than 200 000.
+            How many records to estimate linkage on, or whole units where these are linked; by default 20 000 where
+            there are more than 200 000.
         seed, n_jobs, progress : optional
             As in `disclosure_risk`.
 
@@ -253,7 +256,8 @@ class Release(Generic[IntoDataFrameT]):
         """
         names = list(self.recipe.roles.of(Role.QUASI.value))
         original, written = self._both()
-        n = original.n_records
+        units = self._units
+        n = original.n_records if units is None or units.slots is None else units.n_units  # of whole units
         known = names if keys is None else known_names(keys, names, "masked columns")
         strata = self.recipe.roles.strata
         return measure_risk(
@@ -261,7 +265,8 @@ class Release(Generic[IntoDataFrameT]):
             written,
             known,
             strata=frames.category_codes(frames.open_frame(self.data), strata) if strata else None,
-            units=None if self._units is None else self._units.codes,
+            units=None if units is None else units.codes,
+            slots=None if units is None else units.slots,
             sample=check_sample(usual_sample(n) if sample is None else sample, n, seed),
             seed=seed,
             weights=None if self._weights is None else self._weights.values,
@@ -277,7 +282,7 @@ class Release(Generic[IntoDataFrameT]):
         counted = Promise(self.k_achieved, names, roles.strata, per_column=recipe.masking.per_column)
         if recipe.units.release == "pseudonym":
             return replace(counted, pseudonym=roles.unit)
-        return counted if self._units is None else counted.of_units(*self._units)
+        return counted if self._units is None else counted.of_units(self._units.codes, self._units.in_part)
 
     @property
     def has_source_order(self) -> bool:

@@ -17,14 +17,18 @@ class Units(NamedTuple):
         The unit of each row, numbered from 0.
     in_part : bool
         Whether no unit may hold more than 1/k of a group's rows; else k different units in a group are enough.
+    slots : array of shape (n,) or None
+        The place of each row in its unit, where whole units are released alike.
     """
 
     codes: Labels
     in_part: bool = True
+    slots: Labels | None = None
 
     def take(self, rows: Labels) -> "Units":
         """Give the units of some rows, numbered anew."""
-        return self._replace(codes=np.unique(self.codes[rows], return_inverse=True)[1].astype(np.int64).ravel())
+        codes = np.unique(self.codes[rows], return_inverse=True)[1].astype(np.int64).ravel()
+        return self._replace(codes=codes, slots=None if self.slots is None else self.slots[rows])
 
     @property
     def n_units(self) -> int:

@@ -136,14 +136,15 @@ class Weighed(NamedTuple):
         return self.first if self.weighing.weighted else None
 
 
-def check_dominance(dominated: int, n_groups: int, weighing: Weighing) -> None:
-    """Refuse groups in which one member has most of the weight, unless such weights may be cut."""
+def check_dominance(dominated: int, n_groups: int, weighing: Weighing, *, of_units: bool) -> None:
+    """Refuse groups in which one record, or unit, has most of the weight, unless such weights may be cut."""
     if dominated and not weighing.cap:
         hold = "holds" if dominated == 1 else "hold"
         raise InvalidData(
-            f"{dominated} of {n_groups} groups {hold} one record with more than {100 * DOMINATED:.0f} % of the group's "
-            f"weight, so that the mean is all but its value. Cut such weights, which moves weighted totals: "
-            f"{setting('weight_cap', True)}; or do not weight: {setting('weighted', False)}.",
+            f"{dominated} of {n_groups} groups {hold} one {'unit' if of_units else 'record'} with more than "
+            f"{100 * DOMINATED:.0f} % of the group's weight, so that the mean is all but its value. Cut such weights, "
+            f"which moves weighted totals: {setting('weight_cap', True)}; or do not weight: "
+            f"{setting('weighted', False)}.",
             parameter="weight_cap",
             columns=weighing.names[:1],
         )

@@ -11,7 +11,7 @@ Values = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
 DOMINATED = 0.8
-"""The largest share that one member may have of a group's weight: above, a mean is all but that member's value."""
+"""The largest share that one member, or unit, may have of a group's weight: above, a mean is all but its value."""
 
 _OTHERS = 4.0  # 0.8 to 0.2: so many times the weight of all others is the most that one member may have
 _BITS = 48  # of the whole weights' total: sums are exact, and so are those of levels times weights
@@ -32,10 +32,14 @@ class Weights(NamedTuple):
     power : int
         Weights are compared in whole units of 2**-power, whose sums are exact: which of two categories weighs more then
         depends neither on the order of the records nor on how a file is cut. It follows from the whole file's total.
+    units : array of shape (n,) or None
+        The unit (person, household or firm) of each record, where one may have several in a group: together they may
+        not have most of its weight.
     """
 
     values: Values
     power: int
+    units: Labels | None = None
 
     @classmethod
     def of(cls, values: Values) -> "Weights":
@@ -49,7 +53,7 @@ class Weights(NamedTuple):
 
     def take(self, rows: Labels | NDArray[np.bool_]) -> "Weights":
         """Give the weights of some records."""
-        return self._replace(values=self.values[rows])
+        return self._replace(values=self.values[rows], units=None if self.units is None else self.units[rows])
 
 
 def in_units(values: Values, power: int) -> Labels:
@@ -70,7 +74,8 @@ class Members(NamedTuple):
         The same in whole units.
     values : array of shape (n,)
         By which values are averaged: 0 for members without a value, and where one member has more than 0.8 of the
-        weight of those with a value, its weight is cut to that share.
+        weight of those with a value, its weight is cut to that share. Where units are known, the members of one are
+        taken together, and cut by the same factor.
     whole : array of shape (n,)
         The same in whole units.
     cut : array of shape (groups,)
@@ -87,9 +92,15 @@ class Members(NamedTuple):
     def of(cls, weights: Weights, labels: Labels, n_groups: int, present: NDArray[np.bool_] | None = None) -> "Members":
         """Find what members weigh; `present` tells which of them have a value, where not all do."""
         values = weights.values if present is None else np.where(present, weights.values, 0.0)
-        values, cut = _cut(values, labels, n_groups)
+        values, cut = _cut(values, labels, n_groups, weights.units)
         alike = np.ones(values.size) if present is None else present.astype(np.float64)
-        values = np.where(_sums(values, labels, n_groups)[labels] > 0, values, alike)
+        counts = alike
+        if (
+            weights.units is not None and cut.any()
+        ):  # nobody else weighs anything: the unit may have most of the rows too
+            within, _ = _cut(alike, labels, n_groups, weights.units)
+            counts = np.where((cut & (_sums(within, labels, n_groups) > 0))[labels], within, alike)
+        values = np.where(_sums(values, labels, n_groups)[labels] > 0, values, counts)
         return cls(
             weights,
             _or_alike(weights.whole, labels, n_groups, np.ones(values.size, dtype=np.int64)),
@@ -103,22 +114,27 @@ class Members(NamedTuple):
         return Members(self.weights.take(rows), self.units[rows], self.values[rows], self.whole[rows], self.cut)
 
 
-def _cut(values: Values, labels: Labels, n_groups: int) -> tuple[Values, NDArray[np.bool_]]:
-    """Cut the weight of a member that has more than 0.8 of its group's; tell in which groups there is one."""
+def _cut(values: Values, labels: Labels, n_groups: int, units: Labels | None) -> tuple[Values, NDArray[np.bool_]]:
+    """Cut the weights of a member, or unit, that has more than 0.8 of its group's; tell in which groups one has."""
+    members, owners, sums = np.arange(values.size), labels, values
+    if units is not None:
+        n_units = int(units.max()) + 1
+        pairs, members = np.unique(labels * n_units + units, return_inverse=True)
+        owners, sums = pairs // n_units, _sums(values, members, pairs.size)
     highest = np.zeros(n_groups)
-    np.maximum.at(highest, labels, values)
+    np.maximum.at(highest, owners, sums)
     # The others are summed by themselves: what is left of a sum that one member makes is lost in its last digits.
-    top = np.flatnonzero(values == highest[labels])
-    first = np.full(n_groups, values.size)
-    np.minimum.at(first, labels[top], top)
-    others = values.copy()
-    others[first] = 0.0
-    most = _OTHERS * _sums(others, labels, n_groups)
+    top = np.flatnonzero(sums == highest[owners])
+    first = np.full(n_groups, sums.size)
+    np.minimum.at(first, owners[top], top)
+    own = members == first[labels]
+    most = _OTHERS * _sums(np.where(own, 0.0, values), labels, n_groups)
     cut = highest > most
     if not cut.any():
         return values, cut
     fresh = values.copy()
-    fresh[first[cut]] = most[cut]
+    rows = np.flatnonzero(own & cut[labels])
+    fresh[rows] = most[labels[rows]] * (values[rows] / highest[labels[rows]])
     return fresh, cut
 
 

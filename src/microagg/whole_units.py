@@ -6,20 +6,20 @@ unit then is one point: what its rows have in common once, and the rest slot by 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.groups import number_groups
-from microagg._kernels.records import Records
 from microagg.aggregate import Represented, represent
-from microagg.equivalence import codes_of, first_of_each, split_classes
+from microagg.equivalence import codes_of, first_of_each
 from microagg.errors import InvalidData, InvalidParameter, TooFewRecords, setting
 from microagg.grouping import Grouping, cut_into_pieces, form_groups, refine_groups, settle_blocks
 from microagg.kinds import Rule
-from microagg.prepare.embedding import Points, embed
+from microagg.prepare.embedding import embed
 from microagg.prepare.patterns import find_patterns
+from microagg.prepare.wide import columns_alike_within, shapes_of, wides_of
 from microagg.progress import Progress
 from microagg.recipe import Blocks, Recipe
 from microagg.table import Table
@@ -72,7 +72,7 @@ def lay_out(codes: Labels, slots: Labels, strata: Labels, k: int, *, panel: bool
     waves, a unit with a rare set of waves keeps those of the largest common set that it has all of.
     """
     kept = np.ones(codes.size, dtype=bool)
-    shapes = _shapes(codes, slots, strata)
+    shapes = shapes_of(codes, slots, strata)
     rare = np.bincount(shapes)[shapes] < k
     if rare.any() and refuse:
         raise TooFewRecords(
@@ -87,19 +87,7 @@ def lay_out(codes: Labels, slots: Labels, strata: Labels, k: int, *, panel: bool
         raise TooFewRecords(f"fewer than k={k} units have the same shape, whichever it is. Lower k.", parameter="k")
     rows = np.flatnonzero(kept)
     units = codes_of(codes[rows])
-    return Layout(rows, units, slots[rows], _shapes(units, slots[rows], strata[rows]), int(np.count_nonzero(~kept)))
-
-
-def _shapes(codes: Labels, slots: Labels, strata: Labels) -> Labels:
-    """Number the shapes of units: their stratum, and the set of their slots."""
-    order = np.lexsort((slots, codes))
-    first = np.searchsorted(codes[order], np.arange(int(codes.max()) + 1))
-    sizes = np.diff(first, append=codes.size)
-    found = split_classes(strata[order][first], sizes)
-    for place in range(int(sizes.max())):
-        having = np.minimum(first + place, codes.size - 1)
-        found = split_classes(found, np.where(place < sizes, slots[order][having], -1))
-    return found
+    return Layout(rows, units, slots[rows], shapes_of(units, slots[rows], strata[rows]), int(np.count_nonzero(~kept)))
 
 
 def _without_surplus(codes: Labels, slots: Labels, shapes: Labels, rare: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -127,17 +115,6 @@ def rank_within(codes: Labels, keys: Sequence[NDArray[Any]]) -> Labels:
     return slots
 
 
-def columns_alike_within(table: Table, codes: Labels) -> dict[Any, int]:
-    """Count, for each column, the units whose rows differ in it."""
-    found = {}
-    for column in table:
-        classes = codes_of(column.cells.classes)
-        pairs = np.unique(codes * (int(classes.max()) + 1) + classes)
-        per_unit = np.bincount(pairs // (int(classes.max()) + 1), minlength=int(codes.max()) + 1)
-        found[column.name] = int(np.count_nonzero(per_unit > 1))
-    return found
-
-
 def household_columns(table: Table, codes: Labels, named: Sequence[Any]) -> list[Any]:
     """Give the columns that all rows of a unit share: those that are named, and those that are found to be so."""
     differing = columns_alike_within(table, codes)
@@ -157,43 +134,6 @@ def household_columns(table: Table, codes: Labels, named: Sequence[Any]) -> list
     return [name for name in table.names if name in named or (several and not differing[name])]
 
 
-class _Wide(NamedTuple):
-    """The units of one shape as records: their numbers, and the row of each slot, (units, slots)."""
-
-    units: Labels
-    rows: Labels
-
-    def table(self, table: Table, shared: Sequence[Any]) -> Table:
-        """Give a record a unit: what its rows share, then the rest slot by slot."""
-        own = [column for column in table if column.name not in shared]
-        columns = list(table.named(shared).take(self.rows[:, 0])) if shared else []
-        for slot in range(self.rows.shape[1]):
-            columns += [column.with_cells(column.cells.take(self.rows[:, slot])) for column in own]
-        return Table(tuple(columns))
-
-    def points(self, points: Points, shared: NDArray[np.bool_]) -> Points:
-        """Give a point a unit; `shared` tells the entries of what its rows share. Slots count by their mean."""
-        entries, heights, starts = points.records
-        numbers, n_slots = int(starts[0]), self.rows.shape[1]
-        scale = 1.0 / np.sqrt(n_slots)
-        is_code = np.arange(entries.shape[0]) >= numbers
-        found, owners, widths, tall = [], [], [], []
-        for codes in (False, True):  # numbers come first
-            for slot in range(-1, n_slots):
-                for at in np.flatnonzero((is_code == codes) & (shared if slot < 0 else ~shared)):
-                    values = entries[at, self.rows[:, max(slot, 0)]]
-                    owners.append(points.entry_owners[at])
-                    if codes:
-                        widths.append(starts[at - numbers + 1] - starts[at - numbers])
-                        tall.append(heights[at - numbers] * (1.0 if slot < 0 else scale))
-                    found.append(values if codes or slot < 0 else values * scale)
-        if len(found) == len(widths):  # records have at least one number
-            found.insert(0, np.zeros(self.units.size))
-            owners.insert(0, -1)
-        begins = np.cumsum([len(found) - len(widths), *widths], dtype=np.int64)
-        return Points(Records(np.array(found), np.array(tall, dtype=np.float64), begins), np.array(owners))
-
-
 def form_whole_groups(
     table: Table,
     layout: Layout,
@@ -207,13 +147,7 @@ def form_whole_groups(
     k, masking = recipe.k, recipe.masking
     points = embed(table, masking.scale, masking.spike, n_jobs)
     of_shared = np.array([owner < 0 or table.names[owner] in shared for owner in points.entry_owners])
-    order = np.lexsort((layout.slots, layout.units))
-    first = np.searchsorted(layout.units[order], np.arange(layout.shapes.size))
-    wides = []
-    for shape in range(int(layout.shapes.max()) + 1):
-        units = np.flatnonzero(layout.shapes == shape)
-        size = int(np.count_nonzero(layout.units == units[0]))
-        wides.append(_Wide(units, order[first[units][:, None] + np.arange(size)]))
+    wides = wides_of(layout.units, layout.slots, layout.shapes)
     blocks = settle_blocks(recipe.blocks, k, max(wide.units.size for wide in wides), whole=False)
     of_units = np.empty(layout.shapes.size, dtype=np.int64)
     n_blocks, moves, n_patterns, n_moved, n_groups, done = 0, 0, 0, 0, 0, 0
@@ -263,21 +197,25 @@ def represent_whole(
     """
     first = first_of_each(layout.units)
     own = [name for name in table.names if name not in shared]
-    found = []
+    found, cut = [], []
     if shared:
         of_units = None
         if weights is not None:
             sums = np.bincount(layout.units, weights=weights.values).astype(np.float64)
             of_units = weights._replace(values=sums)
         found.append(represent(table.named(shared).take(first), formed.groups[first], rule, n_jobs, of_units))
+        cut += found[-1].cut
     if own:
         found.append(represent(table.named(own), formed.places, rule, n_jobs, weights))
+        groups_of_places = formed.groups[first_of_each(formed.places)]
+        for one in found[-1].cut:
+            cut.append(np.bincount(groups_of_places[one], minlength=int(formed.groups.max()) + 1) > 0)
     groups = {column.name: column for part in found for column in part.groups}
     labels = {name: formed.groups if name in shared else formed.places for name in table.names}
     whole = Represented(
         Table(tuple(groups[name] for name in table.names)),
         Table(tuple(groups[name].with_cells(groups[name].cells.take(labels[name])) for name in table.names)),
-        max(part.dominated for part in found),
+        cut,
         {name: moved for part in found for name, moved in part.moved.items()},
     )
     return whole, np.stack([labels[name] for name in table.names], axis=1)

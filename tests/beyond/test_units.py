@@ -62,6 +62,40 @@ def test_a_cluster_gives_what_memory_does(tmp_path, cluster, missing, partitions
     assert_same(found, expected, pq.read_table(found.path))
 
 
+def of_firms():
+    """A frame in which one firm has most rows, and most of the weight of many groups, but no single record has."""
+    table = with_units(900, 5)
+    rng = np.random.default_rng(5)
+    units = np.where(rng.random(900) < 0.6, 0, np.arange(900))
+    weights = np.where(units == 0, rng.uniform(6, 9, 900), rng.uniform(1, 3, 900))
+    return table.set_column(table.column_names.index("unit"), "unit", pa.array(units)).append_column(
+        "weight", pa.array(weights)
+    )
+
+
+FIRMS = {"unit": "unit", "unit_share": "any", "weight": "weight", "max_block": 80, **CHOICES, **ROLES}
+
+
+@pytest.mark.parametrize("nominal", ["mode", "draw"])
+@pytest.mark.parametrize("engine", ["disk", "dask"])
+def test_units_with_most_of_the_weight_are_refused_or_cut_as_in_memory(tmp_path, cluster, engine, nominal):
+    table = of_firms()
+    path = saved(table, tmp_path)
+    seed = {"nominal_seed": 3} if nominal == "draw" else {}
+    how = {**FIRMS, "nominal": nominal, **seed}
+    there = {"scheduler": cluster, "partitions": 3} if engine == "dask" else {}
+    with pytest.raises(InvalidData, match="hold one unit with more than 80 %") as in_memory:
+        ma.protect(table, 4, blocks="median", **how)
+    with pytest.raises(InvalidData) as beyond:
+        ma.protect_file(path, tmp_path / "out.parquet", 4, engine=engine, **there, **how)
+    assert str(beyond.value) == str(in_memory.value)
+    found = ma.protect_file(path, tmp_path / "out.parquet", 4, engine=engine, weight_cap=True, **there, **how)
+    expected = ma.protect(table, 4, blocks="median", weight_cap=True, **how)
+    assert_same(found, expected, pq.read_table(found.path))
+    assert found.weights == expected.weights
+    assert expected.weights.dominated > 5
+
+
 def test_many_ranges_of_units_are_counted_as_one(tmp_path, monkeypatch):
     monkeypatch.setattr("microagg.beyond._units._AT_ONCE", 50)
     table = with_units(400, 5)

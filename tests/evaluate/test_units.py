@@ -108,6 +108,65 @@ def test_any_row_of_a_unit_will_do_for_a_link(drawn):
     assert found.full_keys == pytest.approx(100 * np.mean(expected))
 
 
+@given(
+    st.integers(3, 10).flatmap(
+        lambda n: st.tuples(
+            st.lists(st.sets(st.integers(0, 2), min_size=1), min_size=n, max_size=n),
+            st.lists(st.integers(0, 1), min_size=n, max_size=n),
+            st.integers(0, 2**32),
+        )
+    )
+)
+def test_whole_units_are_linked_by_all_their_rows(drawn):
+    waves, strata, seed = drawn
+    rng = np.random.default_rng(seed)
+    pairs = rng.permutation([(unit, wave) for unit, own in enumerate(waves) for wave in own])
+    units, slots = pairs.T.copy()
+    homes = rng.normal(size=len(waves))  # b is the household's
+    rows = [(rng.normal(), homes[unit]) for unit in units]
+    kinds = rng.integers(0, 3, len(waves))  # units of one kind are released alike
+    masked = [((kinds[unit] + slot) % 4, kinds[unit]) for unit, slot in pairs]
+    apart = np.unique([strata[unit] for unit in units], return_inverse=True)[1].astype(np.int64)
+    found = measure_risk(table_of(rows), table_of(masked), ["a", "b"], strata=apart, units=units, slots=slots)
+    before, after = (placed.coordinates.T for placed in embed_both(table_of(rows), table_of(masked)))
+    expected = slow.chances_of_whole_links(before, after, units, slots, apart)
+    assert found.full_keys == pytest.approx(100 * np.mean(expected))
+    assert found.n_units == len(waves)
+    of_a = slow.chances_of_whole_links(before[:, :1], after[:, :1], units, slots, apart)
+    assert found.per_set[("a",)] == pytest.approx(100 * np.mean(of_a))
+    some = np.arange(0, len(waves), 2)
+    part = measure_risk(
+        table_of(rows), table_of(masked), ["a", "b"], strata=apart, units=units, slots=slots, sample=some
+    )
+    assert part.full_keys == pytest.approx(100 * np.mean(np.array(expected)[some]))
+    assert np.array_equal(np.isnan(part.per_record), ~np.isin(units, some))
+
+
+def test_whole_histories_of_a_panel_are_linked_as_by_looking_at_all():
+    rng = np.random.default_rng(0)
+    person = np.repeat(np.arange(60), 4)
+    frame = pd.DataFrame({"id": person, "year": np.tile([1, 2, 3, 4], 60), "sex": np.repeat(rng.integers(0, 2, 60), 4)})
+    frame["wage"] = rng.normal(np.repeat(rng.normal(size=60), 4), 0.3)
+    release = ma.protect(
+        frame, 3, quasi=["sex", "wage"], keep=["year"], unit="id", unit_release="pseudonym", wave="year"
+    )
+    before, after = (placed.coordinates for placed in embed_both(*release._both()))
+    order = np.lexsort((release.data["year"], release.data["id"]))
+    a, b = (one[:, order].reshape(2, 60, 4) for one in (before, after))
+    distances = ((a[:, :, None] - b[:, None]) ** 2).sum(axis=(0, 3))
+    nearest = np.isclose(distances, distances.min(axis=1, keepdims=True), rtol=1e-9, atol=1e-12)
+    assert release.risk.full_keys == pytest.approx(100 * (np.diag(nearest) / nearest.sum(axis=1)).mean())
+    assert release.risk.full_keys <= 100 / 3 + 1e-9
+    assert release.risk.rld <= release.risk.full_group
+
+
+def test_strata_that_lose_all_their_units_do_not_matter():
+    frame = pd.DataFrame({"id": [0, 1, 2, 3, 4, 5, 5, 6, 7, 8], "s": [*"aaaabb", "b", *"ccc"], "x": range(10)})
+    release = ma.protect(frame, 3, quasi=["x"], strata=["s"], unit="id", unit_release="pseudonym")
+    assert release.n_dropped == 3
+    assert release.risk.full_keys <= 100 / 3 + 1e-9
+
+
 def test_anonymity_counts_units():
     frame = pd.DataFrame({"id": [1, 1, 1, 2, 3, 4], "x": [1, 1, 1, 1, 2, 2]})
     found = ma.anonymity(frame, unit="id")

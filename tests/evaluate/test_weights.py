@@ -3,13 +3,20 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import microagg as ma
 from microagg.errors import InputError, InvalidParameter
-from microagg.evaluate.weights import could_dominate, expected_links, fingerprint, individual_risks
+from microagg.evaluate.weights import (
+    could_dominate,
+    expected_links,
+    fingerprint,
+    individual_risks,
+    unit_could_dominate,
+)
 from tests.reference import weights as by_the_book
+from tests.reference.counted_units import can_hold
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.floats(0.0, 60.0)), min_size=1, max_size=30))
@@ -61,6 +68,19 @@ def test_where_no_group_could_be_dominated_none_is(data, k):
     labels = np.array(data.draw(st.permutations(np.minimum(np.arange(n) // k, n // k - 1).tolist())))
     groups = [[weights[i] for i in np.flatnonzero(labels == group)] for group in range(labels.max() + 1)]
     assert could_dominate(np.array(weights), k) or not any(map(by_the_book.is_dominated, groups))
+
+
+@given(st.data(), st.integers(2, 4), st.booleans(), st.booleans())
+def test_where_no_unit_could_dominate_a_group_none_does(data, k, in_part, gaps):
+    n = data.draw(st.integers(k, 16))
+    weights = data.draw(st.lists(st.integers(0, 30).map(float), min_size=n, max_size=n))
+    units = data.draw(st.lists(st.integers(0, 6), min_size=n, max_size=n))
+    group = data.draw(st.sets(st.integers(0, n - 1), min_size=1))
+    assume(can_hold([units[i] for i in group], k, in_part))
+    known = data.draw(st.sets(st.sampled_from(sorted(group)), min_size=1)) if gaps else group
+    assume(2 * sum(weights[i] for i in known) >= sum(weights[i] for i in group))
+    dominated = by_the_book.is_dominated([weights[i] for i in known], [units[i] for i in known])
+    assert not dominated or unit_could_dominate(np.array(weights), np.array(units), k, in_part=in_part, gaps=gaps)
 
 
 def test_weights_that_are_none_are_refused():

@@ -36,6 +36,33 @@ def chances_of_links(original, masked, units, strata):
     return chances
 
 
+def chances_of_whole_links(original, masked, units, slots, strata):
+    """Give, for each unit in order, the chance that a nearest masked unit with the same slots and stratum is its own.
+
+    Units are compared by the mean squared distance of their rows, slot by slot.
+    """
+    rows = defaultdict(dict)
+    for row, (unit, slot) in enumerate(zip(units, slots, strict=True)):
+        rows[unit][slot] = row
+    shapes = {unit: (strata[min(own.values())], frozenset(own)) for unit, own in rows.items()}
+    chances = []
+    for unit in sorted(rows):
+        distances = {
+            other: sum(
+                (a - b) ** 2
+                for slot, row in rows[unit].items()
+                for a, b in zip(original[row], masked[rows[other][slot]], strict=True)
+            )
+            / len(rows[unit])
+            for other in rows
+            if shapes[other] == shapes[unit]
+        }
+        least = min(distances.values())
+        nearest = [other for other, distance in distances.items() if distance <= least * (1 + 1e-9) + 1e-12]
+        chances.append((unit in nearest) / len(nearest))
+    return chances
+
+
 def can_hold(units, k, in_part=True):
     """Tell whether rows of these units can be a group of k units."""
     counts = Counter(units)

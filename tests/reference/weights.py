@@ -12,19 +12,39 @@ def is_missing(cell):
     return isinstance(cell, tuple)
 
 
-def effective(weights):
-    """Give by what members count: the weight of one with more than 0.8 of all is cut to that share."""
-    found = [Fraction(weight) for weight in weights]
-    top = max(range(len(found)), key=lambda i: (found[i], -i))
-    others = sum(found) - found[top]
-    if found[top] > 4 * others:
-        found[top] = 4 * others
-    return found if sum(found) > 0 else [Fraction(1)] * len(found)
+def of_units(weights, units):
+    """Give what each unit weighs; without units each member is one."""
+    found = defaultdict(Fraction)
+    for weight, unit in zip(weights, range(len(weights)) if units is None else units, strict=True):
+        found[unit] += Fraction(weight)
+    return found
 
 
-def is_dominated(weights):
+def limited(weights, units=None):
+    """Cut the weights of a unit that has more than 0.8 of all to that share, each by the same factor."""
+    sums, found = of_units(weights, units), [Fraction(weight) for weight in weights]
+    top = max(sums, key=sums.get)
+    others = sum(found) - sums[top]
+    if sums[top] <= 4 * others:
+        return found
+    mine = range(len(found)) if units is None else units
+    return [
+        weight * 4 * others / sums[top] if unit == top else weight for weight, unit in zip(found, mine, strict=True)
+    ]
+
+
+def effective(weights, units=None):
+    """Give by what members count: no unit with more than 0.8 of all; where nobody else weighs anything, by heads."""
+    found, alike = limited(weights, units), [Fraction(1)] * len(weights)
+    if sum(found) > 0:
+        return found
+    heads = limited(alike, units) if is_dominated(weights, units) else alike
+    return heads if sum(heads) > 0 else alike
+
+
+def is_dominated(weights, units=None):
     total = sum(map(Fraction, weights))
-    return total > 0 and max(map(Fraction, weights)) > Fraction(8, 10) * total
+    return total > 0 and max(of_units(weights, units).values()) > Fraction(8, 10) * total
 
 
 def mean(values, weights):

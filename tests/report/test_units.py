@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import microagg as ma
+from microagg.desk.facts import release_facts
 from microagg.report.html import render
 from microagg.report.model import build
 
@@ -60,9 +61,34 @@ def test_whole_units_and_those_left_out_are_told(frame):
     (left,) = [one for one in model.verdict.findings if one.topic == "records left out"]
     assert "because fewer than 4 units have as many rows" in left.text
     assert "value" not in left.text
-    assert "by single rows" in said(model)["An intruder"]
+    intruder, linked = said(model)["An intruder"], release.risk
+    assert intruder.startswith(
+        "Knowing all masked columns of everybody, in all rows of a unit, he picks the right unit"
+    )
+    assert f"in {linked.full_keys:.1f} % of cases, of at most 25 %" in intruder.replace("\u00a0", " ")
+    assert linked.full_keys <= linked.full_group
+    assert (model.risk.units, linked.n_units) == (60, 60)
+    assert "linkage is of whole units" in model.risk.how
+    assert "Whole units linked rightly, by all their rows" in repr(linked)
+    page = render(model)
+    assert "of whole units linked rightly" in page
+    assert "right unit, all columns known" in page
+    assert "4 whole units or more are released alike" in page.replace("\u00a0", " ")
+    assert release_facts(release)["linkage_of"] == "whole units"
+    assert release_facts(ma.protect(frame, 4, unit="hhnr"))["linkage_of"] == "records"
     assert not any("original order" in one.text for one in (*model.verdict.findings, *model.checklist))
     assert any("replaced by numbers that follow from the released rows alone" in one.text for one in model.checklist)
+
+
+def test_a_sample_of_whole_units_and_their_weights_are_told():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"u": np.repeat(np.arange(80), 2), "age": rng.integers(0, 90, 160), "w": 50.0})
+    release = ma.protect(frame, 4, unit="u", unit_release="pseudonym", weight="w")
+    model = build(release.with_risk(release.risk_for(sample=30, seed=3)))
+    intruder = said(model)["An intruder"].replace("\u00a0", " ")
+    assert "Estimated on 30 units drawn with seed 3" in intruder
+    assert "which stands for 4 000 by its weights" in intruder.replace("\u202f", " ")
+    assert "of 80 units rightly" in intruder
 
 
 def test_an_identifier_that_repeats_is_asked_after(frame):

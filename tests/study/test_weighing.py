@@ -13,7 +13,7 @@ from microagg.recipe import Recipe
 from tests.cli import call, complaint
 from tests.reference import weights as by_the_book
 from tests.report.test_weights import telling
-from tests.test_weights import frame_of
+from tests.test_weights import frame_of, of_firms
 
 
 def opened(tmp_path, frame, **chosen):
@@ -58,6 +58,15 @@ def test_a_recipe_as_guessed_never_ends_in_a_weight_that_dominates(tmp_path):
         found = opened(tmp_path, frame, weight="w", drop=["v"], k=3)
         assert found.recipe.weights.cap
         ma.protect(found.source, recipe=found.recipe)
+
+
+def test_a_recipe_as_guessed_never_ends_in_a_unit_that_dominates(tmp_path):
+    frame = of_firms()
+    chosen = {"weight": "w", "unit": "firm", "unit_share": "any", "k": 4}
+    found = opened(tmp_path, frame, **chosen)
+    assert found.recipe.weights.cap
+    assert "# one firm could have more than 80 % of its group's w" in found.recipe.text()
+    assert ma.protect(found.source, recipe=found.recipe).weights.dominated > 1
 
 
 def test_a_column_that_is_no_weight_is_left_to_masking(tmp_path):

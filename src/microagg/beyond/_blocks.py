@@ -48,10 +48,10 @@ def group_block(plan: Plan, known: Known, table: Table, units: Units | None, che
 
 
 def represent_block(
-    plan: Plan, known: Known, cells: Sequence[Cells], labels: Labels
+    plan: Plan, known: Known, cells: Sequence[Cells], labels: Labels, units: Units | None
 ) -> tuple[dict[int, Cells], Figures]:
     """Give what records release of those stored columns, by number, in which each group stands for itself."""
-    table, weights = plan.table(cells), known.representing(plan, cells)
+    table, weights = plan.table(cells), known.representing(plan, cells, units)
     sizes = np.bincount(labels, None if weights is None else weights.values)
     found: dict[int, Cells] = {}
     moved: dict[int, Moved] = {}

@@ -108,7 +108,7 @@ def run(
             plan = replace(plan, grouping=plan.grouping.searching(largest, known.space.n_entries, known.space.n_codes))
             settled = Settled(plan, known, plan.with_dictionaries(file.schema))
             figures, n_regions = stages.mask(settled, node_sizes, blocks, level, most)
-            check_dominance(figures.dominated, figures.n_groups, plan.weighing)
+            check_dominance(figures.dominated, figures.n_groups, plan.weighing, of_units=plan.unit is not None)
             known = stages.take_turns(settled, n_regions)
             calibrated = stages.calibrate(settled, n_regions) if plan.weighing.calibrate else None
             stages.each_part(_regions.write_part, done=2 * n)

@@ -100,9 +100,9 @@ def run(
     plan = replace(plan, grouping=plan.grouping.searching(largest, known.space.n_entries, known.space.n_codes))
     labels = room.array((n,), np.int32) if plan.by_turns else None
     figures = _group(plan, known, store, keys, blocks, labels, n_jobs, progress)
-    check_dominance(figures.dominated, figures.n_groups, plan.weighing)
+    check_dominance(figures.dominated, figures.n_groups, plan.weighing, of_units=plan.unit is not None)
     if labels is not None:
-        _take_turns(plan, known, store, blocks, labels, n_jobs)
+        _take_turns(plan, known, store, keys, blocks, labels, n_jobs)
     calibrated = _calibrate(plan, known, store) if plan.weighing.calibrate else None
     known = replace(known, used=_used(plan, store, file.schema))
     k_achieved, lost = _write(file, path, plan, known, store, keys, room, progress)
@@ -242,7 +242,7 @@ def _group(
         cells = store.all_cells(rows)
         units = None if keys is None else units_of(plan, keys[rows])
         own = group_block(plan, known, plan.table(cells), units, check)
-        masked, figures = represent_block(plan, known, cells, own)
+        masked, figures = represent_block(plan, known, cells, own, units)
         for j, fresh in masked.items():
             store.put(j, rows, fresh)
         if labels is not None:
@@ -255,7 +255,15 @@ def _group(
     return reduce(Figures.join, in_parallel(mask, blocks, n_jobs))
 
 
-def _take_turns(plan: Plan, known: Known, store: Store, blocks: Pieces, labels: NDArray[np.int32], n_jobs: int) -> None:
+def _take_turns(
+    plan: Plan,
+    known: Known,
+    store: Store,
+    keys: Keys | None,
+    blocks: Pieces,
+    labels: NDArray[np.int32],
+    n_jobs: int,
+) -> None:
     """Put in place what groups release that must choose in turn; one column after the other, for the sake of memory."""
 
     def lowest(rows: NDArray[np.int64], check: Callable[[], None]) -> Labels:
@@ -265,7 +273,8 @@ def _take_turns(plan: Plan, known: Known, store: Store, blocks: Pieces, labels: 
     def weights(rows: NDArray[np.int64]) -> Weights | None:
         if not plan.weighing.weighted:
             return None
-        return Weights(store.cells(len(plan.names), rows).values, known.powers_of_weights[0])
+        units = None if keys is None else units_of(plan, keys[rows]).codes
+        return Weights(store.cells(len(plan.names), rows).values, known.powers_of_weights[0], units)
 
     first_rows = in_parallel(lowest, blocks, n_jobs) if plan.rule.nominal == "draw" else []
     for j in plan.by_turns:

@@ -27,6 +27,7 @@ from microagg.recipe import Recipe
 from microagg.rounding import Steps, is_rounded, power_asked, spread_of
 from microagg.schema import Role, Schema
 from microagg.table import Coded, Table
+from microagg.units import Units
 from microagg.weighting import Weighing, check_calibrated
 from microagg.weights import Weights, in_units
 
@@ -226,9 +227,11 @@ class Known:
         """Give the weights among stored cells."""
         return [Weights(*one) for one in zip(plan.weights(cells), self.powers_of_weights, strict=True)]
 
-    def representing(self, plan: Plan, cells: Sequence[Cells]) -> Weights | None:
+    def representing(self, plan: Plan, cells: Sequence[Cells], units: Units | None) -> Weights | None:
         """Give the weights by which groups are represented; None where all records count alike."""
-        return self.weights(plan, cells)[0] if plan.weighing.weighted else None
+        if not plan.weighing.weighted:
+            return None
+        return self.weights(plan, cells)[0]._replace(units=None if units is None else units.codes)
 
     def with_weights(
         self, powers: Sequence[int], weighed: Sequence[Sequence[Any]], bases: Sequence[tuple[float, float]]

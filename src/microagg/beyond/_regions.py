@@ -82,7 +82,7 @@ def mask_region(folder: Path, region: int) -> None:
             part = [own.take(block) for own in cells]
             units = None if plan.unit is None else units_of(plan, keys[block])
             groups = group_block(plan, known, plan.table(part), units, lambda: None)
-            masked, counted = represent_block(plan, known, part, groups)
+            masked, counted = represent_block(plan, known, part, groups, units)
             for j, fresh in masked.items():
                 _put(cells[j], block, fresh)
             labels[block] = groups + n_groups
@@ -92,7 +92,9 @@ def mask_region(folder: Path, region: int) -> None:
     keep_object(folder, f"figures-{region}", reduce(Figures.join, figures))
     keep_matrix(folder, f"labels-{region}", labels.astype(np.int32))
     keep_matrix(folder, f"lowest-{region}", rows[first_of_each(labels)])
-    weights = known.representing(plan, cells)
+    if plan.unit is not None:
+        keep_matrix(folder, f"masked-units-{region}", keys)
+    weights = known.representing(plan, cells, None if plan.unit is None else units_of(plan, keys))
     for j in plan.by_turns if plan.rule.nominal != "draw" else ():
         keep_object(folder, f"turns-{j}-{region}", turns_of(plan, known, j, cells[j], labels, rows, weights))
 
@@ -129,7 +131,8 @@ def fill_region(folder: Path, region: int) -> None:
     plan, known = settled.plan, settled.known
     cells = cells_in(folder, "masked", region)
     labels = matrix_of(folder, f"labels-{region}").astype(np.int64)
-    weights = known.representing(plan, cells)
+    units = None if plan.unit is None else units_of(plan, matrix_of(folder, f"masked-units-{region}"))
+    weights = known.representing(plan, cells, units)
     for j in plan.by_turns:
         cells[j] = fill_block(plan, known, j, cells[j], labels, matrix_of(folder, f"chosen-{j}-{region}"), weights)
     keep_cells(folder, "filled", region, cells)

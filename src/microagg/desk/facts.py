@@ -21,8 +21,10 @@ def risk_facts(risk: DisclosureRisk) -> dict[str, Any]:
     """Give the figures of risk, with the columns that the intruder knows and the sample they were estimated on."""
     return {
         "keys": [name for name in risk.columns if name in risk.keys],
+        "linkage_of": "records" if risk.n_units is None else "whole units",
         "record_linkage_percent": risk.rld,
         "record_linkage_all_keys_percent": risk.full_keys,
+        "right_group_all_keys_percent": risk.full_group,
         "sampled": risk.sampled,
         "seed": risk.seed,
         "standard_error": risk.standard_error,

@@ -20,14 +20,19 @@ def _linked(risk: "DisclosureRisk") -> str:
     average = (
         f"{tried} sets of them" if tried == risk.n_sets else f"{tried} of {risk.n_sets} sets (± {risk.sets_error:.2g})"
     )
+    linked = "Records linked rightly" if risk.n_units is None else "Whole units linked rightly, by all their rows,"
     sampled = (
-        f" Estimated on {risk.sampled} records drawn with seed {risk.seed}, ± {risk.standard_error:.2g}."
+        f" Estimated on {risk.sampled} {_what(risk)}s drawn with seed {risk.seed}, ± {risk.standard_error:.2g}."
         if risk.sampled
         else ""
     )
     known = f"{len(risk.keys)} keys, averaged over {average}" if len(risk.keys) > 1 else "one key"
     only = f"only {known}, of {len(risk.columns)} columns" if risk.restricted else known
-    return f"Records linked rightly by an intruder who knows {only}.{sampled}"
+    return f"{linked} by an intruder who knows {only}.{sampled}"
+
+
+def _what(risk: "DisclosureRisk") -> str:
+    return "record" if risk.n_units is None else "unit"
 
 
 def _known(risk: "DisclosureRisk") -> str:
@@ -76,26 +81,35 @@ _LOSS = (
 
 _RISK = (
     Definition(
-        "RLD", "risk", lambda risk: f"right record, some {_known(risk)} known", _linked, lambda risk: risk.rld,
-        bounds=_SHARE, unit="%", explained=lambda risk: f"Averaged over sets of known {_known(risk)}.",
+        "RLD", "risk", lambda risk: f"right {_what(risk)}, some {_known(risk)} known", _linked,
+        lambda risk: risk.rld, bounds=_SHARE, unit="%",
+        explained=lambda risk: f"Averaged over sets of known {_known(risk)}.",
     ),
     Definition(
-        "full keys", "risk", lambda risk: f"right record, all {_known(risk)} known", "The same by all keys at once.",
-        lambda risk: risk.full_keys, bounds=_SHARE, unit="%", explained="",  # the report says what k allows
+        "full keys", "risk", lambda risk: f"right {_what(risk)}, all {_known(risk)} known",
+        "The same by all keys at once.", lambda risk: risk.full_keys, bounds=_SHARE, unit="%",
+        explained="",  # the report says what k allows
         compared=False,
     ),
     Definition(
-        "expected links", "risk", "right record, sample",
-        "Records linked rightly by one who finds everybody's group and cannot know who is in the sample.",
-        lambda risk: None if risk.expected_links is None else 100.0 * risk.expected_links / risk.n_records,
+        "expected links", "risk", lambda risk: f"right {_what(risk)}, sample",
+        lambda risk: f"{_what(risk).capitalize()}s linked rightly by one who finds everybody's group and cannot know "
+        "who is in the sample.",
+        lambda risk: None if risk.expected_links is None else 100.0 * risk.expected_links / risk.n_linked,
         bounds=_SHARE, unit="%",
         explained="Expected of one who finds everybody's group, and cannot know who is in the sample: weights say "
         "among how many persons he picks.",
         compared=False,
     ),
     Definition(
-        "right group", "risk", "right group", "Links to a record that is released alike.",
+        "right group", "risk", lambda risk: f"right group, some {_known(risk)} known",
+        lambda risk: f"Links to a {_what(risk)} that is released alike, averaged like RLD.",
         lambda risk: risk.right_group, bounds=_SHARE, unit="%",
+        explained=lambda risk: f"Averaged over sets of known {_known(risk)}.", compared=False,
+    ),
+    Definition(
+        "full group", "risk", lambda risk: f"right group, all {_known(risk)} known", "The same by all keys at once.",
+        lambda risk: risk.full_group, bounds=_SHARE, unit="%",
         explained="He then knows what the group releases: its averages.", compared=False,
     ),
     Definition(

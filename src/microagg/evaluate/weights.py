@@ -79,8 +79,23 @@ def _telling(weights: Labels, sizes: Labels, categories: Labels, shared: NDArray
 
 def could_dominate(values: Values, fewest: int) -> bool:
     """Tell whether some group of so many members could hold one with more than 0.8 of its weight."""
-    others = float(np.sort(values)[: fewest - 1].sum())
-    return float(values.max()) > DOMINATED / (1.0 - DOMINATED) * others * (1.0 - 1e-9)  # rather once too often
+    return _exceeds(float(values.max()), DOMINATED / (1.0 - DOMINATED), values, fewest)
+
+
+def unit_could_dominate(values: Values, units: Labels, k: int, *, in_part: bool, gaps: bool) -> bool:
+    """Tell whether some group of k units could hold one with more than 0.8 of its weight.
+
+    Where no unit has more than 1/k of the rows (`in_part`), each of its rows stands beside those of k - 1 others. With
+    `gaps`, others may lack the value; but no value is released unless those who have it have half of the weight, so
+    that all others weigh less than 1.5 times what such a unit does.
+    """
+    largest = float((values if in_part else np.bincount(units, weights=values)).max())
+    return _exceeds(largest, 1.0 / 1.5 if gaps else DOMINATED / (1.0 - DOMINATED), values, k)
+
+
+def _exceeds(largest: float, times: float, values: Values, members: int) -> bool:
+    others = float(np.sort(values)[: members - 1].sum())
+    return largest > times * others * (1.0 - 1e-9)  # rather once too often
 
 
 def individual_risks(sizes: Labels, weights: Values) -> Values:
@@ -106,3 +121,8 @@ def expected_links(classes: Labels, weights: Values) -> float:
     sums = np.bincount(classes, weights=weights).astype(np.float64)
     found = sizes > 0
     return float((sizes[found] * individual_risks(sizes[found], sums[found])).sum())
+
+
+def weights_to_link(weights: Values, units: Labels | None) -> Values:
+    """Give the weight of each record, or of each whole unit: the mean of its rows, as it stands for whole units."""
+    return weights if units is None else np.bincount(units, weights=weights) / np.bincount(units)

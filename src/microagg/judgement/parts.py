@@ -105,8 +105,8 @@ class JudgedWeights(ReadOnly):
     moved: tuple[tuple[str, float], ...]  # columns whose weighted totals moved by that, in percent, most first
     factors: tuple[float, float] | None  # from the least to the most, by which calibration multiplied weights
     missed: float  # of the totals that it is to keep, at most, in percent of all
-    population: float | None  # the sum of the weights
-    expected_links: float | None  # of the records, by who cannot know who is in the sample
+    population: float | None  # the sum of the weights; of whole units, where these are linked
+    expected_links: float | None  # of the records, or whole units, by who cannot know who is in the sample
 
 
 @dataclass(frozen=True)
@@ -248,9 +248,11 @@ class Risk:
 
     keys: tuple[str, ...]  # the columns that the intruder is assumed to know
     restricted: bool  # whether those are not all masked columns
-    sampled: int | None  # how many records linkage was estimated on; None: all
+    units: int | None  # how many whole units there are, where these are linked by all their rows; None: records are
+    sampled: int | None  # how many records, or whole units, linkage was estimated on; None: all
     seed: int | None  # what they were drawn with
     standard_error: float  # of linkage, in percent
+    full_error: float  # of linkage by all keys
     linkage: Linkage
     records: RecordRisk
     columns: tuple[ColumnRisk, ...]

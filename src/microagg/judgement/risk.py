@@ -31,9 +31,11 @@ def risk_of(release: "Release[Any]", run: Run) -> Risk:
     return Risk(
         keys=tuple(shown(name) for name in found.columns if name in found.keys),  # in the file's order
         restricted=found.restricted,
+        units=found.n_units,
         sampled=found.sampled,
         seed=found.seed,
         standard_error=found.standard_error,
+        full_error=found.full_error,
         linkage=Linkage(len(found.per_set), found.n_sets, found.sets_error),
         records=_record_risk(found.per_record, None if run.per_column else 100.0 / run.k),
         columns=tuple(columns),

@@ -2,16 +2,20 @@
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from microagg._kernels.sums import exact_sum
 from microagg.equivalence import codes_of
 from microagg.errors import InvalidData
-from microagg.evaluate.weights import fingerprint
+from microagg.evaluate.weights import fingerprint, weights_to_link
 from microagg.io import frames
 from microagg.judgement.names import shown
 from microagg.judgement.parts import JudgedWeights, WeightFound, finite
 from microagg.judgement.run import Run, columns_of
 from microagg.kinds import Nominal
 from microagg.schema import Role
+from microagg.units import Units
 
 if TYPE_CHECKING:
     from microagg.release import Release
@@ -30,9 +34,15 @@ def weighing_of(release: "Release[Any]", run: Run) -> JudgedWeights | None:
         moved=tuple(sorted(moved.items(), key=lambda one: -abs(one[1]))),
         factors=None if facts is None else facts.factors,
         missed=0.0 if facts is None else 100.0 * facts.missed,
-        population=None if weights is None else exact_sum(weights.values),
+        population=None if weights is None else _population(weights.values, release._units),
         expected_links=release.risk.expected_links,
     )
+
+
+def _population(weights: NDArray[np.float64], units: Units | None) -> float:
+    """Give of how many persons, or whole units, a sample stands."""
+    whole = None if units is None or units.slots is None else units.codes
+    return exact_sum(weights_to_link(weights, whole))
 
 
 def _found(release: "Release[Any]", k: int) -> tuple[WeightFound, ...]:

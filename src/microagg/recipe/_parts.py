@@ -218,8 +218,8 @@ class WeightChoices(Part):
         FLAG,
         "whether a weight that is more than 0.8 of its group's is cut to that share; else it is refused",
         keyword="weight_cap",
-        more="The mean of such a group is all but one member's value. Weighted totals then move, and it is told by how "
-        "much.",
+        more="The mean of such a group is all but one member's value. Where a unit is named, its records in a group "
+        "count together. Weighted totals then move, and it is told by how much.",
     )
     calibrate: tuple[Any, ...] = choose(
         (),

@@ -232,35 +232,22 @@ def _intruder(judgement: Judgement) -> str:
             f"Knowing the masked columns of a person, he finds at least {groups.reached} records that fit alike. What "
             f"those have in common he learns. What is released unmasked may still tell them apart."
         )
-    some, full, group = (judgement.measures[name].value for name in ("RLD", "full keys", "right group"))
+    full, group = (judgement.measures[name].value for name in ("full keys", "full group"))
     bound = "" if groups.per_column else f", of at most {percent(100.0 / groups.promised)}"
-    if len(risk.columns) == 1:
-        linked = f"Knowing the masked column of everybody, he picks the right record {_in_of(full)}{bound}."
-    elif not risk.restricted:
-        linked = (
-            f"Knowing some masked columns of everybody, he picks the right record {_in_of(some)}; knowing all of them, "
-            f"{_in_of(full)}{bound}."
-        )
-    elif len(risk.keys) == 1:
-        linked = (
-            f"An intruder who knows only {quoted(risk.keys[0])}, 1 of {len(risk.columns)} masked columns, of everybody "
-            f"picks the right record {_in_of(full)}{bound}."
-        )
-    else:
-        linked = (
-            f"An intruder who knows only {listed(risk.keys)}, {len(risk.keys)} of {len(risk.columns)} masked columns, "
-            f"of everybody picks the right record {_in_of(some)} by some of them, {_in_of(full)} by all{bound}."
-        )
+    what, whose = ("record", "of everybody") if risk.units is None else ("unit", "of everybody, in all rows of a unit")
+    learns = ": he then knows what the group releases" if group else ""
+    picks = f"picks the right {what} {_in_of(full)}{bound}, and one of the right group {_in_of(group)}{learns}."
+    known = "the masked column" if len(risk.columns) == 1 else "all masked columns"
+    linked = f"Knowing {known} {whose}, he {picks}"
+    if risk.restricted:
+        only = f"{listed(risk.keys)}, {len(risk.keys)} of {len(risk.columns)} masked columns"
+        linked = f"An intruder who knows only {only}, {whose}, {picks}"
     return sentence(
         [
             linked,
-            sample_words(risk),
-            "This is by single rows: who compares all rows of a unit together links more."
-            if groups.units is not None and groups.units.whole
-            else "",
+            sample_words(risk, risk.full_error),
             weights.linked(judgement),
             "An intruder who knows more was not measured, and can link more." if risk.restricted else "",
-            f"He finds the right group {_in_of(group)}, and then knows what it releases.",
             f"In {percent(guessed_closely(judgement))} of the records all values lie close to the released ones.",
         ]
     )

@@ -30,16 +30,17 @@ def done(judgement: Judgement) -> list[Fact]:
         low, high = found.factors
         words.append(f"Calibration multiplied them by {low:.3g} to {high:.3g}.")
     if found is not None and found.dominated:
-        words.append(_cut(found))
+        words.append(_cut(judgement, found))
     how = "weighted" if run.weighted else "not weighted"
     value = f"{how}; weights by group" if run.weights_by_group else f"{how}; weights as they are"
     return [Fact("weights", value, sentence(words))]
 
 
-def _cut(found: JudgedWeights) -> str:
+def _cut(judgement: Judgement, found: JudgedWeights) -> str:
     """Say in how many groups a weight was cut, and how far totals moved by that."""
+    whose = "record" if judgement.groups.units is None else "unit"
     return (
-        f"In {counted(found.dominated, 'group')} one record had more than 80{FIXED}% of the weight, which was cut to "
+        f"In {counted(found.dominated, 'group')} one {whose} had more than 80{FIXED}% of the weight, which was cut to "
         f"that share. Weighted totals {_moved_by_cut(found)}."
     )
 
@@ -91,7 +92,7 @@ def findings(judgement: Judgement) -> list[Finding]:
     if found.dominated:
         groups = counted(found.dominated, "group")
         short = f"weights were cut in {groups}; weighted totals {_moved_by_cut(found)}."
-        told.append(Finding("look", "weights cut", _cut(found), short))
+        told.append(Finding("look", "weights cut", _cut(judgement, found), short))
     if found.missed > 1e-6:
         text = (
             f"Calibration misses a weighted total of a category by up to {percent(found.missed)} of all: no group "
@@ -115,9 +116,11 @@ def linked(judgement: Judgement) -> str:
     links = found.expected_links
     number = "fewer than 0.1" if links < _FEW_LINKS else f"{links:.1f}" if links < 10 else count(round(links))
     stands_for = f"which stands for {count(round(found.population))} by its weights"
+    units = None if judgement.risk is None else judgement.risk.units
+    linked = counted(judgement.groups.records, "record") if units is None else counted(units, "unit")
     return (
-        f"If he cannot know who is in the sample, {stands_for}, he links {number} of "
-        f"{counted(judgement.groups.records, 'record')} rightly, even if he finds every group."
+        f"If he cannot know who is in the sample, {stands_for}, he links {number} of {linked} rightly, even if he "
+        f"finds every group."
     )
 
 

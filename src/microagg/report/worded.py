@@ -205,42 +205,44 @@ def _bound_words(judgement: Judgement) -> str:
     k = judgement.run.k
     if judgement.run.per_column:
         return "k holds for single columns only, so it has no upper bound."
-    return f"It cannot exceed {percent(100.0 / k)}: {k} records or more are released alike."
+    whole = judgement.risk is not None and judgement.risk.units is not None
+    alike = "whole units" if whole else "records"
+    return f"It cannot exceed {percent(100.0 / k)}: {k} {alike} or more are released alike."
 
 
 def _how_linked(found: Risk) -> str:
     linkage = found.linkage
     whole = linkage.sets == linkage.of_sets
     sets = f"all {count(linkage.sets)}" if whole else f"{count(linkage.sets)} of the {count(linkage.of_sets)}"
+    links = "He links each person to the nearest released record."
+    if found.units is not None:
+        links = (
+            "He follows units through all their rows, and links each to the nearest released unit with as many rows, "
+            "or the same waves: linkage is of whole units."
+        )
     if found.restricted:
         words = [
             f"The intruder is assumed to know the original values of only {listed(found.keys)} (the keys), "
             f"{count(len(found.keys))} of {counted(len(found.columns), 'masked column')}, and the strata, of "
-            f"everybody. He links each person to the nearest released record. One who knows other masked columns too "
-            f"can link more than is shown here."
+            f"everybody. {links} One who knows other masked columns too can link more than is shown here."
         ]
     else:
-        words = [
-            "The intruder knows the original values of masked columns, and the strata, of everybody, and links each "
-            "person to the nearest released record."
-        ]
+        words = [f"The intruder knows the original values of masked columns, and the strata, of everybody. {links}"]
     if linkage.of_sets > 1:
         what = "keys" if found.restricted else "columns"
         words.append(f"Nobody can say which {what} he knows: {sets} sets of them were tried, and the results averaged.")
     if linkage.sets_error:
         words.append(f"The sets were drawn with seed 0; standard error {percent(linkage.sets_error)}.")
-    words.append(sample_words(found))
+    words.append(sample_words(found, found.standard_error))
     return sentence(words)
 
 
-def sample_words(found: Risk) -> str:
-    """Say on which records linkage was estimated; nothing where all were linked."""
+def sample_words(found: Risk, error: float) -> str:
+    """Say on which records linkage was estimated, and its standard error; nothing where all were linked."""
     if found.sampled is None:
         return ""
-    return (
-        f"Estimated on {count(found.sampled)} records drawn with seed {found.seed}; standard error "
-        f"{percent(found.standard_error)}."
-    )
+    drawn = counted(found.sampled, "record" if found.units is None else "unit")
+    return f"Estimated on {drawn} drawn with seed {found.seed}; standard error {percent(error)}."
 
 
 def diversity(own: DiversityFacts) -> DiversityRow:

@@ -6,7 +6,7 @@ from typing import Any
 import narwhals as nw
 
 from microagg.errors import InvalidData
-from microagg.evaluate.weights import could_dominate, fingerprint
+from microagg.evaluate.weights import could_dominate, fingerprint, unit_could_dominate
 from microagg.io import frames
 from microagg.io.weighing import checked_weights
 from microagg.kinds import FEWEST
@@ -46,13 +46,19 @@ def guess_weights(frame: nw.DataFrame[Any], recipe: Recipe, nominal: Sequence[st
                 why = f"{own.rare} records have a weight in {name} that fewer than {recipe.k} share"
                 found["weight_release"] = "group", why
         first = name == recipe.roles.of("weight")[0]
-        if first and recipe.weights.weighted is not False and could_dominate(values, _fewest(frame, recipe)):
-            found["weight_cap"] = True, f"one weight in {name} could be more than 80 % of its group's"
+        if first and recipe.weights.weighted is not False:
+            gaps = _has_gaps(frame, recipe)
+            # The fewest members of a group whose mean is released: k, or where values are missing maybe three.
+            if could_dominate(values, min(recipe.k, FEWEST) if gaps else recipe.k):
+                found["weight_cap"] = True, f"one weight in {name} could be more than 80 % of its group's"
+            elif units is not None and unit_could_dominate(
+                values, units, recipe.k, in_part=recipe.units.share == "limited", gaps=gaps
+            ):
+                found["weight_cap"] = True, f"one {unit[0]} could have more than 80 % of its group's {name}"
     return found
 
 
-def _fewest(frame: nw.DataFrame[Any], recipe: Recipe) -> int:
-    """Give the fewest members of a group whose mean is released: k, or where values are missing maybe three."""
+def _has_gaps(frame: nw.DataFrame[Any], recipe: Recipe) -> bool:
+    """Tell whether some masked cells are missing."""
     masked = recipe.masked(frame.columns)
-    gaps = bool(frames.missing_rows(frame, masked)) or bool(recipe.missing_codes.codes)
-    return min(recipe.k, FEWEST) if gaps else recipe.k
+    return bool(frames.missing_rows(frame, masked)) or bool(recipe.missing_codes.codes)
