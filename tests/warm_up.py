@@ -13,12 +13,13 @@ METHODS = (ma.MDAV, ma.CBFS, ma.VMDAV, ma.IAMAT, ma.MaximumDistance, ma.Projecti
 
 
 def compile_estimators():
-    """Run each method once, on a file so small that nearly all the time goes into compiling."""
+    """Run each method, by records and by units, on a file so small that nearly all the time goes into compiling."""
     X = ma.datasets.uniform(60, 3, seed=0)
     for method in METHODS:
-        method(k=3).fit_predict(X)
-        if "search" in method(k=3).get_params():
-            method(k=3, search="tree").fit_predict(X)
+        for units in (None, np.arange(60) // 2):
+            method(k=3).fit_predict(X, units=units)
+            if "search" in method(k=3).get_params():
+                method(k=3, search="tree").fit_predict(X, units=units)
     ma.MDAV(k=3, tail="2k").fit_predict(X)
     ma.IAMAT(k=3, sizes="variable").fit_predict(X)
 
@@ -33,24 +34,14 @@ def compile_stages():
     for options in ({}, {"aggregate": "median"}, {"refine": "fast"}, {"blocks": "median"}):
         made = ma.protect(table, k=3, confidential=["tax"], **options)
     mixed = ma.datasets.households(120, seed=0).select(["sex", "birth", "education", "wage"])
-    for release in (made, ma.protect(mixed, k=3, kinds={"wage": "semi"})):
-        release.loss, release.risk, release.anonymity  # noqa: B018 (computed when asked for)
-
-
-def compile_units():
-    """Run what counts units once: methods and `refine` by themselves, whole units, weights and the figures of both."""
-    X = ma.datasets.uniform(60, 3, seed=0)
-    for method in METHODS:
-        method(k=3).fit_predict(X, units=np.arange(60) // 2)
-        if "search" in method(k=3).get_params():
-            method(k=3, search="tree").fit_predict(X, units=np.arange(60) // 2)
     people = ma.datasets.households(240, seed=0).select(["household", "age", "wage", "weight"])
-    for options in ({"refine": "fast"}, {"unit_release": "pseudonym"}, {"unit_share": "any", "blocks": "median"}):
-        release = ma.protect(people, k=3, unit="household", weight="weight", weight_cap=True, **options)
+    for options in ({"refine": "fast"}, {"unit_release": "pseudonym"}, {"blocks": "median"}):
+        by_units = ma.protect(people, k=3, unit="household", weight="weight", weight_cap=True, **options)
+    for release in (made, by_units, ma.protect(mixed, k=3, kinds={"wage": "semi"})):
         release.loss, release.risk, release.anonymity  # noqa: B018 (computed when asked for)
 
 
-PARTS = {"estimators": compile_estimators, "stages": compile_stages, "units": compile_units}
+PARTS = {"estimators": compile_estimators, "stages": compile_stages}
 """What can be compiled by processes beside each other; they have little in common."""
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The recipe that a run leaves behind holds every choice, and gives the same bytes again."""
 
+import json
 import sys
 import tomllib
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 
 import microagg as ma
 from microagg.cli import main
-from tests.cli import call
+from tests.cli import call, complaint
 
 ROLES = """
 [roles]
@@ -237,3 +238,15 @@ def test_cuts_and_joined_categories_are_options_too():
     table = ma.read("one/survey_masked.csv").table
     assert set(table["age"].to_pylist()) <= {"0-29", "30-59", "60 or more"}
     assert "rest" in table["region"].to_pylist()
+
+
+def test_a_unit_that_is_named_stands_in_the_recipe_and_a_mistyped_one_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    call("datasets", "make", "households", "-n", 300, "-o", "people.csv")
+    result = call("inspect", "people.csv", "--unit", "household", "--weight", "weight", "--json")
+    roles = {one["name"]: one["role"] for one in json.loads(result.stdout)["columns"]}
+    assert (roles["household"], roles["weight"]) == ("unit", "weight")
+    assert 'unit = "household"\n' in Path("recipe.toml").read_text()
+    assert "units" in call("mask", "people.csv", "--recipe", "recipe.toml", "-o", "out", "--weight-cap").stdout
+    said = complaint("inspect", "people.csv", "--unit", "houshold", "--force")
+    assert said == "RoleError: column 'houshold' in unit is not in the file. Did you mean 'household'?"

@@ -13,7 +13,7 @@ from microagg.recipe import Comments, Recipe, choices
 from microagg.recipe.joined import key_of, with_join
 from microagg.schema import Role
 from microagg.study.inspection import ColumnGuess, Inspection, inspect_table
-from microagg.study.lacking import rows_to_move, too_many_move
+from microagg.study.lacking import rows_to_move
 from microagg.study.weighing import Guess, guess_weights
 
 DEFAULT_K = 5
@@ -106,13 +106,7 @@ def open_source(
         found = with_join(found, source.joined)
     found.check_columns(source.table.column_names)
     inspection = replace(inspection, moved=rows_to_move(source, found))
-    if "missing" not in chosen and too_many_move(inspection):
-        found = _said(found, {"missing": ("state", _why_state(inspection))})
     return Opened(address, source, found, inspection)
-
-
-def _why_state(inspection: Inspection) -> str:
-    return f"by pattern, {inspection.moved} of {inspection.records} records would have to join others"
 
 
 def _of_joined(inspection: Inspection, joined: Joined, asked: Recipe) -> Inspection:

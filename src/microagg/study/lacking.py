@@ -12,7 +12,7 @@ from microagg.study.inspection import Inspection
 from microagg.units import Units
 
 MOST_MOVED = 0.05
-"""The share of the records that may have to move: beyond, what is missing had better be a state like any other."""
+"""The share of the records that may have to move: beyond, to be missing may better be one more value."""
 
 
 def rows_to_move(source: Source, recipe: Recipe) -> int:
@@ -39,18 +39,13 @@ def rows_to_move(source: Source, recipe: Recipe) -> int:
         return 0
 
 
-def too_many_move(inspection: Inspection) -> bool:
-    """Tell whether so many records would have to move that a missing value had better be a state like any other."""
-    return inspection.moved > MOST_MOVED * inspection.records
-
-
 def incomplete_words(inspection: Inspection) -> str:
-    """Say how many records lack a value in the columns to mask, and what had better become of them."""
+    """Say how many records lack a value in the columns to mask, and what may be better for them."""
     lack = f"{inspection.incomplete} records lack a value there"
-    if not too_many_move(inspection):
+    if inspection.moved <= MOST_MOVED * inspection.records:
         return f"{lack}; `missing` says what becomes of them."
     share = 100 * inspection.moved / inspection.records
     return (
-        f"{lack}, and {inspection.moved} records ({share:.0f} %) would have to join others that lack other columns if "
-        f'missing were "pattern": "state" is the better choice.'
+        f"{lack}, and {inspection.moved} records ({share:.0f} %) would have to join others that lack other columns, as "
+        f'missing = "pattern" has it: missing = "state" may be the better choice. Compare both.'
     )
