@@ -1,5 +1,6 @@
 """From a file to its groups, and what each of them releases: by rows, or by whole units."""
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -7,7 +8,10 @@ from numpy.typing import NDArray
 
 from microagg.aggregate import Represented, represent
 from microagg.checks import nearest, shown_name
+from microagg.demands import demand_of, demanded_columns, joined_pieces, keep_demand
+from microagg.diversity import Demand
 from microagg.errors import InvalidData, InvalidParameter, RoleError, setting
+from microagg.evaluate.loss import loss_of_release
 from microagg.grouping import (
     Grouping,
     check_strata,
@@ -29,19 +33,21 @@ from microagg.schema import Role, Schema
 from microagg.table import Table
 from microagg.units import Units
 from microagg.weighting import Weighed
+from microagg.weights import Weights
 from microagg.whole_units import Layout, form_whole_groups, household_columns, lay_out, rank_within, represent_whole
 
 Labels = NDArray[np.int64]
 
 
 class File(NamedTuple):
-    """What is grouped: the frame that is released in part, the columns to mask, strata, units and weights."""
+    """What is grouped: the frame that is released in part, the columns to mask, strata, units, weights, a demand."""
 
     frame: Any
     table: Table
     strata: Labels
     units: Units | None
     weighed: Weighed
+    demand: Demand | None = None
 
     def take(self, rows: Labels) -> "File":
         """Give some of the records, in their order."""
@@ -50,6 +56,18 @@ class File(NamedTuple):
         units = None if self.units is None else self.units.take(rows)
         frame = frames.keep_rows(self.frame, kept)
         return File(frame, self.table.take(rows), self.strata[rows], units, self.weighed.take(rows))
+
+
+class Diverse(NamedTuple):
+    """How groups came to keep a demand.
+
+    The way, the groups before that, and the loss of those, in percent, and of those after it; neither are refined.
+    """
+
+    way: str
+    before: Labels
+    loss_before: float
+    loss_after: float
 
 
 class Formed(NamedTuple):
@@ -72,6 +90,7 @@ class Formed(NamedTuple):
     moves: int
     selection: Selection | None = None
     layout: Layout | None = None
+    diverse: Diverse | None = None
 
 
 def formed_of(
@@ -83,14 +102,16 @@ def formed_of(
     select: Select,
     rule: Rule,
     weighed: Weighed,
+    sensitive: Table,
     n_jobs: int,
     progress: Progress | None,
 ) -> Formed:
-    """Group a file as a recipe says."""
+    """Group a file as a recipe says; `sensitive` has the confidential columns that anything is demanded of."""
     strata = frames.category_codes(frame, schema.names(Role.STRATUM))
     named = schema.names(Role.UNIT)
     units = Units(frames.category_codes(frame, named), recipe.units.share == "limited") if named else None
-    file = File(frame, table, strata, units, weighed)
+    demand = demand_of(sensitive, demanded_columns(recipe, schema.names(Role.CONFIDENTIAL)), strata)
+    file = File(frame, table, strata, units, weighed, demand)
     if recipe.units.release == "pseudonym":
         return _of_whole_units(file, schema, recipe, method, rule, n_jobs, progress)
     return _of_rows(file, schema, recipe, method, select, rule, n_jobs, progress)
@@ -107,7 +128,7 @@ def _of_rows(
     progress: Progress | None,
 ) -> Formed:
     """Group rows."""
-    frame, table, strata, units, weighed = file
+    frame, table, strata, units, weighed, demand = file
     k, masking, names = recipe.k, recipe.masking, table.names
     check_strata(strata, k, schema.names(Role.STRATUM), units)
     selection = select_forming(select, frame, names, table) if select.said else None
@@ -122,15 +143,25 @@ def _of_rows(
     method = method.searching(max(rows.size for rows in pieces), entries.shape[0], heights.size)
     partition = method.on(points, forming.names)
     groups = form_groups(partition, points, pieces, k, masking.per_column, n_jobs, progress, units)
-    moves = 0
-    if recipe.refine.effort is not None:
-        groups, moves = refine_groups(points, patterns.pieces, groups, k, recipe.refine, n_jobs, progress, units)
     weights = weighed.representing
     if weights is not None and units is not None:
         weights = weights._replace(units=units.codes)
+    moves, diverse, searched = 0, None, patterns.pieces
+    if demand is not None:
+        kept = keep_demand(points, groups, pieces, strata, k, demand, recipe.diversity.way, n_jobs, progress, units)
+        before, lost = groups, partial(_loss, table, rule=rule, n_jobs=n_jobs, weights=weights)
+        diverse = Diverse(kept.way, before, lost(before), lost(kept.groups))
+        groups, searched = kept.groups, joined_pieces(patterns.pieces, kept.pieces)
+    if recipe.refine.effort is not None:
+        groups, moves = refine_groups(points, searched, groups, k, recipe.refine, n_jobs, progress, units, demand)
     found = represent(table, groups, rule, n_jobs, weights)
     n_blocks = len(pieces) if blocks.by != "none" else 0
-    return Formed(file, groups, found, groups, groups, method, blocks, patterns, n_blocks, moves, selection)
+    return Formed(file, groups, found, groups, groups, method, blocks, patterns, n_blocks, moves, selection, diverse=diverse)
+
+
+def _loss(table: Table, labels: Labels, *, rule: Rule, n_jobs: int, weights: Weights | None) -> float:
+    """Give the information loss of groups, in percent, before anything is rounded."""
+    return loss_of_release(table, represent(table, labels, rule, n_jobs, weights).records, n_jobs).il
 
 
 def check_whole_units(recipe: Recipe, schema: Schema, method: str) -> None:

@@ -14,6 +14,7 @@ from microagg._kernels.records import Records, coordinates, plain_records, take
 from microagg.blocking import BLOCKINGS
 from microagg.blocking.median import median_pieces
 from microagg.checks import EXACT_INTEGERS, Columns, check_labels, check_names, check_whole, shown_name
+from microagg.diversity import Demand
 from microagg.errors import InputError, InvalidData, InvalidParameter, PromiseBroken, RoleError, TooFewRecords, setting
 from microagg.io import frames
 from microagg.kinds import Number
@@ -407,6 +408,7 @@ def refine_groups(
     n_jobs: int,
     progress: Progress | None,
     units: Units | None = None,
+    demand: Demand | None = None,
 ) -> tuple[Labels, int]:
     """Refine the groups of each stratum; give them, numbered by lowest row, and the moves that were offered."""
     found = np.empty_like(groups)
@@ -421,6 +423,7 @@ def refine_groups(
             n_jobs=n_jobs,
             progress=progress,
             units=None if units is None else units.take(rows),
+            demand=None if demand is None else demand.take(rows),
         )
         found[rows] = part.labels + base
         base += int(part.labels.max()) + 1

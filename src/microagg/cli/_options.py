@@ -23,6 +23,7 @@ _PANELS = {
     "importance": "How groups are formed",
     "taxonomy": "Which column is what",
     "units": "Persons, households and firms",
+    "diversity": "What a group may give away",
     "join": "Persons, households and firms",
     "method": "How groups are formed",
     "masking": "What is released",

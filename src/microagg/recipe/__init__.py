@@ -10,6 +10,7 @@ from microagg.recipe._lines import Comments
 from microagg.recipe._parts import (
     Blocks,
     Compare,
+    DiversityChoices,
     Join,
     Masking,
     Method,
@@ -32,6 +33,7 @@ __all__ = [
     "Choice",
     "Comments",
     "Compare",
+    "DiversityChoices",
     "Importance",
     "Join",
     "K",

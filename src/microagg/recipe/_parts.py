@@ -9,6 +9,7 @@ from microagg.blocking import BLOCKINGS
 from microagg.errors import InvalidParameter, setting
 from microagg.kinds import NOMINAL_RULES, SPIKE_TOTALS
 from microagg.partition import METHODS
+from microagg.partition.diverse import WAYS
 from microagg.partition.refine import EFFORTS
 from microagg.prepare.dependence import MEASURES
 from microagg.prepare.embedding import SCALES
@@ -283,6 +284,95 @@ class UnitChoices(Part):
         if self.wave is not None and self.order:
             raise InvalidParameter(
                 "wave puts the rows of a unit in order already. Leave one of both out.", parameter="unit_order"
+            )
+
+
+@dataclass(frozen=True)
+class DiversityChoices(Part):
+    """What records that look alike may give away of confidential columns together."""
+
+    l: int | None = choose(  # noqa: E741 (its name in the literature)
+        None,
+        WHOLE,
+        "so many different values of each confidential column, at least, among records that look alike",
+        least=2,
+        more="Distinct l-diversity, or p-sensitivity.",
+    )
+    entropy: float | None = choose(
+        None,
+        NUMBER,
+        "the same, counting how often each value occurs: exp(entropy) of the values is at least this",
+        keyword="entropy_l",
+        more="Entropy l-diversity.",
+    )
+    recursive: tuple[float, ...] | None = choose(
+        None,
+        NUMBERS,
+        "two numbers, c and l: the commonest value has fewer records than c times those from the l-th commonest on",
+        keyword="recursive_l",
+        more="Recursive (c, l)-diversity.",
+    )
+    l_columns: tuple[Any, ...] = choose(
+        (), NAMES, "the confidential columns that l, entropy and recursive are about; all, where this is left out"
+    )
+    t: float | None = choose(
+        None,
+        NUMBER,
+        "how far, at most, the values of records that look alike may be from those of the whole file: 0 to 1",
+        more="t-closeness: by the earth mover's distance where values have an order, or a taxonomy; else by half the "
+        "sum of absolute differences.",
+    )
+    t_columns: tuple[Any, ...] = choose(
+        (), NAMES, "the confidential columns that t is about; all, where this is left out"
+    )
+    way: str = choose(
+        "auto",
+        WORD,
+        "how groups come to keep that",
+        words=("auto", *WAYS),
+        keyword="diversity",
+        more="; ".join(f'"{way}": {said}' for way, said in WAYS.items())
+        + '. "auto" tries those that fit and takes the one that loses least.',
+    )
+
+    @property
+    def demanded(self) -> bool:
+        """Whether anything is demanded."""
+        return any(one is not None for one in (self.l, self.entropy, self.recursive, self.t))
+
+    def _check(self) -> None:
+        if self.entropy is not None and self.entropy <= 1:
+            raise InvalidParameter(
+                f"entropy_l={self.entropy:g} must be above 1: it is like a number of values.", parameter="entropy_l"
+            )
+        if self.recursive is not None:
+            self._check_recursive(self.recursive)
+        if self.t is not None and not 0 < self.t < 1:
+            raise InvalidParameter(
+                f"t={self.t:g} must be between 0 and 1: it is a distance of two distributions.", parameter="t"
+            )
+        counts = (self.l, self.entropy, self.recursive) != (None, None, None)
+        for keyword, said, wanted in (("l_columns", self.l_columns, counts), ("t_columns", self.t_columns, self.t)):
+            if said and not wanted:
+                choice = keyword[0]
+                raise InvalidParameter(
+                    f"{setting(keyword)} names columns, and {setting(choice)} asks nothing of them. Choose {choice}, or "
+                    f"leave it out.",
+                    parameter=keyword,
+                )
+        if self.way != "auto" and not self.demanded:
+            raise InvalidParameter(
+                f"{setting('diversity', self.way)} goes with {setting('l')} or {setting('t')}. Choose one, or leave it out.",
+                parameter="diversity",
+            )
+
+    def _check_recursive(self, said: Any) -> None:
+        pair = said if isinstance(said, tuple) else (said,)
+        right = len(pair) == 2 and all(isinstance(one, (int, float)) for one in pair)
+        if not right or not (pair[0] > 0 and pair[1] >= 2 and float(pair[1]).is_integer()):
+            raise InvalidParameter(
+                "recursive_l must be two numbers: c above 0, and a whole l of 2 or more, as in [3, 2].",
+                parameter="recursive_l",
             )
 
 

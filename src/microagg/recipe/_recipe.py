@@ -31,6 +31,7 @@ from microagg.recipe._lines import Comments, Place, line_of
 from microagg.recipe._parts import (
     Blocks,
     Compare,
+    DiversityChoices,
     Join,
     Masking,
     Method,
@@ -54,6 +55,7 @@ PARTS: dict[str, tuple[str, type[Part]]] = {
     "importance": ("importance", Importance),
     "taxonomy": ("taxonomy", Taxonomy),
     "units": ("units", UnitChoices),
+    "diversity": ("diversity", DiversityChoices),
     "method": ("method", Method),
     "masking": ("masking", Masking),
     "weights": ("weights", WeightChoices),
@@ -76,6 +78,7 @@ OF_PROTECT = (
     "importance",
     "taxonomy",
     "units",
+    "diversity",
     "method",
     "masking",
     "weights",
@@ -192,6 +195,7 @@ class Recipe:
     importance: Importance = field(default_factory=Importance)
     taxonomy: Taxonomy = field(default_factory=Taxonomy)
     units: UnitChoices = field(default_factory=UnitChoices)
+    diversity: DiversityChoices = field(default_factory=DiversityChoices)
     method: Method = field(default_factory=Method)
     masking: Masking = field(default_factory=Masking)
     weights: WeightChoices = field(default_factory=WeightChoices)

@@ -1,0 +1,259 @@
+"""What is demanded of confidential columns, as a recipe says it, and groups that keep it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg._kernels.groups import number_groups
+from microagg._kernels.records import take
+from microagg.checks import nearest, shown_name
+from microagg.diversity import Confidential, Demand, Limits, check_possible
+from microagg.errors import InvalidParameter, PromiseBroken, RoleError, setting
+from microagg.grouping import rows_of
+from microagg.io.coding import coder_for
+from microagg.io.labels import Labels as FileLabels
+from microagg.kinds import Nominal, Taxonomy
+from microagg.parallel import in_parallel
+from microagg.partition.diverse import fitting, form_diverse
+from microagg.prepare.embedding import Points
+from microagg.progress import Progress
+from microagg.recipe import Recipe
+from microagg.recipe.wishes import asked_of
+from microagg.schema import Role, Schema
+from microagg.table import Coded, Table
+from microagg.units import Units
+
+Labels = NDArray[np.int64]
+
+
+class Diverse(NamedTuple):
+    """Groups that keep a demand.
+
+    `pieces` tells which records may still be in one group: groups of the same piece were formed together.
+    """
+
+    groups: Labels
+    way: str
+    pieces: Labels
+
+
+def demanded_columns(recipe: Recipe, confidential: Sequence[Any]) -> dict[Any, Limits]:
+    """Give what a recipe demands of each confidential column that it demands anything of."""
+    said = recipe.diversity
+    if not said.demanded:
+        return {}
+    if not confidential:
+        raise InvalidParameter(
+            f"{_asked(recipe)} is about confidential columns, and none is named. Name them: {setting('confidential')}.",
+            parameter=_asked(recipe),
+        )
+    for keyword in ("l_columns", "t_columns"):
+        for name in getattr(said, keyword):
+            if name not in confidential:
+                raise RoleError(
+                    f"column {shown_name(name)} in {keyword} is not confidential.{nearest(name, confidential)}",
+                    parameter=keyword,
+                    columns=(name,),
+                )
+    recursive = None if said.recursive is None else (float(said.recursive[0]), int(said.recursive[1]))
+    found = {}
+    for name in confidential:
+        limits = Limits()
+        if not said.l_columns or name in said.l_columns:
+            limits = limits._replace(l=said.l, entropy=said.entropy, recursive=recursive)
+        if not said.t_columns or name in said.t_columns:
+            limits = limits._replace(t=said.t)
+        if limits != Limits():
+            found[name] = limits.checked()
+    return found
+
+
+def check_demanded(recipe: Recipe, schema: Schema) -> None:
+    """Refuse, before any work, what does not go with a demand on confidential columns."""
+    if not demanded_columns(recipe, schema.names(Role.CONFIDENTIAL)):
+        return
+    for choice, value, said in (
+        ("per_column", True, recipe.masking.per_column),
+        ("unit_release", "pseudonym", recipe.units.release == "pseudonym"),
+    ):
+        if said:
+            raise InvalidParameter(
+                f"{setting(choice, value)} does not go with {_asked(recipe)}, which is kept by groups of whole records. "
+                f"Leave one of them out.",
+                parameter=choice,
+            )
+
+
+def _asked(recipe: Recipe) -> str:
+    """Name the first demand by its keyword."""
+    said = recipe.diversity
+    known = {"l": said.l, "entropy_l": said.entropy, "recursive_l": said.recursive, "t": said.t}
+    return next(name for name, value in known.items() if value is not None)
+
+
+def sensitive_table(
+    columns: Mapping[Any, nw.Series[Any]], recipe: Recipe, labels: FileLabels | None = None
+) -> Table:
+    """Code confidential columns, given by name, of which anything is demanded, by what a recipe says of their kinds."""
+    wishes = asked_of(recipe, list(columns), labels)
+    return Table(tuple(coder_for(columns[name], name, wish).coded(columns[name]) for name, wish in wishes.items()))
+
+
+def demand_of(sensitive: Table, limits: Mapping[Any, Limits], strata: Labels) -> Demand | None:
+    """Give what is demanded of records, or say why no groups can keep it; None for nothing."""
+    if not limits:
+        return None
+    demand = Demand(tuple(map(_confidential, sensitive)), tuple(limits.values()))
+    check_possible(demand, strata)
+    return demand
+
+
+def _confidential(column: Coded) -> Confidential:
+    cells, kind = column.cells, column.kind
+    missing = ~cells.present
+    codes = np.zeros(missing.size, dtype=np.int64)
+    if isinstance(kind, Nominal):  # codes already, which a taxonomy's ancestors are listed by
+        codes[~missing] = cells.known.astype(np.int64)
+    else:
+        codes[~missing] = np.unique(cells.known, return_inverse=True)[1].ravel()
+    kin = np.array(kind.kin, dtype=np.int64) if isinstance(kind, Taxonomy) else None
+    return Confidential.of(codes, missing=missing, ordered=not isinstance(kind, Nominal), kin=kin, name=column.name)
+
+
+def keep_demand(
+    points: Points,
+    groups: Labels,
+    pieces: Sequence[Labels],
+    strata: Labels,
+    k: int,
+    demand: Demand,
+    way: str,
+    n_jobs: int,
+    progress: Progress | None,
+    units: Units | None = None,
+) -> Diverse:
+    """Form groups that keep a demand; "auto" takes, of the ways that fit, the one with the least error over all pieces.
+
+    Parameters
+    ----------
+    points : Points
+    groups : array of shape (n,)
+        Any groups of at least k, or of k units.
+    pieces : list of arrays
+        The rows that were grouped together: parts of a stratum. Those that cannot keep the demand by themselves are
+        joined to others of their stratum, whole ones at the latest.
+    strata : array of shape (n,)
+    way : str
+        One of `partition.diverse.WAYS`, or "auto".
+    """
+    together = _together(pieces, strata, demand)
+    largest = max(rows.size for rows in together)
+    fit = fitting(largest, demand, units)
+    if way != "auto" and way not in fit:
+        raise InvalidParameter(
+            f"{setting('diversity', way)} does not fit: {_why_not(way, demand, units)}. Choose one of "
+            f"{', '.join(map(repr, ('auto', *fit)))}.",
+            parameter="diversity",
+        )
+    ways = fit if way == "auto" else (way,)
+    tried = [_formed(points, groups, together, k, demand, one, n_jobs, progress, units) for one in ways]
+    kept = [one for one in tried if one.kept]
+    if not kept:
+        raise PromiseBroken("groups were formed that do not keep what was demanded of confidential columns.")
+    best = min(kept, key=lambda one: one.error)
+    number = np.empty_like(groups)
+    for piece, rows in enumerate(together):
+        number[rows] = piece
+    return Diverse(best.groups, best.way, number)
+
+
+def _why_not(way: str, demand: Demand, units: Units | None) -> str:
+    if units is not None:
+        return "it chooses records, whatever their unit"
+    if way == "candidates":
+        return "it is for l, and the first column has none"
+    if demand.limits[0].t is None:
+        return "it is for t, and the first column has none"
+    return "its values have no order" if way == "closeness" else "there are too many records"
+
+
+class _Tried(NamedTuple):
+    groups: Labels
+    way: str
+    error: float
+    kept: bool
+
+
+def _formed(
+    points: Points,
+    groups: Labels,
+    together: Sequence[Labels],
+    k: int,
+    demand: Demand,
+    way: str,
+    n_jobs: int,
+    progress: Progress | None,
+    units: Units | None,
+) -> _Tried:
+    """Form the groups of all pieces in one way."""
+    n = groups.size
+
+    def form(number: int, check: Callable[[], None]) -> Any:
+        rows = together[number]
+
+        def tell(done: int, total: int) -> None:  # noqa: ARG001
+            check()
+            if progress is not None:
+                progress(n, n)
+
+        labels = groups[rows]
+        number_groups(labels)
+        own = None if units is None else units.take(rows)
+        return form_diverse(take(points.records, rows), k, labels, demand.take(rows), way, units=own, progress=tell)
+
+    found = in_parallel(form, range(len(together)), n_jobs)
+    labels, base = np.empty_like(groups), 0
+    for rows, part in zip(together, found, strict=True):
+        labels[rows] = part.labels + base
+        base += int(part.labels.max()) + 1
+    number_groups(labels)
+    return _Tried(labels, way, sum(part.error for part in found), all(part.kept for part in found))
+
+
+def _together(pieces: Sequence[Labels], strata: Labels, demand: Demand) -> list[Labels]:
+    """Join pieces that cannot keep a demand as a whole to others of their stratum, in the order in which they come."""
+    found: list[Labels] = []
+    of_stratum: dict[int, list[Labels]] = {}
+    for rows in pieces:
+        of_stratum.setdefault(int(strata[rows[0]]), []).append(rows)
+    for parts in of_stratum.values():
+        joined: list[Labels] = []
+        waiting = np.empty(0, dtype=np.int64)
+        for rows in parts:
+            waiting = np.sort(np.concatenate([waiting, rows]))
+            if _keeps(waiting, demand):
+                joined.append(waiting)
+                waiting = np.empty(0, dtype=np.int64)
+        while waiting.size and joined:  # the last ones go back to those before them; the stratum keeps it as a whole
+            waiting = np.sort(np.concatenate([joined.pop(), waiting]))
+            if _keeps(waiting, demand):
+                break
+        found += [*joined, *([waiting] if waiting.size else [])]
+    return found
+
+
+def _keeps(rows: Labels, demand: Demand) -> bool:
+    return demand.take(rows).kept(np.zeros(rows.size, dtype=np.int64))
+
+
+def joined_pieces(pieces: Labels, together: Labels) -> Labels:
+    """Give the pieces (n,) that remain where those that were grouped `together` (n,) become one."""
+    found = pieces.copy()
+    for rows in rows_of(together):
+        own = np.unique(found[rows])
+        if own.size > 1:
+            found[np.isin(found, own)] = own[0]
+    return np.asarray(np.unique(found, return_inverse=True)[1].ravel())
