@@ -95,6 +95,18 @@ class Confidential:
         """Give the column of some records; the counts stay those of the whole file."""
         return replace(self, codes=self.codes[rows])
 
+    def levels(self) -> tuple[Labels, NDArray[np.float64], Labels]:
+        """Give the records' codes at each level of the taxonomy, or of the values alone, (levels, n).
+
+        Then the file's counts of these, level after level, and where each begins; a missing value is the last of each.
+        """
+        levels = [np.arange(self.n_values)]
+        if self.kin is not None:
+            levels += [np.unique(level, return_inverse=True)[1].ravel() for level in self.kin[1:]]
+        tracks = [_track(self, level) for level in levels]
+        starts = np.cumsum([0, *(counts.size for _, counts in tracks)])
+        return np.stack([codes for codes, _ in tracks]), np.concatenate([own for _, own in tracks]) + 0.0, starts
+
 
 class Limits(NamedTuple):
     """What is demanded of the values that each group holds of one column.
@@ -308,25 +320,24 @@ def _asked(column: Confidential, limits: Limits) -> Asked:
     row[DISTINCT], row[ENTROPY] = limits.l or 0, limits.entropy or 0.0
     row[FACTOR], row[RANK] = limits.recursive or (0.0, 0)
     row[CLOSENESS] = np.inf if limits.t is None else limits.t
-    levels: list[Labels] = [np.arange(column.n_values)]
-    if column.kin is not None and limits.t is not None:
-        levels += [np.unique(level, return_inverse=True)[1].ravel() for level in column.kin[1:]]
-    tracks = [_track(column, level) for level in levels]
-    starts = np.cumsum([0, *(counts.size + 1 for _, counts in tracks[:-1])])
+    codes, counts, starts = column.levels()
+    if limits.t is None:  # levels above the values matter for closeness alone
+        codes, counts, starts = codes[:1], counts[: starts[1]], starts[:2]
+    n_levels = codes.shape[0]
     only_t = np.array([0.0, 0.0, 0.0, 0.0, row[CLOSENESS]])
-    closing = np.zeros(len(levels), dtype=np.int64)
-    closing[-1] = len(levels)
-    below = [np.cumsum(np.append(counts[:-1], [0, 0])) for _, counts in tracks]
+    closing = np.zeros(n_levels, dtype=np.int64)
+    closing[-1] = n_levels
+    below = [np.cumsum(np.append(own[:-1], 0.0)) for own in np.split(counts, starts[1:-1])]
     return Asked(
-        codes=np.stack([codes for codes, _ in tracks]),
-        kinds=np.full(len(levels), ORDERED if column.ordered else NOMINAL),
-        limits=np.stack([row] + [only_t] * (len(levels) - 1)),
+        codes=codes,
+        kinds=np.full(n_levels, ORDERED if column.ordered else NOMINAL),
+        limits=np.stack([row] + [only_t] * (n_levels - 1)),
         levels=closing,
-        values=np.array([counts.size - 1 for _, counts in tracks]),
-        starts=starts.astype(np.int64),
-        counts=np.concatenate([np.append(counts, 0) for _, counts in tracks]).astype(np.float64),
-        below=np.concatenate(below).astype(np.float64),
-        running=np.concatenate([np.cumsum(one) - one for one in below]).astype(np.float64),
+        values=np.diff(starts) - 1,
+        starts=starts[:-1],
+        counts=counts,
+        below=np.concatenate(below),
+        running=np.concatenate([np.cumsum(one) - one for one in below]),
     )
 
 

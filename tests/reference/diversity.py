@@ -32,9 +32,12 @@ def commonest_and_rest(own, rank):
 
 def t_nominal(own, file):
     """Half the sum of |p - q|, a missing value being one of its own; whole numbers until the last division."""
+    return gap_nominal(own, file) / (2 * len(own) * len(file))
+
+
+def gap_nominal(own, file):
     here, there = Counter(own), Counter(file)
-    total = sum(abs(here[value] * len(file) - there[value] * len(own)) for value in there)
-    return total / (2 * len(own) * len(file))
+    return sum(abs(here[value] * len(file) - there[value] * len(own)) for value in there)
 
 
 def t_ordered(own, file):
@@ -44,12 +47,15 @@ def t_ordered(own, file):
     values = sorted(set(there))
     if not here or len(values) < 2:
         return missing
+    return max(missing, gap_ordered(here, there) / (len(here) * len(there) * (len(values) - 1)))
+
+
+def gap_ordered(own, file):
     total = 0
-    for value in values:
-        total += abs(
-            sum(other <= value for other in here) * len(there) - sum(other <= value for other in there) * len(here)
-        )
-    return max(missing, total / (len(here) * len(there) * (len(values) - 1)))
+    for value in set(file):
+        up_to = [sum(other <= value for other in some) for some in (own, file)]
+        total += abs(up_to[0] * len(file) - up_to[1] * len(own))
+    return total
 
 
 def t_tree(own, file, levels):

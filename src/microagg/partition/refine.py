@@ -142,7 +142,7 @@ def refine(
         time_limit = check_between("time_limit", time_limit, 0.0, 1e9, "It is a number of seconds.")
     threads = check_jobs(n_jobs)
     began = time.monotonic()
-    before = _error(records, given)
+    before = squared_error(records, given)
     if n < 2 * k or before == 0.0:  # one group, or nothing to gain
         number_groups(given)
         return Refinement(given, before, before, 0, None, seed)
@@ -155,7 +155,7 @@ def refine(
     if stop_after is not None:
         rounds = _until(rounds, stop_after)
     best, stopped = search.run(rounds, deadline, stop_after, progress)
-    after = _error(records, best)
+    after = squared_error(records, best)
     if after >= before:
         best, after = given, before
     number_groups(best)
@@ -171,7 +171,7 @@ def check_effort(effort: Any, n: int) -> int:
     return max(check_whole("effort", effort, 1, None, "Or pass 'fast' or 'thorough'.") // n, 1) * n
 
 
-def _error(records: Records, labels: NDArray[np.int64]) -> float:
+def squared_error(records: Records, labels: NDArray[np.int64]) -> float:
     """Give the squared error of a partition, summed exactly."""
     return exact_sum(_errors(records, labels))
 

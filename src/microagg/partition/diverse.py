@@ -1,0 +1,115 @@
+"""Groups that keep a demand on confidential columns: the ways to form them, and which of them loses least."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg._kernels.records import Records
+from microagg.checks import check_option
+from microagg.diversity import Demand
+from microagg.partition.candidates import candidates
+from microagg.partition.closeness import closeness
+from microagg.partition.merging import merge_worst, with_units
+from microagg.partition.refine import squared_error
+from microagg.partition.swaps import swapped
+from microagg.progress import Progress
+from microagg.units import Units
+
+Labels = NDArray[np.int64]
+
+WAYS = {
+    "merge": "groups that break the demand join the nearest until all keep it",
+    "candidates": "a group takes the nearest records that bring the values it still needs",
+    "swap": "members of a group change places with farther records until it is close enough to the file",
+    "closeness": "each group takes a record from every part of the confidential column's distribution",
+}
+"""Each way to keep a demand by its name, and what it does. All end by merging, which repairs what is left."""
+
+MOST_SWAPPED = 20_000
+"""Records up to which `swap` is worth its time, which grows with their square."""
+
+
+class Formed(NamedTuple):
+    """Labels of groups, numbered by lowest row, and how they were formed.
+
+    Attributes
+    ----------
+    labels : array of shape (n,)
+    way : str
+        One of `WAYS`.
+    error : float
+        The sum of squared errors of the embedded records.
+    kept : bool
+        Whether all groups keep the demand. No group of a piece does where the piece as a whole does not: then they
+        are left for a merge over all pieces.
+    """
+
+    labels: Labels
+    way: str
+    error: float
+    kept: bool
+
+
+def fitting(n: int, demand: Demand, units: Units | None = None) -> tuple[str, ...]:
+    """Name the ways that fit a demand on n records; those that choose members look at the first column alone."""
+    ways = ["merge"]
+    if units is None and demand.columns:
+        column, limits = demand.columns[0], demand.limits[0]
+        if limits.counts_values:
+            ways.append("candidates")
+        if limits.t is not None and n <= MOST_SWAPPED:
+            ways.append("swap")
+        if limits.t and column.ordered:
+            ways.append("closeness")
+    return tuple(ways)
+
+
+def form_diverse(
+    records: Records,
+    k: int,
+    labels: Labels,
+    demand: Demand,
+    way: str,
+    *,
+    units: Units | None = None,
+    progress: Progress | None = None,
+) -> Formed:
+    """Group the records of one piece such that every group keeps a demand, in one of the `WAYS`.
+
+    `labels` (n,) are any partition into groups of at least k, of k units where those are told; `merge` starts from it.
+    """
+    check_option("diversity", way, fitting(labels.size, demand, units))
+    formed = labels if way == "merge" else _form(records, k, demand, way, progress)
+    whole = np.zeros(labels.size, dtype=np.int64)
+    if demand.kept(whole):
+        formed = merge_worst(records, formed, with_units(demand.asked, k, units), progress)
+    return Formed(formed, way, squared_error(records, formed), demand.kept(formed))
+
+
+def lowest(
+    records: Records,
+    k: int,
+    labels: Labels,
+    demand: Demand,
+    *,
+    units: Units | None = None,
+    progress: Progress | None = None,
+) -> Formed:
+    """Group the records of one piece in every way that fits; give what has the least error of those that keep it."""
+    ways = fitting(labels.size, demand, units)
+    found = [form_diverse(records, k, labels, demand, way, units=units, progress=progress) for way in ways]
+    return min(found, key=lambda one: (not one.kept, one.error))
+
+
+def _form(records: Records, k: int, demand: Demand, way: str, progress: Progress | None) -> Labels:
+    column, limits = demand.columns[0], demand.limits[0]
+    if way == "candidates":
+        wanted = max(limits.l or 2, math.ceil(limits.entropy or 2), (limits.recursive or (0, 2))[1])
+        here = np.unique(column.codes[~column.missing]).size
+        return candidates(records, k, min(wanted, here), column.codes, column.n_values, progress=progress)
+    t = limits.t or 0.0
+    if way == "swap":
+        return swapped(records, k, t, column, progress=progress)
+    return closeness(records, k, t, column.codes, progress=progress)
