@@ -81,8 +81,8 @@ def check_demanded(recipe: Recipe, schema: Schema) -> None:
     ):
         if said:
             raise InvalidParameter(
-                f"{setting(choice, value)} does not go with {_asked(recipe)}, which is kept by groups of whole records. "
-                f"Leave one of them out.",
+                f"{setting(choice, value)} does not go with {_asked(recipe)}, which groups of whole records "
+                f"keep. Leave one of them out.",
                 parameter=choice,
             )
 
@@ -94,9 +94,7 @@ def _asked(recipe: Recipe) -> str:
     return next(name for name, value in known.items() if value is not None)
 
 
-def sensitive_table(
-    columns: Mapping[Any, nw.Series[Any]], recipe: Recipe, labels: FileLabels | None = None
-) -> Table:
+def sensitive_table(columns: Mapping[Any, nw.Series[Any]], recipe: Recipe, labels: FileLabels | None = None) -> Table:
     """Code confidential columns, given by name, of which anything is demanded, by what a recipe says of their kinds."""
     wishes = asked_of(recipe, list(columns), labels)
     return Table(tuple(coder_for(columns[name], name, wish).coded(columns[name]) for name, wish in wishes.items()))

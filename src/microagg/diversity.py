@@ -136,11 +136,11 @@ class Limits(NamedTuple):
         if self.l is not None:
             found = found._replace(l=check_whole("l", self.l, 2, remedy="A group of one value gives it away."))
         if self.entropy is not None:
-            entropy = check_between("entropy", self.entropy, 1.0, 1e9, "It is like a number of values.")
+            entropy = check_between("entropy_l", self.entropy, 1.0, 1e9, "It is like a number of values.")
             found = found._replace(entropy=entropy)
         if self.recursive is not None:
-            c = check_between("recursive", self.recursive[0], 1e-9, 1e9, "It is c of recursive (c, l)-diversity.")
-            found = found._replace(recursive=(c, check_whole("recursive", self.recursive[1], 2)))
+            c = check_between("recursive_l", self.recursive[0], 1e-9, 1e9, "It is c of recursive (c, l)-diversity.")
+            found = found._replace(recursive=(c, check_whole("recursive_l", self.recursive[1], 2)))
         if self.t is not None:
             found = found._replace(t=check_between("t", self.t, 0.0, 1.0, "It is a distance of two distributions."))
         return found
@@ -278,9 +278,9 @@ def _check_pieces(column: Confidential, limits: Limits, figures: Figures, pieces
     if limits.entropy is not None and figures.entropy.min() < limits.entropy * (1 - SLACK):
         most_entropy = np.floor(1e4 * figures.entropy.min()) / 1e4
         raise InvalidParameter(
-            f"entropy={limits.entropy:g} cannot be kept: exp(entropy) {of} in {where} is {most_entropy:g}. Ask for "
+            f"entropy_l={limits.entropy:g} cannot be kept: exp(entropy) {of} in {where} is {most_entropy:g}. Ask for "
             f"that at most{remedy}.",
-            parameter="entropy",
+            parameter="entropy_l",
             columns=(column.name,),
         )
     if limits.recursive is not None:
@@ -290,8 +290,8 @@ def _check_pieces(column: Confidential, limits: Limits, figures: Figures, pieces
             least = np.inf if (figures.tail == 0).any() else float((figures.most / np.maximum(figures.tail, 1)).max())
             can = f"c must be above {least:.4g}" if least < np.inf else f"{where} has fewer than {rank} values"
             raise InvalidParameter(
-                f"recursive=({c:g}, {rank}) cannot be kept {of}: {can}. Change it{remedy}.",
-                parameter="recursive",
+                f"recursive_l=({c:g}, {rank}) cannot be kept {of}: {can}. Change it{remedy}.",
+                parameter="recursive_l",
                 columns=(column.name,),
             )
     if limits.t is not None and figures.t.max() > limits.t + SLACK:
@@ -305,7 +305,9 @@ def _check_pieces(column: Confidential, limits: Limits, figures: Figures, pieces
 
 
 def _first(limits: Limits) -> str:
-    return next(name for name in ("l", "entropy", "recursive") if getattr(limits, name) is not None)
+    """Name the first choice, as a recipe calls it, that counts values."""
+    said = {"l": limits.l, "entropy_l": limits.entropy, "recursive_l": limits.recursive}
+    return next(keyword for keyword, value in said.items() if value is not None)
 
 
 def _by_group(labels: Labels) -> tuple[Labels, Labels]:

@@ -156,12 +156,14 @@ def _of_rows(
         groups, moves = refine_groups(points, searched, groups, k, recipe.refine, n_jobs, progress, units, demand)
     found = represent(table, groups, rule, n_jobs, weights)
     n_blocks = len(pieces) if blocks.by != "none" else 0
-    return Formed(file, groups, found, groups, groups, method, blocks, patterns, n_blocks, moves, selection, diverse=diverse)
+    return Formed(
+        file, groups, found, groups, groups, method, blocks, patterns, n_blocks, moves, selection, diverse=diverse
+    )
 
 
 def _loss(table: Table, labels: Labels, *, rule: Rule, n_jobs: int, weights: Weights | None) -> float:
     """Give the information loss of groups, in percent, before anything is rounded."""
-    return loss_of_release(table, represent(table, labels, rule, n_jobs, weights).records, n_jobs).il
+    return loss_of_release(table, represent(table, labels, rule, n_jobs, weights).records, n_jobs).percent
 
 
 def check_whole_units(recipe: Recipe, schema: Schema, method: str) -> None:

@@ -11,10 +11,12 @@ from narwhals.typing import IntoDataFrameT
 from microagg import __version__
 from microagg.aggregate import Represented
 from microagg.checks import check_enough_records, check_jobs, refuse_missing
+from microagg.demands import check_demanded, demanded_columns, sensitive_table
+from microagg.diversity import Demand
 from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, setting
-from microagg.evaluate.anonymity import fewest_sharing, fewest_whole_units
+from microagg.evaluate.anonymity import classes_sharing, fewest_sharing, fewest_whole_units
 from microagg.evaluate.loss import loss_of_release, weighted_loss_of_release
-from microagg.forming import check_whole_units, formed_of
+from microagg.forming import Diverse, check_whole_units, formed_of
 from microagg.grouping import Labels, check_kinds, resolve_method, settle_selection
 from microagg.io import frames
 from microagg.io.coding import Coder, open_table, written_table
@@ -27,11 +29,11 @@ from microagg.partition import METHODS, groups_each_column
 from microagg.prepare.recoding import Recoding
 from microagg.prepare.selection import Selection
 from microagg.progress import Progress
-from microagg.recipe import OF_PROTECT, Kinds, Missing, Recipe, Select
+from microagg.recipe import OF_PROTECT, DiversityChoices, Kinds, Missing, Recipe, Select
 from microagg.recipe._signature import recipe_of, takes
 from microagg.recipe.joined import with_join
 from microagg.recipe.wishes import asked_of, settled_kinds, with_declared_codes
-from microagg.release import MissingFacts, Release, WeightFacts
+from microagg.release import DiversityFacts, MissingFacts, Release, WeightFacts
 from microagg.rounding import Rounded, round_means
 from microagg.schema import Role, Schema
 from microagg.table import Table
@@ -117,12 +119,13 @@ def _protected_source(source: Source, asked: Recipe, n_jobs: int, progress: Prog
     asked = with_declared_codes(asked, source, turned)
     codes = asked.missing_codes.codes
     typed = source.typed_for(kinds, turned, codes)
+    sensitive = _sensitive_of(source, asked, kinds)
     worded = Recoding.of(asked.recode.recode).text
     whole = [name for name in turned if name not in worded]  # text has no numbers for them
     typed, tags = with_tags_as_numbers(typed, source.labels, whole)
     coded = {**codes, **{name: (*codes.get(name, ()), *numbers) for name, numbers in tags.items()}}
     inner = replace(asked, missing_codes=Missing(coded))
-    release = _protected(typed, inner, n_jobs, progress, source.labels, _weights_of(source, asked))
+    release = _protected(typed, inner, n_jobs, progress, source.labels, _weights_of(source, asked), sensitive)
     data, released = with_tags_again(release.data, tags)
     recipe = replace(release.recipe, missing_codes=asked.missing_codes).replace(**source.options)
     return replace(release, data=data, recipe=recipe, source=source, _tags=released)
@@ -136,6 +139,13 @@ def _weights_of(source: Source, asked: Recipe) -> pa.Table:
     return typed.select(known)
 
 
+def _sensitive_of(source: Source, asked: Recipe, kinds: Mapping[Any, Any]) -> pa.Table:
+    """Give the confidential columns of a file with its numbers as numbers, where anything is demanded of them."""
+    listed = asked.roles.confidential if asked.diversity.demanded else ()
+    known = [name for name in listed if name in source.table.column_names and name not in asked.recode.recode]
+    return source.typed_for(kinds, known).select(known)
+
+
 def _protected(
     frame: Any,
     asked: Recipe,
@@ -143,8 +153,13 @@ def _protected(
     progress: Progress | None,
     labels: FileLabels | None = None,
     numbers: Any = None,
+    typed: Any = None,
 ) -> Release[Any]:
-    """Mask a frame by a recipe; `labels` are what the file says of its values, `numbers` its weights, if not there."""
+    """Mask a frame by a recipe.
+
+    `labels` are what the file says of its values; `numbers` its weights, and `typed` its confidential columns, where
+    the frame has them as they are stored.
+    """
     recipe, k = asked.spelt_out(), asked.k
     masking, weighing = recipe.masking, weighing_of(recipe)
     opened = frames.open_frame(frame)
@@ -156,19 +171,22 @@ def _protected(
     select = settle_selection(recipe.select, len(names))
     _check_possible(method.name, method.options, select.said, masking.per_column, recipe.refine.effort, len(names))
     check_whole_units(recipe, schema, method.name)
+    check_demanded(recipe, schema)
     wishes = asked_of(recipe, names, labels)
     original, coders = open_table(opened, wishes)
     check_kinds(original, method, recipe)
     check_calibrated(weighing, original.columns)
     numbers = opened if numbers is None or not weighing.names else frames.open_frame(numbers)
     weighed = Weighed.of(numbers, weighing)
+    sensitive = _sensitive(opened, typed, recipe, schema, labels)
     complete, original, kept = _without_missing(opened, schema, original, coders, masking.missing)
-    weighed = weighed.take(kept)
+    weighed, sensitive = weighed.take(kept), sensitive.take(kept)
     check_enough_records(original.n_records, k)
 
     rule = Rule(k, masking.aggregate, masking.nominal, masking.spike_totals, masking.nominal_seed)
-    formed = formed_of(complete, original, schema, recipe, method, select, rule, weighed, n_jobs, progress)
-    (complete, original, strata, units, weighed), groups, blocks = formed.file, formed.groups, formed.blocks
+    formed = formed_of(complete, original, schema, recipe, method, select, rule, weighed, sensitive, n_jobs, progress)
+    complete, original, strata, units, weighed, demand = formed.file
+    groups, blocks = formed.groups, formed.blocks
     check_dominance(formed.found.dominated, int(groups.max()) + 1, weighing, of_units=units is not None)
     weights = weighed.representing
     released, rounded = round_means(
@@ -199,6 +217,9 @@ def _protected(
         raise PromiseBroken(
             f"only {k_achieved} {whose}(s) would share a combination of released values; k={k} was asked."
         )
+    classes = groups if demand is None else classes_sharing(counted, strata)
+    if demand is not None and not demand.kept(classes):
+        raise PromiseBroken("records that look alike would give away more of a confidential column than l or t allows.")
     return Release(
         data=data,
         groups=groups,
@@ -210,6 +231,7 @@ def _protected(
             kinds=settled_kinds(recipe, coders),
             method=formed.method.settled,
             weights=weighing.settled,
+            diversity=_settled_way(recipe.diversity, formed.diverse),
             select=_settled(select, formed.selection, names),
             blocks=blocks.settled,
         ),
@@ -222,10 +244,12 @@ def _protected(
         missing=MissingFacts.between(original, written, formed.patterns),
         rounded=rounded,
         recoded=recoded,
+        diversity=_diversity_facts(demand, formed.diverse, classes),
         weights=_weight_facts(weighed, own, formed.found, original, written, n_jobs),
         _original=original,
         _written=written,
         _units=units,
+        _demand=demand,
         _repeating=frames.shared_codes(complete, schema.names(Role.IDENTIFIER, Role.DROP)),
         _weights=weighed.first,
     )
@@ -245,6 +269,26 @@ def _weight_facts(
         return None
     lost = weighted_loss_of_release(original, written, weights, n_jobs)
     return weight_facts(lost, found.dominated, found.moved, own.calibrated)
+
+
+def _sensitive(opened: Any, typed: Any, recipe: Recipe, schema: Schema, labels: FileLabels | None) -> Table:
+    """Code the confidential columns that anything is demanded of; `typed` has those that are not as they are stored."""
+    better = None if typed is None else frames.open_frame(typed)
+    names = list(demanded_columns(recipe, schema.names(Role.CONFIDENTIAL)))
+    columns = {
+        name: (opened if better is None or name not in better.columns else better).get_column(name) for name in names
+    }
+    return sensitive_table(columns, recipe, labels)
+
+
+def _settled_way(said: DiversityChoices, diverse: Diverse | None) -> DiversityChoices:
+    return said if diverse is None else replace(said, way=diverse.way)
+
+
+def _diversity_facts(demand: Demand | None, diverse: Diverse | None, classes: Labels) -> DiversityFacts | None:
+    if demand is None or diverse is None:
+        return None
+    return DiversityFacts.of(demand, diverse.before, classes, diverse.way, (diverse.loss_before, diverse.loss_after))
 
 
 def _recoded(frame: Any, recipe: Recipe) -> tuple[Any, Recipe, Mapping[Any, int]]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from microagg.assess import check_sample, judged_anonymity, known_names, usual_sample
 from microagg.checks import check_jobs
+from microagg.diversity import Demand, Figures, Limits
 from microagg.errors import InvalidData
 from microagg.evaluate.anonymity import Anonymity
 from microagg.evaluate.loss import InformationLoss
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 _NOT_STORED = (
     *("source", "missing", "rounded", "recoded", "weights", "_original", "_written", "_weights", "_units", "_judged"),
-    *("_tags", "_repeating", "loss", "risk"),
+    *("_tags", "_repeating", "_demand", "diversity", "loss", "risk"),
 )
 
 
@@ -104,6 +105,76 @@ class WeightFacts(ReadOnly):
     moved: Mapping[Any, float] = field(default_factory=dict)
     factors: tuple[float, float] | None = None
     missed: float = 0.0
+
+
+@dataclass(frozen=True)
+class ColumnDiversity(ReadOnly):
+    """What records that look alike give away of a confidential column, at most.
+
+    Attributes
+    ----------
+    distinct, entropy, t : int, float, float
+        The fewest different values, the least exp(entropy), and the greatest distance from the whole file. A missing
+        value is none of the different ones.
+    uniform : int
+        How many groups have one value throughout.
+    """
+
+    distinct: int
+    entropy: float
+    t: float
+    uniform: int
+
+
+@dataclass(frozen=True)
+class DiversityFacts(ReadOnly):
+    """What was demanded of confidential columns, how it is kept, and what that cost.
+
+    Attributes
+    ----------
+    limits : mapping
+        What was demanded of each column.
+    before, after : mapping
+        What groups gave away of each column before that, and what records that look alike do in the release.
+    way : str
+        How groups came to keep it: a word of the recipe's `diversity`.
+    loss_before, loss_after : float
+        The information loss, in percent, of groups that need not keep it and of those that do, before anything is
+        rounded or refined.
+    """
+
+    limits: Mapping[Any, Limits]
+    before: Mapping[Any, ColumnDiversity]
+    after: Mapping[Any, ColumnDiversity]
+    way: str
+    loss_before: float
+    loss_after: float
+
+    @classmethod
+    def of(
+        cls,
+        demand: Demand,
+        groups: NDArray[np.int64],
+        classes: NDArray[np.int64],
+        way: str,
+        losses: tuple[float, float],
+    ) -> "DiversityFacts":
+        """Take the facts of a demand by the groups before it was kept, and by the records that are released alike."""
+        names = [column.name for column in demand.columns]
+        limits = dict(zip(names, demand.limits, strict=True))
+        before, after = (
+            dict(zip(names, map(_given_away, demand.figures(own)), strict=True)) for own in (groups, classes)
+        )
+        return cls(limits, before, after, way, *losses)
+
+
+def _given_away(found: Figures) -> ColumnDiversity:
+    return ColumnDiversity(
+        distinct=int(found.distinct.min()),
+        entropy=float(found.entropy.min()),
+        t=float(found.t.max()),
+        uniform=int(np.count_nonzero(found.distinct <= 1)),
+    )
 
 
 def by_weight(weights: WeightFacts | None) -> str:
@@ -200,11 +271,13 @@ class Release(Generic[IntoDataFrameT]):
     recoded: Mapping[Any, int] = field(default_factory=dict, repr=False)
     weights: WeightFacts | None = field(default=None, repr=False)
     source: Source | None = field(default=None, repr=False)
+    diversity: DiversityFacts | None = None
     _original: Table | None = field(default=None, repr=False)
     _written: Table | None = field(default=None, repr=False)
     _weights: Weights | None = field(default=None, repr=False)  # of the original
     _judged: DisclosureRisk | None = field(default=None, repr=False)
     _units: Units | None = field(default=None, repr=False)
+    _demand: Demand | None = field(default=None, repr=False)
     _tags: Mapping[str, Any] = field(default_factory=dict, repr=False)  # which of Stata's .a to .z a row releases
     _repeating: Mapping[Any, NDArray[np.int64]] = field(default_factory=dict, repr=False)  # dropped, shared by rows
 
@@ -279,7 +352,8 @@ class Release(Generic[IntoDataFrameT]):
         """What must hold of `data` wherever it is written: `k_achieved`, and the columns that it is counted on."""
         recipe, roles = self.recipe, self.recipe.roles
         names = (*roles.of(Role.QUASI.value), *recipe.weights_by_group)
-        counted = Promise(self.k_achieved, names, roles.strata, per_column=recipe.masking.per_column)
+        each = recipe.masking.per_column
+        counted = Promise(self.k_achieved, names, roles.strata, per_column=each, demand=self._demand)
         if recipe.units.release == "pseudonym":
             return replace(counted, pseudonym=roles.unit)
         return counted if self._units is None else counted.of_units(self._units.codes, self._units.in_part)
@@ -392,6 +466,8 @@ class Release(Generic[IntoDataFrameT]):
             "_judged": None,
             "_tags": {},
             "_repeating": {},
+            "_demand": None,
+            "diversity": None,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -202,6 +202,13 @@ REFUSED = {
     "small_units": {"small_units": "error"},
     "households": {"households": "homes.parquet"},
     "on": {"households": "homes.parquet", "on": "region"},
+    "l": {"l": 2},
+    "entropy_l": {"entropy_l": 1.5},
+    "recursive_l": {"recursive_l": [2, 2]},
+    "l_columns": {"l": 2, "l_columns": ["region"]},
+    "t": {"t": 0.2},
+    "t_columns": {"t": 0.2, "t_columns": ["region"]},
+    "diversity": {"l": 2, "diversity": "merge"},
     "scale": {"scale": "range"},
     "missing": {"missing": "drop"},
     "recode": {"recode": {"age": {"top": 80}}},
@@ -225,7 +232,7 @@ def test_every_choice_is_obeyed_beyond_memory_or_refused(source, tmp_path):
         recipe = Recipe.of(3, **(ROLES | chosen))
         with pytest.raises(InvalidParameter, match="does not go with files beyond memory") as caught:
             ma.protect_file(source, tmp_path / "out.parquet", recipe=recipe)
-        assert caught.value.parameter in (name, "select", "unit_release", "households")
+        assert caught.value.parameter in (name, "select", "unit_release", "households", "l", "t")
     assert not (tmp_path / "out.parquet").exists()
 
 

@@ -98,6 +98,14 @@ def fewest_in_groups(found: Digests, sizes: NDArray[np.int64]) -> int:
     return int(np.add.reduceat(sizes[order], starts).min())
 
 
+def classes_of(found: Digests) -> NDArray[np.int64]:
+    """Number records, from 0 without gaps, such that those with the same digest have the same number."""
+    order, starts = _runs(found)
+    classes = np.empty(order.size, dtype=np.int64)
+    classes[order] = np.repeat(np.arange(starts.size), np.diff(starts, append=order.size))
+    return classes
+
+
 def _fewest(found: Digests) -> int:
     _, starts = _runs(found)
     return int(np.diff(starts, append=found.shape[1]).min())

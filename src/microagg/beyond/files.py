@@ -224,6 +224,7 @@ _OBEYED = {
 _WHY = {
     "households": "one file is masked",
     "unit_release": "whole units are not brought together",
+    **dict.fromkeys(("l", "entropy_l", "recursive_l", "t"), "confidential columns are copied, not looked at"),
     "recode": "columns are masked as they are stored",
     "scale": "columns are standardised",
     "per_column": "whole records are grouped",

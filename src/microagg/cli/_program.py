@@ -23,7 +23,7 @@ NewFile = Annotated[str, typer.Option("--output", "-o", help="The file to write,
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Another seed, another file.")]
 Strata = Annotated[str | None, typer.Option(help="Columns that divide the file and are known, with commas.")]
 RecipeFile = Annotated[Path | None, typer.Option(help="A recipe, as `microagg inspect` writes it.")]
-COLUMNS = ("roles", "recode", "kinds", "missing", "importance", "taxonomy", "units", "weights", "join")
+COLUMNS = ("roles", "recode", "kinds", "missing", "importance", "taxonomy", "units", "diversity", "weights", "join")
 K = Annotated[int | None, typer.Option("-k", help="Records that share each combination of released values; 5.")]
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from microagg._kernels.alike import (
     Digests,
+    classes_of,
     digests_of,
     digests_of_sets,
     fewest_alike,
@@ -187,6 +188,12 @@ def fewest_whole_units(table: Table, strata: NDArray[np.int64], units: NDArray[n
     numbers = np.asarray(strata, dtype=np.int64).view(np.uint64)
     found = digests_of([*(float_bits(column.cells.classes) for column in table), numbers], os.urandom(16))
     return fewest_alike([in_order(digests_of_sets(found, units))])
+
+
+def classes_sharing(table: Table, strata: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Number records such that those that share a combination of released values and stratum have the same number."""
+    numbers = np.asarray(strata, dtype=np.int64).view(np.uint64)
+    return classes_of(digests_of([*(float_bits(column.cells.classes) for column in table), numbers], os.urandom(16)))
 
 
 def fewest_sharing(

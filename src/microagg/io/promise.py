@@ -14,6 +14,7 @@ from microagg._kernels.alike import (
     NO_DIGESTS,
     Bits,
     Digests,
+    classes_of,
     digests_of,
     digests_of_sets,
     fewest_alike,
@@ -21,6 +22,7 @@ from microagg._kernels.alike import (
     in_order,
     with_units,
 )
+from microagg.diversity import Demand
 from microagg.errors import InvalidData, PromiseBroken, RoleError
 from microagg.io._numbers import is_text
 
@@ -50,6 +52,8 @@ class Promise:
         The column of the numbers of units, where these are written: k counts units that have the same rows.
     in_part : bool
         Whether no unit holds more than 1/k of the rows that share a combination; else k different ones are enough.
+    demand : Demand, optional
+        What records that share a combination must keep of confidential columns, in the order of the rows.
 
     Examples
     --------
@@ -68,6 +72,7 @@ class Promise:
     units: NDArray[Any] | None = field(default=None, compare=False, repr=False)
     in_part: bool = True
     pseudonym: str = ""
+    demand: Demand | None = field(default=None, compare=False, repr=False)
 
     def of_units(self, units: NDArray[Any], in_part: bool) -> "Promise":
         """Give the same promise of units, in the order of the rows that are written."""
@@ -75,7 +80,11 @@ class Promise:
 
     def sorted_by(self, order: NDArray[np.int64]) -> "Promise":
         """Give the same promise of rows that are written in another order."""
-        return self if self.units is None else replace(self, units=self.units[order])
+        return replace(
+            self,
+            units=None if self.units is None else self.units[order],
+            demand=None if self.demand is None else self.demand.take(order),
+        )
 
     @property
     def columns(self) -> list[str]:
@@ -103,6 +112,14 @@ class Promise:
             raise PromiseBroken(
                 f"{name!r} was read back, and {counted}{' and strata' if self.strata else ''} is shared by {fewest} "
                 f"{whose} only, where at least {self.k} must share it. {_REMEDY}"
+            )
+
+    def check_demand(self, found: Digests, name: str) -> None:
+        """Refuse what was written where records that are alike break the demand on confidential columns."""
+        if self.demand is not None and not self.demand.kept(classes_of(found)):
+            raise PromiseBroken(
+                f"{name!r} was read back, and records that share all masked values give away more of a confidential "
+                f"column than l or t allows. {_REMEDY}"
             )
 
 
@@ -175,15 +192,19 @@ def check_written(
     if promise.pseudonym:
         return _check_whole_units(promise, tables, records, name)
     tallies = [_Tally(None) for _ in promise.masked] if promise.per_column else [_Tally(room)]
+    as_written = [NO_DIGESTS]
     for found in digests_written(promise, tables, records, name, os.urandom(16)):
         start = tallies[0].records
         for tally, digests in zip(tallies, found, strict=True):
             own = None if promise.units is None else promise.units[start : start + digests.shape[1]]
             tally.add(digests if own is None else with_units(digests, own))
+        if promise.demand is not None:
+            as_written.append(found[0])
         if tell is not None:
             tell(tallies[0].records)
     fewest = min(tally.fewest(promise.in_part) for tally in tallies)
     promise.check(fewest, name)
+    promise.check_demand(np.concatenate(as_written, axis=1), name)
     return fewest
 
 

@@ -356,13 +356,14 @@ class DiversityChoices(Part):
             if said and not wanted:
                 choice = keyword[0]
                 raise InvalidParameter(
-                    f"{setting(keyword)} names columns, and {setting(choice)} asks nothing of them. Choose {choice}, or "
-                    f"leave it out.",
+                    f"{setting(keyword)} names columns, and {setting(choice)} asks nothing of them. Choose {choice}, "
+                    f"or leave it out.",
                     parameter=keyword,
                 )
         if self.way != "auto" and not self.demanded:
             raise InvalidParameter(
-                f"{setting('diversity', self.way)} goes with {setting('l')} or {setting('t')}. Choose one, or leave it out.",
+                f"{setting('diversity', self.way)} goes with {setting('l')} or {setting('t')}. Choose one, or leave it "
+                f"out.",
                 parameter="diversity",
             )
 
