@@ -19,7 +19,7 @@ from microagg.kinds import Rule
 from microagg.partition.closeness import closeness, size_for_closeness
 from microagg.partition.diverse import form_diverse, lowest
 from microagg.partition.mdav import mdav
-from microagg.partition.refine import squared_error
+from microagg.partition.refine import refine, squared_error
 from microagg.prepare.embedding import embed
 from microagg.recipe import Recipe
 from microagg.recipe.wishes import asked_of
@@ -132,3 +132,19 @@ def test_what_eusilc_cannot_keep_is_refused(adults):
     with pytest.raises(InvalidParameter, match=rf"Ask for l={counts.size} at most") as caught:
         check_possible(Demand.of([adults.column], l=counts.size + 1))
     assert caught.value.parameter == "l"
+
+
+def test_refining_lowers_the_price_of_different_values(adults):
+    demand = Demand.of([adults.column], l=2)
+    found = refine(adults.records, lowest(adults.records, 3, mdav(adults.records, 3), demand).labels, 3, demand=demand)
+    assert demand.kept(found.labels)
+    assert np.bincount(found.labels).min() >= 3
+    assert adults.loss(found.labels, 3) <= 2.3
+
+
+def test_refining_lowers_the_price_of_closeness(census):
+    demand = Demand.of([census.column("FEDTAX")], t=0.13)
+    formed = lowest(census.records, 5, census.plain, demand).labels
+    found = refine(census.records, formed, 5, demand=demand)
+    assert demand.kept(found.labels)
+    assert census.loss(found.labels) < census.loss(formed)

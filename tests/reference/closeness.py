@@ -38,12 +38,12 @@ def closeness(records, k, t, values):
     def take_group(seed):
         to_come = in_all - len(groups)
         group = []
-        for subset in left:
-            ranked = sorted(subset, key=lambda row: (squared_distance(records[row], records[seed]), row))
-            for row in ranked[: 2 if len(subset) > to_come else 1]:
-                subset.remove(row)
-                rest.take(row)
-                group.append(row)
+        giving_more = [subset for subset in left if len(subset) > to_come]
+        for subset in [*left, *giving_more]:
+            nearest = min(subset, key=lambda row: (squared_distance(records[row], records[seed]), row))
+            subset.remove(nearest)
+            rest.take(nearest)
+            group.append(nearest)
         groups.append(group)
 
     while len(groups) < in_all:

@@ -4,18 +4,17 @@ import numpy as np
 
 from microagg._kernels import search
 from microagg._kernels._jit import inlined, inner, kernel
-from microagg._kernels.brute import close_up
-from microagg._kernels.pool import SLOTS, SPENT
-from microagg._kernels.records import CHUNK, record_distances
+from microagg._kernels.marks import HOLDER, LEFT, NO_GROUP
+from microagg._kernels.pool import SPENT
 from microagg._kernels.shell import farthest_from_centroid
 
 
 @kernel
-def groups_over_subsets(pool, shell, subsets, left, groups, budget, n_groups, labels):  # OUT: pool, shell, left, labels
-    """Form groups around the record farthest from the centroid, and around the one farthest from that, by brute force.
+def groups_over_subsets(pool, shell, groups, budget, n_groups, labels):  # OUT: pool, shell, labels
+    """Form groups around the record farthest from the centroid, and around the one farthest from that.
 
-    `subsets` (n,) are those of the records, and `left` how many live ones each has. Stops early, between two turns,
-    when `budget` coordinates have been looked at. Returns the number of groups formed so far.
+    The marks of `pool` are the subsets. Stops early, between two turns, when `budget` coordinates have been looked at.
+    Returns the number of groups formed so far.
     """
     pool.state[SPENT] = 0
     while n_groups < groups and pool.state[SPENT] < budget:
@@ -25,41 +24,35 @@ def groups_over_subsets(pool, shell, subsets, left, groups, budget, n_groups, la
         for side in range(2):
             if n_groups == groups:
                 break
-            row = group_over_subsets(pool, row, subsets, left, groups - n_groups, n_groups, side == 0, labels)
+            row = group_over_subsets(pool, row, groups - n_groups, n_groups, side == 0, labels)
             n_groups += 1
     return n_groups
 
 
 @inner
-def group_over_subsets(pool, row, subsets, left, to_come, label, opposite, labels):  # OUT: pool, left, labels
-    """Take from each subset the record nearest to one, and the next where it has more than there are groups to come."""
-    n_subsets = left.shape[0]
+def group_over_subsets(pool, row, to_come, label, opposite, labels):  # OUT: pool, labels
+    """Take from each subset the record nearest to one; then the next, where it has more than there are groups to come.
+
+    With `opposite`, return the remaining record farthest from that one.
+    """
+    n_subsets = pool.tally.shape[1]
     point = np.empty(pool.points.shape[1])
+    rows, distances = np.empty(n_subsets, dtype=np.int64), np.empty(n_subsets)
     search.copy_point(pool, row, point)
-    rows, distances = np.full((n_subsets, 2), -1), np.full((n_subsets, 2), np.inf)
-    buffer = np.empty(CHUNK)
-    span = pool.state[SLOTS]
-    pool.state[SPENT] += span * point.shape[0]
-    for start in range(0, span, CHUNK):
-        stop = min(start + CHUNK, span)
-        record_distances(pool.points[0], pool.heights, start, stop, point, buffer)
-        for i in range(stop - start):
-            other = pool.rows[start + i]
-            own = subsets[other]
-            if buffer[i] < distances[own, 1]:  # rows ascend: the first of those that tie is kept
-                at = 1
-                if buffer[i] < distances[own, 0]:
-                    distances[own, 1], rows[own, 1] = distances[own, 0], rows[own, 0]
-                    at = 0
-                distances[own, at], rows[own, at] = buffer[i], other
-    for own in range(n_subsets):
-        for turn in range(2 if left[own] > to_come else 1):
-            search.join(pool, rows[own, turn], label, labels)
-            left[own] -= 1
+    over = np.flatnonzero(pool.tally[LEFT] > to_come)
+    for turn in range(2):
+        count = n_subsets if turn == 0 else over.shape[0]
+        if count > 0:
+            search.nearest(pool, row, point, label, count, rows, distances)
+            taken = rows[:count]
+            for other in taken[np.argsort(pool.marks[taken])]:
+                search.join(pool, other, label, labels)
+        for own in over:
+            pool.tally[HOLDER, own] = NO_GROUP  # it may give another
     far_row = -1
     if opposite:
         far_row, _ = search.farthest(pool, point)
-    close_up(pool)
+    search.close_up(pool)
     return far_row
 
 

@@ -6,7 +6,8 @@ found a new one with near records. A move that lowers the error is made; one tha
 probability exp(-e / temperature), and the temperature falls geometrically. Random numbers are a counter's, so the
 result is a function of the seed.
 
-Where records have marks, a move is made only if all groups keep their promise (see refine_marks.py).
+Where records have marks, or groups must keep a demand, a move is made only if all groups keep their promise (see
+refine_marks.py and refine_demand.py).
 """
 
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from microagg._kernels._jit import inlined, kernel
 from microagg._kernels.marks import NO_GROUP
 from microagg._kernels.pool import LEAF
 from microagg._kernels.records import Records
+from microagg._kernels.refine_demand import NOBODY, keeps, may_change_places
 from microagg._kernels.refine_marks import is_new, may_join, may_leave, may_swap
 from microagg._kernels.tree_search import nearest
 
@@ -25,6 +27,8 @@ from microagg._kernels.tree_search import nearest
 N_GROUPS = 0
 NEXT = 1  # the record that is offered a move next
 SWEEPS_DONE = 2
+
+_ROOM = 1 << 26  # members to lay out places for, unless so many groups of few members need more
 
 
 class MovableRecords(NamedTuple):
@@ -68,11 +72,12 @@ def movable(records: Records, marks: NDArray[np.int64], in_part: bool) -> Movabl
     )
 
 
-def lay_out(records: MovableRecords, labels: NDArray[np.int64], k: int) -> MovableGroups:
-    """Lay out a partition of records."""
+def lay_out(records: MovableRecords, labels: NDArray[np.int64], k: int, most: int) -> MovableGroups:
+    """Lay out a partition of records whose groups may grow to `most` members."""
     n, d = records.numbers.shape
     sizes = np.bincount(labels)
-    most_groups, most_members = n // k + 1, max(2 * k, int(sizes.max()) + 1)
+    most_members = max(most, int(sizes.max())) + 1
+    most_groups = max(sizes.size, min(n // k + 1, max(_ROOM, 4 * n) // most_members))
     groups = MovableGroups(
         labels=labels.copy(),
         places=np.zeros(n, dtype=np.int64),
@@ -224,7 +229,7 @@ def accepted(cost, temperature, counter):  # OUT: counter
 
 
 @inlined
-def dissolve(records, marked, g, k, near, temperature, counter, groups):  # OUT: counter, groups
+def dissolve(records, asked, marked, g, k, most, near, temperature, counter, groups):  # OUT: counter, groups
     """Give every member of a group to the best group of its near records that has room, if that is accepted."""
     size = groups.sizes[g]
     rows = groups.members[g, :size].copy()
@@ -235,11 +240,11 @@ def dissolve(records, marked, g, k, near, temperature, counter, groups):  # OUT:
         best, target = np.inf, -1
         for c in range(near.shape[1]):
             other = groups.labels[near[row, c]]
-            if other != g and groups.sizes[other] < 2 * k - 1:
+            if other != g and groups.sizes[other] < most:
                 if marked and not may_join(records, row, other, k, groups):
                     continue
                 rise = cost_of_joining(records, row, other, groups)
-                if rise < best:
+                if rise < best and keeps(asked, other, NOBODY, row, groups):
                     best, target = rise, other
         if target < 0:
             break
@@ -282,7 +287,7 @@ def drop_group(g, groups):  # OUT: groups
 
 
 @inlined
-def make_group(records, marked, row, k, near, temperature, counter, groups):  # OUT: counter, groups
+def make_group(records, asked, marked, row, k, near, temperature, counter, groups):  # OUT: counter, groups
     """Make a new group of a record and near ones from groups of more than k, if that is accepted.
 
     With marks, all of them have different ones.
@@ -300,6 +305,8 @@ def make_group(records, marked, row, k, near, temperature, counter, groups):  # 
             continue
         if marked and not (is_new(records, one, g, groups) and may_leave(records, one, k, groups)):
             continue
+        if not keeps(asked, source, one, NOBODY, groups):
+            continue
         cost -= gain_of_leaving(records, one, groups)
         leave(records, one, groups)
         if taken > 0:
@@ -309,7 +316,7 @@ def make_group(records, marked, row, k, near, temperature, counter, groups):  # 
         taken += 1
         if taken == k:
             break
-    if taken == k and accepted(cost, temperature, counter):
+    if taken == k and accepted(cost, temperature, counter) and keeps(asked, g, NOBODY, NOBODY, groups):
         groups.state[N_GROUPS] = g + 1
         return
     for i in range(taken):
@@ -318,11 +325,14 @@ def make_group(records, marked, row, k, near, temperature, counter, groups):  # 
 
 
 @kernel
-def anneal(records, k, variable, near, scale, hot, cold, sweeps, budget, counter, groups):  # OUT: counter, groups
+def anneal(
+    records, asked, k, most, variable, near, scale, hot, cold, sweeps, budget, counter, groups
+):  # OUT: counter, groups
     """Sweep over the records, the temperature falling from `hot` to `cold`; return when done or the budget is used up.
 
     A record's temperature is in units of its `scale` (n,), so that outliers and crowds freeze at the same time. The
-    last tenth of the sweeps makes only moves that lower the error. Unless `variable`, sizes stay as they are.
+    last tenth of the sweeps makes only moves that lower the error. Unless `variable`, sizes stay as they are; no group
+    grows beyond `most`.
     """
     n = groups.labels.shape[0]
     state = groups.state
@@ -342,22 +352,29 @@ def anneal(records, k, variable, near, scale, hot, cold, sweeps, budget, counter
             kind = share(counter)
             if variable and kind < 0.02:
                 if kind < 0.01:
-                    dissolve(records, marked, a, k, near, temperature, counter, groups)
+                    dissolve(records, asked, marked, a, k, most, near, temperature, counter, groups)
                 else:
-                    make_group(records, marked, row, k, near, temperature, counter, groups)
+                    make_group(records, asked, marked, row, k, near, temperature, counter, groups)
             elif a == b:
                 continue
-            elif variable and kind < 0.6 and groups.sizes[a] > k and groups.sizes[b] < 2 * k - 1:
+            elif variable and kind < 0.6 and groups.sizes[a] > k and groups.sizes[b] < most:
                 cost = cost_of_joining(records, row, b, groups) - gain_of_leaving(records, row, groups)
-                if accepted(cost, temperature, counter) and (
-                    not marked or (may_leave(records, row, k, groups) and may_join(records, row, b, k, groups))
+                if (
+                    accepted(cost, temperature, counter)
+                    and (not marked or (may_leave(records, row, k, groups) and may_join(records, row, b, k, groups)))
+                    and keeps(asked, a, row, NOBODY, groups)
+                    and keeps(asked, b, NOBODY, row, groups)
                 ):
                     leave(records, row, groups)
                     enter(records, row, b, groups)
             else:
                 other = groups.members[b, below(counter, groups.sizes[b])]
                 cost = cost_of_swapping(records, row, other, groups)
-                if accepted(cost, temperature, counter) and (not marked or may_swap(records, row, other, k, groups)):
+                if (
+                    accepted(cost, temperature, counter)
+                    and (not marked or may_swap(records, row, other, k, groups))
+                    and may_change_places(asked, row, other, groups)
+                ):
                     leave(records, row, groups)
                     leave(records, other, groups)
                     enter(records, row, b, groups)

@@ -14,10 +14,11 @@ from microagg._kernels.groups import number_groups
 from microagg._kernels.records import Records, coordinates
 from microagg.partition._run import SLICE, Run
 from microagg.progress import Progress
+from microagg.units import Units
 
 Labels = NDArray[np.int64]
 
-_PASSES, _ENOUGH = 50, 1_000_000_000  # passes over all pairs, and coordinates that those may look at
+_PASSES, _ENOUGH = 50, 2_000_000_000  # passes over all pairs, and coordinates that those may look at
 
 
 def size_for_closeness(n: int, k: int, t: float) -> int:
@@ -41,21 +42,26 @@ def cut_by_rank(codes: Labels, size: int) -> Labels:
 
 
 def closeness(
-    records: Records, k: int, t: float, codes: Labels, *, swaps: bool = True, progress: Progress | None = None
+    records: Records,
+    k: int,
+    t: float,
+    codes: Labels,
+    *,
+    swaps: bool = True,
+    search: str = "auto",
+    progress: Progress | None = None,
 ) -> Labels:
     """Group records such that each group takes its records from all parts of the distribution of `codes` (n,).
 
-    With `swaps`, records of the same part change places between groups where that lowers the squared error.
+    With `swaps`, records of the same part change places between groups where that lowers the squared error; not where
+    there are so many that looking at all pairs would take many seconds.
     """
     n = codes.size
     size = size_for_closeness(n, k, t)
     subsets = cut_by_rank(codes, size)
-    left = np.bincount(subsets)
-    run = Run(records, "brute", progress)
+    run = Run(records, search, progress, Units(subsets, in_part=False))
     while run.n_groups < n // size:
-        run.n_groups = groups_over_subsets(
-            run.pool, run.shell, subsets, left, n // size, SLICE, run.n_groups, run.labels
-        )
+        run.n_groups = groups_over_subsets(run.pool, run.shell, n // size, SLICE, run.n_groups, run.labels)
         run.pause()
     if swaps and run.n_groups > 1:
         _exchange(records, subsets, run.labels)
@@ -68,6 +74,6 @@ def _exchange(records: Records, subsets: Labels, labels: Labels) -> None:
     points = np.ascontiguousarray(points - points.mean(axis=0))
     sizes = np.bincount(subsets)
     looked_at = int((sizes * sizes // 2).sum()) * points.shape[1]
-    passes = max(1, min(_PASSES, _ENOUGH // max(1, looked_at)))
+    passes = min(_PASSES, _ENOUGH // max(1, looked_at))  # none where pairs are too many
     starts = np.concatenate([[0], np.cumsum(sizes)])
     exchange(points, np.argsort(subsets, kind="stable"), starts, passes, labels)

@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from microagg._kernels.diversity import nothing_asked
 from microagg._kernels.groups import number_groups
 from microagg._kernels.records import Records, take
 from microagg._kernels.refine import NEXT, SWEEPS_DONE, MovableGroups, anneal, lay_out, movable, neighbours
 from microagg._kernels.sums import exact_sum, group_means
 from microagg._kernels.tree import rows_by_leaf, tree_of_records
 from microagg.checks import check_between, check_jobs, check_labels, check_option, check_whole
+from microagg.diversity import Demand
 from microagg.errors import InvalidParameter
 from microagg.parallel import in_parallel
 from microagg.partition._run import records_and_k
@@ -86,6 +88,7 @@ def refine(
     n_jobs: int | None = None,
     progress: Progress | None = None,
     units: Units | None = None,
+    demand: Demand | None = None,
 ) -> Refinement:
     """Lower the squared error of a partition by simulated annealing; never return a worse one.
 
@@ -114,6 +117,9 @@ def refine(
         Called as progress(moves done, moves in all).
     units : Units, optional
         The unit of each record. Every group keeps k of them, as every group of `labels` must.
+    demand : Demand, optional
+        What every group keeps of confidential columns, as every group of `labels` must. Groups may then grow as large
+        as the largest that was given.
 
     Returns
     -------
@@ -135,6 +141,8 @@ def refine(
     check_units(units, n, k)
     if units is not None and held_by(given, units.codes, int(given.max()) + 1).short(k, units.in_part).any():
         raise InvalidParameter(f"labels must keep k={k} units in each group. Pass such a partition.")
+    if demand is not None and not demand.kept(given):
+        raise InvalidParameter("labels must keep the demand on confidential columns. Pass such a partition.")
     check_option("sizes", sizes, ("variable", "fixed"))
     moves = check_effort(effort, n)
     seed = check_whole("seed", seed, 0, 2**62)
@@ -146,7 +154,7 @@ def refine(
     if n < 2 * k or before == 0.0:  # one group, or nothing to gain
         number_groups(given)
         return Refinement(given, before, before, 0, None, seed)
-    search = _Search(records, given, k, sizes == "variable", seed, threads, units)
+    search = _Search(records, given, k, sizes == "variable", seed, threads, units, demand)
     if time_limit is not None and effort == "thorough":
         seconds = _RESERVE * (time_limit - (time.monotonic() - began))
         moves = max(n, int(seconds * search.speed() * min(threads, _REHEATS)) // n * n)
@@ -246,6 +254,7 @@ class _Search:
         seed: int,
         threads: int,
         units: Units | None,
+        demand: Demand | None,
     ) -> None:
         n = records.entries.shape[1]
         self.k, self.variable, self.seed, self.threads = k, variable, seed, threads
@@ -266,10 +275,12 @@ class _Search:
         marks = np.empty(0, dtype=np.int64) if units is None else units.codes[self.order]
         self.movable = movable(self.records, marks, units is not None and units.in_part)
         self.labels = labels[self.order]
+        self.asked = nothing_asked() if demand is None else demand.take(self.order).asked
+        self.most = 2 * k - 1 if demand is None else max(2 * k - 1, int(np.bincount(labels).max()))
 
     def speed(self) -> float:
         """Give the moves offered in a second by one thread, from a trial whose result is thrown away."""
-        groups = lay_out(self.movable, self.labels, self.k)
+        groups = lay_out(self.movable, self.labels, self.k, self.most)
         counter = np.array(1, dtype=np.uint64)
         self._anneal(10**6, 1.0, 1000, counter, groups)  # compiles
         done, began = 0, time.monotonic()
@@ -324,7 +335,7 @@ class _Search:
     ) -> NDArray[np.int64]:
         """Anneal once, as far as the limit of this run and the deadline allow; enter the moves in `done`."""
         n = self.labels.size
-        groups = lay_out(self.movable, start, self.k)
+        groups = lay_out(self.movable, start, self.k, self.most)
         search, number = divmod(number, _ROUNDS + 1)
         stream = ((self.seed * (_ROUNDS + 1) + number) * _STARTS + run + (search << 40)) * 0xD1342543DE82EF95
         counter = np.array(stream % 2**64, dtype=np.uint64)
@@ -346,7 +357,8 @@ class _Search:
         groups: MovableGroups,
         cold: float = _COLD,
     ) -> None:
-        anneal(self.movable, self.k, self.variable, self.near, self.scale, hot, cold, sweeps, budget, counter, groups)
+        moved = self.movable, self.asked, self.k, self.most, self.variable, self.near, self.scale
+        anneal(*moved, hot, cold, sweeps, budget, counter, groups)
 
     def _settle(self, groups: MovableGroups, counter: NDArray[np.uint64]) -> None:
         """Make what moves lower the error, at the end of any schedule."""
