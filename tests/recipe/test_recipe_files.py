@@ -76,6 +76,28 @@ def values_of(choice):
     )
 
 
+demands = st.fixed_dictionaries(
+    {
+        "l": st.none() | st.integers(2, 9),
+        "entropy_l": st.none() | st.floats(1.01, 9),
+        "recursive_l": st.none() | st.tuples(st.floats(0.1, 9), st.integers(2, 9)),
+        "t": st.none() | st.floats(0.01, 0.99),
+        "l_columns": st.none() | VALID[NAMES],
+        "t_columns": st.none() | VALID[NAMES],
+        "diversity": st.sampled_from(["auto", "merge", "swap"]),
+    }
+).map(lambda drawn: _going_together(drawn))
+
+
+def _going_together(drawn):
+    """Leave out of a demand what asks nothing of any column."""
+    counts = any(drawn[name] is not None for name in ("l", "entropy_l", "recursive_l"))
+    wanted = {"l_columns": counts, "t_columns": drawn["t"] is not None}
+    wanted["diversity"] = any(wanted.values())
+    left = {name: value for name, value in drawn.items() if wanted.get(name, True) and value is not None}
+    return dict.fromkeys(drawn) | {"l_columns": (), "t_columns": (), "diversity": "auto"} | left
+
+
 @st.composite
 def recipes(draw):
     """Draw any recipe that can be."""
@@ -95,6 +117,7 @@ def recipes(draw):
             keywords.pop(name, None)
     if keywords.get("wave") is not None:
         keywords.pop("unit_order", None)
+    keywords |= draw(demands)
     if keywords.get("households") is None:
         keywords.pop("on", None)
     if draw(st.booleans()):
