@@ -1,5 +1,6 @@
 """From a file to its groups, and what each of them releases: by rows, or by whole units."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -109,6 +110,7 @@ def _of_rows(
     """Group rows."""
     frame, table, strata, units, weighed = file
     k, masking, names = recipe.k, recipe.masking, table.names
+    rule = rule if units is None else replace(rule, units=units.codes)
     check_strata(strata, k, schema.names(Role.STRATUM), units)
     selection = select_forming(select, frame, names, table) if select.said else None
     chosen = names if selection is None else selection.columns
