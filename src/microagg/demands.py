@@ -123,6 +123,28 @@ def _confidential(column: Coded) -> Confidential:
     return Confidential.of(codes, missing=missing, ordered=not isinstance(kind, Nominal), kin=kin, name=column.name)
 
 
+def ways_of(n: int, demand: Demand, way: str, units: Units | None = None) -> tuple[str, ...]:
+    """Name the ways to try on n records: all that fit for "auto", else the one that is asked for, if it fits."""
+    fit = fitting(n, demand, units)
+    if way != "auto" and way not in fit:
+        raise InvalidParameter(
+            f"{setting('diversity', way)} does not fit: {_why_not(way, demand, units)}. Choose one of "
+            f"{', '.join(map(repr, ('auto', *fit)))}.",
+            parameter="diversity",
+        )
+    return fit if way == "auto" else (way,)
+
+
+def _why_not(way: str, demand: Demand, units: Units | None) -> str:
+    if units is not None:
+        return "it chooses records, whatever their unit"
+    if way == "candidates":
+        return "it is for l, and the first column has none"
+    if demand.limits[0].t is None:
+        return "it is for t, and the first column has none"
+    return "its values have no order" if way == "closeness" else "there are too many records"
+
+
 def keep_demand(
     points: Points,
     groups: Labels,
@@ -130,13 +152,13 @@ def keep_demand(
     strata: Labels,
     k: int,
     demand: Demand,
-    way: str,
+    ways: Sequence[str],
     lost: Callable[[Labels], float],
     n_jobs: int,
     progress: Progress | None,
     units: Units | None = None,
 ) -> Diverse:
-    """Form groups that keep a demand; "auto" takes, of the ways that fit, the one that loses least.
+    """Form groups that keep a demand; of several ways, take the one that loses least.
 
     Parameters
     ----------
@@ -147,20 +169,12 @@ def keep_demand(
         The rows that were grouped together: parts of a stratum. Those that cannot keep the demand by themselves are
         joined to others of their stratum, whole ones at the latest.
     strata : array of shape (n,)
-    way : str
-        One of `partition.diverse.WAYS`, or "auto".
+    ways : sequence of str
+        As `ways_of` names them.
     lost : callable
         Gives the information loss of groups.
     """
     together = _together(pieces, strata, demand)
-    fit = fitting(groups.size, demand, units)
-    if way != "auto" and way not in fit:
-        raise InvalidParameter(
-            f"{setting('diversity', way)} does not fit: {_why_not(way, demand, units)}. Choose one of "
-            f"{', '.join(map(repr, ('auto', *fit)))}.",
-            parameter="diversity",
-        )
-    ways = fit if way == "auto" else (way,)
     tried = [
         _formed(points, groups, together, k, demand, one, n_jobs, stage(progress, number, len(ways)), units)
         for number, one in enumerate(ways)
@@ -173,16 +187,6 @@ def keep_demand(
     for piece, rows in enumerate(together):
         number[rows] = piece
     return Diverse(best, taken, loss, number)
-
-
-def _why_not(way: str, demand: Demand, units: Units | None) -> str:
-    if units is not None:
-        return "it chooses records, whatever their unit"
-    if way == "candidates":
-        return "it is for l, and the first column has none"
-    if demand.limits[0].t is None:
-        return "it is for t, and the first column has none"
-    return "its values have no order" if way == "closeness" else "there are too many records"
 
 
 def _formed(

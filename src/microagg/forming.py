@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from microagg.aggregate import Represented, represent
 from microagg.checks import nearest, shown_name
-from microagg.demands import demand_of, demanded_columns, joined_pieces, keep_demand
+from microagg.demands import demand_of, demanded_columns, joined_pieces, keep_demand, ways_of
 from microagg.diversity import Demand
 from microagg.errors import InvalidData, InvalidParameter, RoleError, setting
 from microagg.evaluate.loss import loss_of_release
@@ -133,6 +133,7 @@ def _of_rows(
     k, masking, names = recipe.k, recipe.masking, table.names
     rule = rule if units is None else replace(rule, units=units.codes)
     check_strata(strata, k, schema.names(Role.STRATUM), units)
+    ways = () if demand is None else ways_of(strata.size, demand, recipe.diversity.way, units)
     selection = select_forming(select, frame, names, table) if select.said else None
     chosen = names if selection is None else selection.columns
     forming = table.named([name for name in names if name in chosen])  # in file order, whatever the choice's
@@ -152,8 +153,7 @@ def _of_rows(
     moves, diverse, searched = 0, None, patterns.pieces
     if demand is not None:
         lost = partial(_loss, table, rule=rule, n_jobs=n_jobs, weights=weights)
-        way = recipe.diversity.way
-        kept = keep_demand(points, groups, pieces, strata, k, demand, way, lost, n_jobs, stage(progress, 1, 2), units)
+        kept = keep_demand(points, groups, pieces, strata, k, demand, ways, lost, n_jobs, stage(progress, 1, 2), units)
         diverse = Diverse(kept.way, groups, lost(groups), kept.loss)
         groups, searched = kept.groups, joined_pieces(patterns.pieces, kept.pieces)
     if recipe.refine.effort is not None:
