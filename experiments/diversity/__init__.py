@@ -1,0 +1,1 @@
+"""What l-diversity and t-closeness cost, by every way."""
