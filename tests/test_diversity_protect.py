@@ -137,17 +137,11 @@ class Judge:
         return False
 
     def fits(self, way, units):
-        first = next(iter(self.limits))
-        limits = self.limits[first]
-        if way == "merge":
-            return True
-        if units:
-            return False
-        return {
-            "candidates": bool(limits.keys() - {"t"}),
-            "swap": "t" in limits,
-            "closeness": "t" in limits and first == "e",
-        }[way]
+        if way == "merge" or units:
+            return way == "merge"
+        asked = {(name, "t" if key == "t" else "l") for name, limits in self.limits.items() for key in limits}
+        wanted = {"candidates": {("d", "l"), ("e", "l")}, "swap": {("d", "t"), ("e", "t")}, "closeness": {("e", "t")}}
+        return bool(asked & wanted[way])
 
 
 def classes_of(frame, names):

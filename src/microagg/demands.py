@@ -139,10 +139,10 @@ def _why_not(way: str, demand: Demand, units: Units | None) -> str:
     if units is not None:
         return "it chooses records, whatever their unit"
     if way == "candidates":
-        return "it is for l, and the first column has none"
-    if demand.limits[0].t is None:
-        return "it is for t, and the first column has none"
-    return "its values have no order" if way == "closeness" else "there are too many records"
+        return "it is for l, which is not asked for"
+    if all(limits.t is None for limits in demand.limits):
+        return "it is for t, which is not asked for"
+    return "no column that t is about has an order" if way == "closeness" else "there are too many records"
 
 
 def keep_demand(

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from microagg._kernels.records import plain_records
-from microagg.diversity import Confidential, Demand
+from microagg.diversity import Confidential, Demand, Limits
 from microagg.errors import InvalidParameter
 from microagg.partition.candidates import candidates
 from microagg.partition.closeness import closeness, cut_by_rank, size_for_closeness
-from microagg.partition.diverse import MOST_SWAPPED, WAYS, fitting, form_diverse, lowest
+from microagg.partition.diverse import MOST_SWAPPED, WAYS, chosen_by, fitting, form_diverse, lowest
 from microagg.partition.mdav import mdav
 from microagg.partition.refine import refine, squared_error
 from microagg.partition.swaps import swapped
@@ -192,3 +192,14 @@ def test_refining_a_partition_that_breaks_the_demand_is_refused():
     demand = Demand.of([Confidential.of(np.arange(40) // 20)], l=2)
     with pytest.raises(InvalidParameter, match="labels must keep the demand on confidential columns"):
         refine(records, np.arange(40) // 20, 4, demand=demand)
+
+
+def test_members_are_chosen_by_the_first_column_that_a_way_can_choose_by():
+    rng = np.random.default_rng(0)
+    nominal, ordered = (Confidential.of(rng.integers(0, 5, 60), ordered=order) for order in (False, True))
+    demand = Demand((nominal, ordered), (Limits(l=3), Limits(t=0.2)))
+    assert fitting(60, demand) == ("merge", "candidates", "swap", "closeness")
+    assert [chosen_by(way, demand) for way in WAYS] == [None, 0, 1, 1]
+    records = made(60, 8)
+    for way in WAYS:
+        assert form_diverse(records, 4, mdav(records, 4), demand, way).kept

@@ -53,17 +53,26 @@ class Formed(NamedTuple):
 
 
 def fitting(n: int, demand: Demand, units: Units | None = None) -> tuple[str, ...]:
-    """Name the ways that fit a demand on n records; those that choose members look at the first column alone."""
-    ways = ["merge"]
-    if units is None and demand.columns:
-        column, limits = demand.columns[0], demand.limits[0]
-        if limits.counts_values:
-            ways.append("candidates")
-        if limits.t is not None and n <= MOST_SWAPPED:
-            ways.append("swap")
-        if limits.t and column.ordered:
-            ways.append("closeness")
-    return tuple(ways)
+    """Name the ways that fit a demand on n records; those that choose members look at one column each."""
+    if units is not None:
+        return ("merge",)
+    most = {"swap": MOST_SWAPPED}
+    return tuple(
+        way for way in WAYS if way == "merge" or (chosen_by(way, demand) is not None and n <= most.get(way, n))
+    )
+
+
+def chosen_by(way: str, demand: Demand) -> int | None:
+    """Tell by which column a way chooses members: the first that it can; None where there is none."""
+    for number, (column, limits) in enumerate(zip(demand.columns, demand.limits, strict=True)):
+        can = {
+            "candidates": limits.counts_values,
+            "swap": limits.t is not None,
+            "closeness": bool(limits.t) and column.ordered,
+        }
+        if can.get(way, False):
+            return number
+    return None
 
 
 def form_diverse(
@@ -104,7 +113,8 @@ def lowest(
 
 
 def _form(records: Records, k: int, demand: Demand, way: str, progress: Progress | None) -> Labels:
-    column, limits = demand.columns[0], demand.limits[0]
+    number = chosen_by(way, demand) or 0
+    column, limits = demand.columns[number], demand.limits[number]
     if way == "candidates":
         wanted = max(limits.l or 2, math.ceil(limits.entropy or 2), (limits.recursive or (0, 2))[1])
         here = np.unique(column.codes[~column.missing]).size
