@@ -1,5 +1,6 @@
 """The experiments' frame, their smallest cases, and what their committed results must say."""
 
+import collections
 import importlib
 import re
 
@@ -229,7 +230,37 @@ def test_iamat_loses_less_at_every_point():
     assert all(row.verdict == "equal" for row in claims)
 
 
-@pytest.mark.parametrize("name", ["iamat", "orthants"])
+@pytest.mark.casc
+def test_census_gives_the_committed_costs_of_closeness():
+    module = importlib.import_module("experiments.diversity.run")
+    rows = module.run(True)
+    assert not unmatched("diversity", rows)
+    assert same_but_for_what_was_skipped("diversity", rows) == 2 * (1 + 6 * 5)
+
+
+def test_what_differs_in_the_costs_of_closeness_is_how_it_is_measured():
+    found = [row for row in committed("diversity")[1] if row.verdict == "differs"]
+    assert found
+    assert all("swap" in row.what and "over ranks" in row.reason for row in found)
+
+
+def test_the_table_of_costs_follows_from_the_results():
+    module = importlib.import_module("experiments.diversity.run")
+    shown = (_table.HERE / "diversity" / "COSTS.md").read_text(encoding="utf-8")
+    seconds = collections.defaultdict(float)
+    cells = [
+        [line.rsplit("|", 2)[0] for line in text.splitlines()]
+        for text in (shown, module.costs(committed("diversity")[1], seconds))
+    ]
+    assert cells[0] == cells[1]
+
+
+def test_refined_adults_lose_little_at_two_different_values():
+    row = ours("diversity")["EU-SILC, pl030, k=3", "l=2: auto, refined, loss"]
+    assert float(row.shown) <= 2.3
+
+
+@pytest.mark.parametrize("name", ["iamat", "orthants", "diversity"])
 def test_experiments_use_public_names_only(name):
     text = (_table.HERE / name / "run.py").read_text(encoding="utf-8")
     assert not re.search(r"microagg\.(?!datasets)|from microagg|import microagg(?! as ma)", text)
