@@ -24,10 +24,10 @@ NOTES = [
     "slow program that does what the papers say, step by step. Its ties are its own, so 2 % is what can be asked "
     "of groups under a demand, and 0.3 % of plain MDAV.",
     "EU-SILC has many ties at k = 3: persons of one household differ in age and sex alone. The slow figures there "
-    "(1 696 groups of one status, 1.069, 2.626 and 5.999 %) come out exactly where squared distances are taken as "
+    "(1 696 groups of one status, 1.069, 2.626 and 5.999 %) come out where squared distances are taken as "
     "x² − 2xy + y², with the columns in reverse order, and groups below l are merged in order of rows, whether "
     "they have one value or two. With sums of squared differences, and groups of one value merged before those of "
-    "two, ours come out. Which of two equally near records is taken is all that differs.",
+    "two, ours come out. Ties decide, and nothing else.",
     "Census has 1 080 records; TAXINC and POTHVAL are masked, FICA or FEDTAX is confidential. EU-SILC is the file "
     "eusilc of R's package laeken: its 12 107 persons with an employment status (pl030, confidential); age, "
     "rb090, db040, hsize and eqIncome are masked. Losses are in percent, and nothing is rounded.",
