@@ -70,7 +70,7 @@ def settings_of(draw):
     chosen = {
         "k": k,
         "method": draw(st.sampled_from(["mdav", "vmdav", "cbfs", "iamat"])),
-        "missing": draw(st.sampled_from(["pattern", "state"])),
+        "missing": draw(st.sampled_from(["pattern", "pattern", "state", "drop"])),
         "diversity": draw(st.sampled_from(["auto", "auto", *WAYS])),
         "strata": draw(st.sampled_from([[], [], ["part"]])),
         "refine": draw(st.sampled_from([None, None, "fast"])),
@@ -169,8 +169,9 @@ def released_or_refused(frame, said):
 
 @given_few(40, 500, files(), demands(), settings_of())
 def test_what_is_demanded_holds_on_what_is_released_or_is_refused_beforehand(frame, demanded, chosen):
-    judge = Judge(frame, demanded, chosen.get("taxonomy"))
-    strata = classes_of(frame, chosen["strata"]) if "strata" in chosen else [list(range(len(frame)))]
+    kept = frame.dropna(subset=MASKED, ignore_index=True) if chosen["missing"] == "drop" else frame
+    judge = Judge(kept, demanded, chosen.get("taxonomy"))
+    strata = classes_of(kept, chosen["strata"]) if "strata" in chosen else [list(range(len(kept)))]
     said = keywords_of(demanded, chosen)
     release, error = released_or_refused(frame, said)
     if isinstance(error, InvalidParameter):
@@ -186,10 +187,10 @@ def test_what_is_demanded_holds_on_what_is_released_or_is_refused_beforehand(fra
     names = [*MASKED, *chosen.get("strata", []), *(["w"] if chosen.get("weight_release") == "group" else [])]
     classes = classes_of(release.data, names)
     if "unit" in chosen:
-        rows = np.empty(len(frame), dtype=int)
+        rows = np.empty(len(kept), dtype=int)
         for number, own in enumerate(classes):
             rows[own] = number
-        fewest = counted_units.fewest_units(rows, frame["unit"], chosen["unit_share"] == "limited")
+        fewest = counted_units.fewest_units(rows, kept["unit"], chosen["unit_share"] == "limited")
     else:
         fewest = min(map(len, classes))
     assert fewest >= chosen["k"]
