@@ -68,7 +68,7 @@ def check_whole(name: str, value: Any, least: int, most: int | None = None, reme
     """Return a whole number within its limits, or say what it must be."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not whole or value < least or (most is not None and value > most):
-        shown = value if whole else f"a {type(value).__name__}"
+        shown = value if whole or isinstance(value, float) else f"a {type(value).__name__}"
         limits = f"at least {least}" if most is None else f"from {least} to {most}"
         raise InvalidParameter(
             f"{name}={shown} must be a whole number, {limits}.{' ' + remedy if remedy else ''}", parameter=name

@@ -216,7 +216,7 @@ def test_the_rule_for_categories():
         ({"width": 1e-305}, "more intervals than 2"),
         ({"bins": 1}, "bins=1 must be a whole number, from 2"),
         ({"bins": 10**400}, "bins=1000"),
-        ({"bins": 2.5}, "bins=a float"),
+        ({"bins": 2.5}, "bins=2.5"),
         ({"width": 1, "bins": 2}, "both width and bins"),
         ({"measure": "normal", "bins": 2}, "uses no categories"),
     ],

@@ -92,7 +92,7 @@ TABLE = ma.datasets.survey(100, seed=0).select(["age", "hours", "wage", "income"
     ("call", "message"),
     [
         (lambda: ma.best_subset(TABLE, 5, 3), "size=5 must be a whole number, from 1 to 4"),
-        (lambda: ma.best_subset(TABLE, 2.0, 3), "size=a float"),
+        (lambda: ma.best_subset(TABLE, 2.0, 3), "size=2.0"),
         (lambda: ma.best_subset(TABLE, 2, 1), "k=1 protects nobody"),
         (lambda: ma.best_subset(TABLE, 2, 300), "cannot fill a group"),
         (lambda: ma.best_subset(TABLE, 2, 3, "ranking"), "no subset can stand for all"),
