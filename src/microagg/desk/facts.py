@@ -1,5 +1,7 @@
 """Figures as plain values, for programs: the same dictionaries whichever edge hands them out."""
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from microagg.beyond import FileRelease
@@ -8,6 +10,7 @@ from microagg.desk.inspecting import SmallStrata
 from microagg.desk.trees import ColumnTree
 from microagg.desk.writing import Written
 from microagg.evaluate.definitions import measures_of_both
+from microagg.evaluate.diversity import DiversityFacts, Goal
 from microagg.evaluate.risk import DisclosureRisk
 from microagg.io.joining import Joined
 from microagg.io.sources import Source
@@ -50,7 +53,33 @@ def release_facts(release: Release[Any]) -> dict[str, Any]:
         "g_il": release.loss.g_il,
         **risk_facts(release.risk),
         **weight_facts(release.weights),
+        **diversity_facts(release.diversity),
         "figures": {one.name: one.value for one in measures_of_both(release.loss, release.risk)},
+    }
+
+
+def diversity_facts(found: DiversityFacts | None) -> dict[str, Any]:
+    """Give what is demanded of confidential columns: what is reached, by which way, and what it cost."""
+    if found is None:
+        return {}
+    return {
+        "diversity": found.way,
+        "demanded": {str(name): goal_facts(goals) for name, goals in found.goals.items()},
+        "groups_of_one_value_without_it": {str(name): own.uniform for name, own in found.before.items()},
+        "information_loss_without_it_percent": found.loss_before,
+        "information_loss_with_it_percent": found.loss_after,
+    }
+
+
+def goal_facts(goals: Sequence[Goal]) -> dict[str, Any]:
+    """Give what is demanded of a column and what is reached, by keyword; of recursive (c, l) what is below c."""
+    return {
+        one.name: {
+            "asked": one.asked if one.rank is None else [one.asked, one.rank],
+            "reached": one.reached if math.isfinite(one.reached) else None,
+            "holds": one.holds,
+        }
+        for one in goals
     }
 
 
