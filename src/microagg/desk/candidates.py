@@ -7,7 +7,8 @@ from microagg.desk.opening import Opened
 from microagg.progress import Progress
 from microagg.recipe import Recipe
 from microagg.release import Release
-from microagg.study.comparison import Candidate, compare_each, recipes_to_compare
+from microagg.study.comparison import Candidate, compare_each
+from microagg.study.variants import recipes_to_compare
 
 
 def each_candidate(

@@ -15,7 +15,7 @@ from microagg.evaluate.risk import DisclosureRisk
 from microagg.io.joining import Joined
 from microagg.io.sources import Source
 from microagg.release import Release, WeightFacts
-from microagg.study.comparison import Comparison
+from microagg.study.comparison import Candidate, Comparison
 from microagg.study.costs import ColumnCosts
 from microagg.study.inspection import Inspection
 
@@ -180,11 +180,16 @@ def comparison_facts(found: Comparison) -> dict[str, Any]:
     """Give the figures of releases that were compared."""
     return {
         "candidates": [one.as_dict() for one in found.candidates],
-        "best": {"method": found.best.method, "k": found.best.k},
-        "frontier": [{"method": one.method, "k": one.k} for one in found.frontier],
+        "best": _named(found.best),
+        "frontier": [_named(one) for one in found.frontier],
         "sampled": found.sampled,
         "standard_error": found.standard_error,
     }
+
+
+def _named(one: Candidate) -> dict[str, Any]:
+    demanded = {"l": one.l, "t": one.t}
+    return {"method": one.method, "k": one.k, **{name: of for name, of in demanded.items() if of is not None}}
 
 
 def assessed_facts(found: Assessed) -> dict[str, Any]:

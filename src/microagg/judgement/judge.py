@@ -221,12 +221,15 @@ def alternatives_of(comparison: "Comparison") -> Alternatives:
     efficient, best = list(comparison.frontier), comparison.best
     candidates = tuple(
         Alternative(
-            method=shown(one.method),
+            method=shown(one.line),
             k=int(one.k),
             figures={name: finite(value) for name, value in one.figures.items()},
             score=finite(one.score),
             best=one is best,
             efficient=one in efficient,
+            l_reached=one.l_reached,
+            t_reached=one.t_reached,
+            way=one.way,
         )
         for one in comparison.candidates
     )

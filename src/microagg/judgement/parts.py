@@ -331,6 +331,9 @@ class Alternative(ReadOnly):
     score: float | None
     best: bool
     efficient: bool
+    l_reached: int | None = None  # of confidential columns of which something is demanded; None where nothing is
+    t_reached: float | None = None
+    way: str = ""  # how that is kept
 
 
 @dataclass(frozen=True)

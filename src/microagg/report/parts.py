@@ -271,6 +271,9 @@ class MapRow:
     score: float | None
     mark: str
     figures: Mapping[str, float | None]  # those above and all others, by name
+    l_reached: int | None = None  # of confidential columns; None where nothing is demanded of them
+    t_reached: float | None = None
+    way: str = ""
 
 
 @dataclass(frozen=True)

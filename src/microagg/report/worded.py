@@ -284,4 +284,7 @@ def _map_row(one: Alternative) -> MapRow:
         score=one.score,
         mark="lowest score" if one.best else "efficient" if one.efficient else "",
         figures=dict(one.figures),
+        l_reached=one.l_reached,
+        t_reached=one.t_reached,
+        way=one.way,
     )
