@@ -172,7 +172,7 @@ def _protected(
     select = settle_selection(recipe.select, len(names))
     _check_possible(method.name, method.options, select.said, masking.per_column, recipe.refine.effort, len(names))
     check_whole_units(recipe, schema, method.name)
-    check_demanded(recipe, schema)
+    check_demanded(recipe, schema.names(Role.CONFIDENTIAL))
     wishes = asked_of(recipe, names, labels)
     original, coders = open_table(opened, wishes)
     check_kinds(original, method, recipe)

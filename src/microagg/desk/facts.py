@@ -202,6 +202,7 @@ def assessed_facts(found: Assessed) -> dict[str, Any]:
         "g_il": found.loss.g_il,
         **risk_facts(found.risk),
         "scoring_index": found.score,
+        **({"demanded": {str(name): goal_facts(of) for name, of in found.demanded.items()}} if found.demanded else {}),
         "figures": {one.name: one.value for one in found.measures},
     }
 

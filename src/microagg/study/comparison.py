@@ -65,8 +65,8 @@ class Candidate(ReadOnly):
     l, t : int or None, float or None
         What was demanded of confidential columns.
     l_reached, t_reached : int or None, float or None
-        The fewest different values, and the greatest distance from the whole file, of any column of which anything was
-        demanded; None where nothing was.
+        The fewest different values, and the greatest distance from the whole file, of any column of which that, or
+        else anything, was demanded; None where nothing was.
     way : str
         How groups came to keep it; empty where nothing was demanded.
 
@@ -386,11 +386,13 @@ def _demanded(release: Release[Any]) -> dict[str, Any]:
     facts = release.diversity
     if facts is None:
         return {}
+    by_l = [name for name, own in facts.limits.items() if own.l is not None]
+    by_t = [name for name, own in facts.limits.items() if own.t is not None]
     return {
         "l": release.recipe.diversity.l,
         "t": release.recipe.diversity.t,
-        "l_reached": min(one.distinct for one in facts.after.values()),
-        "t_reached": max(one.t for one in facts.after.values()),
+        "l_reached": min(facts.after[name].distinct for name in by_l or facts.after),
+        "t_reached": max(facts.after[name].t for name in by_t or facts.after),
         "way": facts.way,
     }
 
