@@ -196,3 +196,28 @@ def test_assess_links_units_where_the_recipe_names_one(tmp_path):
     whole = release.recipe.replace(unit_release="pseudonym")
     with pytest.raises(InvalidData, match="in an order that follows from what is released"):
         read_pair(str(tmp_path / "in.csv"), str(tmp_path / "out.csv"), whole, {})
+
+
+@pytest.mark.parametrize("beyond", [False, True])
+def test_what_fewer_than_three_units_have_is_not_released(tmp_path, beyond):
+    """Two firms of ten plants and eight of one: most plants of every group tell their pay, but those of two firms."""
+    firm = np.append(np.repeat([0, 1], 10), np.arange(2, 10))
+    large = firm < 2
+    frame = pd.DataFrame(
+        {
+            "firm": firm,
+            "age": np.arange(28.0) % 5,
+            "pay": np.where(large, 1000.0 + firm, np.nan),
+            "grant": np.where(large, 500.0 + firm, 0.0),
+        }
+    )
+    chosen = {"quasi": ["age", "pay", "grant"], "unit": "firm", "unit_share": "any", "missing": "state"}
+    chosen |= {"kinds": {"grant": {"spike": 0}}}
+    if beyond:
+        frame.to_parquet(tmp_path / "in.parquet")
+        ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 5, **chosen)
+        data = pd.read_parquet(tmp_path / "out.parquet")
+    else:
+        data = ma.protect(frame, 5, **chosen).data
+    assert data["pay"].isna().all()
+    assert set(data["grant"]) == {0.0}

@@ -1,6 +1,7 @@
 """What is demanded of confidential columns, as a recipe says it, and groups that keep it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -19,7 +20,7 @@ from microagg.kinds import Nominal, Taxonomy
 from microagg.parallel import in_parallel
 from microagg.partition.diverse import fitting, form_diverse
 from microagg.prepare.embedding import Points
-from microagg.progress import Progress
+from microagg.progress import Progress, stage
 from microagg.recipe import Recipe
 from microagg.recipe.wishes import asked_of
 from microagg.table import Coded, Table
@@ -36,6 +37,7 @@ class Diverse(NamedTuple):
 
     groups: Labels
     way: str
+    loss: float
     pieces: Labels
 
 
@@ -133,11 +135,12 @@ def keep_demand(
     k: int,
     demand: Demand,
     way: str,
+    lost: Callable[[Labels], float],
     n_jobs: int,
     progress: Progress | None,
     units: Units | None = None,
 ) -> Diverse:
-    """Form groups that keep a demand; "auto" takes, of the ways that fit, the one with the least error over all pieces.
+    """Form groups that keep a demand; "auto" takes, of the ways that fit, the one that loses least.
 
     Parameters
     ----------
@@ -150,10 +153,11 @@ def keep_demand(
     strata : array of shape (n,)
     way : str
         One of `partition.diverse.WAYS`, or "auto".
+    lost : callable
+        Gives the information loss of groups.
     """
     together = _together(pieces, strata, demand)
-    largest = max(rows.size for rows in together)
-    fit = fitting(largest, demand, units)
+    fit = fitting(groups.size, demand, units)
     if way != "auto" and way not in fit:
         raise InvalidParameter(
             f"{setting('diversity', way)} does not fit: {_why_not(way, demand, units)}. Choose one of "
@@ -161,15 +165,18 @@ def keep_demand(
             parameter="diversity",
         )
     ways = fit if way == "auto" else (way,)
-    tried = [_formed(points, groups, together, k, demand, one, n_jobs, progress, units) for one in ways]
-    kept = [one for one in tried if one.kept]
+    tried = [
+        _formed(points, groups, together, k, demand, one, n_jobs, stage(progress, number, len(ways)), units)
+        for number, one in enumerate(ways)
+    ]
+    kept = [(lost(labels), labels, one) for one, labels in zip(ways, tried, strict=True) if demand.kept(labels)]
     if not kept:
         raise PromiseBroken("groups were formed that do not keep what was demanded of confidential columns.")
-    best = min(kept, key=lambda one: one.error)
+    loss, best, taken = min(kept, key=itemgetter(0))
     number = np.empty_like(groups)
     for piece, rows in enumerate(together):
         number[rows] = piece
-    return Diverse(best.groups, best.way, number)
+    return Diverse(best, taken, loss, number)
 
 
 def _why_not(way: str, demand: Demand, units: Units | None) -> str:
@@ -182,13 +189,6 @@ def _why_not(way: str, demand: Demand, units: Units | None) -> str:
     return "its values have no order" if way == "closeness" else "there are too many records"
 
 
-class _Tried(NamedTuple):
-    groups: Labels
-    way: str
-    error: float
-    kept: bool
-
-
 def _formed(
     points: Points,
     groups: Labels,
@@ -199,17 +199,18 @@ def _formed(
     n_jobs: int,
     progress: Progress | None,
     units: Units | None,
-) -> _Tried:
+) -> Labels:
     """Form the groups of all pieces in one way."""
-    n = groups.size
+    n, reached = groups.size, np.zeros(len(together), dtype=np.int64)
 
     def form(number: int, check: Callable[[], None]) -> Any:
         rows = together[number]
 
-        def tell(done: int, total: int) -> None:  # noqa: ARG001
+        def tell(done: int, total: int) -> None:
             check()
+            reached[number] = rows.size * done // max(total, 1)
             if progress is not None:
-                progress(n, n)
+                progress(int(reached.sum()), n)
 
         labels = groups[rows]
         number_groups(labels)
@@ -222,7 +223,7 @@ def _formed(
         labels[rows] = part.labels + base
         base += int(part.labels.max()) + 1
     number_groups(labels)
-    return _Tried(labels, way, sum(part.error for part in found), all(part.kept for part in found))
+    return labels
 
 
 def _together(pieces: Sequence[Labels], strata: Labels, demand: Demand) -> list[Labels]:

@@ -297,8 +297,8 @@ def _check_pieces(column: Confidential, limits: Limits, figures: Figures, pieces
     if limits.t is not None and figures.t.max() > limits.t + SLACK:
         least_t = np.ceil(1e4 * figures.t.max()) / 1e4
         raise InvalidParameter(
-            f"t={limits.t:g} cannot be kept: one stratum is {least_t:g} away from the file {of}. Ask for t={least_t:g} "
-            f"or more, or merge strata.",
+            f"t={limits.t:g} cannot be kept: the values of one stratum {of} are {least_t:g} away from the file's. Ask "
+            f"for t={least_t:g} or more, or merge strata.",
             parameter="t",
             columns=(column.name,),
         )

@@ -1,5 +1,6 @@
 """From a file to its groups, and what each of them releases: by rows, or by whole units."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -27,7 +28,7 @@ from microagg.partition import groups_each_column
 from microagg.prepare.embedding import embed
 from microagg.prepare.patterns import Patterns, find_patterns
 from microagg.prepare.selection import Selection
-from microagg.progress import Progress
+from microagg.progress import Progress, stage
 from microagg.recipe import Blocks, Recipe, Select
 from microagg.schema import Role, Schema
 from microagg.table import Table
@@ -130,6 +131,7 @@ def _of_rows(
     """Group rows."""
     frame, table, strata, units, weighed, demand = file
     k, masking, names = recipe.k, recipe.masking, table.names
+    rule = rule if units is None else replace(rule, units=units.codes)
     check_strata(strata, k, schema.names(Role.STRATUM), units)
     selection = select_forming(select, frame, names, table) if select.said else None
     chosen = names if selection is None else selection.columns
@@ -142,15 +144,17 @@ def _of_rows(
     entries, heights, _ = points.records
     method = method.searching(max(rows.size for rows in pieces), entries.shape[0], heights.size)
     partition = method.on(points, forming.names)
-    groups = form_groups(partition, points, pieces, k, masking.per_column, n_jobs, progress, units)
+    first = progress if demand is None else stage(progress, 0, 2)
+    groups = form_groups(partition, points, pieces, k, masking.per_column, n_jobs, first, units)
     weights = weighed.representing
     if weights is not None and units is not None:
         weights = weights._replace(units=units.codes)
     moves, diverse, searched = 0, None, patterns.pieces
     if demand is not None:
-        kept = keep_demand(points, groups, pieces, strata, k, demand, recipe.diversity.way, n_jobs, progress, units)
-        before, lost = groups, partial(_loss, table, rule=rule, n_jobs=n_jobs, weights=weights)
-        diverse = Diverse(kept.way, before, lost(before), lost(kept.groups))
+        lost = partial(_loss, table, rule=rule, n_jobs=n_jobs, weights=weights)
+        way = recipe.diversity.way
+        kept = keep_demand(points, groups, pieces, strata, k, demand, way, lost, n_jobs, stage(progress, 1, 2), units)
+        diverse = Diverse(kept.way, groups, lost(groups), kept.loss)
         groups, searched = kept.groups, joined_pieces(patterns.pieces, kept.pieces)
     if recipe.refine.effort is not None:
         groups, moves = refine_groups(points, searched, groups, k, recipe.refine, n_jobs, progress, units, demand)

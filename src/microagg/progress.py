@@ -10,3 +10,10 @@ def tell(progress: Progress | None, done: int, total: int) -> None:
     """Report progress to whoever asked for it."""
     if progress is not None:
         progress(done, total)
+
+
+def stage(progress: Progress | None, number: int, of: int) -> Progress | None:
+    """Give the progress of one of so many stages, numbered from 0, that each look at all records."""
+    if progress is None:
+        return None
+    return lambda done, total: progress((number * total + done) // of, total)

@@ -229,7 +229,7 @@ def accepted(cost, temperature, counter):  # OUT: counter
 
 
 @inlined
-def dissolve(records, asked, marked, g, k, most, near, temperature, counter, groups):  # OUT: counter, groups
+def dissolve(records, asked, demanded, marked, g, k, most, near, temperature, counter, groups):  # OUT: counter, groups
     """Give every member of a group to the best group of its near records that has room, if that is accepted."""
     size = groups.sizes[g]
     rows = groups.members[g, :size].copy()
@@ -244,7 +244,7 @@ def dissolve(records, asked, marked, g, k, most, near, temperature, counter, gro
                 if marked and not may_join(records, row, other, k, groups):
                     continue
                 rise = cost_of_joining(records, row, other, groups)
-                if rise < best and keeps(asked, other, NOBODY, row, groups):
+                if rise < best and (not demanded or keeps(asked, other, NOBODY, row, groups)):
                     best, target = rise, other
         if target < 0:
             break
@@ -287,7 +287,7 @@ def drop_group(g, groups):  # OUT: groups
 
 
 @inlined
-def make_group(records, asked, marked, row, k, near, temperature, counter, groups):  # OUT: counter, groups
+def make_group(records, asked, demanded, marked, row, k, near, temperature, counter, groups):  # OUT: counter, groups
     """Make a new group of a record and near ones from groups of more than k, if that is accepted.
 
     With marks, all of them have different ones.
@@ -305,7 +305,7 @@ def make_group(records, asked, marked, row, k, near, temperature, counter, group
             continue
         if marked and not (is_new(records, one, g, groups) and may_leave(records, one, k, groups)):
             continue
-        if not keeps(asked, source, one, NOBODY, groups):
+        if demanded and not keeps(asked, source, one, NOBODY, groups):
             continue
         cost -= gain_of_leaving(records, one, groups)
         leave(records, one, groups)
@@ -316,7 +316,11 @@ def make_group(records, asked, marked, row, k, near, temperature, counter, group
         taken += 1
         if taken == k:
             break
-    if taken == k and accepted(cost, temperature, counter) and keeps(asked, g, NOBODY, NOBODY, groups):
+    if (
+        taken == k
+        and accepted(cost, temperature, counter)
+        and (not demanded or keeps(asked, g, NOBODY, NOBODY, groups))
+    ):
         groups.state[N_GROUPS] = g + 1
         return
     for i in range(taken):
@@ -337,6 +341,7 @@ def anneal(
     n = groups.labels.shape[0]
     state = groups.state
     marked = records.marks.shape[0] > 0
+    demanded = asked.kinds.shape[0] > 0
     cooling = max(1, sweeps - sweeps // 10 - 1)
     while state[SWEEPS_DONE] < sweeps and budget > 0:
         heat = 0.0
@@ -352,9 +357,9 @@ def anneal(
             kind = share(counter)
             if variable and kind < 0.02:
                 if kind < 0.01:
-                    dissolve(records, asked, marked, a, k, most, near, temperature, counter, groups)
+                    dissolve(records, asked, demanded, marked, a, k, most, near, temperature, counter, groups)
                 else:
-                    make_group(records, asked, marked, row, k, near, temperature, counter, groups)
+                    make_group(records, asked, demanded, marked, row, k, near, temperature, counter, groups)
             elif a == b:
                 continue
             elif variable and kind < 0.6 and groups.sizes[a] > k and groups.sizes[b] < most:
@@ -362,8 +367,9 @@ def anneal(
                 if (
                     accepted(cost, temperature, counter)
                     and (not marked or (may_leave(records, row, k, groups) and may_join(records, row, b, k, groups)))
-                    and keeps(asked, a, row, NOBODY, groups)
-                    and keeps(asked, b, NOBODY, row, groups)
+                    and (
+                        not demanded or (keeps(asked, a, row, NOBODY, groups) and keeps(asked, b, NOBODY, row, groups))
+                    )
                 ):
                     leave(records, row, groups)
                     enter(records, row, b, groups)
@@ -373,7 +379,7 @@ def anneal(
                 if (
                     accepted(cost, temperature, counter)
                     and (not marked or may_swap(records, row, other, k, groups))
-                    and may_change_places(asked, row, other, groups)
+                    and (not demanded or may_change_places(asked, row, other, groups))
                 ):
                     leave(records, row, groups)
                     leave(records, other, groups)

@@ -2,20 +2,14 @@
 
 import numpy as np
 
-from microagg._kernels._jit import inlined, inner
+from microagg._kernels._jit import inner
 from microagg._kernels.diversity import add_track, runs_of
 
 NOBODY = -1  # no record leaves, or comes
 
 
-@inlined
-def keeps(asked, g, leaving, coming, groups):
-    """Tell whether a group keeps what is asked, if anything is, when one record leaves it and another comes."""
-    return asked.kinds.shape[0] == 0 or still_keeps(asked, g, leaving, coming, groups)
-
-
 @inner
-def still_keeps(asked, g, leaving, coming, groups):
+def keeps(asked, g, leaving, coming, groups):
     """Tell whether a group keeps what is asked when one record leaves it and another comes."""
     size = groups.sizes[g]
     own, counts = np.empty(size + 1, dtype=np.int64), np.empty(size + 1, dtype=np.int64)
@@ -37,7 +31,7 @@ def still_keeps(asked, g, leaving, coming, groups):
     return True
 
 
-@inlined
+@inner
 def may_change_places(asked, row, other, groups):
     """Tell whether the groups of two records keep what is asked when those change places."""
     same = True

@@ -1,6 +1,7 @@
 """How a block of a file is masked; and what blocks must agree on, as the categories that tied groups release."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,6 +53,7 @@ def represent_block(
 ) -> tuple[dict[int, Cells], Figures]:
     """Give what records release of those stored columns, by number, in which each group stands for itself."""
     table, weights = plan.table(cells), known.representing(plan, cells, units)
+    rule = plan.rule if units is None else replace(plan.rule, units=units.codes)
     sizes = np.bincount(labels, None if weights is None else weights.values)
     found: dict[int, Cells] = {}
     moved: dict[int, Moved] = {}
@@ -62,7 +64,7 @@ def represent_block(
     for j, (column, power) in enumerate(zip(table, known.powers, strict=True)):
         if j in plan.by_turns:
             continue
-        own = released_by(column, labels, sizes.size, plan.rule, weights)
+        own = released_by(column, labels, sizes.size, rule, weights)
         of_groups = own.cells
         dominated = dominated | own.cut
         if own.moved is not None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from microagg._kernels.sums import exact_sum, exact_sum_of_counts
 from microagg.moments import Sums, moments_by_sums, summed
+from microagg.units import held_by
 from microagg.weights import Members, Weights
 
 Values = NDArray[np.float64]
@@ -182,6 +183,8 @@ class Rule:
         Of "draw"; a secret, since whoever knows it can work backwards from what was drawn.
     column : any
         The name of the column, once the rule is that of one.
+    units : array of shape (n,) or None
+        The unit of each record, where several may be of one: then so many units, not records, hide a value.
     """
 
     k: int
@@ -190,11 +193,18 @@ class Rule:
     spike_totals: str = "safe"
     seed: int | None = None
     column: Any = None
+    units: Labels | None = field(default=None, compare=False, repr=False)
 
     @property
     def fewest(self) -> int:
-        """The fewest members whose mean may be released."""
+        """The fewest members, or units, whose mean may be released."""
         return min(self.k, FEWEST)
+
+    def hides(self, labels: Labels, n_groups: int, some: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Tell in which groups some of the members are enough, counted by units where these are known."""
+        if self.units is None:
+            return np.asarray(np.bincount(labels[some], minlength=n_groups) >= self.fewest)
+        return np.asarray(held_by(labels[some], self.units[some], n_groups).units >= self.fewest)
 
     def of_column(self, name: Any) -> "Rule":
         """Give the rule of one column: each draws by a seed of its own, so that no member's values come together."""
@@ -334,13 +344,12 @@ def enough_present(
 ) -> NDArray[np.bool_]:
     """Tell which groups release a value: half of the weight or more, of so many that none gives another away."""
     own = labels[cells.present]
-    present = np.bincount(own, minlength=n_groups)
     if members is None:
-        half = 2 * present >= np.bincount(labels, minlength=n_groups)
+        half = 2 * np.bincount(own, minlength=n_groups) >= np.bincount(labels, minlength=n_groups)
     else:  # sums of whole units are exact
         units = np.bincount(own, weights=members.units[cells.present], minlength=n_groups)
         half = 2 * units >= np.bincount(labels, weights=members.units, minlength=n_groups)
-    return np.asarray(half & (present >= rule.fewest))
+    return half & rule.hides(labels, n_groups, cells.present)
 
 
 def with_missing(cells: Cells, labels: Labels, of_groups: Values, released: NDArray[np.bool_]) -> Cells:

@@ -58,7 +58,10 @@ class Semi(Number):
     ) -> Cells:
         """Give the spike where too few members are off it, and else the mean of all members, spikes included."""
         means = averages_of_present(cells, labels, n_groups, rule.aggregate, members)
-        off = np.bincount(labels[cells.present & (cells.values != self.spike)], minlength=n_groups)
-        some = off < rule.fewest if rule.spike_totals == "safe" else off == 0
-        of_groups = np.where(some, self.spike, means)
+        off = cells.present & (cells.values != self.spike)
+        if rule.spike_totals == "safe":
+            some = rule.hides(labels, n_groups, off)
+        else:
+            some = np.bincount(labels[off], minlength=n_groups) > 0
+        of_groups = np.where(some, means, self.spike)
         return with_missing(cells, labels, of_groups, enough_present(cells, labels, n_groups, rule, members))

@@ -151,7 +151,8 @@ def refine(
     threads = check_jobs(n_jobs)
     began = time.monotonic()
     before = squared_error(records, given)
-    if n < 2 * k or before == 0.0:  # one group, or nothing to gain
+    needed_whole = demand is not None and given.max() == 0  # nothing smaller kept the demand
+    if n < 2 * k or before == 0.0 or needed_whole:  # one group, or nothing to gain
         number_groups(given)
         return Refinement(given, before, before, 0, None, seed)
     search = _Search(records, given, k, sizes == "variable", seed, threads, units, demand)

@@ -100,9 +100,10 @@ def _merged(run: Run, groups: Groups) -> list[Finding]:
     words = merged_words(run, groups)
     limit = f"no unit may have more than 1/{groups.promised} of a group, and one of them has nearly as much of all rows"
     why = f"That happens where {limit}" if groups.units.in_part else "Units that have most of the rows can do that"
-    other = ", or accept groups of which one unit has most of the rows: unit share any" if groups.units.in_part else ""
-    remedy = "Take a method that does not do so, such as cbfs or iamat"
-    text = f"{words[0].upper()}{words[1:]}, and all of these get one set of values. {why}. {remedy}{other}."
+    remedy = "Leave that unit out, or take a method that does not do so, such as cbfs or iamat"
+    if groups.units.in_part:
+        remedy = "Accept groups of which one unit has most of the rows (unit share any), or leave that unit out"
+    text = f"{words[0].upper()}{words[1:]}, and all of these get one set of values. {why}. {remedy}."
     return [Finding("look", "large group", text, f"{words}.")]
 
 
