@@ -125,13 +125,17 @@ class Goal:
         """Name it with what was asked."""
         return f"recursive_l = ({self.asked:g}, {self.rank})" if self.rank else f"{self.name} = {self.asked:g}"
 
+    @property
+    def rest(self) -> str:
+        """The values that recursive (c, l) compares the commonest with."""
+        return f"the {_ordinal(self.rank or 2)} commonest and all rarer ones together"
+
     def words(self, values: str) -> str:
         """Say what it promises of `values`, such as "their values"."""
         if self.name == "entropy_l":
             return f"{values} vary at least as much as {self.asked:g} equally frequent ones"
         if self.name == "recursive_l":
-            rest = f"the {_ordinal(self.rank or 2)} commonest and all rarer ones together"
-            return f"the commonest of {values} has fewer records than {self.asked:g} times {rest}"
+            return f"the commonest of {values} has fewer records than {self.asked:g} times {self.rest}"
         return f"{values} are at most {self.asked:g} away from those of the whole file"
 
 

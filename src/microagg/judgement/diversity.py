@@ -1,12 +1,11 @@
 """What records that look alike give away of confidential columns."""
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.diversity import Confidential, Demand, Figures, Limits
+from microagg.diversity import Confidential, Figures, Limits
 from microagg.evaluate.diversity import given_away, goals_of
 from microagg.io import frames
 from microagg.judgement.names import shown
@@ -72,32 +71,27 @@ def kept_of(release: "Release[Any]", public: bool) -> Kept | None:
     if facts is None or demand is None:
         return None
     classes = _classes(release)
-    reached = given_away(demand, classes)
-    one = partial(_demanded, release, demand, classes, public)
-    columns = tuple(one(place, goals_of(facts.limits[name], own)) for place, (name, own) in enumerate(reached.items()))
+    reached, figures = given_away(demand, classes), demand.figures(classes)
+    columns = []
+    for column, limits, own in zip(demand.columns, demand.limits, figures, strict=True):
+        before = facts.before[column.name]
+        columns.append(
+            Demanded(
+                column=shown(column.name),
+                goals=goals_of(limits, reached[column.name]),
+                measured="taxonomy" if column.kin is not None else "order" if column.ordered else "values",
+                uniform_before=None if public else before.uniform,
+                groups_before=None if public else before.groups,
+                worst=None if public else _worst(release, column, limits, own, classes),
+            )
+        )
     return Kept(
-        columns=columns,
+        columns=tuple(columns),
         holds=demand.kept(classes),
         way=facts.way,
         said=WAYS[facts.way],
         loss_before=None if public else finite(facts.loss_before),
         loss_after=None if public else finite(facts.loss_after),
-    )
-
-
-def _demanded(
-    release: "Release[Any]", demand: Demand, classes: Labels, public: bool, place: int, goals: Any
-) -> Demanded:
-    column, limits = demand.columns[place], demand.limits[place]
-    assert release.diversity is not None
-    before = release.diversity.before[column.name]
-    return Demanded(
-        column=shown(column.name),
-        goals=goals,
-        measured="taxonomy" if column.kin is not None else "order" if column.ordered else "values",
-        uniform_before=None if public else before.uniform,
-        groups_before=None if public else before.groups,
-        worst=None if public else _worst(release, column, limits, demand.figures(classes)[place], classes),
     )
 
 

@@ -135,7 +135,7 @@ def _row(one: Demanded, goal: Goal) -> GoalRow:
     meanings = {
         "l": "the fewest different values among records alike",
         "entropy_l": "the same, counting how often each occurs: exp(entropy)",
-        "recursive_l": f"the commonest value's records by those from the {goal.rank}. commonest on",
+        "recursive_l": f"the most that records of the commonest value are, by those of {goal.rest}",
         "t": f"the farthest that records alike are from the file, from 0 to 1: {_MEASURED[one.measured]}",
     }
     return GoalRow(one.column, _NAMES[goal.name], _asked(goal), _figure(goal.reached), meanings[goal.name])
