@@ -1,6 +1,9 @@
 """Groups that take their records from all parts of a confidential column's distribution."""
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from microagg._kernels import search
 from microagg._kernels._jit import inlined, inner, kernel
@@ -56,29 +59,59 @@ def group_over_subsets(pool, row, to_come, label, opposite, labels):  # OUT: poo
     return far_row
 
 
-@kernel
-def exchange(points, order, starts, passes, labels):  # OUT: labels
-    """Swap records of two groups within a subset where that lowers the squared error, until none does.
+class Exchange(NamedTuple):
+    """Groups between which records of the same subset change places."""
 
-    `points` (n, D) are centred; the records of subset i are order[starts[i] : starts[i + 1]]. Returns how many passes
-    over all pairs it took, at most `passes`.
+    points: NDArray[np.float64]  # (n, D): centred
+    order: NDArray[np.int64]  # (n,): rows, subset after subset
+    starts: NDArray[np.int64]  # (subsets + 1,): where each begins in it
+    sums: NDArray[np.float64]  # (groups, D)
+    sizes: NDArray[np.float64]  # (groups,)
+    state: NDArray[np.int64]  # (PASSES, CHANGES, SUBSET, AT)
+
+
+# The places of its state.
+PASSES = 0  # over all pairs that are finished
+CHANGES = 1  # since the present one began
+SUBSET = 2  # that it has come to
+AT = 3  # and the place of the next record in it
+
+
+def ready_to_exchange(points: NDArray[np.float64], subsets: NDArray[np.int64], labels: NDArray[np.int64]) -> Exchange:
+    """Lay out points (n, D) with their subsets and groups, both numbered from 0."""
+    centred = np.ascontiguousarray(points - points.mean(axis=0))
+    order, starts = np.argsort(subsets, kind="stable"), np.concatenate([[0], np.cumsum(np.bincount(subsets))])
+    sizes = np.bincount(labels).astype(np.float64)
+    sums = np.zeros((sizes.size, points.shape[1]))
+    np.add.at(sums, labels, centred)
+    return Exchange(centred, order, starts, sums, sizes, np.zeros(4, dtype=np.int64))
+
+
+@kernel
+def exchange_some(exchange, budget, labels):  # OUT: exchange, labels
+    """Swap records of two groups within a subset where that lowers the squared error.
+
+    Stops after a pass over all pairs, or early when `budget` pairs have been looked at, to go on there the next time.
+    Tells whether the pass is finished.
     """
-    n, d = points.shape
-    n_groups = labels.max() + 1
-    sums, sizes = np.zeros((n_groups, d)), np.zeros(n_groups)
-    for row in range(n):
-        sizes[labels[row]] += 1.0
-        for j in range(d):
-            sums[labels[row], j] += points[row, j]
-    done, changed = 0, True
-    while changed and done < passes:
-        changed = False
-        done += 1
-        for s in range(starts.shape[0] - 1):
-            for at in range(starts[s], starts[s + 1]):
-                for to in range(at + 1, starts[s + 1]):
-                    changed |= swap_if_better(points, order[at], order[to], sums, sizes, labels)
-    return done
+    order, starts, state = exchange.order, exchange.starts, exchange.state
+    while state[SUBSET] < starts.shape[0] - 1:
+        begin, end = starts[state[SUBSET]], starts[state[SUBSET] + 1]
+        while begin + state[AT] < end:
+            if budget <= 0:
+                return False
+            at = begin + state[AT]
+            for to in range(at + 1, end):
+                state[CHANGES] += swap_if_better(
+                    exchange.points, order[at], order[to], exchange.sums, exchange.sizes, labels
+                )
+            budget -= end - at
+            state[AT] += 1
+        state[SUBSET] += 1
+        state[AT] = 0
+    state[SUBSET] = 0
+    state[PASSES] += 1
+    return True
 
 
 @inlined

@@ -9,11 +9,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.closeness import exchange, groups_over_subsets
+from microagg._kernels.closeness import CHANGES, PASSES, exchange_some, groups_over_subsets, ready_to_exchange
 from microagg._kernels.groups import number_groups
 from microagg._kernels.records import Records, coordinates
 from microagg.partition._run import SLICE, Run
-from microagg.progress import Progress
+from microagg.progress import Progress, tell
 from microagg.units import Units
 
 Labels = NDArray[np.int64]
@@ -64,16 +64,21 @@ def closeness(
         run.n_groups = groups_over_subsets(run.pool, run.shell, n // size, SLICE, run.n_groups, run.labels)
         run.pause()
     if swaps and run.n_groups > 1:
-        _exchange(records, subsets, run.labels)
+        _exchange(records, subsets, run.labels, progress)
     return run.finish()
 
 
-def _exchange(records: Records, subsets: Labels, labels: Labels) -> None:
+def _exchange(records: Records, subsets: Labels, labels: Labels, progress: Progress | None) -> None:
+    """Let records of the same subset change places until no pair gains by it."""
     number_groups(labels)
     points = coordinates(records).T
-    points = np.ascontiguousarray(points - points.mean(axis=0))
     sizes = np.bincount(subsets)
     looked_at = int((sizes * sizes // 2).sum()) * points.shape[1]
     passes = min(_PASSES, _ENOUGH // max(1, looked_at))  # none where pairs are too many
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    exchange(points, np.argsort(subsets, kind="stable"), starts, passes, labels)
+    exchange = ready_to_exchange(points, subsets, labels)
+    while exchange.state[PASSES] < passes:
+        exchange.state[CHANGES] = 0
+        while not exchange_some(exchange, SLICE // (8 * points.shape[1]), labels):
+            tell(progress, labels.size, labels.size)
+        if exchange.state[CHANGES] == 0:
+            break
