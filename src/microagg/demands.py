@@ -23,7 +23,6 @@ from microagg.prepare.embedding import Points
 from microagg.progress import Progress, stage
 from microagg.recipe import Recipe
 from microagg.recipe.wishes import asked_of
-from microagg.schema import Role, Schema
 from microagg.table import Coded, Table
 from microagg.units import Units
 
@@ -73,9 +72,9 @@ def demanded_columns(recipe: Recipe, confidential: Sequence[Any]) -> dict[Any, L
     return found
 
 
-def check_demanded(recipe: Recipe, schema: Schema) -> None:
+def check_demanded(recipe: Recipe, confidential: Sequence[Any]) -> None:
     """Refuse, before any work, what does not go with a demand on confidential columns."""
-    if not demanded_columns(recipe, schema.names(Role.CONFIDENTIAL)):
+    if not demanded_columns(recipe, confidential):
         return
     for choice, value, said in (
         ("per_column", True, recipe.masking.per_column),
@@ -106,9 +105,14 @@ def demand_of(sensitive: Table, limits: Mapping[Any, Limits], strata: Labels) ->
     """Give what is demanded of records, or say why no groups can keep it; None for nothing."""
     if not limits:
         return None
-    demand = Demand(tuple(map(_confidential, sensitive)), tuple(limits.values()))
+    demand = demand_on(sensitive, limits)
     check_possible(demand, strata)
     return demand
+
+
+def demand_on(sensitive: Table, limits: Mapping[Any, Limits]) -> Demand:
+    """Give what is demanded of records, whether it can be kept or not."""
+    return Demand(tuple(map(_confidential, sensitive)), tuple(limits.values()))
 
 
 def _confidential(column: Coded) -> Confidential:

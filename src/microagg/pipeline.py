@@ -15,6 +15,7 @@ from microagg.demands import check_demanded, demanded_columns, sensitive_table
 from microagg.diversity import Demand
 from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, setting
 from microagg.evaluate.anonymity import classes_sharing, fewest_sharing, fewest_whole_units
+from microagg.evaluate.diversity import DiversityFacts
 from microagg.evaluate.loss import loss_of_release, weighted_loss_of_release
 from microagg.forming import Diverse, check_whole_units, formed_of
 from microagg.grouping import Labels, check_kinds, resolve_method, settle_selection
@@ -33,7 +34,7 @@ from microagg.recipe import OF_PROTECT, DiversityChoices, Kinds, Missing, Recipe
 from microagg.recipe._signature import recipe_of, takes
 from microagg.recipe.joined import with_join
 from microagg.recipe.wishes import asked_of, settled_kinds, with_declared_codes
-from microagg.release import DiversityFacts, MissingFacts, Release, WeightFacts
+from microagg.release import MissingFacts, Release, WeightFacts
 from microagg.rounding import Rounded, round_means
 from microagg.schema import Role, Schema
 from microagg.table import Table
@@ -171,7 +172,7 @@ def _protected(
     select = settle_selection(recipe.select, len(names))
     _check_possible(method.name, method.options, select.said, masking.per_column, recipe.refine.effort, len(names))
     check_whole_units(recipe, schema, method.name)
-    check_demanded(recipe, schema)
+    check_demanded(recipe, schema.names(Role.CONFIDENTIAL))
     wishes = asked_of(recipe, names, labels)
     original, coders = open_table(opened, wishes)
     check_kinds(original, method, recipe)

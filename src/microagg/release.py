@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from microagg.assess import check_sample, judged_anonymity, known_names, usual_sample
 from microagg.checks import check_jobs
-from microagg.diversity import Demand, Figures, Limits
+from microagg.diversity import Demand
 from microagg.errors import InvalidData
 from microagg.evaluate.anonymity import Anonymity
+from microagg.evaluate.diversity import DiversityFacts, demand_words
 from microagg.evaluate.loss import InformationLoss
 from microagg.evaluate.risk import DisclosureRisk, measure_risk
 from microagg.evaluate.utility import LossMeasures, measure_loss
@@ -107,76 +108,6 @@ class WeightFacts(ReadOnly):
     missed: float = 0.0
 
 
-@dataclass(frozen=True)
-class ColumnDiversity(ReadOnly):
-    """What records that look alike give away of a confidential column, at most.
-
-    Attributes
-    ----------
-    distinct, entropy, t : int, float, float
-        The fewest different values, the least exp(entropy), and the greatest distance from the whole file. A missing
-        value is none of the different ones.
-    uniform : int
-        How many groups have one value throughout.
-    """
-
-    distinct: int
-    entropy: float
-    t: float
-    uniform: int
-
-
-@dataclass(frozen=True)
-class DiversityFacts(ReadOnly):
-    """What was demanded of confidential columns, how it is kept, and what that cost.
-
-    Attributes
-    ----------
-    limits : mapping
-        What was demanded of each column.
-    before, after : mapping
-        What groups gave away of each column before that, and what records that look alike do in the release.
-    way : str
-        How groups came to keep it: a word of the recipe's `diversity`.
-    loss_before, loss_after : float
-        The information loss, in percent, of groups that need not keep it and of those that do, before anything is
-        rounded or refined.
-    """
-
-    limits: Mapping[Any, Limits]
-    before: Mapping[Any, ColumnDiversity]
-    after: Mapping[Any, ColumnDiversity]
-    way: str
-    loss_before: float
-    loss_after: float
-
-    @classmethod
-    def of(
-        cls,
-        demand: Demand,
-        groups: NDArray[np.int64],
-        classes: NDArray[np.int64],
-        way: str,
-        losses: tuple[float, float],
-    ) -> "DiversityFacts":
-        """Take the facts of a demand by the groups before it was kept, and by the records that are released alike."""
-        names = [column.name for column in demand.columns]
-        limits = dict(zip(names, demand.limits, strict=True))
-        before, after = (
-            dict(zip(names, map(_given_away, demand.figures(own)), strict=True)) for own in (groups, classes)
-        )
-        return cls(limits, before, after, way, *losses)
-
-
-def _given_away(found: Figures) -> ColumnDiversity:
-    return ColumnDiversity(
-        distinct=int(found.distinct.min()),
-        entropy=float(found.entropy.min()),
-        t=float(found.t.max()),
-        uniform=int(np.count_nonzero(found.distinct <= 1)),
-    )
-
-
 def by_weight(weights: WeightFacts | None) -> str:
     """Say the loss by weight beside that without, and how far totals moved where weights were cut."""
     if weights is None:
@@ -241,6 +172,8 @@ class Release(Generic[IntoDataFrameT]):
         was recoded.
     weights : WeightFacts or None
         Where a weight is named: the loss with weights, and what was done to them; not stored.
+    diversity : DiversityFacts or None
+        Where l or t is demanded of confidential columns: what is reached, how, and what it cost; not stored.
     source : Source or None
         What it was made from, if that was read by `read`; not stored.
 
@@ -497,8 +430,9 @@ class Release(Generic[IntoDataFrameT]):
         left_out = f"; {self.n_dropped} records left out" if self.n_dropped else ""
         left_out += "; index dropped" if self.index_dropped else ""
         units = "" if self.recipe.roles.unit is None else " units"
+        kept = "" if self.diversity is None else f"\nConfidential columns: {demand_words(self.diversity)}"
         return (
             f"Release: {len(self.groups)} records in {self.n_groups} groups of {sizes}{per_column}; "
             f"k={self.recipe.k}{units} asked, {self.k_achieved} reached{per_column}; "
-            f"information loss {self.information.percent:.2f} %{by_weight(self.weights)}{grouped}{left_out}"
+            f"information loss {self.information.percent:.2f} %{by_weight(self.weights)}{grouped}{left_out}{kept}"
         )

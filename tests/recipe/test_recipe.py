@@ -142,7 +142,7 @@ def test_wrong_keywords_name_their_parameter(keywords, parameter, words):
 WRONG = {
     NAMES: [3, "a", [1]],
     WORDS: [3, "mdav", ["mdva"]],
-    WHOLES: [3, "3", [1]],
+    WHOLES: [3, "3", [0]],
     NAME: [3],
     NAME_OR_NAMES: [3, [3]],
     WORD: ["no such word", 3],

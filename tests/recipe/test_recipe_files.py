@@ -63,6 +63,8 @@ OF_COLUMNS = {
 
 
 def values_of(choice):
+    if choice.keyword == "ts":
+        return st.lists(st.floats(0.01, 1), min_size=1, max_size=4)
     if choice.kind in VALID:
         return VALID[choice.kind]
     if choice.keyword in OF_COLUMNS:

@@ -78,12 +78,23 @@ def _mixed():
     return {}, release.with_risk(release.risk_for(["sex", "birth", "region"]))
 
 
+def _demanded():
+    """l of one confidential column, t of another, nothing of a third."""
+    table = ma.datasets.households(900, seed=1)
+    release = ma.protect(
+        table, 4, quasi=["region", "sex", "birth", "hours"], confidential=["diagnosis", "income", "status"],
+        rest="drop", l=3, l_columns=["diagnosis"], t=0.4, t_columns=["income"], refine="fast",
+    )  # fmt: skip
+    return {}, release.with_risk(release.risk_for(["sex", "birth", "region"]))
+
+
 KINDS = {
     "everything": _everything,
     "single_columns": _single_columns,
     "few_keys": _few_keys,
     "odd_names": _odd_names,
     "mixed": _mixed,
+    "demanded": _demanded,
 }
 
 

@@ -165,3 +165,59 @@ def test_what_progress_raises_stops_a_comparison_within_a_release():
 
     with pytest.raises(KeyboardInterrupt):
         ma.compare(TABLE, ["mdav"], [3], progress=stop)
+
+
+SECRET = ma.datasets.households(300, seed=0)
+KEPT = {"quasi": ["sex", "age", "hours"], "confidential": ["diagnosis", "income"], "rest": "drop"}
+
+
+def test_levels_of_l_and_t_are_compared_each_with_every_other():
+    only = {"l_columns": ["diagnosis"], "t_columns": ["income"]}
+    recipe = ma.Recipe.of(k=3, l=2, t=0.5, **only, **KEPT)
+    found = ma.compare(SECRET, "mdav", [3, 5], ls=[1, 3, 3], ts=[0.6, 0.4], recipe=recipe)
+    asked = [(one.k, one.l, one.t) for one in found.candidates]
+    assert asked == [(k, l, t) for k in (3, 5) for l in (None, 3) for t in (0.6, 0.4)]  # noqa: E741
+    for one in found.candidates:
+        columns = {**only, **({"l": one.l} if one.l else {"l_columns": []})}
+        release = ma.protect(SECRET, one.k, **KEPT, t=one.t, **columns)
+        assert one.t_reached == release.diversity.after["income"].t <= one.t
+        if one.l:
+            assert one.l_reached == release.diversity.after["diagnosis"].distinct >= one.l
+        assert (one.il, one.way) == (release.loss.percent, release.diversity.way)
+    heads = repr(found).splitlines()[0]
+    assert heads.split()[:9] == ["method", "k", "l", "l", "reached", "t", "t", "reached", "way"]
+    labels = [text.get_text() for text in found.plot().get_legend().get_texts()]
+    assert labels[1:] == ["mdav t=0.6", "mdav t=0.4", "mdav l=3 t=0.6", "mdav l=3 t=0.4"]
+    assert found.as_dict()["way"] == [one.way for one in found.candidates]
+
+
+def test_one_demands_nothing_and_what_was_said_of_it_goes():
+    recipe = ma.Recipe.of(k=3, l=2, l_columns=["diagnosis"], diversity="merge", ls=[1], **KEPT)
+    (one,) = ma.compare(SECRET, "mdav", [3], recipe=recipe).candidates
+    assert (one.l, one.t, one.l_reached, one.t_reached, one.way) == (None, None, None, None, "")
+    assert "reached" not in repr(ma.compare(SECRET, "mdav", [3], recipe=recipe))
+
+
+def test_recipes_that_differ_in_l_are_compared():
+    found = ma.compare(SECRET, {"two": {"l": 2, "l_columns": ["diagnosis"]}, "none": {}}, [3], **KEPT)
+    assert [(one.line, one.l_reached) for one in found.candidates] == [("two l=2", 2), ("none", None)]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "parameter"), [({"l": 2, "ls": [2]}, "l"), ({"ts": [1.5]}, "t"), ({"t": 0.2, "ts": 0.3}, "t")]
+)
+def test_levels_that_mean_nothing_are_refused(chosen, parameter):
+    with pytest.raises(InputError) as caught:
+        ma.compare(SECRET, "mdav", [3], **chosen, **KEPT)
+    assert caught.value.parameter == parameter
+
+
+def test_the_report_shows_l_and_t_of_what_was_compared():
+    from microagg.report import build, render
+
+    found = ma.compare(SECRET, "mdav", [3], ls=[1, 2], l_columns=[], **{**KEPT, "confidential": ["diagnosis"]})
+    release = ma.protect(SECRET, 3, **{**KEPT, "confidential": ["diagnosis"]})
+    page = render(build(release, comparison=found))
+    assert "l reached" in page
+    assert "mdav l=2" in page
+    assert [one.l_reached for one in build(release, comparison=found).map.candidates] == [None, 2]

@@ -183,7 +183,7 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
         yes: Yes = False,
         force: Force = False,
     ) -> None:
-        """Compare methods and levels of k on one file: loss, risk and both combined.
+        """Compare methods and levels of k, l and t on one file: loss, risk and both combined.
 
         By default mdav, vmdav, cbfs and iamat at k = 3, 5 and 10, unless a recipe says otherwise.
 

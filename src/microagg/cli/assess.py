@@ -59,7 +59,7 @@ def _show(terminal: Terminal, found: Assessed) -> None:
         table.add_row(Text(shown(name)), f"{loss.per_column[name]:.2f}", driver)
     terminal.show(table)
     terminal.say(as_text("\nFigures; less is better where nothing else is said", found.measures))
-    terminal.say(f"\n{found.linked}")
+    terminal.say(f"\n{found.words}")
     warnings = [worded(text, as_option) for text in found.warnings]
     for text in warnings:
         terminal.say(f"\nWarning: {text}")

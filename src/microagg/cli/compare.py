@@ -1,4 +1,4 @@
-"""`microagg compare`: methods and levels of k, side by side."""
+"""`microagg compare`: methods and levels of k, l and t, side by side."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ from microagg.cli._terminal import Terminal
 from microagg.desk.candidates import each_candidate, not_used, variants
 from microagg.desk.facts import comparison_facts
 from microagg.desk.pictures import check_picture, save_picture
-from microagg.recipe import Compare
+from microagg.recipe import Compare, choices
 from microagg.study.comparison import Comparison, comparison_of
 
 
@@ -21,8 +21,8 @@ def run(
     force: bool,
     chosen: dict[str, Any],
 ) -> None:
-    """Mask by each method at each k, and judge each release."""
-    asked = Compare(**{name: chosen[name] for name in ("methods", "ks") if name in chosen})  # refused before any work
+    """Mask by each method at each k, l and t, and judge each release."""
+    asked = Compare(**{name: chosen[name] for name in choices("compare") if name in chosen})  # refused early
     check_picture(output, source, force)
     lowest = min(asked.ks) if asked.ks else None
     file = opened(terminal, source, recipe, lowest if recipe is None else None, chosen, yes=yes)
@@ -38,8 +38,8 @@ def _show(terminal: Terminal, found: Comparison, output: Path | None) -> None:
     terminal.say(f"\n{found!r}")
     best = found.best
     terminal.say(
-        f"\nThe lowest score: {best.method} with k={best.k}. Efficient: "
-        + ", ".join(f"{one.method} k={one.k}" for one in found.frontier)
+        f"\nThe lowest score: {best.line} with k={best.k}. Efficient: "
+        + ", ".join(f"{one.line} k={one.k}" for one in found.frontier)
     )
     if output is not None:
         with terminal.wait("drawing"):

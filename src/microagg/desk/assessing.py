@@ -1,7 +1,7 @@
 """Judging any masked file, whoever made it, beside its original."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from microagg.assess import disclosure_risk, loss_measures, usual_sample
+from microagg.desk._demanded import Goals, broken_words, goals_in, kept_words
 from microagg.desk._rows import Pair
 from microagg.errors import InvalidData, RoleError, setting
 from microagg.evaluate.definitions import measures_of_both
@@ -60,6 +61,9 @@ class Assessed:
         The scoring index.
     warnings : list of str
         What makes the figures look better than they are; choices are named by `microagg.errors.setting`.
+    demanded : mapping
+        What the recipe demands of each confidential column, with what the masked file reaches; empty without a recipe
+        that does.
     """
 
     columns: list[str]
@@ -68,11 +72,17 @@ class Assessed:
     risk: DisclosureRisk
     score: float
     warnings: list[str]
+    demanded: Goals = field(default_factory=dict)
 
     @property
     def linked(self) -> str:
         """How many records an intruder links, in words."""
         return _linked(self.risk, self.strata)
+
+    @property
+    def words(self) -> str:
+        """The same, and a line for each thing that is demanded of confidential columns."""
+        return "\n".join([self.linked, *kept_words(self.demanded)])
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -176,6 +186,8 @@ def assess(
     within = _strata(pair, recipe, strata)
     names = _compared(pair, before, recipe, columns, within)
     _check_order(pair, recipe, names if recipe is not None or columns is not None else [], within)
+    masked = [] if recipe is None else recipe.masked(before.table.column_names)
+    demanded = goals_in(after, recipe, masked)
     wanted = Recipe(2).risk if recipe is None else recipe.risk
     keys = keys if keys is not None else None if wanted.keys is None else list(wanted.keys)
     sample = sample if sample is not None else wanted.sample or usual_sample(before.table.num_rows)
@@ -201,7 +213,8 @@ def assess(
         progress=progress,
     )
     score = scoring_index(loss.overall[1], risk.g_dr)
-    return Assessed(names, within, loss, risk, score, _warnings(pair, recipe, names, within))
+    warnings = [*broken_words(demanded), *_warnings(pair, recipe, names, within)]
+    return Assessed(names, within, loss, risk, score, warnings, demanded)
 
 
 def _weights(source: Source, recipe: Recipe) -> Any:

@@ -7,7 +7,8 @@ from microagg.desk.opening import Opened
 from microagg.progress import Progress
 from microagg.recipe import Recipe
 from microagg.release import Release
-from microagg.study.comparison import Candidate, compare_each, recipes_to_compare
+from microagg.study.comparison import Candidate, compare_each
+from microagg.study.variants import recipes_to_compare
 
 
 def each_candidate(
@@ -24,8 +25,10 @@ def variants(recipe: Recipe) -> list[tuple[str, Recipe]]:
 
 def not_used(recipe: Recipe, methods: Sequence[str]) -> list[str]:
     """Say which choices of a recipe have no part in a comparison of these methods."""
-    name, options = recipe.method.name, recipe.method.options
+    name, options, said = recipe.method.name, recipe.method.options, recipe.diversity
+    levels = (("l", said.l, recipe.compare.ls), ("t", said.t, recipe.compare.ts))
+    found = [f"{one} = {value:g}; levels of it are compared" for one, value, listed in levels if value and listed]
     if name in methods:
-        return []
+        return found
     with_options = f" and its {', '.join(options)}" if options else ""
-    return [f"the method {name}{with_options}, which is not among those compared"]
+    return [*found, f"the method {name}{with_options}, which is not among those compared"]

@@ -1,5 +1,7 @@
 """Figures as plain values, for programs: the same dictionaries whichever edge hands them out."""
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from microagg.beyond import FileRelease
@@ -8,11 +10,12 @@ from microagg.desk.inspecting import SmallStrata
 from microagg.desk.trees import ColumnTree
 from microagg.desk.writing import Written
 from microagg.evaluate.definitions import measures_of_both
+from microagg.evaluate.diversity import DiversityFacts, Goal
 from microagg.evaluate.risk import DisclosureRisk
 from microagg.io.joining import Joined
 from microagg.io.sources import Source
 from microagg.release import Release, WeightFacts
-from microagg.study.comparison import Comparison
+from microagg.study.comparison import Candidate, Comparison
 from microagg.study.costs import ColumnCosts
 from microagg.study.inspection import Inspection
 
@@ -50,7 +53,33 @@ def release_facts(release: Release[Any]) -> dict[str, Any]:
         "g_il": release.loss.g_il,
         **risk_facts(release.risk),
         **weight_facts(release.weights),
+        **diversity_facts(release.diversity),
         "figures": {one.name: one.value for one in measures_of_both(release.loss, release.risk)},
+    }
+
+
+def diversity_facts(found: DiversityFacts | None) -> dict[str, Any]:
+    """Give what is demanded of confidential columns: what is reached, by which way, and what it cost."""
+    if found is None:
+        return {}
+    return {
+        "diversity": found.way,
+        "demanded": {str(name): goal_facts(goals) for name, goals in found.goals.items()},
+        "groups_of_one_value_without_it": {str(name): own.uniform for name, own in found.before.items()},
+        "information_loss_without_it_percent": found.loss_before,
+        "information_loss_with_it_percent": found.loss_after,
+    }
+
+
+def goal_facts(goals: Sequence[Goal]) -> dict[str, Any]:
+    """Give what is demanded of a column and what is reached, by keyword; of recursive (c, l) what is below c."""
+    return {
+        one.name: {
+            "asked": one.asked if one.rank is None else [one.asked, one.rank],
+            "reached": one.reached if math.isfinite(one.reached) else None,
+            "holds": one.holds,
+        }
+        for one in goals
     }
 
 
@@ -151,11 +180,16 @@ def comparison_facts(found: Comparison) -> dict[str, Any]:
     """Give the figures of releases that were compared."""
     return {
         "candidates": [one.as_dict() for one in found.candidates],
-        "best": {"method": found.best.method, "k": found.best.k},
-        "frontier": [{"method": one.method, "k": one.k} for one in found.frontier],
+        "best": _named(found.best),
+        "frontier": [_named(one) for one in found.frontier],
         "sampled": found.sampled,
         "standard_error": found.standard_error,
     }
+
+
+def _named(one: Candidate) -> dict[str, Any]:
+    demanded = {"l": one.l, "t": one.t}
+    return {"method": one.method, "k": one.k, **{name: of for name, of in demanded.items() if of is not None}}
 
 
 def assessed_facts(found: Assessed) -> dict[str, Any]:
@@ -168,6 +202,7 @@ def assessed_facts(found: Assessed) -> dict[str, Any]:
         "g_il": found.loss.g_il,
         **risk_facts(found.risk),
         "scoring_index": found.score,
+        **({"demanded": {str(name): goal_facts(of) for name, of in found.demanded.items()}} if found.demanded else {}),
         "figures": {one.name: one.value for one in found.measures},
     }
 

@@ -20,7 +20,8 @@ from microagg.io.sources import Source, write_target
 from microagg.pipeline import protect
 from microagg.recipe import Recipe
 from microagg.release import Release
-from microagg.study.comparison import Comparison, compare_each, comparison_of, recipes_to_compare
+from microagg.study.comparison import Comparison, compare_each, comparison_of
+from microagg.study.variants import recipes_to_compare
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,12 @@ from microagg.judgement.bins import SMALL_CELL
 from microagg.judgement.names import shown
 from microagg.judgement.parts import (
     Alone,
-    DiversityFacts,
     Groups,
     LeftOut,
     MissingValues,
     SizeCount,
     Strata,
     UnitFacts,
-    finite,
 )
 from microagg.judgement.run import Run, columns_of
 from microagg.kinds import Nominal, Semi
@@ -240,19 +238,3 @@ def idle_codes_of(release: "Release[Any]") -> dict[str, tuple[str, ...]]:
         idle = tuple(shown(code) for state, code in enumerate(codes, 2) if state not in met)
         found |= {shown(name): idle} if idle else {}
     return found
-
-
-def diversity_of(release: "Release[Any]") -> tuple[DiversityFacts, ...]:
-    """Give l and t of the confidential columns."""
-    return tuple(
-        DiversityFacts(
-            column=shown(name),
-            distinct=own.distinct,
-            entropy=float(own.entropy),
-            t=float(own.t),
-            t_ordered=finite(own.t_ordered),
-            uniform_groups=own.uniform_groups,
-            uniform_records=own.uniform_records,
-        )
-        for name, own in release.anonymity.diversity.items()
-    )

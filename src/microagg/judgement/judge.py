@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from microagg.evaluate.definitions import measures_of_both
 from microagg.evaluate.measure import Measure
+from microagg.judgement.diversity import diversity_of, kept_of
 from microagg.judgement.doubted import doubted_columns, facts_of, repeating_columns
 from microagg.judgement.drawn import distributions_of
 from microagg.judgement.groups import (
-    diversity_of,
     groups_of,
     idle_codes_of,
     left_out_of,
@@ -26,9 +26,10 @@ from microagg.judgement.parts import (
     Alternatives,
     Correlations,
     Distribution,
-    DiversityFacts,
+    GivenAway,
     Groups,
     JudgedWeights,
+    Kept,
     LeftOut,
     Loss,
     MissingCodes,
@@ -100,8 +101,10 @@ class Judgement(ReadOnly):
     correlations : Correlations or None
     risk : Risk or None
         What an intruder could still do.
-    diversity : tuple of DiversityFacts
+    diversity : tuple of GivenAway
         How varied the confidential columns are within records alike.
+    kept : Kept or None
+        What is demanded of confidential columns, and what is reached; None where nothing is.
     tree : Tree or None
         The dependence tree by which columns were chosen to form groups.
     alternatives : Alternatives or None
@@ -129,7 +132,8 @@ class Judgement(ReadOnly):
     not_drawn: tuple[str, ...]
     correlations: Correlations | None
     risk: Risk | None
-    diversity: tuple[DiversityFacts, ...]
+    diversity: tuple[GivenAway, ...]
+    kept: Kept | None
     tree: Tree | None
     alternatives: Alternatives | None
 
@@ -192,6 +196,7 @@ def judge(release: "Release[Any]", *, comparison: "Comparison | None" = None, pu
         correlations=correlations,
         risk=None if public else risk_of(release, run),
         diversity=() if public else diversity_of(release),
+        kept=kept_of(release, public),
         tree=None if public else tree_of(release),
         alternatives=None if public or comparison is None else alternatives_of(comparison),
     )
@@ -216,12 +221,15 @@ def alternatives_of(comparison: "Comparison") -> Alternatives:
     efficient, best = list(comparison.frontier), comparison.best
     candidates = tuple(
         Alternative(
-            method=shown(one.method),
+            method=shown(one.line),
             k=int(one.k),
             figures={name: finite(value) for name, value in one.figures.items()},
             score=finite(one.score),
             best=one is best,
             efficient=one in efficient,
+            l_reached=one.l_reached,
+            t_reached=one.t_reached,
+            way=one.way,
         )
         for one in comparison.candidates
     )

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from microagg.evaluate.columns import ColumnChange as ColumnChange
+from microagg.evaluate.diversity import Goal as Goal
 from microagg.evaluate.weights import Telling as Telling
 from microagg.readonly import ReadOnly
 
@@ -261,7 +262,7 @@ class Risk:
 
 
 @dataclass(frozen=True)
-class DiversityFacts:
+class GivenAway:
     """How varied a confidential column is within the records that look alike."""
 
     column: str
@@ -271,6 +272,42 @@ class DiversityFacts:
     t_ordered: float | None
     uniform_groups: int  # with one value throughout, which gives it away
     uniform_records: int  # in those
+    by_taxonomy: bool = False  # whether t is the distance in a taxonomy
+
+
+@dataclass(frozen=True)
+class WorstGroup:
+    """The records alike that are farthest from the whole file in a confidential column, or hold least of it."""
+
+    records: int
+    alike: int  # how many records are in groups as bad
+    bars: tuple[Bar, ...]  # shares in percent: `before` of the whole file, `after` of the group
+
+
+@dataclass(frozen=True)
+class Demanded:
+    """What is demanded of a confidential column, and reached in what is released."""
+
+    column: str
+    goals: tuple[Goal, ...]
+    measured: str  # t: by "values", by their "order", or by a "taxonomy"
+    uniform_before: int | None  # groups that gave one value away before; None in public
+    groups_before: int | None  # of so many; None in public
+    worst: WorstGroup | None  # None in public
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What is demanded of confidential columns, how groups came to keep it, and what that cost."""
+
+    columns: tuple[Demanded, ...]
+    holds: bool  # counted again in the released file
+    way: str
+    said: str  # what that way does
+    loss_before: (
+        float | None
+    )  # of groups that need not keep it, in percent, before refining and rounding; None in public
+    loss_after: float | None  # of those that do
 
 
 @dataclass(frozen=True)
@@ -294,6 +331,9 @@ class Alternative(ReadOnly):
     score: float | None
     best: bool
     efficient: bool
+    l_reached: int | None = None  # of confidential columns of which something is demanded; None where nothing is
+    t_reached: float | None = None
+    way: str = ""  # how that is kept
 
 
 @dataclass(frozen=True)

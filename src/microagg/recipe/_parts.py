@@ -294,7 +294,7 @@ class DiversityChoices(Part):
     l: int | None = choose(  # noqa: E741 (its name in the literature)
         None,
         WHOLE,
-        "so many different values of each confidential column, at least, among records that look alike",
+        "at least so many different values of each confidential column among records that look alike",
         least=2,
         more="Distinct l-diversity, or p-sensitivity.",
     )
@@ -308,23 +308,21 @@ class DiversityChoices(Part):
     recursive: tuple[float, ...] | None = choose(
         None,
         NUMBERS,
-        "two numbers, c and l: the commonest value has fewer records than c times those from the l-th commonest on",
+        "numbers c and l, as 3,2: the commonest value has fewer records than c times those from the l-th commonest on",
         keyword="recursive_l",
         more="Recursive (c, l)-diversity.",
     )
     l_columns: tuple[Any, ...] = choose(
-        (), NAMES, "the confidential columns that l, entropy and recursive are about; all, where this is left out"
+        (), NAMES, "which confidential columns l, entropy_l and recursive_l are about, if not all"
     )
     t: float | None = choose(
         None,
         NUMBER,
-        "how far, at most, the values of records that look alike may be from those of the whole file: 0 to 1",
+        "how far the values of records that look alike may be from those of the whole file, at most: 0 to 1",
         more="t-closeness: by the earth mover's distance where values have an order, or a taxonomy; else by half the "
         "sum of absolute differences.",
     )
-    t_columns: tuple[Any, ...] = choose(
-        (), NAMES, "the confidential columns that t is about; all, where this is left out"
-    )
+    t_columns: tuple[Any, ...] = choose((), NAMES, "which confidential columns t is about, if not all")
     way: str = choose(
         "auto",
         WORD,
@@ -546,8 +544,13 @@ class Compare(Part):
 
     methods: tuple[str, ...] | None = choose(None, WORDS, "the methods to compare", words=method_names)
     ks: tuple[int, ...] | None = choose(None, WHOLES, "the levels of k to compare", least=2)
+    ls: tuple[int, ...] | None = choose(None, WHOLES, "the levels of l to compare; 1 demands nothing", least=1)
+    ts: tuple[float, ...] | None = choose(None, NUMBERS, "the levels of t to compare; 1 demands nothing")
     x: float = choose(0.5, NUMBER, "the weight of the loss in the score, from 0 to 1")
 
     def _check(self) -> None:
         if not 0 <= self.x <= 1:
             raise InvalidParameter(f"x={self.x} must be a number from 0 to 1.", parameter="x")
+        for t in (self.ts,) if isinstance(self.ts, (int, float)) else self.ts or ():
+            if not 0 < t <= 1:
+                raise InvalidParameter(f"ts has {t:g}, and t must be above 0 and at most 1.", parameter="ts")

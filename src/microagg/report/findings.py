@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from microagg.judgement import Judgement
-from microagg.judgement.parts import Alone, DiversityFacts, Groups, Risk
+from microagg.judgement.parts import Alone, GivenAway, Groups, Risk
 from microagg.judgement.run import Run
 from microagg.report import origin, values, weights
 from microagg.report.parts import Finding, WrittenFacts
@@ -239,12 +239,12 @@ def _restricted(risk: Risk) -> list[Finding]:
     ]  # fmt: skip
 
 
-def _uniform(diversity: Sequence[DiversityFacts]) -> list[Finding]:
+def _uniform(diversity: Sequence[GivenAway]) -> list[Finding]:
     """Tell which confidential columns are known to anybody who knows only a person's group."""
     columns = [
         f"{quoted(one.column)} in {counted(one.uniform_groups, 'group')} ({counted(one.uniform_records, 'record')})"
         for one in diversity
-        if one.distinct == 1
+        if one.distinct <= 1
     ]
     if not columns:
         return []
@@ -252,7 +252,8 @@ def _uniform(diversity: Sequence[DiversityFacts]) -> list[Finding]:
         Finding(
             "look", "confidential columns",
             f"One value throughout a group: {', '.join(columns)}. A person known to be in such a group has that "
-            f"value, whichever record is theirs. Take a larger k, or do not release the column.",
+            f"value, whichever record is theirs. Demand different values of it (l), take a larger k, or do not release "
+            f"the column.",
             f"one value throughout a group: {', '.join(columns)}.",
         )
     ]  # fmt: skip

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from microagg.judgement import Judgement, judge
-from microagg.report import worded, words
+from microagg.report import diversity, worded, words
 from microagg.report.parts import ReportModel as ReportModel
 from microagg.report.parts import SourceFacts as SourceFacts
 from microagg.report.parts import WrittenFacts as WrittenFacts
@@ -76,10 +76,11 @@ def put_into_words(
         correlations=worded.correlations(judgement),
         risk=worded.risk(judgement),
         diversity=tuple(map(worded.diversity, judgement.diversity)),
+        kept=diversity.section(judgement),
         tree=judgement.tree,
         map=None if judgement.alternatives is None else worded.risk_map(judgement.alternatives),
         checklist=words.checklist(judgement, written),
-        limits=words.limits(judgement.run, judgement.public),
+        limits=words.limits(judgement),
     )
 
 

@@ -8,8 +8,9 @@ from microagg.judgement.parts import (
     ColumnLoss,
     Correlations,
     Distribution,
-    DiversityFacts,
+    GivenAway,
     Groups,
+    Kept,
     LeftOut,
     Loss,
     Recoded,
@@ -17,6 +18,7 @@ from microagg.judgement.parts import (
     Risk,
     SizeCount,
     Tree,
+    WorstGroup,
 )
 
 Part = TypeVar("Part")
@@ -220,10 +222,40 @@ class RiskSection(Risk):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiversityRow(DiversityFacts):
+class DiversityRow(GivenAway):
     """How varied a confidential column is within the records that look alike."""
 
     text: str
+
+
+@dataclass(frozen=True)
+class GoalRow:
+    """What was asked of a confidential column, and what is reached."""
+
+    column: str
+    name: str
+    asked: str
+    reached: str
+    meaning: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorstPicture(WorstGroup):
+    """A confidential column in the records alike that are worst, beside the whole file."""
+
+    column: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptSection(Kept):
+    """What is demanded of confidential columns, how it is kept, and what that cost."""
+
+    promise: tuple[str, ...]
+    rows: tuple[GoalRow, ...]
+    how: str
+    cost: str  # empty in public
+    pictures: tuple[WorstPicture, ...]  # none in public
 
 
 @dataclass(frozen=True)
@@ -239,6 +271,9 @@ class MapRow:
     score: float | None
     mark: str
     figures: Mapping[str, float | None]  # those above and all others, by name
+    l_reached: int | None = None  # of confidential columns; None where nothing is demanded of them
+    t_reached: float | None = None
+    way: str = ""
 
 
 @dataclass(frozen=True)
@@ -278,6 +313,7 @@ class ReportModel:
     correlations: CorrelationsSection | None
     risk: RiskSection | None
     diversity: tuple[DiversityRow, ...]
+    kept: KeptSection | None
     tree: Tree | None
     map: MapSection | None
     checklist: tuple[Finding, ...]

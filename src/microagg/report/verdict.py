@@ -3,7 +3,7 @@
 from microagg.judgement import Judgement
 from microagg.judgement.parts import Alone, Groups, Loss
 from microagg.judgement.run import Run
-from microagg.report import values, weights
+from microagg.report import diversity, values, weights
 from microagg.report.findings import (
     CLOSE,
     alone_words,
@@ -28,8 +28,14 @@ def verdict(judgement: Judgement, written: WrittenFacts) -> Verdict:
     """Say in a few sentences what a committee must know."""
     groups, public = judgement.groups, judgement.public
     counted_again = groups.reached if groups.per_column or groups.counted is None else groups.counted
-    holds = min(groups.reached, counted_again) >= groups.promised
-    if not holds:
+    keeps_k = min(groups.reached, counted_again) >= groups.promised
+    holds = keeps_k and (judgement.kept is None or judgement.kept.holds)
+    if not holds and keeps_k:
+        headline = (
+            "The promise is broken: records that share their masked values give away more of a confidential column "
+            "than was asked. Do not release this file."
+        )
+    elif not holds:
         whose = counted(counted_again, "record" if groups.units is None else "unit")
         headline = (
             f"The promise is broken: k = {groups.promised} was asked, and only {whose} share their masked values. Do "
@@ -44,11 +50,11 @@ def verdict(judgement: Judgement, written: WrittenFacts) -> Verdict:
             f"The promise holds: every record shares its masked values with at least {groups.reached - 1} others."
         )
     if holds:
-        headline = sentence([headline, *_not_covered(judgement)])
+        headline = sentence([headline, diversity.headline(judgement), *_not_covered(judgement)])
     found = () if public else findings(judgement, written, holds)
     lines = [
-        Fact("Promised", _promised(judgement.run, groups)),
-        Fact("Kept", _kept(groups, holds)),
+        Fact("Promised", sentence([_promised(judgement.run, groups), diversity.headline(judgement)])),
+        Fact("Kept", sentence([_kept(groups, holds), diversity.reached(judgement.kept)])),
         Fact("Lost", _lost(judgement)),
         *_values(judgement),
         Fact("An intruder", _intruder(judgement)),
@@ -80,7 +86,7 @@ def _state(judgement: Judgement) -> State:
     """Tell whether a promise that holds leaves something open."""
     apart = bool(judgement.run.unchanged) if judgement.public else judgement.alone.by_all > 0
     apart = apart or bool(weights.findings(judgement))
-    uniform = any(one.distinct == 1 for one in judgement.diversity)
+    uniform = any(one.distinct <= 1 for one in judgement.diversity)
     measured = judgement.risk is not None and (judgement.risk.restricted or guessed_closely(judgement) > CLOSE)
     spoilt = (
         judgement.doubted
@@ -101,7 +107,8 @@ def _not_covered(judgement: Judgement) -> list[str]:
     unchanged = judgement.run.unchanged
     if judgement.public:
         covered = unchanged and not judgement.groups.per_column
-        found = [f"It does not cover {listed(unchanged, 3)}, released unchanged."] if covered else []
+        what = "It does" if judgement.kept is None else "k does"
+        found = [f"{what} not cover {listed(unchanged, 3)}, released unchanged."] if covered else []
         rows = "It counts rows: several of them may belong to one person, household or firm."
         return [*found, rows] if judgement.repeats else found
     found = [_alone(judgement.run, judgement.groups, judgement.alone), *weights.headline(judgement)]
@@ -201,7 +208,7 @@ def _lost(judgement: Judgement) -> str:
     if judgement.public:
         return sentence([_lost_in_public(loss), correlations])
     words = [f"The loss of information is {loss.word}: {percent(loss.percent)} {loss_meaning(judgement)}."]
-    words.append(weights.lost(judgement))
+    words += [weights.lost(judgement), diversity.cost(judgement)]
     worst, least = loss.columns[0], loss.columns[-1]
     if len(loss.columns) > 1 and worst.percent != least.percent:
         words.append(

@@ -8,7 +8,7 @@ from microagg.judgement.parts import (
     ColumnChange,
     ColumnLoss,
     Distribution,
-    DiversityFacts,
+    GivenAway,
     Moved,
     Risk,
     SizeCount,
@@ -245,13 +245,13 @@ def sample_words(found: Risk, error: float) -> str:
     return f"Estimated on {drawn} drawn with seed {found.seed}; standard error {percent(error)}."
 
 
-def diversity(own: DiversityFacts) -> DiversityRow:
+def diversity(own: GivenAway) -> DiversityRow:
     """Say what the groups have in common in a confidential column."""
     return worded(DiversityRow, own, text=_diversity_words(own))
 
 
-def _diversity_words(own: DiversityFacts) -> str:
-    if own.distinct == 1:
+def _diversity_words(own: GivenAway) -> str:
+    if own.distinct <= 1:
         groups = counted(own.uniform_groups, "group has", "groups have")
         return (
             f"{groups} one value throughout, {counted(own.uniform_records, 'record')} in all: a person known to "
@@ -284,4 +284,7 @@ def _map_row(one: Alternative) -> MapRow:
         score=one.score,
         mark="lowest score" if one.best else "efficient" if one.efficient else "",
         figures=dict(one.figures),
+        l_reached=one.l_reached,
+        t_reached=one.t_reached,
+        way=one.way,
     )

@@ -8,7 +8,7 @@ from microagg.judgement import Judgement
 from microagg.judgement.bins import SMALL_CELL
 from microagg.judgement.parts import Groups
 from microagg.judgement.run import Blocks, Refined, Run
-from microagg.report import weights
+from microagg.report import diversity, weights
 from microagg.report.done import kinds, missing_values, released, rounding
 from microagg.report.parts import Fact, Finding, Source, SourceFacts, WrittenFacts
 from microagg.report.text import count, counted, listed, quoted, sentence, shown
@@ -40,6 +40,7 @@ def what_was_done(judgement: Judgement) -> tuple[Fact, ...]:
     if run.search is not None:
         why = f"{_SEARCHES.get(run.search, '')} The groups are the same either way."
         facts.append(Fact("search", shown(run.search), why.strip()))
+    facts += diversity.done(judgement)
     facts.append(_blocks(run.blocks))
     facts.append(_selected(run))
     facts.append(Fact("scaling", run.scale, _SCALES.get(run.scale, "")))
@@ -151,7 +152,8 @@ def checklist(judgement: Judgement, written: WrittenFacts) -> tuple[Finding, ...
     topics = {Role.KEEP: "kept columns", Role.CONFIDENTIAL: "confidential columns", Role.WEIGHT: "weights"}
     by_group = weights.checked(judgement)
     for role, topic in topics.items():
-        as_they_are = _as_they_are(topic, run.names(role), judgement.alone.by_column)
+        more = diversity.covered(judgement) if role is Role.CONFIDENTIAL else ""
+        as_they_are = _as_they_are(topic, run.names(role), judgement.alone.by_column, more)
         found.append(by_group if by_group is not None and role is Role.WEIGHT else as_they_are)
     found.append(_strata(judgement))
     if written.excel_safe:
@@ -230,13 +232,13 @@ def _identifiers(run: Run, public: bool) -> Finding:
     return Finding("good", "identifiers", f"{listed(names)} dropped.{index}")
 
 
-def _as_they_are(topic: str, names: list[str], lone: Mapping[str, int]) -> Finding:
+def _as_they_are(topic: str, names: list[str], lone: Mapping[str, int], more: str = "") -> Finding:
     if not names:
         return Finding("note", topic, "There are none.")
     own = [f"{quoted(name)} ({counted(lone[name], 'record')})" for name in names if lone.get(name)]
     tail = f" Unique values: {', '.join(own)}." if own else ""
     return Finding(
-        "look" if own else "note", topic, f"{listed(names)}: released unchanged, and not covered by k.{tail}"
+        "look" if own else "note", topic, f"{listed(names)}: released unchanged, and not covered by k.{more}{tail}"
     )
 
 
@@ -258,8 +260,9 @@ def _strata(judgement: Judgement) -> Finding:
     return Finding("good", "strata", text)
 
 
-def limits(run: Run, public: bool) -> tuple[str, ...]:
+def limits(judgement: Judgement) -> tuple[str, ...]:
     """Say what is not claimed."""
+    run, public = judgement.run, judgement.public
     other = bool(run.unchanged)
     more = ", the strata and the weights" if run.weights_by_group else " and the strata"
     found = [
@@ -280,6 +283,7 @@ def limits(run: Run, public: bool) -> tuple[str, ...]:
             "A mean tells a group's total: where the others have little, the second largest member, who knows its own "
             "value, can work out the largest closely."
         )
+    found += diversity.limits(judgement)
     if run.per_column:
         found.insert(0, "k holds for each column only. Whole records may be unique, and be found.")
     if public:

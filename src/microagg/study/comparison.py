@@ -1,19 +1,15 @@
 """Many releases of one file beside each other: which is the better one overall."""
 
 import html
-import inspect
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from numbers import Number
-from types import NoneType
 from typing import Any
 
 from narwhals.typing import IntoDataFrame
 
 from microagg._kernels._jit import compiling_seconds
-from microagg.checks import check_jobs, check_k
-from microagg.errors import InvalidParameter
+from microagg.checks import check_jobs
 from microagg.evaluate.definitions import defined
 from microagg.evaluate.measure import Definition
 from microagg.evaluate.score import scoring_index
@@ -23,12 +19,10 @@ from microagg.plots import draw_map
 from microagg.progress import Progress, tell
 from microagg.readonly import ReadOnly
 from microagg.recipe import OF_PROTECT, Recipe
-from microagg.recipe import choices as choices_by_keyword
 from microagg.recipe._signature import takes
 from microagg.release import Release
+from microagg.study.variants import recipes_to_compare
 
-METHODS_COMPARED = ("mdav", "cbfs", "vmdav", "iamat")
-KS_COMPARED = (3, 5, 10)
 _SHARES = 1000  # of one release in the progress of all
 
 _NAMED = {
@@ -41,7 +35,6 @@ _NAMED = {
     "g_dr": "G_DR",
 }
 """The measures that are attributes of a candidate as well."""
-_PLAIN = (str, Number, NoneType)  # what a name may show: anything larger may hold data of the file
 
 
 @dataclass(frozen=True)
@@ -69,6 +62,13 @@ class Candidate(ReadOnly):
         Every measure of loss and of risk by its name (see `LossMeasures.measures`), those above among them.
     by : str
         The measure of loss that the score and the map use: G_IL, or IL where not all masked columns are numbers.
+    l, t : int or None, float or None
+        What was demanded of confidential columns.
+    l_reached, t_reached : int or None, float or None
+        The fewest different values, and the greatest distance from the whole file, of any column of which that, or
+        else anything, was demanded; None where nothing was.
+    way : str
+        How groups came to keep it; empty where nothing was demanded.
 
     Examples
     --------
@@ -95,6 +95,17 @@ class Candidate(ReadOnly):
     standard_error: float = 0.0
     figures: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
     by: str = "G_IL"
+    l: int | None = None  # noqa: E741 (its name in the literature)
+    t: float | None = None
+    l_reached: int | None = None
+    t_reached: float | None = None
+    way: str = ""
+
+    @property
+    def line(self) -> str:
+        """What it has in common with others that differ in k: the method, and l and t where those are demanded."""
+        said = [f"{name}={value:g}" for name, value in (("l", self.l), ("t", self.t)) if value is not None]
+        return " ".join([self.method, *said])
 
     @property
     def loss(self) -> float:
@@ -108,12 +119,12 @@ class Candidate(ReadOnly):
 
 @dataclass(frozen=True)
 class Comparison:
-    """Releases of one file by several methods and k.
+    """Releases of one file by several methods, k, l and t.
 
     Attributes
     ----------
     candidates : tuple of Candidate
-        In the order of methods, then of k.
+        In the order of methods, then of k, then of l and t.
     x : float
         The weight of the loss in the score.
     sampled : int or None
@@ -188,7 +199,7 @@ class Comparison:
         """
         lines: dict[str, list[tuple[int, float, float]]] = {}
         for one in self.candidates:
-            lines.setdefault(one.method, []).append((one.k, one.loss, one.g_dr))
+            lines.setdefault(one.line, []).append((one.k, one.loss, one.g_dr))
         return draw_map(lines, [(one.loss, one.g_dr) for one in self.frontier], ax, self.by)
 
     def __repr__(self) -> str:
@@ -211,21 +222,36 @@ class Comparison:
 
     def _heads(self) -> tuple[str, ...]:
         figures = [f"{one.name} {one.unit}".rstrip() for one in self.compared]
-        return ("method", "k", "groups", *figures, "score", "seconds", "")
+        return ("method", "k", *(head for head, _ in self._demands), "groups", *figures, "score", "seconds", "")
+
+    @property
+    def _demands(self) -> list[tuple[str, list[str]]]:
+        """What was demanded of confidential columns and reached, column by column; none where nothing was."""
+        found = []
+        for head in ("l", "t"):
+            asked = [getattr(one, head) for one in self.candidates]
+            reached = [getattr(one, f"{head}_reached") for one in self.candidates]
+            if any(one is not None for one in asked):
+                found.append((head, ["" if one is None else f"{one:g}" for one in asked]))
+            if any(one is not None for one in reached):
+                found.append((f"{head} reached", ["" if one is None else f"{one:.3g}" for one in reached]))
+        ways = [one.way for one in self.candidates]
+        return [*found, ("way", ways)] if any(ways) else found
 
     def _cells(self) -> list[tuple[str, ...]]:
-        efficient, best = self.frontier, self.best
+        efficient, best, demands = self.frontier, self.best, self._demands
         return [
             (
                 one.method,
                 str(one.k),
+                *(cells[place] for _, cells in demands),
                 str(one.groups),
                 *(f"{one.figures[measure.name]:.2f}" for measure in self.compared),
                 f"{one.score:.2f}",
                 f"{one.seconds:.2f}",
                 "lowest score" if one is best else "efficient" if one in efficient else "",
             )
-            for one in self.candidates
+            for place, one in enumerate(self.candidates)
         ]
 
     def _note(self) -> str:
@@ -241,6 +267,8 @@ def compare(
     methods: Any = None,
     ks: Iterable[int] | int | None = None,
     *,
+    ls: Iterable[int] | int | None = None,
+    ts: Iterable[float] | float | None = None,
     recipe: Recipe | None = None,
     keys: Iterable[Any] | None = None,
     x: float | None = None,
@@ -250,7 +278,7 @@ def compare(
     progress: Progress | None = None,
     **choices: Any,
 ) -> Comparison:
-    """Mask a file by several methods and k, and judge the loss and the risk of each release.
+    """Mask a file by several methods, k, l and t, and judge the loss and the risk of each release.
 
     Parameters
     ----------
@@ -262,6 +290,9 @@ def compare(
     ks : list of int
         One that is repeated counts once. By default what the recipe's [compare] says, or 3, 5 and 10; recipes in a
         mapping keep their own.
+    ls, ts : list of numbers, optional
+        The levels of l and of t to compare, each with every other; 1 demands nothing. By default what the recipe's
+        [compare] says, or those of `l` and `t` alone.
     recipe : Recipe, optional
         What all have in common; keywords change single choices.
     keys : list of names, optional
@@ -293,38 +324,8 @@ def compare(
     """
     judged = {"keys": keys, "x": x, "sample": sample, "sample_seed": sample_seed}
     judged = {name: value for name, value in judged.items() if value is not None}
-    recipes = recipes_to_compare(methods, ks, recipe, {**choices, **judged})
+    recipes = recipes_to_compare(methods, ks, recipe, {**choices, **judged}, ls=ls, ts=ts)
     return comparison_of([one for one, _ in compare_each(frame, recipes, n_jobs=n_jobs, progress=progress)], recipes)
-
-
-def recipes_to_compare(
-    methods: Any, ks: Any, recipe: Recipe | None, choices: dict[str, Any]
-) -> list[tuple[str, Recipe]]:
-    """Give every method at every k as a recipe, with the name of its method; refuse what is unknown before any work."""
-    if "k" in choices:
-        raise InvalidParameter("k goes into ks, the list of those to compare.", parameter="k")
-    base = Recipe(2) if recipe is None else recipe
-    known = {name: value for name, value in choices.items() if name in choices_by_keyword()}
-    options = {name: value for name, value in choices.items() if name not in known}
-    named = _named_methods(methods if methods is not None else base.compare.methods or METHODS_COMPARED)
-    levels = ks if ks is not None else base.compare.ks
-    if levels is not None or not all(isinstance(method, Recipe) for method in named.values()):
-        levels = KS_COMPARED if levels is None else levels if isinstance(levels, Iterable) else [levels]
-        levels = list(dict.fromkeys(check_k(k) for k in levels))
-    if not named or (levels is not None and not levels):
-        raise InvalidParameter("there is nothing to compare. Pass at least one method and one k.", parameter="methods")
-    found = []
-    for name, method in named.items():
-        if isinstance(method, Recipe):
-            own = method.replace(**choices)
-        else:
-            told = dict(method) if isinstance(method, Mapping) else {"method": method}
-            if not_each := {"k", "n_jobs", "progress"} & told.keys():
-                raise InvalidParameter(f"{min(not_each)!r} is one for all methods. Pass it to compare.")
-            own = base.replace(**known).replace(**{"method": base.method.name, **told, **options})
-        for k in [own.k] if levels is None else levels:
-            found.append((name, own.replace(k=k, method=_with_k(own.method.name, k))))
-    return found
 
 
 def compare_each(
@@ -364,71 +365,39 @@ def _part(progress: Progress | None, start: int, stop: int, in_all: int) -> Prog
 def _candidate(name: str, release: Release[Any], x: float, seconds: float) -> Candidate:
     loss, risk = release.loss, release.risk
     figures = {one.name: one.value for one in (*loss.measures, *risk.measures)}
+    named: dict[str, Any] = {attribute: figures[measure] for attribute, measure in _NAMED.items()}
     return Candidate(
         method=name,
         k=release.recipe.k,
         groups=release.n_groups,
-        **{attribute: figures[measure] for attribute, measure in _NAMED.items()},
+        **named,
         score=scoring_index(loss.overall[1], risk.g_dr, x),
         by=loss.overall[0],
         seconds=seconds,
         sampled=risk.sampled,
         standard_error=risk.standard_error,
         figures=figures,
+        **_demanded(release),
     )
+
+
+def _demanded(release: Release[Any]) -> dict[str, Any]:
+    """Give what a release keeps of confidential columns: what was asked and reached, and the way."""
+    facts = release.diversity
+    if facts is None:
+        return {}
+    by_l = [name for name, own in facts.limits.items() if own.l is not None]
+    by_t = [name for name, own in facts.limits.items() if own.t is not None]
+    return {
+        "l": release.recipe.diversity.l,
+        "t": release.recipe.diversity.t,
+        "l_reached": min(facts.after[name].distinct for name in by_l or facts.after),
+        "t_reached": max(facts.after[name].t for name in by_t or facts.after),
+        "way": facts.way,
+    }
 
 
 def comparison_of(candidates: Sequence[Candidate], recipes: Sequence[tuple[str, Recipe]]) -> Comparison:
     """Put the candidates of some recipes beside each other."""
     error = max(one.standard_error for one in candidates)
     return Comparison(tuple(candidates), recipes[0][1].compare.x, candidates[0].sampled, error)
-
-
-def _named_methods(methods: Any) -> dict[str, Any]:
-    """Give each method a name."""
-    if isinstance(methods, Mapping):
-        return {str(name): method for name, method in methods.items()}
-    alone = isinstance(methods, (str, Recipe)) or hasattr(methods, "fit_predict") or not isinstance(methods, Iterable)
-    listed = [methods] if alone else list(methods)
-    named = {_name_of(method): method for method in listed}
-    if len(named) < len(listed):
-        raise InvalidParameter(
-            "two methods are the same. Name them in a mapping, or leave one out.", parameter="methods"
-        )
-    return named
-
-
-def _name_of(method: Any) -> str:
-    """Name an estimator by its class and the parameters that are not the default."""
-    if isinstance(method, Recipe):
-        return _name_of(method.method.name)
-    if isinstance(method, str) or not hasattr(method, "get_params"):
-        return method if isinstance(method, str) else type(method).__name__
-    usual = _defaults(type(method))
-    told = ", ".join(
-        f"{name}={value!r}" if isinstance(value, _PLAIN) else f"{name}={type(value).__name__}"
-        for name, value in method.get_params().items()
-        if name in usual and name not in ("k", "progress") and not _same(value, usual[name])
-    )
-    return f"{type(method).__name__}({told})" if told else type(method).__name__
-
-
-def _defaults(estimator: type) -> dict[str, Any]:
-    """Give the defaults of an estimator's parameters.
-
-    They are read, not taken from a new object: another library's class may have parameters without a default.
-    """
-    parameters = inspect.signature(estimator).parameters
-    return {name: one.default for name, one in parameters.items() if one.default is not one.empty}
-
-
-def _same(value: Any, usual: Any) -> bool:
-    """Tell whether a parameter has its default; arrays are not compared."""
-    return value is usual or (isinstance(value, _PLAIN) and isinstance(usual, _PLAIN) and value == usual)
-
-
-def _with_k(method: Any, k: int) -> Any:
-    """Give an estimator's copy for this k; a name serves every k."""
-    if isinstance(method, str) or not hasattr(method, "get_params") or "k" not in method.get_params():
-        return method
-    return type(method)(**(method.get_params() | {"k": k}))

@@ -4,10 +4,11 @@ A picture has no ids, so that any number of them fit into one page. What colour 
 too, so that a grey print says the same.
 """
 
+from microagg.report.pictures.bars import worst_group
 from microagg.report.pictures.correlations import correlations
 from microagg.report.pictures.distribution import distribution
 from microagg.report.pictures.records import record_risk
 from microagg.report.pictures.risk_map import risk_map
 from microagg.report.pictures.tree import tree
 
-__all__ = ["correlations", "distribution", "record_risk", "risk_map", "tree"]
+__all__ = ["correlations", "distribution", "record_risk", "risk_map", "tree", "worst_group"]

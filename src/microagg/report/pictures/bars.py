@@ -1,25 +1,38 @@
 """Shares as bars: the categories of a column, or the spike and the missing cells beside its bins."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from markupsafe import Markup
 
 from microagg.judgement.parts import Bar, Distribution
+from microagg.report.parts import WorstPicture
 from microagg.report.pictures.scales import FONT, Scale, cut_short, text_width
 from microagg.report.templates import drawn
 from microagg.report.text import THIN, percent
 
 _WIDTH, _ROW, _THICK = 300.0, 18.0, 11.0
+_BROAD = 360.0  # of a picture whose names are those of classes
 _MOST_NAME, _FIGURES = 104.0, 66.0  # room for a category, and for its shares
 _SLOT, _BAR, _GAP = 58.0, 30.0, 10.0  # of a bar that stands beside bins
 
 
 def bars(one: Distribution) -> Markup:
     """Draw the share of each category, one below the other: before as an area, after as an outline."""
-    names = [cut_short(_name(bar), _MOST_NAME, FONT) for bar in one.bars]
+    what = "masked" if one.bars[0].before is None else "before and after masking"
+    return _drawn(one.bars, f"{one.column}, {what}", bar_words)
+
+
+def worst_group(one: WorstPicture) -> Markup:
+    """Draw the shares of a confidential column's values: in the file as an area, in the worst group as an outline."""
+    return _drawn(one.bars, f"{one.column}, in the file and in {one.text}", _words_of_group, _BROAD)
+
+
+def _drawn(shares: Sequence[Bar], what: str, words: Callable[[Bar], str], width: float = _WIDTH) -> Markup:
+    names = [cut_short(_name(bar), _MOST_NAME + width - _WIDTH, FONT) for bar in shares]
     left = 8.0 + max(text_width(name, FONT) for name in names)
-    longest = max(max(bar.before or 0.0, bar.after) for bar in one.bars)
-    across = Scale(0.0, max(longest, 1e-9), 0.0, _WIDTH - left - _FIGURES)
+    longest = max(max(bar.before or 0.0, bar.after) for bar in shares)
+    across = Scale(0.0, max(longest, 1e-9), 0.0, width - left - _FIGURES)
     rows = [
         {
             "name": name,
@@ -27,14 +40,13 @@ def bars(one: Distribution) -> Markup:
             "before": None if bar.before is None else across(bar.before),
             "after": across(bar.after),
             "figures": _figures(bar),
-            "words": bar_words(bar),
+            "words": words(bar),
         }
-        for number, (bar, name) in enumerate(zip(one.bars, names, strict=True))
+        for number, (bar, name) in enumerate(zip(shares, names, strict=True))
     ]
-    what = "masked" if one.bars[0].before is None else "before and after masking"
-    label = f"{one.column}, {what}. {'. '.join(map(bar_words, one.bars))}."
+    label = f"{what}. {'. '.join(map(words, shares))}."
     height = _ROW * len(rows)
-    return drawn("bars", label=label, width=_WIDTH, height=height, left=left, thick=_THICK, rows=rows)
+    return drawn("bars", label=label, width=width, height=height, left=left, thick=_THICK, rows=rows)
 
 
 def apart(one: Distribution, top: float, floor: float) -> tuple[list[dict[str, Any]], float]:
@@ -73,6 +85,10 @@ def _figures(bar: Bar) -> str:
 
 def _share(value: float) -> str:
     return f"{value:.1f}" if 0.05 <= value < 99.95 or value in (0.0, 100.0) else f"{value:.2f}"
+
+
+def _words_of_group(bar: Bar) -> str:
+    return f"{_name(bar)}: {percent(bar.before)} of the file, {percent(bar.after)} of the group"
 
 
 def bar_words(bar: Bar) -> str:

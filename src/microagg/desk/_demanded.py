@@ -1,0 +1,70 @@
+"""Whether a masked file, whoever made it, keeps what a recipe demands of confidential columns."""
+
+from collections.abc import Mapping, Sequence
+
+from microagg.demands import check_demanded, demand_on, demanded_columns, sensitive_table
+from microagg.diversity import Limits
+from microagg.errors import InvalidData
+from microagg.evaluate.diversity import Goal, given_away, goals_of
+from microagg.io import frames
+from microagg.io.sources import Source
+from microagg.recipe import Recipe
+
+Goals = Mapping[str, tuple[Goal, ...]]
+
+
+def goals_in(after: Source, recipe: Recipe | None, masked: Sequence[str]) -> Goals:
+    """Give what a recipe demands of confidential columns, with what a masked file reaches; empty where nothing is.
+
+    `masked` are the columns that the recipe masks. Records look alike that share these, the strata, and weights that
+    are released by group.
+    """
+    if recipe is None or not recipe.diversity.demanded:
+        return {}
+    confidential = list(recipe.roles.confidential)
+    check_demanded(recipe, confidential)
+    limits = demanded_columns(recipe, confidential)
+    keys = [*masked, *recipe.roles.strata, *recipe.weights_by_group]
+    _check_known(after, recipe, keys, limits)
+    typed = frames.open_frame(after.typed_for(recipe.kinds.kinds, [*keys, *limits]))
+    sensitive = sensitive_table({name: typed.get_column(name) for name in limits}, recipe, after.labels)
+    found = given_away(demand_on(sensitive, limits), frames.category_codes(typed, keys))
+    return {name: goals_of(limits[name], own) for name, own in found.items()}
+
+
+def _check_known(after: Source, recipe: Recipe, keys: Sequence[str], limits: Mapping[str, Limits]) -> None:
+    """Refuse a file that lacks a column that the demand needs, or of which nobody knows the order of its values."""
+    lacking = next((name for name in (*limits, *keys) if name not in after.table.column_names), None)
+    if lacking is not None:
+        raise InvalidData(
+            f"the recipe demands l or t of confidential columns, and column {lacking!r}, which that is counted on, is "
+            f"not in the masked file. Assess a file that has it, or take [diversity] out of the recipe.",
+            columns=(lacking,),
+        )
+    for name, own in limits.items():
+        if own.t is not None and name in recipe.recode.recode and name not in recipe.kinds.kinds:
+            raise InvalidData(
+                f"column {name!r} was recoded, and the recipe does not say in which order its classes are, which t is "
+                f"measured by. Take the recipe that masking has written, which does.",
+                columns=(name,),
+            )
+
+
+def kept_words(goals: Goals) -> list[str]:
+    """Say of each thing that is demanded whether the file keeps it."""
+    return [
+        f"{one.short} of {name!r}: {'kept' if one.holds else 'NOT kept'}, {one.reached:.3g} reached"
+        for name, own in goals.items()
+        for one in own
+    ]
+
+
+def broken_words(goals: Goals) -> list[str]:
+    """Warn of what the file does not keep."""
+    return [
+        f"the masked file does not keep {one.short} of {name!r}, as the recipe demands: {one.reached:.3g} is reached. "
+        f"Mask again, and do not release it."
+        for name, own in goals.items()
+        for one in own
+        if not one.holds
+    ]
