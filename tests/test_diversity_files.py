@@ -107,6 +107,25 @@ def test_classes_of_a_recoded_column_are_what_is_counted():
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "feather", "sav"])
+def test_a_file_whose_confidential_values_moved_is_not_written(tmp_path, monkeypatch, form):
+    """A fault hands two confidential values out to each other: the masked ones know nothing of it."""
+    release = ma.protect(made(), **CHOICES, confidential=["diagnosis"], l=2)
+
+    def faulty(table):
+        values = whole(table)["diagnosis"].to_pylist()
+        other = next(row for row, value in enumerate(values) if value != values[0])
+        values[0], values[other] = values[other], values[0]
+        at = table.column_names.index("diagnosis")
+        return whole(table).set_column(at, "diagnosis", pa.array(values, table["diagnosis"].type))
+
+    whole = sources._without_traces
+    monkeypatch.setattr(sources, "_without_traces", faulty)
+    with pytest.raises(PromiseBroken, match="column 'diagnosis' has not the values, row by row, that l or t was kept"):
+        ma.write(release, tmp_path / f"wrong.{form}")
+    assert not (tmp_path / f"wrong.{form}").exists()
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "feather", "sav"])
 @pytest.mark.parametrize("demand", [{"l": 2}, {"t": 0.4}, {"entropy_l": 1.5}])
 @pytest.mark.parametrize("reorder", [False, True])
 def test_a_file_that_breaks_a_demand_is_not_written(tmp_path, monkeypatch, form, demand, reorder):

@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from microagg._kernels.alike import (
     with_units,
 )
 from microagg.diversity import Demand
+from microagg.equivalence import first_of_each
 from microagg.errors import InvalidData, PromiseBroken, RoleError
 from microagg.io._numbers import is_text
 
@@ -89,7 +90,12 @@ class Promise:
     @property
     def columns(self) -> list[str]:
         """The names of the columns that are counted, in the order in which `digests` takes them."""
-        return [*self.masked, *self.strata, *([self.pseudonym] if self.pseudonym else [])]
+        return [*self.masked, *self.strata, *([self.pseudonym] if self.pseudonym else []), *self.confidential]
+
+    @property
+    def confidential(self) -> list[str]:
+        """The confidential columns that anything is demanded of."""
+        return [] if self.demand is None else [column.name for column in self.demand.columns]
 
     def check_columns(self, names: Collection[str]) -> None:
         """Refuse a table that lacks a column to be counted."""
@@ -114,9 +120,22 @@ class Promise:
                 f"{whose} only, where at least {self.k} must share it. {_REMEDY}"
             )
 
-    def check_demand(self, found: Digests, name: str) -> None:
-        """Refuse what was written where records that are alike break the demand on confidential columns."""
-        if self.demand is not None and not self.demand.kept(classes_of(found)):
+    def check_demand(self, found: Digests, confidential: Sequence[Bits], name: str) -> None:
+        """Refuse what was written where records that are alike break the demand on confidential columns.
+
+        `found` are the digests of all records, and `confidential` the bits of the values that were written: where these
+        are equal, the values that the demand was kept for must have been.
+        """
+        if self.demand is None:
+            return
+        for column, bits in zip(self.demand.columns, confidential, strict=True):
+            classes = classes_of(bits)
+            if not np.array_equal(column.codes[first_of_each(classes)][classes], column.codes):
+                raise PromiseBroken(
+                    f"{name!r} was read back, and column {column.name!r} has not the values, row by row, that l or t "
+                    f"was kept for. {_REMEDY}"
+                )
+        if not self.demand.kept(classes_of(found)):
             raise PromiseBroken(
                 f"{name!r} was read back, and records that share all masked values give away more of a confidential "
                 f"column than l or t allows. {_REMEDY}"
@@ -192,8 +211,16 @@ def check_written(
     if promise.pseudonym:
         return _check_whole_units(promise, tables, records, name)
     tallies = [_Tally(None) for _ in promise.masked] if promise.per_column else [_Tally(room)]
-    as_written = [NO_DIGESTS]
-    for found in digests_written(promise, tables, records, name, os.urandom(16)):
+    as_written, key = [NO_DIGESTS], os.urandom(16)
+    confidential: list[list[Bits]] = [[NO_DIGESTS] for _ in promise.confidential]
+
+    def seen() -> Iterator[pa.Table]:
+        for table in tables:
+            for own, column in zip(confidential, table.columns[table.num_columns - len(confidential) :], strict=True):
+                own.append(bits_of(column, key))
+            yield table
+
+    for found in digests_written(promise, seen(), records, name, key):
         start = tallies[0].records
         for tally, digests in zip(tallies, found, strict=True):
             own = None if promise.units is None else promise.units[start : start + digests.shape[1]]
@@ -204,7 +231,8 @@ def check_written(
             tell(tallies[0].records)
     fewest = min(tally.fewest(promise.in_part) for tally in tallies)
     promise.check(fewest, name)
-    promise.check_demand(np.concatenate(as_written, axis=1), name)
+    values = [np.concatenate(own, axis=1) for own in confidential]
+    promise.check_demand(np.concatenate(as_written, axis=1), values, name)
     return fewest
 
 
