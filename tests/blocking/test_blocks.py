@@ -124,7 +124,7 @@ def test_very_many_columns_and_small_leaves():
     ("most", "k", "message"),
     [
         (5, 3, "max_block=5 must be a whole number, at least 6"),
-        (2.5, 3, "a float"),
+        (2.5, 3, "max_block=2.5"),
         (100, 1, "protects nobody"),
         (100, 50, "cannot fill a group"),
     ],

@@ -36,7 +36,29 @@ def open_frame(frame: Any) -> nw.DataFrame[Any]:
         from microagg.io._categories import without_views
 
         opened = nw.from_native(without_views(opened.to_native()), eager_only=True)
+    if opened.implementation.is_pandas():
+        opened = nw.from_native(_in_one_piece(opened.to_native()), eager_only=True)
     return nw.maybe_reset_index(opened)
+
+
+def _in_one_piece(frame: Any) -> Any:
+    """Give a pandas frame whose Arrow columns, as of text, are one array each: those of joined frames are several."""
+    import pandas as pd
+    import pyarrow as pa
+
+    fresh = {}
+    for place in range(frame.shape[1]):
+        column = frame.iloc[:, place].array
+        if isinstance(column.dtype, (pd.ArrowDtype, pd.StringDtype)) and hasattr(column, "__arrow_array__"):
+            stored = column.__arrow_array__()
+            if isinstance(stored, pa.ChunkedArray) and stored.num_chunks != 1:
+                fresh[place] = pd.array(stored.combine_chunks(), dtype=column.dtype)
+    if not fresh:
+        return frame
+    whole = frame.copy(deep=False)
+    for place, column in fresh.items():
+        whole.isetitem(place, pd.Series(column, index=frame.index))
+    return whole
 
 
 def has_own_index(frame: Any) -> bool:
