@@ -24,6 +24,7 @@ from microagg.io.labels import Masked
 from microagg.io.promise import Promise
 from microagg.io.sources import Source
 from microagg.kinds import Nominal, Ordinal
+from microagg.moment_matching import MomentFacts
 from microagg.prepare.patterns import Patterns
 from microagg.prepare.selection import Selection
 from microagg.progress import Progress
@@ -40,7 +41,19 @@ if TYPE_CHECKING:
     from microagg.study.comparison import Comparison
 
 _NOT_STORED = (
-    *("source", "missing", "rounded", "recoded", "weights", "_original", "_written", "_weights", "_units", "_judged"),
+    *(
+        "source",
+        "missing",
+        "rounded",
+        "recoded",
+        "weights",
+        "moments",
+        "_original",
+        "_written",
+        "_weights",
+        "_units",
+        "_judged",
+    ),
     *("_tags", "_repeating", "_demand", "diversity", "loss", "risk"),
 )
 
@@ -241,6 +254,8 @@ class Release(Generic[IntoDataFrameT]):
         was recoded.
     weights : WeightFacts or None
         Where a weight is named: the loss with weights, and what was done to them; not stored.
+    moments : MomentFacts or None
+        Where variances or covariances are kept: how exactly, and how many values left their range; not stored.
     source : Source or None
         What it was made from, if that was read by `read`; not stored.
 
@@ -270,6 +285,7 @@ class Release(Generic[IntoDataFrameT]):
     rounded: Mapping[Any, Rounded] = field(default_factory=dict, repr=False)
     recoded: Mapping[Any, int] = field(default_factory=dict, repr=False)
     weights: WeightFacts | None = field(default=None, repr=False)
+    moments: MomentFacts | None = field(default=None, repr=False)
     source: Source | None = field(default=None, repr=False)
     diversity: DiversityFacts | None = None
     _original: Table | None = field(default=None, repr=False)
