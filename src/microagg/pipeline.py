@@ -180,7 +180,7 @@ def _protected(
     original, coders = open_table(opened, wishes)
     check_kinds(original, method, recipe)
     check_calibrated(weighing, original.columns)
-    check_moments(original, masking.moments)
+    check_moments(original, masking.moments, masking.moments_clip, masking.per_column)
     numbers = opened if numbers is None or not weighing.names else frames.open_frame(numbers)
     weighed = Weighed.of(numbers, weighing)
     sensitive = _sensitive(opened, typed, recipe, schema, labels)

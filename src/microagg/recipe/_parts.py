@@ -207,18 +207,6 @@ class Masking(Part):
             object.__setattr__(self, "rounding", "auto")  # a table that names no column
         if not 0 <= self.spike <= MOST_WEIGHT:
             raise InvalidParameter(f"spike={self.spike} must be a number from 0 to {MOST_WEIGHT:g}.", parameter="spike")
-        if self.moments_clip and self.moments == "none":
-            raise InvalidParameter(
-                f"moments_clip goes with {setting('moments', 'variance')} or {setting('moments', 'covariance')}. "
-                f"Choose one, or leave it out.",
-                parameter="moments_clip",
-            )
-        if self.moments == "covariance" and self.per_column:
-            raise InvalidParameter(
-                f"{setting('moments', 'covariance')} goes with groups of whole records, and with per_column a record "
-                f"has one group for each column. Choose {setting('moments', 'variance')}.",
-                parameter="moments",
-            )
         if self.nominal != "draw":
             object.__setattr__(self, "nominal_seed", None)  # nothing is drawn: recipes that do the same are the same
 
