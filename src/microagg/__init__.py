@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from microagg.assess import disclosure_risk as disclosure_risk
     from microagg.assess import dominance as dominance
     from microagg.assess import loss_measures as loss_measures
+    from microagg.assess import pmse as pmse
+    from microagg.assess import relations as relations
     from microagg.beyond import FileRelease as FileRelease
     from microagg.beyond import protect_file as protect_file
     from microagg.desk.tables import read as read
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
     from microagg.evaluate.loss import InformationLoss as InformationLoss
     from microagg.evaluate.loss import information_loss as information_loss
     from microagg.evaluate.measure import Measure as Measure
+    from microagg.evaluate.pmse import PMSE as PMSE
+    from microagg.evaluate.relations import Relation as Relation
+    from microagg.evaluate.relations import RelationCounts as RelationCounts
     from microagg.evaluate.risk import DisclosureRisk as DisclosureRisk
     from microagg.evaluate.score import scoring_index as scoring_index
     from microagg.evaluate.utility import LossMeasures as LossMeasures
@@ -75,6 +80,8 @@ _HOME = {
     "disclosure_risk": "assess",
     "dominance": "assess",
     "loss_measures": "assess",
+    "pmse": "assess",
+    "relations": "assess",
     "Candidate": "study",
     "Comparison": "study",
     "compare": "study",
@@ -83,6 +90,9 @@ _HOME = {
     "InformationLoss": "evaluate.loss",
     "information_loss": "evaluate.loss",
     "Measure": "evaluate.measure",
+    "PMSE": "evaluate.pmse",
+    "Relation": "evaluate.relations",
+    "RelationCounts": "evaluate.relations",
     "DisclosureRisk": "evaluate.risk",
     "scoring_index": "evaluate.score",
     "LossMeasures": "evaluate.utility",
@@ -105,6 +115,7 @@ __all__ = [
     "CBFS",
     "IAMAT",
     "MDAV",
+    "PMSE",
     "VMDAV",
     "Anonymity",
     "Candidate",
@@ -122,6 +133,8 @@ __all__ = [
     "Projection",
     "Recipe",
     "Refinement",
+    "Relation",
+    "RelationCounts",
     "Release",
     "Selection",
     "Source",
@@ -139,10 +152,12 @@ __all__ = [
     "information_loss",
     "interaction",
     "loss_measures",
+    "pmse",
     "protect",
     "protect_file",
     "read",
     "refine",
+    "relations",
     "scoring_index",
     "select_variables",
     "write",

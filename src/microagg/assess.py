@@ -1,5 +1,6 @@
 """Judge any pair of files, whoever masked them: what was lost, and what an intruder could do."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,8 @@ from microagg.errors import InvalidData, InvalidParameter, RoleError
 from microagg.evaluate.anonymity import Anonymity, measure_anonymity
 from microagg.evaluate.dominance import Dominance, measure_dominance
 from microagg.evaluate.loss import weighted_loss_of_release
+from microagg.evaluate.pmse import MOST_RECORDS, PMSE, measure_pmse
+from microagg.evaluate.relations import Relation, RelationCounts, count_violations
 from microagg.evaluate.risk import DisclosureRisk, measure_risk
 from microagg.evaluate.utility import LossMeasures, measure_loss
 from microagg.io import frames
@@ -214,6 +217,87 @@ def judged_anonymity(opened: Any, keys: list[Any], secret: list[Any], units: Uni
     """Give the anonymity of an open frame, whose units may be told from elsewhere."""
     columns = {name: frames.ordered_codes(opened, name) for name in secret}
     return measure_anonymity(frames.category_codes(opened, keys), columns, units)
+
+
+def pmse(
+    original: File,
+    masked: File,
+    columns: Iterable[Any] | None = None,
+    *,
+    kinds: Mapping[Any, Any] | None = None,
+    missing_codes: Mapping[Any, Any] | None = None,
+    seed: int = 0,
+) -> PMSE:
+    """Measure how well a model tells masked records from original ones, by values, squares and products of two columns.
+
+    Categories and ways of being missing are indicators. A model has at most 400 terms: where there would be more,
+    rarer categories count as one, and then products of the last columns are left out. Of files of more than 100 000
+    records, so many are drawn.
+
+    Parameters
+    ----------
+    original, masked : dataframes, or arrays of shape (n, d)
+        Record against record; columns are matched by name.
+    columns : list of names, optional
+        The columns to look at; by default all, and both files must have the same.
+    kinds, missing_codes : mappings, optional
+        As `protect` takes them.
+    seed : int
+        By which records are drawn.
+
+    Returns
+    -------
+    PMSE
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> survey = ma.datasets.survey(600, seed=0).select(["age", "income", "tax"])
+    >>> close, far = (ma.pmse(survey, ma.protect(survey, k=k).data).value for k in (3, 50))
+    >>> close < far < 0.25
+    True
+    """
+    before, after = _matched(original, masked, columns, None, kinds, missing_codes)
+    return measure_pmse(before, after, check_sample(MOST_RECORDS, before.n_records, seed))
+
+
+def relations(
+    original: File, masked: File, relations: Iterable[str | Relation], *, tolerance: float = 0.0
+) -> tuple[RelationCounts, ...]:
+    """Count the records that break relations between columns, before and after masking.
+
+    Parameters
+    ----------
+    original, masked : dataframes
+        Record against record; columns are matched by name.
+    relations : list of str
+        Such as "income = wage + benefits" or "size >= 2 * adults": sums, differences and products of columns and
+        numbers with =, !=, <=, >=, < or > between them. Names that are not one word stand in quotes.
+    tolerance : float
+        By how much the two sides of =, <= and >= may differ, such as the step to which released means are rounded; a
+        billionth of their size is always allowed.
+
+    Returns
+    -------
+    tuple of RelationCounts
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> survey = ma.datasets.survey(300, seed=0).select(["age", "income", "tax"])
+    >>> found = ma.relations(survey, ma.protect(survey, k=3).data, ["tax <= income", "age >= 18"])
+    >>> [(one.before, one.after) for one in found]
+    [(0, 0), (0, 0)]
+    """
+    tolerance = check_between("tolerance", tolerance, 0.0, math.inf, "It is in the units of the columns.")
+    listed = [relations] if isinstance(relations, str | Relation) else list(relations)
+    wanted = [one if isinstance(one, Relation) else Relation.of(one) for one in listed]
+    names = list(dict.fromkeys(name for one in wanted for name in one.columns))
+    if not names:
+        return ()
+    before, after = _matched(original, masked, names, None, dict.fromkeys(names, "number"), None)
+    was, now = ({column.name: column.values for column in table} for table in (before, after))
+    return count_violations(wanted, was, now, tolerance)
 
 
 def dominance(original: File, labels: ArrayLike, *, p: float = 10.0, weights: ArrayLike | None = None) -> Dominance:

@@ -190,6 +190,12 @@ def check_whole_units(recipe: Recipe, schema: Schema, method: str) -> None:
                 f"column {shown_name(name)} in unit_order is not masked. Name columns that are.{nearest(name, masked)}",
                 parameter="unit_order",
             )
+    if recipe.masking.moments == "covariance":
+        raise InvalidParameter(
+            f"{setting('moments', 'covariance')} does not go with {pseudonym}: what the rows of a unit share would "
+            f"differ by row. Choose {setting('moments', 'variance')}.",
+            parameter="moments",
+        )
     refused = {
         "select": bool(recipe.select.said),
         "method": groups_each_column(method),

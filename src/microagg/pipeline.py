@@ -7,6 +7,7 @@ from typing import Any, overload
 import numpy as np
 import pyarrow as pa
 from narwhals.typing import IntoDataFrameT
+from numpy.typing import NDArray
 
 from microagg import __version__
 from microagg.aggregate import Represented
@@ -17,7 +18,7 @@ from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, settin
 from microagg.evaluate.anonymity import classes_sharing, fewest_sharing, fewest_whole_units
 from microagg.evaluate.diversity import DiversityFacts
 from microagg.evaluate.loss import loss_of_release, weighted_loss_of_release
-from microagg.forming import Diverse, check_whole_units, formed_of
+from microagg.forming import Diverse, Formed, check_whole_units, formed_of
 from microagg.grouping import Labels, check_kinds, resolve_method, settle_selection
 from microagg.io import frames
 from microagg.io.coding import Coder, open_table, written_table
@@ -26,11 +27,12 @@ from microagg.io.sources import Source
 from microagg.io.tags import with_tags_again, with_tags_as_numbers
 from microagg.io.weighing import weights_like
 from microagg.kinds import Rule
+from microagg.moment_matching import Matched, MomentFacts, check_moments, match_moments, moment_facts
 from microagg.partition import METHODS, groups_each_column
 from microagg.prepare.recoding import Recoding
 from microagg.prepare.selection import Selection
 from microagg.progress import Progress
-from microagg.recipe import OF_PROTECT, DiversityChoices, Kinds, Missing, Recipe, Select
+from microagg.recipe import OF_PROTECT, DiversityChoices, Kinds, Masking, Missing, Recipe, Select
 from microagg.recipe._signature import recipe_of, takes
 from microagg.recipe.joined import with_join
 from microagg.recipe.wishes import asked_of, settled_kinds, with_declared_codes
@@ -49,6 +51,8 @@ from microagg.weighting import (
     weight_facts,
 )
 from microagg.whole_units import order_of_units
+
+Values = NDArray[np.float64]
 
 
 @overload
@@ -177,6 +181,7 @@ def _protected(
     original, coders = open_table(opened, wishes)
     check_kinds(original, method, recipe)
     check_calibrated(weighing, original.columns)
+    check_moments(original, masking.moments, masking.moments_clip, masking.per_column)
     numbers = opened if numbers is None or not weighing.names else frames.open_frame(numbers)
     weighed = Weighed.of(numbers, weighing)
     sensitive = _sensitive(opened, typed, recipe, schema, labels)
@@ -189,10 +194,10 @@ def _protected(
     complete, original, strata, units, weighed, demand = formed.file
     groups, blocks = formed.groups, formed.blocks
     check_dominance(formed.found.dominated, int(groups.max()) + 1, weighing, of_units=units is not None)
-    weights = weighed.representing
-    released, rounded = round_means(
-        original, formed.found.groups, formed.labels, masking.rounding, None if weights is None else weights.values
-    )
+    weights = None if weighed.representing is None else weighed.representing.values
+    matched = _matched(formed, masking, rule, weights)
+    of_groups = formed.found.groups if matched is None else matched.groups
+    released, rounded = round_means(original, of_groups, formed.labels, masking.rounding, weights)
     own = released_weights(weighed, formed.places, original, released)
     replaced = {name: weights_like(numbers.get_column(name), values) for name, values in own.values.items()}
     data = _released_frame(complete, schema.released, released, coders, rounded, replaced)
@@ -246,6 +251,7 @@ def _protected(
         rounded=rounded,
         recoded=recoded,
         diversity=_diversity_facts(demand, formed.diverse, classes),
+        moments=_moment_facts(matched, masking.moments, original, written, weighed),
         weights=_weight_facts(weighed, own, formed.found, original, written, n_jobs),
         _original=original,
         _written=written,
@@ -254,6 +260,25 @@ def _protected(
         _repeating=frames.shared_codes(complete, schema.names(Role.IDENTIFIER, Role.DROP)),
         _weights=weighed.first,
     )
+
+
+def _matched(formed: Formed, masking: Masking, rule: Rule, weights: Values | None) -> Matched | None:
+    """Give what groups release with the moments of the records; None where these are not to be kept."""
+    if masking.moments == "none":
+        return None
+    _, original, strata, units, *_ = formed.file
+    rule = rule if units is None else replace(rule, units=units.codes)
+    groups, labels = formed.found.groups, formed.labels
+    return match_moments(original, groups, labels, strata, weights, masking.moments, masking.moments_clip, rule)
+
+
+def _moment_facts(
+    matched: Matched | None, which: str, original: Table, written: Table, weighed: Weighed
+) -> MomentFacts | None:
+    if matched is None:
+        return None
+    weights = weighed.representing
+    return moment_facts(matched, which, original, written, None if weights is None else weights.values)
 
 
 def _with_weights(written: Table, data: Any, names: tuple[Any, ...]) -> Table:

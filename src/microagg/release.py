@@ -25,6 +25,7 @@ from microagg.io.labels import Masked
 from microagg.io.promise import Promise
 from microagg.io.sources import Source
 from microagg.kinds import Nominal, Ordinal
+from microagg.moment_matching import MomentFacts
 from microagg.prepare.patterns import Patterns
 from microagg.prepare.selection import Selection
 from microagg.progress import Progress
@@ -41,7 +42,19 @@ if TYPE_CHECKING:
     from microagg.study.comparison import Comparison
 
 _NOT_STORED = (
-    *("source", "missing", "rounded", "recoded", "weights", "_original", "_written", "_weights", "_units", "_judged"),
+    *(
+        "source",
+        "missing",
+        "rounded",
+        "recoded",
+        "weights",
+        "moments",
+        "_original",
+        "_written",
+        "_weights",
+        "_units",
+        "_judged",
+    ),
     *("_tags", "_repeating", "_demand", "diversity", "loss", "risk"),
 )
 
@@ -174,6 +187,8 @@ class Release(Generic[IntoDataFrameT]):
         Where a weight is named: the loss with weights, and what was done to them; not stored.
     diversity : DiversityFacts or None
         Where l or t is demanded of confidential columns: what is reached, how, and what it cost; not stored.
+    moments : MomentFacts or None
+        Where variances or covariances are kept: how exactly, and how many values left their range; not stored.
     source : Source or None
         What it was made from, if that was read by `read`; not stored.
 
@@ -203,6 +218,7 @@ class Release(Generic[IntoDataFrameT]):
     rounded: Mapping[Any, Rounded] = field(default_factory=dict, repr=False)
     recoded: Mapping[Any, int] = field(default_factory=dict, repr=False)
     weights: WeightFacts | None = field(default=None, repr=False)
+    moments: MomentFacts | None = field(default=None, repr=False)
     source: Source | None = field(default=None, repr=False)
     diversity: DiversityFacts | None = None
     _original: Table | None = field(default=None, repr=False)

@@ -210,6 +210,8 @@ REFUSED = {
     "t_columns": {"t": 0.2, "t_columns": ["region"]},
     "diversity": {"l": 2, "diversity": "merge"},
     "scale": {"scale": "range"},
+    "moments": {"moments": "variance"},
+    "moments_clip": {"moments": "variance", "moments_clip": True},
     "missing": {"missing": "drop"},
     "recode": {"recode": {"age": {"top": 80}}},
     "per_column": {"per_column": True},
@@ -232,7 +234,7 @@ def test_every_choice_is_obeyed_beyond_memory_or_refused(source, tmp_path):
         recipe = Recipe.of(3, **(ROLES | chosen))
         with pytest.raises(InvalidParameter, match="does not go with files beyond memory") as caught:
             ma.protect_file(source, tmp_path / "out.parquet", recipe=recipe)
-        assert caught.value.parameter in (name, "select", "unit_release", "households", "l", "t")
+        assert caught.value.parameter in (name, "select", "unit_release", "households", "l", "t", "moments")
     assert not (tmp_path / "out.parquet").exists()
 
 

@@ -75,7 +75,7 @@ def test_every_choice_is_written_and_gives_the_same_bytes(case):
     written = tomllib.loads(text)
     assert written["k"] == 3
     masking = {"scale": "standard", "aggregate": "mean", "rounding": "auto", "missing": "pattern", "per_column": False}
-    masking |= {"nominal": "mode", "spike": 4.0, "spike_totals": "safe"}
+    masking |= {"nominal": "mode", "spike": 4.0, "spike_totals": "safe", "moments": "none", "moments_clip": False}
     assert written["masking"] == masking | tomllib.loads(more).get("masking", {})
     assert written["read"] == {"delimiter": ",", "encoding": "utf-8", "decimal": ".", "thousands": ""}
     for table, keys in expected.items():

@@ -229,6 +229,7 @@ _WHY = {
     "scale": "columns are standardised",
     "per_column": "whole records are grouped",
     "select": "all masked columns form the groups",
+    "moments": "strata are not brought together",
     "reorder": "rows keep their order",
     "excel_safe": "text is written as it was read",
     "public": "no report is made",

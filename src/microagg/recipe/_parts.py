@@ -8,6 +8,7 @@ from microagg.aggregate import AGGREGATES
 from microagg.blocking import BLOCKINGS
 from microagg.errors import InvalidParameter, setting
 from microagg.kinds import NOMINAL_RULES, SPIKE_TOTALS
+from microagg.moment_matching import MOMENTS
 from microagg.partition import METHODS
 from microagg.partition.diverse import WAYS
 from microagg.partition.refine import EFFORTS
@@ -167,6 +168,23 @@ class Masking(Part):
         words=SPIKE_TOTALS,
         more='"safe": where fewer than three members (or k) are off it, so that no single amount shows; "exact": only '
         "where all members have it, which keeps totals.",
+    )
+    moments: str = choose(
+        "none",
+        WORD,
+        "what of the original numbers is kept of how they vary",
+        words=MOMENTS,
+        more='"variance": the variance of each column; "covariance": all covariances too. Means of groups vary less '
+        "than the records do; this spreads them again, by one map for each stratum, so that k and the means of strata "
+        "stay. Plain numbers alone are mapped: no dates, levels, categories or columns with a spike. Some values "
+        "leave the range of the original. Rounding ends exactness, to its step.",
+    )
+    moments_clip: bool = choose(
+        False,
+        FLAG,
+        "whether values that moments would take beyond the lowest and highest values of a column are cut back",
+        more="They are cut to the mean of its three lowest, or highest, values: a single one may be one person's. "
+        "Variances are then a little too small.",
     )
     missing: str = choose(
         "pattern",

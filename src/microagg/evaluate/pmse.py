@@ -1,0 +1,294 @@
+"""How well a model tells masked records from original ones: the propensity score mean squared error (pMSE)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.evaluate.measure import Measure, as_html, as_text
+from microagg.kinds import Nominal
+from microagg.moments import moments, standardise
+from microagg.table import Coded, Table
+
+MOST_TERMS = 400
+"""So many terms a model has at most, the intercept apart: more would take too long, and fit chance."""
+MOST_RECORDS = 100_000
+"""Of files of more records, so many are drawn."""
+
+_WORST = 0.25
+_ROWS = 8192  # whose terms are at hand at a time
+_NOTHING = 1e-11  # of the largest: eigenvalues below are 0, of terms that follow from others
+_STEPS = 200  # and shortened ones among them
+_SETTLED = 1e-9  # what one more step would add to the log-likelihood of a record
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PMSE:
+    """How well a model tells masked records from original ones.
+
+    Both files are put together, and a logistic regression estimates for each record the chance that it is a masked one.
+    The pMSE is the mean of (chance − ½)²: 0 where the model cannot tell, and 0.25 where it always can.
+
+    Attributes
+    ----------
+    value : float
+        Of the model with columns, squares and products of two columns.
+    main_effects : float
+        Of the model with columns alone. Means of groups keep the means of numbers, so that it sees hardly anything.
+    expected : float
+        What chance alone would give, were both files independent samples of the same size (Snoke et al. 2018).
+    rank : int
+        How many terms of the larger model do not follow from others, the intercept among them.
+    n_terms, n_left_out : int
+        How many terms it has, the intercept apart, and how many more there would be without the limit of 400.
+    n_records : int
+        How many records of each file were used.
+    sampled : bool
+        Whether these were drawn, since there are more than 100 000.
+    converged : bool
+        Whether the estimates came to rest. They do not where the model can tell some records for certain; the figure
+        is right all the same.
+
+    References
+    ----------
+    J. Snoke, G. M. Raab, B. Nowok, C. Dibben, A. Slavkovic: General and specific utility measures for synthetic data.
+    J. R. Stat. Soc. A 181(3), 2018.
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> survey = ma.datasets.survey(600, seed=0).select(["age", "income", "tax"])
+    >>> found = ma.pmse(survey, ma.protect(survey, k=3).data)
+    >>> found.rank, 0 < found.value < 0.01
+    (10, True)
+    """
+
+    value: float
+    main_effects: float
+    expected: float
+    rank: int
+    n_terms: int
+    n_left_out: int
+    n_records: int
+    sampled: bool = False
+    converged: bool = True
+
+    @property
+    def ratio(self) -> float:
+        """The value as a multiple of what chance gives; for independent samples, which masked files are not."""
+        return self.value / self.expected if self.expected else 0.0
+
+    @property
+    def percent(self) -> float:
+        """The value as a share of the worst, 0.25, in percent."""
+        return 100.0 * self.value / _WORST
+
+    @property
+    def reading(self) -> str:
+        """What the value says, in words."""
+        percent, off = self.percent, float(np.sqrt(self.value))
+        how = next(words for most, words in _HOW if percent <= most)
+        return (
+            f"A model that looks at values, squares and products of two columns {how} masked from original records: it "
+            f"gives a record a chance of {0.5 - off:.2f} or {0.5 + off:.2f}, typically, to be a masked one; 0.50 means "
+            f"that it cannot tell. That is {percent:.3g} % of the worst."
+        )
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The figures with their words."""
+        return (
+            Measure("pMSE", self.value, "lower", (0.0, _WORST), self.reading, title="telling both files apart"),
+            Measure(
+                "pMSE, main effects",
+                self.main_effects,
+                "lower",
+                (0.0, _WORST),
+                "The same by values alone: masking by means hardly changes what it looks at.",
+            ),
+            Measure(
+                "ratio",
+                self.ratio,
+                "lower",
+                (0.0, float("inf")),
+                "pMSE as a multiple of what chance gives; that is known for independent samples, and a masked file is "
+                "none.",
+            ),
+        )
+
+    def __repr__(self) -> str:
+        return as_text(self._title, self.measures)
+
+    def _repr_html_(self) -> str:
+        return as_html(self._title, self.measures)
+
+    @property
+    def _title(self) -> str:
+        drawn = ", drawn" if self.sampled else ""
+        limit = f" of {self.n_terms + self.n_left_out}" if self.n_left_out else ""
+        return f"Propensity scores of {self.n_records} records{drawn}, by {self.n_terms} terms{limit}"
+
+
+_HOW = ((1.0, "cannot tell"), (5.0, "can hardly tell"), (20.0, "can sometimes tell"), (100.0, "can often tell"))
+
+
+def measure_pmse(original: Table, masked: Table, rows: NDArray[np.int64] | None = None) -> PMSE:
+    """Measure how well a model tells two files apart, on some of their records or on all."""
+    if rows is not None:
+        original, masked = original.take(rows), masked.take(rows)
+    whole, left_out = _terms_of(original, masked)
+    main = whole._replace(squares=[], products=[])
+    value, rank, converged = _error(whole)
+    n = original.n_records
+    return PMSE(
+        value=value,
+        main_effects=_error(main)[0],
+        expected=(rank - 1) / 8.0 / (2 * n),
+        rank=rank,
+        n_terms=whole.n_terms,
+        n_left_out=left_out,
+        n_records=n,
+        sampled=rows is not None,
+        converged=converged,
+    )
+
+
+class _Terms(NamedTuple):
+    """What a model looks at: features of the records of both files, the masked ones last, and which are multiplied."""
+
+    features: Values  # (features, 2 n)
+    squares: list[int]
+    products: list[tuple[int, int]]
+
+    @property
+    def n_terms(self) -> int:
+        return len(self.features) + len(self.squares) + len(self.products)
+
+    def parts(self) -> Iterator[tuple[Values, Values]]:
+        """Give the terms, (1 + terms, records), of some records at a time, intercept first; 1 where one is masked."""
+        n = self.features.shape[1]
+        left = [*self.squares, *(one for one, _ in self.products)]
+        right = [*self.squares, *(other for _, other in self.products)]
+        for start in range(0, n, _ROWS):
+            part = self.features[:, start : start + _ROWS]
+            own = np.concatenate([np.ones((1, part.shape[1])), part, part[left] * part[right]])
+            yield own, (np.arange(start, start + part.shape[1]) >= n // 2).astype(np.float64)
+
+
+def _terms_of(original: Table, masked: Table) -> tuple[_Terms, int]:
+    """Give the terms of the larger model, and how many more there would be without the limit.
+
+    Where there are too many, each nominal column has fewer categories: the commonest, half as many until all fit, the
+    others counting as one. If one each is still too many, products are left out, the last pairs of columns first.
+    """
+    columns = list(zip(original, masked, strict=True))
+    most = max([int(one.values[one.cells.present].max(initial=0)) + 1 for one, _ in columns if _nominal(one)] or [1])
+    everything = found = _with_products([_features(*pair, most) for pair in columns])
+    while found.n_terms > MOST_TERMS and most > 1:
+        most //= 2
+        found = _with_products([_features(*pair, most) for pair in columns])
+    room = max(0, MOST_TERMS - len(found.features))
+    squares = found.squares[:room]
+    products = found.products[: room - len(squares)]
+    found = found._replace(features=found.features[:MOST_TERMS], squares=squares, products=products)
+    return found, everything.n_terms - found.n_terms
+
+
+def _nominal(column: Coded) -> bool:
+    return isinstance(column.kind, Nominal)
+
+
+def _with_products(columns: Sequence[tuple[list[Values], bool]]) -> _Terms:
+    """Give the terms of columns, each with its features and whether the first of them is a quantity."""
+    starts = np.cumsum([0, *(len(own) for own, _ in columns)])
+    squares = [int(start) for start, (own, quantity) in zip(starts, columns, strict=False) if quantity and own]
+    places = [range(start, end) for start, end in pairwise(starts)]
+    products = [(i, j) for one, other in combinations(places, 2) for i in one for j in other]
+    listed = [feature for own, _ in columns for feature in own]
+    return _Terms(np.array(listed).reshape(len(listed), -1), squares, products)
+
+
+def _features(before: Coded, after: Coded, most: int) -> tuple[list[Values], bool]:
+    """Give what a model sees of a column, over both files, and whether the first is a quantity, which has a square.
+
+    Quantities and levels are standard scores, 0 where missing; of categories, the commonest ones have an indicator
+    each; so has each way of being missing.
+    """
+    values = np.concatenate([before.values, after.values])
+    states = np.concatenate([before.cells.all_states, after.cells.all_states])
+    known = values[states == 0]
+    found: list[Values] = []
+    if _nominal(before):
+        counts = np.bincount(known.astype(np.int64))
+        common = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+        last = 0 if states.any() else 1  # one category follows from the others, unless there are gaps
+        found += [
+            ((values == code) & (states == 0)).astype(np.float64) for code in common[: min(most, len(common) - last)]
+        ]
+    elif known.size and known.min() < known.max():
+        own = moments(known)
+        found.append(standardise(np.where(states == 0, values, np.ldexp(own[1], own[0])), *own))
+    quantity = bool(found) and not _nominal(before)
+    found += [(states == state).astype(np.float64) for state in np.unique(states[states > 0])]
+    return [one for one in found if one.min() < one.max()], quantity
+
+
+def _error(terms: _Terms) -> tuple[float, int, bool]:
+    """Fit a logistic regression; give the mean of (chance − ½)², the rank, and whether the estimates came to rest.
+
+    Newton's method, on as many orthogonal combinations of terms as do not follow from each other.
+    """
+    basis = _basis(terms)
+    rank = basis.shape[1]
+    at, best = np.zeros(rank), -np.inf
+    step: Values = np.zeros(rank)
+    rise, converged = 0.0, False
+    for _ in range(_STEPS):
+        likelihood, slope, bend = _derivatives(terms, basis, at + step)
+        if likelihood < best - 1e-9 * abs(best):  # too far: to the top of the parabola through both
+            share = float(np.clip(0.5 * rise / (rise + best - likelihood), 0.05, 0.5))
+            step, rise = step * share, rise * share
+            continue
+        at, best = at + step, likelihood
+        step = np.asarray(np.linalg.lstsq(bend, slope, rcond=1e-12)[0], dtype=np.float64)
+        rise = float(slope @ step)
+        if rise < _SETTLED * terms.features.shape[1]:
+            at, converged = at + step, True
+            break
+    effects = basis @ at
+    total = sum(float(((_chances(effects @ own) - 0.5) ** 2).sum()) for own, _ in terms.parts())
+    return total / terms.features.shape[1], rank, converged
+
+
+def _basis(terms: _Terms) -> Values:
+    """Give combinations of terms, (terms, rank), that are orthogonal over the records, and of length √n."""
+    products: Any = sum(own @ own.T for own, _ in terms.parts())
+    lengths = np.sqrt(np.diag(products))
+    lengths[lengths == 0] = 1.0
+    values, directions = np.linalg.eigh(products / np.outer(lengths, lengths))
+    kept = values > _NOTHING * values[-1]
+    n = terms.features.shape[1]
+    return np.asarray(directions[:, kept] / lengths[:, None] / np.sqrt(values[kept]) * np.sqrt(n))
+
+
+def _derivatives(terms: _Terms, basis: Values, at: Values) -> tuple[float, Values, Values]:
+    """Give the log-likelihood, its slope, and minus its second derivative."""
+    n = len(basis)
+    likelihood, slope, bend, effects = 0.0, np.zeros(n), np.zeros((n, n)), basis @ at
+    for own, masked in terms.parts():
+        scores = effects @ own
+        chances = _chances(scores)
+        likelihood += float((masked * scores - np.logaddexp(0.0, scores)).sum())
+        slope += own @ (masked - chances)
+        own *= np.sqrt(chances * (1.0 - chances))
+        bend += own @ own.T
+    return likelihood, basis.T @ slope, basis.T @ bend @ basis
+
+
+def _chances(scores: Values) -> Values:
+    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * scores)))

@@ -1,0 +1,227 @@
+"""Relations that hold between the numbers of a record, such as income = wage + benefits: read, and counted."""
+
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.errors import InvalidParameter
+
+Values = NDArray[np.float64]
+Formula = Callable[[Mapping[Any, Values]], Values]
+
+_NOISE = 1e-9  # of the values that are compared: sums of floats differ by that without meaning anything
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*)"
+    r"|(?P<quoted>\"[^\"]+\"|'[^']+'|`[^`]+`)|(?P<sign>[<>!=]=|[-+*()<>=]))"
+)
+_COMPARED = ("=", "==", "!=", "<=", ">=", "<", ">")
+_HOW = (
+    "Write two sums of columns with =, !=, <=, >=, < or > between them, such as 'income = wage + 2 * benefits'; put "
+    "names that are not one word in quotes."
+)
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A relation between columns.
+
+    Attributes
+    ----------
+    said : str
+        As it was written.
+    columns : tuple of str
+        The columns that it names, in that order.
+    sign : str
+        "=", "!=", "<=", ">=", "<" or ">".
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> ma.Relation.of("income = wage + 'child benefit'").columns
+    ('income', 'wage', 'child benefit')
+    """
+
+    said: str
+    columns: tuple[str, ...]
+    sign: str
+    _sides: tuple[Formula, Formula] = field(compare=False, repr=False)
+
+    @classmethod
+    def of(cls, said: Any) -> "Relation":
+        """Read a relation, or say what is wrong with it."""
+        if not isinstance(said, str):
+            raise InvalidParameter(f"a relation is a {type(said).__name__}. {_HOW}", parameter="relations")
+        reader = _Reader(said)
+        left = reader.sum()
+        sign = reader.take(*_COMPARED)
+        right = reader.sum()
+        reader.end()
+        if not reader.names:
+            raise InvalidParameter(f"the relation {said!r} names no column. {_HOW}", parameter="relations")
+        return cls(said, tuple(dict.fromkeys(reader.names)), "=" if sign == "==" else sign, (left, right))
+
+    def violated(self, values: Mapping[Any, Values], tolerance: float = 0.0) -> NDArray[np.bool_]:
+        """Tell which records break it; one that lacks a value of its columns breaks nothing.
+
+        The two sides may differ by the tolerance, and by a billionth of their size; strict signs are taken as they are.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            left, right = (np.broadcast_to(side(values), self._shape(values)) for side in self._sides)
+            slack = tolerance + _NOISE * np.maximum(np.abs(left), np.abs(right))
+            known = ~np.isnan(left) & ~np.isnan(right)
+            broken = {
+                "=": np.abs(left - right) > slack,
+                "!=": left == right,
+                "<=": left > right + slack,
+                ">=": left < right - slack,
+                "<": left >= right,
+                ">": left <= right,
+            }[self.sign]
+        return np.asarray(broken & known)
+
+    def known(self, values: Mapping[Any, Values]) -> int:
+        """Count the records that have a value in all of its columns."""
+        return int(np.count_nonzero(~np.isnan(np.array([values[name] for name in self.columns])).any(axis=0)))
+
+    def _shape(self, values: Mapping[Any, Values]) -> tuple[int, ...]:
+        return values[self.columns[0]].shape
+
+
+class _Reader:
+    """Reads sums and products of columns and numbers from a text."""
+
+    def __init__(self, said: str) -> None:
+        self.said, self.names = said, list[str]()
+        self._tokens: list[tuple[str, str]] = []
+        place = 0
+        while place < len(said.rstrip()):
+            found = _TOKEN.match(said, place)
+            if found is None or found.lastgroup is None:
+                raise self._wrong(f"{said[place:].strip()[:20]!r} cannot be read")
+            self._tokens.append((found.lastgroup, found[found.lastgroup]))
+            place = found.end()
+        self._place = 0
+
+    def _wrong(self, why: str) -> InvalidParameter:
+        return InvalidParameter(f"the relation {self.said!r} is not understood: {why}. {_HOW}", parameter="relations")
+
+    @property
+    def _next(self) -> tuple[str, str]:
+        return self._tokens[self._place] if self._place < len(self._tokens) else ("", "")
+
+    def take(self, *signs: str) -> str:
+        """Take one of some signs, which must come next."""
+        _, sign = self._next
+        if sign not in signs:
+            raise self._wrong(f"{sign!r} stands where {' or '.join(signs)} should" if sign else "it ends too early")
+        self._place += 1
+        return sign
+
+    def end(self) -> None:
+        """Refuse whatever comes after the end."""
+        if self._next[1]:
+            raise self._wrong(f"{self._next[1]!r} comes too late")
+
+    def sum(self) -> Formula:
+        """Read terms with + and - between them."""
+        found = self._product()
+        while self._next[1] in ("+", "-"):
+            found = _joined(operator.add if self.take("+", "-") == "+" else operator.sub, found, self._product())
+        return found
+
+    def _product(self) -> Formula:
+        found = self._one()
+        while self._next[1] == "*":
+            self.take("*")
+            found = _joined(operator.mul, found, self._one())
+        return found
+
+    def _one(self) -> Formula:
+        kind, text = self._next
+        if kind == "sign":
+            if self.take("-", "+", "(") == "(":
+                inner = self.sum()
+                self.take(")")
+                return inner
+            own = self._one()
+            return (lambda values: -own(values)) if text == "-" else own
+        if not kind:
+            raise self._wrong("it ends too early")
+        self._place += 1
+        if kind == "number":
+            number = np.float64(text)
+            return lambda _: np.asarray(number)
+        name = text if kind == "name" else text[1:-1]
+        self.names.append(name)
+        return lambda values: values[name]
+
+
+def _joined(operation: Callable[[Any, Any], Any], left: Formula, right: Formula) -> Formula:
+    return lambda values: operation(left(values), right(values))
+
+
+class RelationCounts(NamedTuple):
+    """How many records break a relation.
+
+    Attributes
+    ----------
+    relation : str
+        As it was written.
+    before, after : int
+        Records that break it in the original, and in the masked file.
+    fresh : int
+        Those that break it in the masked file alone.
+    known_before, known_after : int
+        Records that have a value in all of its columns.
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> survey = ma.datasets.survey(300, seed=0).select(["age", "income", "tax"])
+    >>> found, = ma.relations(survey, ma.protect(survey, k=3).data, ["tax <= income"])
+    >>> found.reading
+    'tax <= income: holds in the masked file.'
+    """
+
+    relation: str
+    before: int
+    after: int
+    fresh: int
+    known_before: int
+    known_after: int
+
+    @property
+    def reading(self) -> str:
+        """What was counted, in words."""
+        if not self.after:
+            return f"{self.relation}: holds in the masked file."
+        more = f", {self.fresh} of them by masking" if self.fresh else ", as before"
+        return f"{self.relation}: broken by {self.after} of {self.known_after} masked records{more}."
+
+
+def count_violations(
+    relations: Sequence[Relation],
+    original: Mapping[Any, Values],
+    masked: Mapping[Any, Values],
+    tolerance: float = 0.0,
+) -> tuple[RelationCounts, ...]:
+    """Count the records that break relations, in two files that hold the same records in the same order."""
+    found = []
+    for relation in relations:
+        was, now = relation.violated(original, tolerance), relation.violated(masked, tolerance)
+        found.append(
+            RelationCounts(
+                relation.said,
+                int(np.count_nonzero(was)),
+                int(np.count_nonzero(now)),
+                int(np.count_nonzero(now & ~was)),
+                relation.known(original),
+                relation.known(masked),
+            )
+        )
+    return tuple(found)
