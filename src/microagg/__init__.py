@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from microagg.estimators import Projection as Projection
     from microagg.estimators import Univariate as Univariate
     from microagg.estimators import UnivariateBlocks as UnivariateBlocks
+    from microagg.evaluate.analyses.analysis import Analysis as Analysis
+    from microagg.evaluate.analyses.estimate import Estimate as Estimate
+    from microagg.evaluate.analyses.estimate import Utility as Utility
     from microagg.evaluate.anonymity import Anonymity as Anonymity
     from microagg.evaluate.dominance import Dominance as Dominance
     from microagg.evaluate.loss import InformationLoss as InformationLoss
@@ -49,6 +52,8 @@ if TYPE_CHECKING:
     from microagg.prepare.selection import Selection as Selection
     from microagg.recipe import Recipe as Recipe
     from microagg.release import Release as Release
+    from microagg.results import default_analyses as default_analyses
+    from microagg.results import utility as utility
     from microagg.study import Candidate as Candidate
     from microagg.study import Comparison as Comparison
     from microagg.study import SubsetLosses as SubsetLosses
@@ -75,9 +80,14 @@ _HOME = {
     "disclosure_risk": "assess",
     "dominance": "assess",
     "loss_measures": "assess",
+    "default_analyses": "results",
+    "utility": "results",
     "Candidate": "study",
     "Comparison": "study",
     "compare": "study",
+    "Analysis": "evaluate.analyses.analysis",
+    "Estimate": "evaluate.analyses.estimate",
+    "Utility": "evaluate.analyses.estimate",
     "Anonymity": "evaluate.anonymity",
     "Dominance": "evaluate.dominance",
     "InformationLoss": "evaluate.loss",
@@ -106,12 +116,14 @@ __all__ = [
     "IAMAT",
     "MDAV",
     "VMDAV",
+    "Analysis",
     "Anonymity",
     "Candidate",
     "Comparison",
     "DependenceTree",
     "DisclosureRisk",
     "Dominance",
+    "Estimate",
     "FileRelease",
     "InformationLoss",
     "LossMeasures",
@@ -128,11 +140,13 @@ __all__ = [
     "SubsetLosses",
     "Univariate",
     "UnivariateBlocks",
+    "Utility",
     "anonymity",
     "association",
     "best_subset",
     "compare",
     "datasets",
+    "default_analyses",
     "disclosure_risk",
     "dominance",
     "errors",
@@ -145,6 +159,7 @@ __all__ = [
     "refine",
     "scoring_index",
     "select_variables",
+    "utility",
     "write",
 ]
 
