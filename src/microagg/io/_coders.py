@@ -273,6 +273,8 @@ def arrow_of(series: nw.Series[Any], name: Any) -> pa.Array:
     """Give a column as one Arrow array."""
     try:
         array = series.to_arrow()
+        if isinstance(array, pa.ChunkedArray):  # as pandas has it of text that was joined
+            array = array.combine_chunks()
         if pa.types.is_null(array.type):
             array = array.cast(pa.string())
         if pa.types.is_nested(array.type):

@@ -1,6 +1,6 @@
 """Regressions by maximum likelihood, with the sandwich as their covariance."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ Values = NDArray[np.float64]
 _MOST_STEPS = 50
 _ROWS = 1 << 15  # records that are worked on at a time, so that they stay in the processor's cache
 _DEPENDENT = 1e-10  # of a column's variance that others leave unexplained: below it, it tells nothing of its own
+_CONVERGED = 1e-10  # a step of this size, in deviations, is the last
 _LARGEST = 700.0  # whose exponential is a number still
 
 
@@ -75,140 +76,121 @@ def fit(
     if n == 0:
         return found
     design = Design(columns, weights)
-    kept = design.independent()
-    k = int(kept.sum())
-    n_clusters = n if clusters is None else int(clusters.max()) + 1
-    solved = _solved(design, kept, response, weights, family)
+    kept, k = design.kept, int(design.kept.sum())
+    solved = _solved(design, response, weights, family)
     if k == 0 or solved is None:
         return found
     beta, inner = solved
-    meat = _meat(design, kept, beta, response, weights, family, clusters)
+    meat, n_clusters = _meat(design, weights * (response - family.mean(design.predicted(beta))), clusters)
     bread = np.linalg.inv(inner)
-    back = design.back(kept)
-    coefficients = back @ beta
-    found.coefficients[kept] = coefficients
+    found.coefficients[kept] = design.back @ beta
     if n <= k or n_clusters < 2:
         return found
     factor = n / (n - k) if clusters is None else n_clusters / (n_clusters - 1) * (n - 1) / (n - k)
-    covariance = factor * back @ bread @ meat @ bread @ back.T
+    covariance = factor * design.back @ bread @ meat @ bread @ design.back.T
     found.errors[kept] = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
     return found
 
 
 class Design:
-    """Columns that explain a response, scaled, and centred where a constant is among them: rounding stays small."""
+    """Columns that explain a response, scaled, and centred where a constant is among them: rounding stays small.
+
+    Attributes
+    ----------
+    kept : array of shape (p,)
+        Which columns are not explained by those before them.
+    X : array of shape (kept, n)
+    gram : array of shape (kept, kept)
+        Σ w x xᵀ.
+    back : array of shape (kept, kept)
+        What turns coefficients of X into those of the columns as they were.
+    constant : int or None
+        Which row of X is constant.
+    """
 
     def __init__(self, columns: list[Values], weights: Values) -> None:
-        self.columns, total = columns, weights.sum()
-        self.constant = next((j for j, own in enumerate(columns) if np.ptp(own) == 0 and own[0] != 0), None)
-        self.centres, self.scales = np.zeros(len(columns)), np.ones(len(columns))
-        for j, own in enumerate(columns):
-            if j == self.constant:
-                self.scales[j] = own[0]
-                continue
-            if self.constant is not None:
-                self.centres[j] = weights @ own / total
-            self.scales[j] = np.sqrt(weights @ (own - self.centres[j]) ** 2 / total) or 1.0
-        self.weights = weights
-
-    def blocks(self) -> Iterator[tuple[slice, Values]]:
-        """Give the records a part at a time."""
-        n = self.weights.size
-        for start in range(0, n, _ROWS):
-            rows = slice(start, min(n, start + _ROWS))
-            part = np.column_stack([own[rows] for own in self.columns])
-            yield rows, (part - self.centres) / self.scales
-
-    def independent(self) -> NDArray[np.bool_]:
-        """Mark the columns that those before them do not explain."""
-        gram = np.zeros((len(self.columns),) * 2)
-        for rows, part in self.blocks():
-            gram += part.T @ (part * self.weights[rows, None])
-        gram /= self.weights.sum()
-        kept = np.ones(len(gram), dtype=bool)
-        # The constant goes first, as columns were centred by it.
-        for j in sorted(range(len(gram)), key=lambda j: (j != self.constant, j)):
-            left = gram[j, j]
-            if left <= _DEPENDENT:
-                kept[j] = False
-                continue
-            gram = gram - np.outer(gram[:, j], gram[j]) / left
-        return kept
-
-    def back(self, kept: NDArray[np.bool_]) -> Values:
-        """Give the matrix that turns coefficients of these columns into those of the columns as they were."""
-        places = np.flatnonzero(kept)
-        found = np.diag(1.0 / self.scales[places])
+        X, total = np.array(columns), weights.sum()
+        constant = next((j for j, own in enumerate(X) if own[0] != 0 and own.min() == own.max()), None)
+        centres, scales = np.zeros(len(X)), np.ones(len(X))
+        for j, own in enumerate(X):
+            if j == constant:
+                scales[j] = own[0]
+            else:
+                if constant is not None:
+                    centres[j] = weights @ own / total
+                    own -= centres[j]
+                scales[j] = np.sqrt(weights @ (own * own) / total) or 1.0
+            own /= scales[j]
+        gram = _gram(X, weights)
+        self.kept = _independent(gram / total, constant)
+        self.X = X if self.kept.all() else X[self.kept]
+        self.gram = gram[np.ix_(self.kept, self.kept)]
+        centres, scales = centres[self.kept], scales[self.kept]
+        self.back = np.diag(1.0 / scales)
+        self.constant = None if constant is None else int(self.kept[:constant].sum())
         if self.constant is not None:
-            own = int(np.searchsorted(places, self.constant))
-            others = np.arange(places.size) != own
-            shift = -self.centres[places] / self.scales[places] / self.scales[self.constant]
-            found[own, others] = shift[others]
-        return found
+            shift = -centres / scales / scales[self.constant]
+            others = np.arange(scales.size) != self.constant
+            self.back[self.constant, others] = shift[others]
+
+    def predicted(self, beta: Values) -> Values:
+        """Give the linear predictor of each record."""
+        return np.asarray(beta @ self.X)
 
 
-def _solved(
-    design: Design, kept: NDArray[np.bool_], y: Values, w: Values, family: Family
-) -> tuple[Values, Values] | None:
+def _gram(X: Values, weights: Values) -> Values:
+    """Give Σ w x xᵀ, a part of the records at a time."""
+    found = np.zeros((len(X), len(X)))
+    for start in range(0, X.shape[1], _ROWS):
+        part = X[:, start : start + _ROWS]
+        found += (part * weights[start : start + _ROWS]) @ part.T
+    return found
+
+
+def _independent(gram: Values, constant: int | None) -> NDArray[np.bool_]:
+    """Mark the columns that those before them do not explain; the constant, by which others are centred, is first."""
+    kept = np.ones(len(gram), dtype=bool)
+    for j in sorted(range(len(gram)), key=lambda j: (j != constant, j)):
+        left = gram[j, j]
+        if left <= _DEPENDENT:
+            kept[j] = False
+            continue
+        gram = gram - np.outer(gram[:, j], gram[j]) / left
+    return kept
+
+
+def _solved(design: Design, y: Values, w: Values, family: Family) -> tuple[Values, Values] | None:
     """Find the coefficients by Newton's method, and the information there; None where there is no maximum."""
-    beta = np.zeros(int(kept.sum()))
+    beta = np.zeros(len(design.X))
     if design.constant is not None:
-        beta[int(np.searchsorted(np.flatnonzero(kept), design.constant))] = family.start(float(w @ y / w.sum()))
-    likelihood, score, inner = _state(design, kept, beta, y, w, family)
+        beta[design.constant] = family.start(float(w @ y / w.sum()))
+    eta = design.predicted(beta)
+    likelihood = float(w @ family.likelihood(y, eta))
     for _ in range(_MOST_STEPS):
+        mu = family.mean(eta)
+        inner = design.gram if family is NORMAL else _gram(design.X, w * family.variance(mu))
         try:
-            step = np.linalg.solve(inner, score)
+            step: Values = np.asarray(np.linalg.solve(inner, design.X @ (w * (y - mu))), dtype=np.float64)
         except np.linalg.LinAlgError:
             return None
         if not np.isfinite(step).all():
             return None
-        size = 1.0
-        while True:
-            fresh = _state(design, kept, beta + size * step, y, w, family)
-            if fresh[0] >= likelihood - 1e-12 * (1.0 + abs(likelihood)) or size < 1e-4:
+        if np.abs(step).max(initial=0.0) <= _CONVERGED * (1.0 + np.abs(beta).max(initial=0.0)):
+            return beta + step, inner
+        slope, size = design.predicted(step), 1.0
+        while True:  # a step that overshoots is halved
+            fresh = float(w @ family.likelihood(y, eta + size * slope))
+            if fresh >= likelihood - 1e-12 * (1.0 + abs(likelihood)) or size < 1e-4:
                 break
             size /= 2.0
-        beta = beta + size * step
-        likelihood, score, inner = fresh
-        if np.abs(size * step).max() <= 1e-9 * (1.0 + np.abs(beta).max()):
-            return beta, inner
+        beta, eta, likelihood = beta + size * step, eta + size * slope, fresh
     return None
 
 
-def _state(
-    design: Design, kept: NDArray[np.bool_], beta: Values, y: Values, w: Values, family: Family
-) -> tuple[float, Values, Values]:
-    """Give the log-likelihood, the score and the information at some coefficients."""
-    likelihood, score, inner = 0.0, np.zeros(beta.size), np.zeros((beta.size, beta.size))
-    for rows, part in design.blocks():
-        X = part if kept.all() else part[:, kept]
-        eta, own, weights = X @ beta, y[rows], w[rows]
-        mu = family.mean(eta)
-        likelihood += float(weights @ family.likelihood(own, eta))
-        score += X.T @ (weights * (own - mu))
-        inner += X.T @ (X * (weights * family.variance(mu))[:, None])
-    return likelihood, score, inner
-
-
-def _meat(
-    design: Design,
-    kept: NDArray[np.bool_],
-    beta: Values,
-    y: Values,
-    w: Values,
-    family: Family,
-    clusters: NDArray[np.int64] | None,
-) -> Values:
-    """Give Σ s sᵀ over records, or over clusters."""
-    found = np.zeros((beta.size, beta.size))
-    sums = None if clusters is None else np.zeros((int(clusters.max()) + 1, beta.size))
-    for rows, part in design.blocks():
-        X = part if kept.all() else part[:, kept]
-        scores = X * (w[rows] * (y[rows] - family.mean(X @ beta)))[:, None]
-        if sums is None or clusters is None:
-            found += scores.T @ scores
-            continue
-        own, places = np.unique(clusters[rows], return_inverse=True)
-        for j in range(beta.size):
-            sums[own, j] += np.bincount(places.ravel(), weights=scores[:, j], minlength=own.size)
-    return found if sums is None else sums.T @ sums
+def _meat(design: Design, residuals: Values, clusters: NDArray[np.int64] | None) -> tuple[Values, int]:
+    """Give Σ s sᵀ of the scores over records, or over clusters, and how many there are; residuals have weights."""
+    if clusters is None:
+        return _gram(design.X, residuals**2), residuals.size
+    n = int(np.count_nonzero(np.bincount(clusters)))
+    sums = np.array([np.bincount(clusters, weights=residuals * own) for own in design.X])
+    return sums @ sums.T, n

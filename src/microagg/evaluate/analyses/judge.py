@@ -108,12 +108,12 @@ def _sample(records: Records, analysis: Analysis, domains: Labels, z: float) -> 
         _check_weights(weights, analysis.weight)
         lacking |= ~(weights > 0)
     clusters = records.units.get(analysis.unit) if analysis.unit is not None else None
+    parts = None if clusters is None else records.parts(analysis.unit, analysis.by, own, domains.size)
     if not lacking.any():
-        return Sample(records, None, weights, own, domains.size, clusters, z)
+        return Sample(records, None, weights, own, domains.size, clusters, parts, z)
     rows = ~lacking
-    if clusters is not None:
-        clusters = np.unique(clusters[rows], return_inverse=True)[1].ravel()
-    return Sample(records, rows, weights[rows], own[rows], domains.size, clusters, z)
+    clusters = None if clusters is None else clusters[rows]
+    return Sample(records, rows, weights[rows], own[rows], domains.size, clusters, parts, z)
 
 
 def _check_weights(weights: Values, name: Any) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ MOST_LEVELS = 1000
 """Different numbers of a column that is taken as categories, at most."""
 
 _FEW = 1 << 20  # combinations of categories that are counted without sorting
+_MANY = 1 << 24  # pairs of a cluster and a domain that are
 _TRUTH = {"true": 1.0, "false": 0.0}
 
 
@@ -113,6 +114,9 @@ class Records:
         self.n = table.n_records
         self._orders: dict[Term, Labels] = {}
         self._codes: dict[Any, Labels] = {}
+        self._values: dict[Term, Values] = {}
+        self._domains: dict[tuple[Any, ...], Labels] = {}
+        self._parts: dict[tuple[Any, tuple[Any, ...]], tuple[Labels, Labels]] = {}
 
     @property
     def names(self) -> Collection[Any]:
@@ -131,6 +135,11 @@ class Records:
 
     def values(self, term: Term) -> Values:
         """Give the numbers of a term, NaN where missing."""
+        if term not in self._values:
+            self._values[term] = self._made(term)
+        return self._values[term]
+
+    def _made(self, term: Term) -> Values:
         column = self._columns[term.column]
         if term.condition is not None:
             return self._holds(column, term.condition)
@@ -185,8 +194,16 @@ class Records:
 
     def domain_codes(self, by: tuple[Any, ...], found: Labels) -> Labels:
         """Number the domain of each record, of those found; -1 where it has none."""
-        combined = self.combined(by)
-        return np.asarray(np.where(combined < 0, -1, np.searchsorted(found, combined)))
+        if by not in self._domains:
+            combined = self.combined(by)
+            self._domains[by] = np.asarray(np.where(combined < 0, -1, np.searchsorted(found, combined)))
+        return self._domains[by]
+
+    def parts(self, unit: Any, by: tuple[Any, ...], domains: Labels, n_domains: int) -> tuple[Labels, Labels]:
+        """Number the parts of units that lie in each domain, once for all analyses."""
+        if (unit, by) not in self._parts:
+            self._parts[unit, by] = numbered(self.units[unit], domains, n_domains)
+        return self._parts[unit, by]
 
 
 def _no_number(column: Coded, condition: Condition) -> InvalidParameter:
@@ -215,6 +232,46 @@ def _numbers(column: Coded) -> Values:
     return np.asarray(np.where(missing, np.nan, stands_for[np.where(missing, 0, column.values).astype(np.int64)]))
 
 
+class Pieces(NamedTuple):
+    """The parts of clusters that lie in each domain.
+
+    Attributes
+    ----------
+    codes : array of shape (m,) or None
+        The part that each record belongs to; None: every record is its own.
+    domain_of : array
+        The domain of each part.
+    inside : array of shape (domains,)
+        How many clusters have records in each domain.
+    n_clusters : int
+        How many there are in the sample.
+    """
+
+    codes: Labels | None
+    domain_of: Labels
+    inside: Labels
+    n_clusters: int
+
+    def summed(self, values: Values) -> Values:
+        """Add up by part."""
+        if self.codes is None:
+            return values
+        found = np.bincount(self.codes, weights=values, minlength=self.domain_of.size)
+        return np.asarray(found, dtype=np.float64)
+
+
+def numbered(clusters: Labels, domains: Labels, n_domains: int) -> tuple[Labels, Labels]:
+    """Number the pairs of a cluster and a domain, and give the domain of each; records of domain -1 have any number."""
+    pairs = clusters * n_domains + np.maximum(domains, 0)
+    n = (int(clusters.max(initial=-1)) + 1) * n_domains
+    if n <= _MANY:  # without sorting
+        there = np.zeros(n, dtype=bool)
+        there[pairs] = True
+        return (np.cumsum(there) - 1)[pairs], np.flatnonzero(there) % n_domains
+    found, places = np.unique(pairs, return_inverse=True)
+    return places.ravel(), found % n_domains
+
+
 @dataclass(frozen=True, eq=False)
 class Sample:
     """The records of one file that an analysis is of: those that lack nothing it needs.
@@ -231,6 +288,8 @@ class Sample:
     n_domains : int
     clusters : array of shape (m,) or None
         The unit of each, where one is named; None: every record is its own.
+    parts : tuple or None
+        What `numbered` gives of the whole file, where it is known.
     z : float
         How many standard errors an interval extends to each side.
     """
@@ -241,6 +300,7 @@ class Sample:
     domains: Labels
     n_domains: int
     clusters: Labels | None = None
+    parts: tuple[Labels, Labels] | None = None
     z: float = 1.959963984540054
     _kept: dict[Any, Any] = field(default_factory=dict, repr=False)
 
@@ -284,14 +344,18 @@ class Sample:
         return np.where(found > 0, found, np.nan)
 
     @cached_property
-    def pieces(self) -> tuple[Labels, Labels]:
-        """The part of a cluster in a domain that each record belongs to, and the domain of each such part."""
+    def pieces(self) -> Pieces:
+        """The parts of clusters that lie in each domain; of those without clusters every record is its own."""
         if self.clusters is None:
-            return np.arange(self.size), self.domains
-        if self.n_domains == 1:
-            return self.clusters, np.zeros(int(self.clusters.max(initial=-1)) + 1, dtype=np.int64)
-        pairs, places = np.unique(self.clusters * self.n_domains + self.domains, return_inverse=True)
-        return places.ravel(), pairs % self.n_domains
+            return Pieces(None, self.domains, self.counts, self.size)
+        if self.parts is None:
+            codes, domain_of = numbered(self.clusters, self.domains, self.n_domains)
+        else:
+            codes, domain_of = self._taken(self.parts[0]), self.parts[1]
+        # A cluster none of whose records is in the sample does not count.
+        there = np.bincount(codes, minlength=domain_of.size) > 0
+        inside = np.bincount(domain_of[there], minlength=self.n_domains)
+        return Pieces(codes, domain_of, inside, int(np.count_nonzero(np.bincount(self.clusters))))
 
     def sorted_domains(self, term: Term) -> list[tuple[int, Labels]]:
         """Give the records of each domain that has some, by rising values of a term."""

@@ -96,9 +96,7 @@ def _regression(sample: Sample, analysis: Analysis, family: Family, allowed: Cal
     values, errors = np.full((2, len(columns), sample.n_domains), np.nan)
     for domain in range(sample.n_domains):
         rows: Any = slice(None) if sample.n_domains == 1 else np.flatnonzero(domains == domain)
-        own = clusters
-        if own is not None:
-            own = np.unique(own[rows], return_inverse=True)[1].ravel()
+        own = None if clusters is None else clusters[rows]
         found = fit([column[rows] for column in columns], response[rows], weights[rows], own, family)
         values[:, domain], errors[:, domain] = found
     return Found(made.names, values, errors, left_out=left_out)

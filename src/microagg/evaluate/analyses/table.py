@@ -25,7 +25,7 @@ def _table(sample: Sample, analysis: Analysis) -> Found:
     strength, error = _cramer(sample, cells, len(rows), len(columns))
     n = len(rows) * len(columns)
     # A cell is a domain: its count is the total of 1 there.
-    finer = replace(sample, domains=sample.domains * n + cells, n_domains=sample.n_domains * n, _kept={})
+    finer = replace(sample, domains=sample.domains * n + cells, n_domains=sample.n_domains * n, parts=None, _kept={})
     counts = finer.summed(sample.weights).reshape(sample.n_domains, n).T
     errors = errors_of_totals(finer, sample.weights).reshape(sample.n_domains, n).T
     names = [f"{a} and {b}" for a in rows for b in columns]

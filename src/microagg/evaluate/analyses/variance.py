@@ -13,11 +13,9 @@ def errors_of(sample: Sample, influences: Values) -> Values:
     the domain: that of a domain taken by itself, as if it had been drawn with replacement. The sum of all u is 0. NaN
     where a domain has fewer than two clusters.
     """
-    pieces, domain_of = sample.pieces
-    sums = influences if sample.clusters is None else np.bincount(pieces, weights=influences, minlength=domain_of.size)
-    clusters = np.bincount(domain_of, minlength=sample.n_domains).astype(np.float64)
-    squares = np.bincount(domain_of, weights=sums**2, minlength=sample.n_domains)
-    return np.sqrt(squares * _correction(clusters))
+    pieces = sample.pieces
+    squares = np.bincount(pieces.domain_of, weights=pieces.summed(influences) ** 2, minlength=sample.n_domains)
+    return np.sqrt(squares * _correction(pieces.inside.astype(np.float64)))
 
 
 def errors_of_totals(sample: Sample, amounts: Values) -> Values:
@@ -26,15 +24,14 @@ def errors_of_totals(sample: Sample, amounts: Values) -> Values:
     How many records of a domain are drawn is by chance too, so that all c clusters of the sample count, those with
     nothing in the domain as well: c/(c−1) · Σ (u − ū)².
     """
-    pieces, domain_of = sample.pieces
-    sums = amounts if sample.clusters is None else np.bincount(pieces, weights=amounts, minlength=domain_of.size)
-    n = sample.size if sample.clusters is None else np.unique(sample.clusters).size
-    totals = np.bincount(domain_of, weights=sums, minlength=sample.n_domains)
+    pieces = sample.pieces
+    sums, n = pieces.summed(amounts), pieces.n_clusters
+    totals = np.bincount(pieces.domain_of, weights=sums, minlength=sample.n_domains)
     # Centred first: a difference of large sums of squares would lose its digits.
-    inside = np.bincount(domain_of, minlength=sample.n_domains)
-    squares = np.bincount(domain_of, weights=(sums - (totals / n)[domain_of]) ** 2, minlength=sample.n_domains)
-    outside = (n - inside) * (totals / n) ** 2
-    return np.sqrt((squares + outside) * _correction(np.full(sample.n_domains, float(n))))
+    centred = sums - (totals / n)[pieces.domain_of]
+    inside = np.bincount(pieces.domain_of, minlength=sample.n_domains)
+    squares = np.bincount(pieces.domain_of, weights=centred**2, minlength=sample.n_domains)
+    return np.sqrt((squares + (n - inside) * (totals / n) ** 2) * _correction(np.full(sample.n_domains, float(n))))
 
 
 def _correction(clusters: Values) -> Values:
