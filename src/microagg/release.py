@@ -485,8 +485,8 @@ class Release(Generic[IntoDataFrameT]):
         """Give the original and the released values as they were when the release was made."""
         if self._original is None or self._written is None:
             raise InvalidData(
-                "a stored release has no original values to compare with. Pass the original file to loss_measures or "
-                "disclosure_risk."
+                "a stored release has no original values to compare with. Pass the original file to loss_measures, "
+                "disclosure_risk or utility."
             )
         return self._original, self._written
 

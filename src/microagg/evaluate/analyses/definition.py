@@ -70,6 +70,8 @@ class AnalysisKind:
     options : mapping
     unit : str
         "%" or "".
+    hides_zeros : bool
+        Whether a figure that is 0 in both files is left out, as the count of a cell without records.
     """
 
     name: str
@@ -80,6 +82,7 @@ class AnalysisKind:
     terms: "Callable[[Analysis, Any], list[Term]] | None" = None
     options: Mapping[str, Option] = field(default_factory=dict)
     unit: str = ""
+    hides_zeros: bool = False
 
     def titled(self, analysis: "Analysis") -> str:
         """Say what an analysis of this kind is."""

@@ -101,7 +101,7 @@ class Estimate:
         columns = listed(tuple(name for name, _ in self.domain))
         what = self.analysis.removesuffix(f" by {columns}") if columns else self.analysis
         where = [f"{name} = {value}" for name, value in self.domain]
-        if self.kind == "share":  # whose terms are conditions
+        if self.term.startswith(("=", "!", "<", ">")):  # a condition, as shares have
             what += f" {self.term}"
         elif self.term:
             where.insert(0, self.term)

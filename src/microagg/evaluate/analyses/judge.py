@@ -64,8 +64,8 @@ def _judged(analysis: Analysis, files: tuple[Records, Records], shared: Shared, 
         where = shared.shown_domain(analysis.by, code)
         for t, term in enumerate(terms):
             before, after = (part[:, t, d].tolist() for part in parts)
-            if analysis.kind == "table" and before[0] == after[0] == 0.0:
-                continue  # no record of either file is in this cell
+            if analysis.definition.hides_zeros and before[0] == after[0] == 0.0:
+                continue
             estimates.append(
                 Estimate(
                     analysis=analysis.name,

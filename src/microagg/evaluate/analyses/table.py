@@ -62,4 +62,12 @@ def _cramer(sample: Sample, cells: Labels, n_rows: int, n_columns: int) -> tuple
     return found, errors_of(sample, influences)
 
 
-TABLE = AnalysisKind("table", "Table", _table, n_columns=(2, 2), wanted="Name two columns of categories.", terms=_terms)
+TABLE = AnalysisKind(
+    "table",
+    "Table",
+    _table,
+    n_columns=(2, 2),
+    wanted="Name two columns of categories.",
+    terms=_terms,
+    hides_zeros=True,
+)
