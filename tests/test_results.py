@@ -164,6 +164,20 @@ def test_what_is_said_of_all_analyses():
     assert pd.DataFrame(found.rows())["overlap"].between(0, 1).sum() > 30
 
 
+def test_a_column_without_any_value_after_masking_is_lost():
+    masked = survey().assign(income=np.nan)
+    of_income = [one for one in ANALYSES_OF_ALL_KINDS if "income" in one.columns and one.kind != "share"]
+    found = ma.utility(survey(), masked, of_income)
+    assert len(found.analyses) == 7
+    assert all(one.sentence.endswith("lost by masking.") for one in found)
+    assert [measure.value for measure in found.measures] == [0.0, 0.0, 0.0]
+
+
+def test_no_analyses_give_no_estimates():
+    found = ma.utility(survey(), survey(), [])
+    assert (len(found), found.measures, repr(found)) == (0, (), "Results of 0 analyses after masking")
+
+
 def test_an_identical_file_keeps_everything():
     found = ma.utility(survey(), survey())
     assert [measure.value for measure in found.measures] == [100.0, 1.0, 0.0]

@@ -91,6 +91,11 @@ class Estimate:
         return before is not None and after is not None and before != after
 
     @property
+    def conclusion_changed(self) -> bool:
+        """Whether the significance changed, or the sign of what was significant."""
+        return self.significance_changed or (self.sign_changed and not _holds_zero(self.interval_before))
+
+    @property
     def has_interval(self) -> bool:
         """Whether the original has an interval to judge by."""
         return not any(map(math.isnan, self.interval_before))
@@ -124,7 +129,7 @@ class Estimate:
         else:
             low, high = (_shown(end, digits) for end in self.interval_before)
             judged = f"outside its interval of {low} to {high}{unit}"
-        if self.sign_changed:
+        if self.sign_changed and not _holds_zero(self.interval_before):
             judged += "; its sign changed"
         if self.significance_changed:
             is_significant = not _holds_zero(self.interval_after)
@@ -288,7 +293,7 @@ class Utility:
             return ()
         inside = sum(one.within for one in judged)
         overlaps = [0.0 if math.isnan(one.overlap) else one.overlap for one in judged]
-        changed = sum(one.sign_changed or one.significance_changed for one in judged)
+        changed = sum(one.conclusion_changed for one in judged)
         n = len(judged)
         return (
             Measure(
@@ -315,7 +320,7 @@ class Utility:
                 float(changed),
                 "lower",
                 (0.0, float(n)),
-                "Estimates of which the sign or the significance changed.",
+                "Estimates whose significance changed, or the sign of what was significant.",
                 title="changed conclusions",
                 of="loss",
             ),

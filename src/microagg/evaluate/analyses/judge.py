@@ -47,6 +47,8 @@ def measure_utility(
 
     Units are numbered, by the name of their column; a file that lacks one is not clustered.
     """
+    if not analyses:
+        return Utility((), level)
     shared = Shared(before, after)
     files = Records(before, shared, units_before or {}), Records(after, shared, units_after or {})
     z = NormalDist().inv_cdf(0.5 + level / 2.0)

@@ -25,6 +25,8 @@ def errors_of_totals(sample: Sample, amounts: Values) -> Values:
     nothing in the domain as well: c/(c−1) · Σ (u − ū)².
     """
     pieces = sample.pieces
+    if not sample.size:
+        return np.full(sample.n_domains, np.nan)
     sums, n = pieces.summed(amounts), pieces.n_clusters
     totals = np.bincount(pieces.domain_of, weights=sums, minlength=sample.n_domains)
     # Centred first: a difference of large sums of squares would lose its digits.
