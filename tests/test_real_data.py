@@ -248,3 +248,24 @@ def test_a_panel_is_alike_in_every_wave(k, expected):
     assert release.information.percent == pytest.approx(expected, rel=0.003)
     assert release.k_achieved >= k
     assert release.n_dropped == 0
+
+
+def test_eu_silc_has_its_published_inequality(eusilc):
+    found = ma.utility(
+        eusilc,
+        eusilc,
+        [
+            ma.Analysis("gini", "eqIncome", weight="rb050"),
+            ma.Analysis("poverty", "eqIncome", weight="rb050"),
+            ma.Analysis("share", "py010n", value="= 0"),
+            ma.Analysis("linear", ["log(py010n)", "age", "age^2", "rb090"]),
+        ],
+    )
+    values = {(one.kind, one.term): one.before for one in found}
+    assert values["gini", ""] == pytest.approx(26.49, abs=0.005)
+    assert values["poverty", ""] == pytest.approx(14.44, abs=0.005)
+    assert values["share", "= 0"] == pytest.approx(46.64, abs=0.005)
+    assert values["linear", "age"] == pytest.approx(0.0835, abs=5e-5)
+    assert values["linear", "age^2"] == pytest.approx(-0.0009, abs=5e-5)
+    assert values["linear", "rb090 = male"] == pytest.approx(0.531, abs=5e-4)
+    assert [one.kind for one in ma.default_analyses(eusilc, weight="rb050", unit="db030")].count("linear") == 3

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from microagg.estimators import Projection as Projection
     from microagg.estimators import Univariate as Univariate
     from microagg.estimators import UnivariateBlocks as UnivariateBlocks
+    from microagg.evaluate.analyses.analysis import Analysis as Analysis
+    from microagg.evaluate.analyses.estimate import Estimate as Estimate
+    from microagg.evaluate.analyses.estimate import Utility as Utility
     from microagg.evaluate.anonymity import Anonymity as Anonymity
     from microagg.evaluate.dominance import Dominance as Dominance
     from microagg.evaluate.loss import InformationLoss as InformationLoss
@@ -54,6 +57,8 @@ if TYPE_CHECKING:
     from microagg.prepare.selection import Selection as Selection
     from microagg.recipe import Recipe as Recipe
     from microagg.release import Release as Release
+    from microagg.results import default_analyses as default_analyses
+    from microagg.results import utility as utility
     from microagg.study import Candidate as Candidate
     from microagg.study import Comparison as Comparison
     from microagg.study import SubsetLosses as SubsetLosses
@@ -82,9 +87,14 @@ _HOME = {
     "loss_measures": "assess",
     "pmse": "assess",
     "relations": "assess",
+    "default_analyses": "results",
+    "utility": "results",
     "Candidate": "study",
     "Comparison": "study",
     "compare": "study",
+    "Analysis": "evaluate.analyses.analysis",
+    "Estimate": "evaluate.analyses.estimate",
+    "Utility": "evaluate.analyses.estimate",
     "Anonymity": "evaluate.anonymity",
     "Dominance": "evaluate.dominance",
     "InformationLoss": "evaluate.loss",
@@ -117,12 +127,14 @@ __all__ = [
     "MDAV",
     "PMSE",
     "VMDAV",
+    "Analysis",
     "Anonymity",
     "Candidate",
     "Comparison",
     "DependenceTree",
     "DisclosureRisk",
     "Dominance",
+    "Estimate",
     "FileRelease",
     "InformationLoss",
     "LossMeasures",
@@ -141,11 +153,13 @@ __all__ = [
     "SubsetLosses",
     "Univariate",
     "UnivariateBlocks",
+    "Utility",
     "anonymity",
     "association",
     "best_subset",
     "compare",
     "datasets",
+    "default_analyses",
     "disclosure_risk",
     "dominance",
     "errors",
@@ -160,6 +174,7 @@ __all__ = [
     "relations",
     "scoring_index",
     "select_variables",
+    "utility",
     "write",
 ]
 

@@ -1,7 +1,7 @@
 """Release: what protect() gives back."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -31,6 +31,7 @@ from microagg.prepare.selection import Selection
 from microagg.progress import Progress
 from microagg.readonly import ReadOnly
 from microagg.recipe import Recipe
+from microagg.results import Masking, utility_of_release
 from microagg.rounding import Rounded
 from microagg.schema import Role
 from microagg.table import Table
@@ -38,6 +39,8 @@ from microagg.units import Units
 from microagg.weights import Weights
 
 if TYPE_CHECKING:
+    from microagg.evaluate.analyses.analysis import Analysis
+    from microagg.evaluate.analyses.estimate import Utility
     from microagg.report.parts import ReportModel, SourceFacts, WrittenFacts
     from microagg.study.comparison import Comparison
 
@@ -155,6 +158,8 @@ class Release(Generic[IntoDataFrameT]):
         What an intruder who knows all masked columns and the strata could do; on files of more than 200 000
         records linkage is estimated on 20 000 of them. Where units are released by numbers, he links whole units, by
         all their rows. Computed when asked; `risk_for` has the choices.
+    utility : method
+        Whether the results of analyses survive: `release.utility()`.
     anonymity : Anonymity
         How many records share their masked values and strata, and what those give away of the confidential
         columns. Computed when asked.
@@ -296,6 +301,40 @@ class Release(Generic[IntoDataFrameT]):
             progress=progress,
         )
 
+    def utility(
+        self, analyses: "Iterable[Analysis | Mapping[str, Any]] | None" = None, *, level: float = 0.95
+    ) -> "Utility":
+        """Do the same analyses on the original and on the released values, and compare their estimates.
+
+        Parameters
+        ----------
+        analyses : list of Analysis, or of mappings that say the same, optional
+            They may name columns that are released, and the unit though it is dropped. By default what
+            `default_analyses` guesses, with the recipe's weight and unit.
+        level : float
+            Of the intervals.
+
+        Returns
+        -------
+        Utility
+            Not for publication: it holds estimates of the original.
+        """
+        recipe = self.recipe
+        original, written = self._both()
+        kept = replace(self.source, table=self.data, joined=None) if self.source is not None else self.data
+        weights = recipe.roles.of(Role.WEIGHT.value)
+        own = {weights[0]: self._weights.values} if self._weights is not None and recipe.weights_by_group else {}
+        unit = recipe.roles.unit
+        return utility_of_release(
+            Masking(original, written, recipe.kinds.kinds, recipe.missing_codes.codes),
+            kept,
+            analyses,
+            weight=weights[0] if weights else None,
+            original_weights=own,
+            units={} if unit is None or self._units is None else {unit: self._units.codes},
+            level=level,
+        )
+
     @property
     def promise(self) -> Promise:
         """What must hold of `data` wherever it is written: `k_achieved`, and the columns that it is counted on."""
@@ -395,8 +434,8 @@ class Release(Generic[IntoDataFrameT]):
         """Give the original and the released values as they were when the release was made."""
         if self._original is None or self._written is None:
             raise InvalidData(
-                "a stored release has no original values to compare with. Pass the original file to loss_measures or "
-                "disclosure_risk."
+                "a stored release has no original values to compare with. Pass the original file to loss_measures, "
+                "disclosure_risk or utility."
             )
         return self._original, self._written
 

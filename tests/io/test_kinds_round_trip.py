@@ -3,6 +3,7 @@
 import datetime as dt
 import re
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -197,3 +198,9 @@ def test_levels_that_nobody_has_are_not_written(tmp_path):
     again = ma.read(tmp_path / "out.parquet").table["level"]
     assert again.type.ordered
     assert again.chunk(0).dictionary.to_pylist() == ["low", "high"]
+
+
+def test_text_of_pandas_that_was_joined_of_two_frames_is_one_column():
+    part = pd.DataFrame({"sex": ["f", "m"] * 3, "age": [20, 21, 22, 23, 24, 25]})
+    joined = pd.concat([part, part], ignore_index=True)
+    assert ma.loss_measures(joined, joined).percent == 0.0

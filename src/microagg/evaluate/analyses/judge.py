@@ -1,0 +1,128 @@
+"""Do analyses on two files and compare their estimates."""
+
+from collections.abc import Mapping, Sequence
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.errors import InvalidData
+from microagg.evaluate.analyses.analysis import Analysis
+from microagg.evaluate.analyses.definition import Found, Values
+from microagg.evaluate.analyses.estimate import Estimate, Judged, Utility
+from microagg.evaluate.analyses.records import Labels, Records, Sample, Shared
+from microagg.evaluate.analyses.terms import Term, known
+from microagg.table import Table
+
+Units = Mapping[Any, NDArray[np.int64]]
+
+
+def terms_of(analysis: Analysis, names: Any) -> list[Term]:
+    """Give what an analysis reads, but for domains, weight and unit."""
+    terms = analysis.definition.terms
+    return [Term.parse(one, names) for one in analysis.columns] if terms is None else terms(analysis, names)
+
+
+def columns_read(analyses: Sequence[Analysis], names: Any) -> list[Any]:
+    """Give the columns that analyses read, but for units, or say which is not there."""
+    found: dict[Any, None] = {}
+    for one in analyses:
+        weight = [] if one.weight is None else [one.weight]
+        for name in (*(term.column for term in terms_of(one, names)), *one.by, *weight):
+            found[known(name, names)] = None
+    return list(found)
+
+
+def measure_utility(
+    before: Table,
+    after: Table,
+    analyses: Sequence[Analysis],
+    *,
+    units_before: Units | None = None,
+    units_after: Units | None = None,
+    level: float = 0.95,
+) -> Utility:
+    """Compare the estimates of analyses in two tables, whose categories are coded alike.
+
+    Units are numbered, by the name of their column; a file that lacks one is not clustered.
+    """
+    if not analyses:
+        return Utility((), level)
+    shared = Shared(before, after)
+    files = Records(before, shared, units_before or {}), Records(after, shared, units_after or {})
+    z = NormalDist().inv_cdf(0.5 + level / 2.0)
+    return Utility(tuple(_judged(one, files, shared, z) for one in analyses), level)
+
+
+def _judged(analysis: Analysis, files: tuple[Records, Records], shared: Shared, z: float) -> Judged:
+    domains = shared.domains(analysis.by, files)
+    samples = [_sample(one, analysis, domains, z) for one in files]
+    found = [analysis.definition.estimate(sample, analysis) for sample in samples]
+    terms = list(dict.fromkeys([*found[0].terms, *found[1].terms]))
+    parts = [_by_term(one, terms, domains.size, z) for one in found]
+    estimates = []
+    for d, code in enumerate(domains.tolist()):
+        where = shared.shown_domain(analysis.by, code)
+        for t, term in enumerate(terms):
+            before, after = (part[:, t, d].tolist() for part in parts)
+            if analysis.definition.hides_zeros and before[0] == after[0] == 0.0:
+                continue
+            estimates.append(
+                Estimate(
+                    analysis=analysis.name,
+                    kind=analysis.kind,
+                    domain=where,
+                    term=term,
+                    before=before[0],
+                    after=after[0],
+                    interval_before=(before[1], before[2]),
+                    interval_after=(after[1], after[2]),
+                    unit=analysis.definition.unit,
+                )
+            )
+    left_out = [file.n - sample.size + one.left_out for file, sample, one in zip(files, samples, found, strict=True)]
+    clustered = [sample.clusters is not None for sample in samples]
+    return Judged(analysis, tuple(estimates), (left_out[0], left_out[1]), (clustered[0], clustered[1]))
+
+
+def _by_term(found: Found, terms: list[str], n_domains: int, z: float) -> Values:
+    """Give value, low and high of each term and domain, (3, terms, domains)."""
+    low, high = found.intervals or (found.values - z * found.errors, found.values + z * found.errors)
+    made = np.full((3, len(terms), n_domains), np.nan)
+    places = [terms.index(term) for term in found.terms]
+    made[:, places] = found.values, low, high
+    return made
+
+
+def _sample(records: Records, analysis: Analysis, domains: Labels, z: float) -> Sample:
+    """Take the records that lack nothing an analysis needs; those of weight 0 count for nothing."""
+    lacking = np.zeros(records.n, dtype=bool)
+    for term in terms_of(analysis, records.names):
+        lacking |= records.lacks(term)
+    own = np.zeros(records.n, dtype=np.int64)
+    if analysis.by:
+        own = records.domain_codes(analysis.by, domains)
+        lacking |= own < 0
+    weights = np.ones(records.n)
+    if analysis.weight is not None:
+        weights = records.values(Term(analysis.weight))
+        _check_weights(weights, analysis.weight)
+        lacking |= ~(weights > 0)
+    clusters = records.units.get(analysis.unit) if analysis.unit is not None else None
+    parts = None if clusters is None else records.parts(analysis.unit, analysis.by, own, domains.size)
+    if not lacking.any():
+        return Sample(records, None, weights, own, domains.size, clusters, parts, z)
+    rows = ~lacking
+    clusters = None if clusters is None else clusters[rows]
+    return Sample(records, rows, weights[rows], own[rows], domains.size, clusters, parts, z)
+
+
+def _check_weights(weights: Values, name: Any) -> None:
+    negative = int(np.count_nonzero(weights < 0))
+    if negative:
+        raise InvalidData(
+            f"the weight {name!r} of an analysis has {negative} negative value(s). Name a column of 0 or more.",
+            parameter="weight",
+            columns=(name,),
+        )

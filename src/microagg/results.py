@@ -1,0 +1,229 @@
+"""Whether researchers' results survive masking: analyses of any pair of files."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+from narwhals.typing import IntoDataFrame
+from numpy.typing import NDArray
+
+from microagg.checks import check_between, shown_name
+from microagg.errors import RoleError
+from microagg.evaluate.analyses.analysis import Analysis
+from microagg.evaluate.analyses.defaults import guess_analyses
+from microagg.evaluate.analyses.estimate import Utility
+from microagg.evaluate.analyses.judge import Units, columns_read, measure_utility
+from microagg.io import frames
+from microagg.io.coding import MOST_CATEGORIES, Asked, open_both, open_table
+from microagg.io.sources import Source
+from microagg.recipe import Kinds, Missing
+from microagg.table import Table
+
+Frame = nw.DataFrame[Any]
+
+
+def utility(
+    original: IntoDataFrame,
+    masked: IntoDataFrame,
+    analyses: Iterable[Analysis | Mapping[str, Any]] | None = None,
+    *,
+    weight: Any = None,
+    unit: Any = None,
+    kinds: Mapping[Any, Any] | None = None,
+    missing_codes: Mapping[Any, Any] | None = None,
+    level: float = 0.95,
+) -> Utility:
+    """Do the same analyses on the original and on the masked file, and compare their estimates.
+
+    Records may be in any order, and need not be as many in both. Those that lack a value an analysis needs are left out
+    of it and counted. Standard errors are by linearisation, those of regressions by the sandwich; both are clustered by
+    unit where an analysis names one and the file has it.
+
+    Parameters
+    ----------
+    original, masked : dataframes
+        Columns are matched by name.
+    analyses : list of Analysis, or of mappings that say the same, optional
+        By default what `default_analyses` guesses of the columns that both files have.
+    weight, unit : name, optional
+        Those of the default analyses.
+    kinds : mapping, optional
+        Of which kind columns are, where their type does not say it, as `protect` takes them: numbers that are codes are
+        "nominal".
+    missing_codes : mapping, optional
+        Values that stand for a kind of missing value, as `protect` takes them.
+    level : float
+        Of the intervals.
+
+    Returns
+    -------
+    Utility
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> survey = ma.datasets.survey(300, seed=0)
+    >>> masked = ma.protect(survey, k=3, quasi=["age", "income"], rest="keep").data
+    >>> found = ma.utility(survey, masked, [ma.Analysis("gini", "income")])
+    >>> found.estimates[0]
+    Gini coefficient of income 41.8 → 41.6: within its interval.
+    """
+    level = check_level(level)
+    before, after = frames.open_frame(original), frames.open_frame(masked)
+    both = [name for name in before.columns if name in after.columns]
+    said, codes = Kinds(kinds or {}).kinds, Missing(missing_codes or {}).codes
+    asked = {name: Asked(said.get(name), codes.get(name, ())) for name in both}
+    if analyses is None:
+        if weight is not None and weight not in both:
+            raise RoleError(
+                f"the weight {shown_name(weight)} is not in both files. Release it, or leave it out.",
+                parameter="weight",
+                columns=(weight,),
+            )
+        wanted = guess_analyses(_opened(before, asked, (unit,)), weight=weight, unit=unit)
+    else:
+        wanted = checked_analyses(analyses)
+    names = columns_read(wanted, both)
+    tables = open_both(before, after, {name: asked[name] for name in names}) if names else (Table(()), Table(()))
+    units = [_units(file, wanted) for file in (before, after)]
+    _check_units(wanted, units[0])
+    return measure_utility(*tables, wanted, units_before=units[0], units_after=units[1], level=level)
+
+
+def default_analyses(
+    frame: IntoDataFrame,
+    *,
+    weight: Any = None,
+    unit: Any = None,
+    masked: Iterable[Any] | None = None,
+    kinds: Mapping[Any, Any] | None = None,
+    missing_codes: Mapping[Any, Any] | None = None,
+) -> tuple[Analysis, ...]:
+    """Guess which analyses users of a file would do: at most twelve, in a fixed order.
+
+    Means of amounts by the columns that divide the file most evenly, the share of zeros, inequality and quantiles of
+    an amount, a table, and for each amount a regression on age and categories.
+
+    Parameters
+    ----------
+    frame : dataframe
+        The columns that are released.
+    weight, unit : name, optional
+        As in `Analysis`; the unit need not be a column of the frame.
+    masked : list of names, optional
+        The columns that were masked: only results about these can change, so they go first.
+    kinds, missing_codes : mapping, optional
+        As `utility` takes them.
+
+    Returns
+    -------
+    tuple of Analysis
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> for one in ma.default_analyses(ma.datasets.survey(3000, seed=0).select(["age", "income", "region"])):
+    ...     print(one)
+    Analysis('mean', ['income'], by=['region'])
+    Analysis('share', ['income'], value='= 0')
+    Analysis('gini', ['income'])
+    Analysis('poverty', ['income'])
+    Analysis('quantile', ['income'], p=[0.1, 0.5, 0.9])
+    Analysis('linear', ['log(income)', 'age', 'age^2', 'region'])
+    """
+    opened = frames.open_frame(frame)
+    said, codes = Kinds(kinds or {}).kinds, Missing(missing_codes or {}).codes
+    asked = {name: Asked(said.get(name), codes.get(name, ())) for name in opened.columns}
+    only = None if masked is None else list(masked)
+    return guess_analyses(_opened(opened, asked, (unit,)), weight=weight, unit=unit, masked=only)
+
+
+class Masking(NamedTuple):
+    """The masked columns of a release before and after, and what its recipe says of columns."""
+
+    original: Table
+    written: Table
+    kinds: Mapping[Any, Any]
+    codes: Mapping[Any, Any]
+
+
+def utility_of_release(
+    masking: Masking,
+    released: Any,
+    analyses: Any,
+    *,
+    weight: Any,
+    original_weights: Mapping[Any, NDArray[np.float64]],
+    units: Units,
+    level: float,
+) -> Utility:
+    """Compare analyses before and after, of a release whose masked columns are at hand, row by row.
+
+    `released` is the released frame, or a `Source` with it: its other columns are those of the original, but for
+    `original_weights`. Units are known of rows though they are not released.
+    """
+    names = list(released.table.column_names if isinstance(released, Source) else frames.open_frame(released).columns)
+    others = [name for name in names if name not in masking.original.names]
+    if isinstance(released, Source):  # of a text file, what is not masked is text still
+        stored = frames.open_frame(released.table)
+        text = [name for name in others if stored.get_column(name).dtype == nw.String]
+        released = released.typed_for(masking.kinds, text)
+    frame = frames.open_frame(released)
+    asked = {name: Asked(masking.kinds.get(name), masking.codes.get(name, ())) for name in others}
+    own = next(iter(units), None)
+    if analyses is None:
+        kept = _opened(frame, asked, (own,))
+        both = Table((*masking.original, *kept))
+        weight = weight if weight in kept.names else None
+        wanted = guess_analyses(both, weight=weight, unit=own, masked=masking.original.names)
+    else:
+        wanted = checked_analyses(analyses)
+    _check_units(wanted, units)
+    read = columns_read(wanted, names)
+    kept = open_table(frame, {name: asked[name] for name in read if name in asked})[0]
+    numbers = {name: Table.of_numbers([name], values[None, :]).columns[0] for name, values in original_weights.items()}
+    before = Table((*masking.original, *(numbers.get(one.name, one) for one in kept)))
+    after = Table((*masking.written, *kept))
+    return measure_utility(before, after, wanted, units_before=units, units_after=units, level=check_level(level))
+
+
+def check_level(level: Any) -> float:
+    """Check the level of intervals."""
+    return check_between("level", level, 0.5, 0.9999, "0.95 is usual.")
+
+
+def checked_analyses(analyses: Any) -> tuple[Analysis, ...]:
+    """Give analyses as such, each of them said by itself or by a mapping; one need not be in a list."""
+    listed = [analyses] if isinstance(analyses, (Analysis, Mapping)) else list(analyses)
+    return tuple(map(Analysis.of, listed))
+
+
+def _opened(frame: Frame, asked: Mapping[Any, Asked], leave_out: tuple[Any, ...]) -> Table:
+    """Open the columns that can be analysed: no lists, none without a value, none with as many categories as names."""
+    fit = {}
+    for name, wish in asked.items():
+        series = frame.get_column(name)
+        if name in leave_out or series.is_null().all() or isinstance(series.dtype, (nw.List, nw.Struct, nw.Array)):
+            continue
+        is_text = not (series.dtype.is_numeric() or series.dtype.is_temporal()) or wish.kind == "nominal"
+        if not is_text or series.n_unique() <= MOST_CATEGORIES:
+            fit[name] = wish
+    return open_table(frame, fit)[0] if fit else Table(())
+
+
+def _units(frame: Frame, analyses: Iterable[Analysis]) -> Units:
+    """Number the units of a file, where it has their column."""
+    named = {one.unit for one in analyses if one.unit is not None}
+    return {name: frames.category_codes(frame, [name]) for name in named if name in frame.columns}
+
+
+def _check_units(analyses: Iterable[Analysis], units: Units) -> None:
+    for one in analyses:
+        if one.unit is not None and one.unit not in units:
+            raise RoleError(
+                f"the unit {shown_name(one.unit)} of an analysis is not a column of the original file. Name one that "
+                f"it has, or leave it out.",
+                parameter="unit",
+                columns=(one.unit,),
+            )
