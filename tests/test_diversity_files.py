@@ -158,8 +158,8 @@ BAD = [
     ({"recursive_l": [2, 7]}, InvalidParameter, "recursive_l", "the file has fewer than 7 values. Change it"),
     ({"recursive_l": [2]}, InvalidParameter, "recursive_l", r"must be two numbers: .* as in \[3, 2\]"),
     ({"recursive_l": [2, 1]}, InvalidParameter, "recursive_l", "a whole l of 2 or more"),
-    ({"t": 0}, InvalidParameter, "t", "t=0 must be between 0 and 1"),
-    ({"t": 1.5}, InvalidParameter, "t", "t=1.5 must be between 0 and 1"),
+    ({"t": 0}, InvalidParameter, "t", "t=0 must be above 0 and below 1"),
+    ({"t": 1.5}, InvalidParameter, "t", "t=1.5 must be above 0 and below 1"),
     ({"t": 0.001, "strata": ["region"]}, InvalidParameter, "t", r"Ask for t=0\.\d+ or more, or merge strata"),
     ({"l": 2, "confidential": []}, InvalidParameter, "l", "none is named. Name them: confidential"),
     ({"l": 2, "l_columns": ["diagnosi"]}, RoleError, "l_columns", "Did you mean 'diagnosis'"),
@@ -199,3 +199,43 @@ def test_neither_recipe_nor_pickle_tell_the_values(tmp_path):
     again = ma.protect(made(), recipe=ma.Recipe.read(tmp_path / "recipe.toml"))
     assert again.data.equals(release.data)
     assert again.diversity.way == release.diversity.way == again.recipe.diversity.way
+
+
+def test_values_that_a_format_cannot_tell_apart_are_not_written(tmp_path):
+    """SPSS cuts blanks at the end, so that two values of a group would be one."""
+    frame = pd.DataFrame({"age": np.arange(40.0), "diagnosis": ["asthma", "asthma "] * 20})
+    release = ma.protect(frame, 4, quasi=["age"], confidential=["diagnosis"], l=2)
+    with pytest.raises(PromiseBroken, match="has not the values, row by row"):
+        ma.write(release, tmp_path / "out.sav")
+    ma.write(release, tmp_path / "out.csv")
+    assert list(tmp_path.iterdir()) == [tmp_path / "out.csv"]
+
+
+def test_empty_text_is_none_of_the_different_values():
+    frame = pd.DataFrame({"age": np.arange(40.0), "diagnosis": ["asthma", "", " ", "asthma"] * 10})
+    with pytest.raises(InvalidParameter, match=r"the file has 1 different value\(s\)"):
+        ma.protect(frame, 4, quasi=["age"], confidential=["diagnosis"], l=2)
+
+
+def test_as_many_are_not_fewer_whatever_a_product_is_rounded_to():
+    """2.2 times 25 is a little more than 55 in floats."""
+    frame = pd.DataFrame({"age": np.repeat([1.0, 2.0], 80), "diagnosis": (["a"] * 55 + ["b"] * 15 + ["c"] * 10) * 2})
+    choices = {"k": 80, "quasi": ["age"], "confidential": ["diagnosis"]}
+    with pytest.raises(InvalidParameter, match=r"c must be above 2\.2\."):
+        ma.protect(frame, **choices, recursive_l=[2.2, 2])
+    (goal,) = ma.protect(frame, **choices, recursive_l=[2.21, 2]).diversity.goals["diagnosis"]
+    assert (goal.reached, goal.holds) == (2.2, True)
+
+
+def test_codes_whose_order_closeness_goes_by_are_told():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.normal(size=300), "job": rng.choice([11, 23, 52, 61, 77], 300)})
+    choices = {"k": 5, "quasi": ["age"], "confidential": ["job"], "t": 0.5}
+
+    def told(**more):
+        findings = ma.protect(frame, **choices, **more).report_model().verdict.findings
+        return [one.text for one in findings if one.topic == "closeness"]
+
+    (text,) = told()
+    assert "order of numbers that are probably codes: “job”" in text
+    assert told(kinds={"job": "nominal"}) == told(kinds={"job": "number"}) == []

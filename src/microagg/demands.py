@@ -29,7 +29,7 @@ from microagg.units import Units
 Labels = NDArray[np.int64]
 
 
-class Diverse(NamedTuple):
+class KeptGroups(NamedTuple):
     """Groups that keep a demand.
 
     `pieces` tells which records may still be in one group: groups of the same piece were formed together.
@@ -55,7 +55,8 @@ def demanded_columns(recipe: Recipe, confidential: Sequence[Any]) -> dict[Any, L
         for name in getattr(said, keyword):
             if name not in confidential:
                 raise RoleError(
-                    f"column {shown_name(name)} in {keyword} is not confidential.{nearest(name, confidential)}",
+                    f"column {shown_name(name)} in {setting(keyword)} is not confidential. Make it so, or leave "
+                    f"it out.{nearest(name, confidential)}",
                     parameter=keyword,
                     columns=(name,),
                 )
@@ -96,9 +97,20 @@ def _asked(recipe: Recipe) -> str:
 
 
 def sensitive_table(columns: Mapping[Any, nw.Series[Any]], recipe: Recipe, labels: FileLabels | None = None) -> Table:
-    """Code confidential columns, given by name, of which anything is demanded, by what a recipe says of their kinds."""
+    """Code confidential columns, given by name, of which anything is demanded, by what a recipe says of their kinds.
+
+    Text without a letter counts as missing, as most readers of a file take it.
+    """
     wishes = asked_of(recipe, list(columns), labels)
-    return Table(tuple(coder_for(columns[name], name, wish).coded(columns[name]) for name, wish in wishes.items()))
+    filled = {name: _without_empty(series) for name, series in columns.items()}
+    return Table(tuple(coder_for(filled[name], name, wish).coded(filled[name]) for name, wish in wishes.items()))
+
+
+def _without_empty(series: nw.Series[Any]) -> nw.Series[Any]:
+    if series.dtype != nw.String:
+        return series
+    content = nw.col(series.name)
+    return series.to_frame().select(nw.when(content.str.strip_chars() != "").then(content)).get_column(series.name)
 
 
 def demand_of(sensitive: Table, limits: Mapping[Any, Limits], strata: Labels) -> Demand | None:
@@ -161,7 +173,7 @@ def keep_demand(
     n_jobs: int,
     progress: Progress | None,
     units: Units | None = None,
-) -> Diverse:
+) -> KeptGroups:
     """Form groups that keep a demand; of several ways, take the one that loses least.
 
     Parameters
@@ -190,7 +202,7 @@ def keep_demand(
     number = np.empty_like(groups)
     for piece, rows in enumerate(together):
         number[rows] = piece
-    return Diverse(best, taken, loss, number)
+    return KeptGroups(best, taken, loss, number)
 
 
 def _formed(

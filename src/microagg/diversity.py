@@ -220,11 +220,6 @@ class Demand:
         return tuple(found)
 
 
-def nothing_demanded() -> Demand:
-    """Give the demand that every partition keeps."""
-    return Demand((), ())
-
-
 def max_groups(counts: Any, p: int) -> int:
     """Give how many groups of p different values there can be at most; `counts` are the records of each value.
 
@@ -285,10 +280,14 @@ def _check_pieces(column: Confidential, limits: Limits, figures: Figures, pieces
         )
     if limits.recursive is not None:
         c, rank = limits.recursive
-        broken = figures.most >= c * figures.tail
+        broken = figures.most >= c * figures.tail * (1.0 - SLACK)
         if broken.any():
             least = np.inf if (figures.tail == 0).any() else float((figures.most / np.maximum(figures.tail, 1)).max())
-            can = f"c must be above {least:.4g}" if least < np.inf else f"{where} has fewer than {rank} values"
+            can = (
+                f"c must be above {np.ceil(1e4 * least) / 1e4:g}"
+                if least < np.inf
+                else f"{where} has fewer than {rank} values"
+            )
             raise InvalidParameter(
                 f"recursive_l=({c:g}, {rank}) cannot be kept {of}: {can}. Change it{remedy}.",
                 parameter="recursive_l",

@@ -104,14 +104,14 @@ def _is_multiple(values: NDArray[np.float64], power: int) -> bool:
 def to_power_of_ten(values: NDArray[np.float64], power: int) -> NDArray[np.float64]:
     """Round values to multiples of 10**power, half to even: to the floats nearest to those decimal numbers."""
     if power >= 0:
-        return np.asarray(np.rint(values / 10.0**power) * 10.0**power)
+        return np.asarray(np.rint(values / 10.0**power) * 10.0**power + 0.0)  # no negative zero, which texts show
     if power < -300:
         return values
     factor = 10.0**-power
     with np.errstate(over="ignore"):
         multiples = values * factor
     # Beyond 2**53 there is no digit left to round.
-    return np.asarray(np.where(np.abs(multiples) < 2.0**53, np.rint(multiples) / factor, values))
+    return np.asarray(np.where(np.abs(multiples) < 2.0**53, np.rint(multiples) / factor + 0.0, values))
 
 
 def is_rounded(column: Coded, rounding: str | Mapping[Any, float]) -> bool:

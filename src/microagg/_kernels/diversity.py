@@ -168,7 +168,7 @@ def values_breach(limits, counts, present):
             breach = max(breach, (limits[ENTROPY] - reached) / limits[ENTROPY])
     if limits[FACTOR] > 0.0:
         most, tail = most_and_tail(counts, present, np.int64(limits[RANK]))
-        if most >= limits[FACTOR] * tail:
+        if most >= limits[FACTOR] * tail * (1.0 - SLACK):  # fewer, and not as many by rounding
             breach = max(breach, 1.0 - limits[FACTOR] * tail / (most + 1.0))
     return breach
 

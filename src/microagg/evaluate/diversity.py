@@ -153,7 +153,7 @@ def goals_of(limits: Limits, found: ColumnDiversity) -> tuple[Goal, ...]:
         goals.append(Goal("entropy_l", limits.entropy, found.entropy, found.entropy >= limits.entropy * (1 - SLACK)))
     if limits.recursive is not None and found.ratio is not None:
         c, rank = limits.recursive
-        goals.append(Goal("recursive_l", c, found.ratio, found.ratio < c, rank))
+        goals.append(Goal("recursive_l", c, found.ratio, found.ratio < c * (1 - SLACK), rank))
     if limits.t is not None:
         goals.append(Goal("t", limits.t, found.t, found.t <= limits.t + SLACK))
     return tuple(goals)

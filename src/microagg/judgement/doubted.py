@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from microagg.guessing.facts import Facts, read_facts
 from microagg.guessing.roles import File, guess_column, why_no_quantity
+from microagg.io import frames
 from microagg.judgement.names import shown
 from microagg.schema import Role
 from microagg.table import Coded
@@ -29,6 +30,25 @@ def doubted_columns(release: "Release[Any]", facts: Mapping[str, Facts]) -> dict
     file = File(list(facts.values()))
     found = {name: why_no_quantity(facts[str(name)], file, whole=release.source is not None) for name in asked}
     return {shown(name): why for name, why in found.items() if why}
+
+
+def codes_in_order(release: "Release[Any]", facts: Mapping[str, Facts]) -> dict[str, str]:
+    """Give why confidential columns are probably codes, by name, whose order t was measured by."""
+    demand, recipe = release._demand, release.recipe
+    if demand is None:
+        return {}
+    said = {*recipe.kinds.kinds, *recipe.recode.recode}
+    names = [
+        column.name
+        for column, limits in zip(demand.columns, demand.limits, strict=True)
+        if column.ordered and limits.t is not None and column.name not in said
+    ]
+    released = frames.open_frame(release.data)
+    found = {}
+    for name in names:
+        own = facts.get(str(name)) or read_facts(pa.chunked_array([released.get_column(name).to_arrow()]), str(name))
+        found[shown(name)] = why_no_quantity(own, File([*facts.values(), own]), whole=release.source is not None)
+    return {name: why for name, why in found.items() if why}
 
 
 def repeating_columns(release: "Release[Any]", facts: Mapping[str, Facts]) -> list[Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from microagg.evaluate.definitions import measures_of_both
 from microagg.evaluate.measure import Measure
 from microagg.judgement.diversity import diversity_of, kept_of
-from microagg.judgement.doubted import doubted_columns, facts_of, repeating_columns
+from microagg.judgement.doubted import codes_in_order, doubted_columns, facts_of, repeating_columns
 from microagg.judgement.drawn import distributions_of
 from microagg.judgement.groups import (
     groups_of,
@@ -76,6 +76,8 @@ class Judgement(ReadOnly):
         k promised and reached, and the groups behind it.
     doubted : mapping
         The columns masked as numbers that are probably none, and why; empty in public.
+    codes_in_order : mapping
+        The confidential columns that are probably codes, whose order t was measured by, and why; empty in public.
     idle_codes : mapping
         The codes for missing values that no record has, by column; none is named of a column that is not masked.
     repeats : bool
@@ -119,6 +121,7 @@ class Judgement(ReadOnly):
     missing_weights: Mapping[str, int]
     groups: Groups
     doubted: Mapping[str, str]
+    codes_in_order: Mapping[str, str]
     idle_codes: Mapping[str, tuple[str, ...]]
     repeats: bool
     left_out: LeftOut
@@ -184,6 +187,7 @@ def judge(release: "Release[Any]", *, comparison: "Comparison | None" = None, pu
         idle_codes={} if public else idle_codes_of(release),
         repeats=not release.recipe.roles.unit and bool(repeating),
         doubted={} if public else doubted_columns(release, facts),
+        codes_in_order={} if public else codes_in_order(release, facts),
         left_out=left_out_of(release, run, public),
         missing=missing_of(release, run, public),
         strata=strata_of(release, run, public),

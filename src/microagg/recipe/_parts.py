@@ -33,6 +33,7 @@ from microagg.recipe._choice import (
     Part,
     choices_of,
     choose,
+    shown,
 )
 from microagg.schema import Role, Schema
 
@@ -336,7 +337,7 @@ class DiversityChoices(Part):
     t: float | None = choose(
         None,
         NUMBER,
-        "how far the values of records that look alike may be from those of the whole file, at most: 0 to 1",
+        "how far the values of records that look alike may be from those of the whole file, at most: above 0, below 1",
         more="t-closeness: by the earth mover's distance where values have an order, or a taxonomy; else by half the "
         "sum of absolute differences.",
     )
@@ -365,7 +366,9 @@ class DiversityChoices(Part):
             self._check_recursive(self.recursive)
         if self.t is not None and not 0 < self.t < 1:
             raise InvalidParameter(
-                f"t={self.t:g} must be between 0 and 1: it is a distance of two distributions.", parameter="t"
+                f"t={self.t:g} must be above 0 and below 1: it is a distance of two distributions. Leave it out to ask "
+                f"for nothing.",
+                parameter="t",
             )
         counts = (self.l, self.entropy, self.recursive) != (None, None, None)
         for keyword, said, wanted in (("l_columns", self.l_columns, counts), ("t_columns", self.t_columns, self.t)):
@@ -387,8 +390,9 @@ class DiversityChoices(Part):
         pair = said if isinstance(said, tuple) else (said,)
         right = len(pair) == 2 and all(isinstance(one, (int, float)) for one in pair)
         if not right or not (pair[0] > 0 and pair[1] >= 2 and float(pair[1]).is_integer()):
+            given = ", ".join(map(shown, pair))
             raise InvalidParameter(
-                "recursive_l must be two numbers: c above 0, and a whole l of 2 or more, as in [3, 2].",
+                f"recursive_l={given} must be two numbers: c above 0, and a whole l of 2 or more, as in [3, 2].",
                 parameter="recursive_l",
             )
 

@@ -23,6 +23,7 @@ def findings(judgement: Judgement, written: WrittenFacts, holds: bool) -> tuple[
     found += (
         values.codes(judgement)
         + values.doubted(judgement)
+        + values.codes_in_order(judgement)
         + values.idle_codes(judgement)
         + values.spikes(judgement)
         + values.left_out(judgement)

@@ -72,6 +72,22 @@ def doubted(judgement: Judgement) -> list[Finding]:
     ]  # fmt: skip
 
 
+def codes_in_order(judgement: Judgement) -> list[Finding]:
+    """Tell that t was measured by the order of numbers that are probably codes."""
+    columns = [f"{quoted(name)} ({why})" for name, why in judgement.codes_in_order.items()]
+    if not columns:
+        return []
+    words = "t is measured by the order of numbers that are probably codes"
+    return [
+        Finding(
+            "look", "closeness",
+            f"{words}: {', '.join(columns)}. By the values alone, groups are farther from the file. Declare codes "
+            f"nominal (kinds), or a quantity to be a number, and mask again.",
+            f"{words}: {first_of(columns)}.",
+        )
+    ]  # fmt: skip
+
+
 def idle_codes(judgement: Judgement) -> list[Finding]:
     """Tell which codes for missing values did nothing: misspelt ones would be averaged."""
     found = []

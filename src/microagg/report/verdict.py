@@ -90,6 +90,7 @@ def _state(judgement: Judgement) -> State:
     measured = judgement.risk is not None and (judgement.risk.restricted or guessed_closely(judgement) > CLOSE)
     spoilt = (
         judgement.doubted
+        or judgement.codes_in_order
         or values.columns_of_codes(judgement)
         or values.lost_spikes(judgement)
         or values.left_out_share(judgement)
