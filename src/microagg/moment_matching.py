@@ -58,6 +58,23 @@ class MomentFacts(ReadOnly):
     covariance_error: float = 0.0
 
 
+def moment_words(facts: MomentFacts) -> str:
+    """Say in a line what is kept, how exactly, and what that did to values."""
+    if not facts.columns:
+        return "nothing to keep, no number varies"
+    error = 100.0 * facts.variance_error
+    what = f"{facts.which}s of {len(facts.columns)} column{'s' if len(facts.columns) > 1 else ''}"
+    words = [f"{what} kept, variances to within {'0.01' if error < 0.01 else f'{error:.2g}'} %"]
+    outside, clipped = sum(facts.outside.values()), sum(facts.clipped.values())
+    if outside:
+        words.append(f"cells that left the original range: {outside}")
+    if clipped:
+        words.append(f"cells cut back: {clipped}")
+    if facts.left:
+        words.append(f"strata left as they are: {facts.left}")
+    return "; ".join(words)
+
+
 class Matched(NamedTuple):
     """What groups release once their moments are those of the records, a record a group, and what that did."""
 

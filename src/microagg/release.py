@@ -25,7 +25,7 @@ from microagg.io.labels import Masked
 from microagg.io.promise import Promise
 from microagg.io.sources import Source
 from microagg.kinds import Nominal, Ordinal
-from microagg.moment_matching import MomentFacts
+from microagg.moment_matching import MomentFacts, moment_words
 from microagg.prepare.patterns import Patterns
 from microagg.prepare.selection import Selection
 from microagg.progress import Progress
@@ -486,6 +486,7 @@ class Release(Generic[IntoDataFrameT]):
         left_out += "; index dropped" if self.index_dropped else ""
         units = "" if self.recipe.roles.unit is None else " units"
         kept = "" if self.diversity is None else f"\nConfidential columns: {demand_words(self.diversity)}"
+        kept += "" if self.moments is None else f"\nMoments: {moment_words(self.moments)}"
         return (
             f"Release: {len(self.groups)} records in {self.n_groups} groups of {sizes}{per_column}; "
             f"k={self.recipe.k}{units} asked, {self.k_achieved} reached{per_column}; "

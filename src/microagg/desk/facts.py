@@ -14,6 +14,7 @@ from microagg.evaluate.diversity import DiversityFacts, Goal
 from microagg.evaluate.risk import DisclosureRisk
 from microagg.io.joining import Joined
 from microagg.io.sources import Source
+from microagg.moment_matching import MomentFacts
 from microagg.release import Release, WeightFacts
 from microagg.study.comparison import Candidate, Comparison
 from microagg.study.costs import ColumnCosts
@@ -54,6 +55,7 @@ def release_facts(release: Release[Any]) -> dict[str, Any]:
         **risk_facts(release.risk),
         **weight_facts(release.weights),
         **diversity_facts(release.diversity),
+        **moment_facts(release.moments),
         "figures": {one.name: one.value for one in measures_of_both(release.loss, release.risk)},
     }
 
@@ -68,6 +70,23 @@ def diversity_facts(found: DiversityFacts | None) -> dict[str, Any]:
         "groups_of_one_value_without_it": {str(name): own.uniform for name, own in found.before.items()},
         "information_loss_without_it_percent": found.loss_before,
         "information_loss_with_it_percent": found.loss_after,
+    }
+
+
+def moment_facts(found: MomentFacts | None) -> dict[str, Any]:
+    """Give which variances or covariances are kept, how exactly, and what that did to values."""
+    if found is None:
+        return {}
+    return {
+        "moments": {
+            "kept": found.which,
+            "columns": list(map(str, found.columns)),
+            "variance_error_percent": 100.0 * found.variance_error,
+            "covariance_error": found.covariance_error,
+            "cells_outside_range": {str(name): cells for name, cells in found.outside.items()},
+            "cells_cut_back": {str(name): cells for name, cells in found.clipped.items()},
+            "strata_left_as_they_are": found.left,
+        }
     }
 
 

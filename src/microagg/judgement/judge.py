@@ -18,6 +18,7 @@ from microagg.judgement.groups import (
     strata_of,
 )
 from microagg.judgement.loss import correlations_of, loss_of, moved
+from microagg.judgement.moments import moments_of
 from microagg.judgement.names import shown
 from microagg.judgement.origin import missing_codes_of, missing_weights_of, recoded_of
 from microagg.judgement.parts import (
@@ -28,6 +29,7 @@ from microagg.judgement.parts import (
     Distribution,
     GivenAway,
     Groups,
+    JudgedMoments,
     JudgedWeights,
     Kept,
     LeftOut,
@@ -89,6 +91,8 @@ class Judgement(ReadOnly):
     strata : Strata or None
     weights : JudgedWeights or None
         What weights did and give away; None where there are none, and in public.
+    moments : JudgedMoments or None
+        How exactly variances or covariances are kept; None where they are not, and in public.
     alone : Alone
         Records with unique values: in the columns that are released unchanged, and in all that is
         released.
@@ -128,6 +132,7 @@ class Judgement(ReadOnly):
     missing: MissingValues
     strata: Strata | None
     weights: JudgedWeights | None
+    moments: JudgedMoments | None
     alone: Alone
     loss: Loss
     moved: Moved | None
@@ -192,6 +197,7 @@ def judge(release: "Release[Any]", *, comparison: "Comparison | None" = None, pu
         missing=missing_of(release, run, public),
         strata=strata_of(release, run, public),
         weights=None if public else weighing_of(release, run),
+        moments=None if public else moments_of(release),
         alone=Alone() if public else standing_alone(release, run, repeating),
         loss=loss,
         moved=change,

@@ -111,6 +111,18 @@ class JudgedWeights(ReadOnly):
 
 
 @dataclass(frozen=True)
+class JudgedMoments(ReadOnly):
+    """How far variances or covariances are those of the original, and what that did to values. None in public."""
+
+    columns: tuple[str, ...]  # whose moments are kept
+    variance_error: float  # at most, in percent
+    covariance_error: float  # at most, of standard scores
+    outside: Mapping[str, int]  # cells that left the range of the original, before any was cut back
+    clipped: Mapping[str, int]  # cells that were cut back
+    left: int  # strata, or parts of them, that stay as they are
+
+
+@dataclass(frozen=True)
 class MissingValues:
     """What became of missing values in the masked columns. In public only whether any are released."""
 

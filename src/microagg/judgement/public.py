@@ -8,6 +8,9 @@ So the loss of a column is told only if no group could make more than a small lo
 one being average and that one having the rest, and nothing else varying inside any group, the column's loss were still
 called small. Then "small" tells nothing of a member who stands out of a group, and anything more is never caused by one
 group. What is told is decided by the masked file alone, so that the decision tells nothing either.
+
+Where variances are kept, groups release no means, and nothing of this can be worked out from the masked file. The loss
+would also tell how far means were spread, and so how much varies inside groups. It is not told of such columns.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -19,7 +22,7 @@ from microagg.judgement.loss import LOSS_WORDS, loss_word, moved
 from microagg.judgement.names import shown
 from microagg.judgement.parts import ColumnLoss, Loss, Moved
 from microagg.judgement.run import Run
-from microagg.kinds import Semi
+from microagg.kinds import Number, Semi
 
 if TYPE_CHECKING:
     from microagg.release import Release
@@ -44,6 +47,7 @@ def told_columns(release: "Release[Any]", run: Run) -> NDArray[np.bool_]:
     for j, column in enumerate(masked):
         # A spike that is released in the place of up to two members off it hides them as a median does.
         hides = isinstance(column.kind, Semi) and run.spike_totals == "safe"
+        hides = hides or (run.moments != "none" and type(column.kind) is Number)
         if column.kind.is_quantity and column.cells.states is None and not hides:
             own = labels if labels.ndim == 1 else np.ascontiguousarray(labels[:, j])
             found[j] = _most_alone(column.values, own, weights) < _SMALL

@@ -67,6 +67,8 @@ class Run(ReadOnly):
     scale: str
     aggregate: str
     rounding: str
+    moments: str  # what of variation is kept: "none", "variance" or "covariance"
+    moments_clip: bool  # whether values beyond the range of the original are cut back
     recoded: Mapping[str, str]  # what was done to each released column before masking, in words
     kinds: Mapping[str, KindFacts]  # of each masked column
     missing: str  # what becomes of missing values
@@ -134,6 +136,8 @@ def run_of(release: "Release[Any]", public: bool) -> Run:
         scale=recipe.masking.scale,
         aggregate=recipe.masking.aggregate,
         rounding=recipe.masking.rounding if isinstance(recipe.masking.rounding, str) else "by column",
+        moments=recipe.masking.moments,
+        moments_clip=recipe.masking.moments_clip,
         recoded={shown(name): _rule_of(name, said) for name, said in recipe.recode.recode.items() if name in released},
         kinds={shown(column.name): _kind_of(column.kind) for column in release._both()[0]},
         missing=recipe.masking.missing,

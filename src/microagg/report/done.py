@@ -49,7 +49,10 @@ def released(run: Run) -> list[Fact]:
     own = {kind.name: _said(kind, run) for kind in run.kinds.values() if not kind.with_taxonomy}
     said = {kind: own[kind] for kind in _KINDS if kind in own}
     if set(said) == {"number"} and len({kind.said for kind in run.kinds.values()}) == 1:
-        return [Fact("released", run.aggregate, f"each record has its group's {run.aggregate} in every masked column")]
+        why = f"each record has its group's {run.aggregate} in every masked column"
+        if run.moments != "none":
+            why += f", spread so that {run.moments}s are kept"
+        return [Fact("released", run.aggregate, why)]
     said |= {f"{kind.name} with a taxonomy": kind.said for kind in run.kinds.values() if kind.with_taxonomy}
     words = "; ".join(f"{_KINDS.get(kind, kind)}: {what}" for kind, what in said.items())
     facts = [Fact("released", "by kind", f"Each record has what its group releases. {words[0].upper()}{words[1:]}.")]
@@ -62,7 +65,8 @@ def released(run: Run) -> list[Fact]:
 def _said(kind: KindFacts, run: Run) -> str:
     if kind.name == "nominal":
         return _NOMINAL[run.nominal]
-    return kind.said.replace("mean", run.aggregate)
+    spread = f", spread so that {run.moments}s are kept" if kind.name == "number" and run.moments != "none" else ""
+    return kind.said.replace("mean", run.aggregate) + spread
 
 
 def _spikes(run: Run, spikes: dict[str, float]) -> Fact:
@@ -102,7 +106,8 @@ def rounding(judgement: Judgement) -> Fact:
     """Tell how released means were rounded, and internally how far that moved totals."""
     run = judgement.run
     if run.rounding == "none":
-        return Fact("rounding", "none", "Means are released with all their digits.")
+        what = "Means" if run.moments == "none" else "Values"
+        return Fact("rounding", "none", f"{what} are released with all their digits.")
     how = "to the step of each column's values" if run.rounding == "auto" else "to steps that were chosen by column"
     rounded = {one.column: one for one in judgement.loss.columns if one.step is not None}
     if not rounded:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from microagg.judgement import Judgement
 from microagg.judgement.parts import Alone, GivenAway, Groups, Risk
 from microagg.judgement.run import Run
-from microagg.report import origin, values, weights
+from microagg.report import moments, origin, values, weights
 from microagg.report.parts import Finding, WrittenFacts
 from microagg.report.text import count, counted, first_of, listed, percent, quoted
 from microagg.schema import Role
@@ -19,7 +19,7 @@ _MOST_APART = 2  # columns with values of their own that are told one by one; mo
 def findings(judgement: Judgement, written: WrittenFacts, holds: bool) -> tuple[Finding, ...]:
     """List what deserves attention; not for the public."""
     found = [] if holds else [_broken()]
-    found += _alone(judgement) + weights.findings(judgement)
+    found += _alone(judgement) + weights.findings(judgement) + moments.findings(judgement)
     found += (
         values.codes(judgement)
         + values.doubted(judgement)
@@ -32,7 +32,7 @@ def findings(judgement: Judgement, written: WrittenFacts, holds: bool) -> tuple[
         found += _restricted(judgement.risk)
     found += _uniform(judgement.diversity)
     if judgement.risk is not None:
-        found += _close(judgement) + _dominated(judgement.risk)
+        found += _close(judgement) + _dominated(judgement.risk, moments.dominance(judgement))
     found += origin.missing_weights(judgement)
     found += values.large_losses(judgement) + values.missing(judgement) + values.totals(judgement)
     found += origin.missing_codes(judgement, written) + origin.recoded(judgement)
@@ -281,7 +281,7 @@ def _close(judgement: Judgement) -> list[Finding]:
     ]  # fmt: skip
 
 
-def _dominated(risk: Risk) -> list[Finding]:
+def _dominated(risk: Risk, but: str) -> list[Finding]:
     """Tell in which column the means most often give the largest member to the second; nothing where they seldom do."""
     worst = max(risk.columns, key=lambda one: one.dominated or 0)
     if not worst.dominated or worst.dominated < 0.05 * risk.n_groups:
@@ -292,7 +292,7 @@ def _dominated(risk: Risk) -> list[Finding]:
         Finding(
             "look", "dominance",
             f"In {share} of the groups the second largest member in {quoted(worst.column)}, who knows its own value, "
-            f"can work out the largest to within {within} from the mean. See risk by column.",
+            f"can work out the largest to within {within} from the mean. {but + ' ' if but else ''}See risk by column.",
             f"in {share} of the groups the second largest in {quoted(worst.column)} can work out the largest to within "
             f"{within}.",
         )

@@ -62,6 +62,7 @@ def put_into_words(
     written = WrittenFacts() if written is None else written
     return ReportModel(
         public=judgement.public,
+        moments=judgement.run.moments,
         title=words.title(source),
         verdict=verdict(judgement, written),
         source=None if judgement.public else words.source_facts(source),

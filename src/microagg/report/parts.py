@@ -299,6 +299,7 @@ class ReportModel:
     """Everything that the page shows."""
 
     public: bool
+    moments: str  # what of variation is kept: "none", "variance" or "covariance"
     title: str
     verdict: Verdict
     source: Source | None

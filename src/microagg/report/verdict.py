@@ -207,7 +207,7 @@ def _lost(judgement: Judgement) -> str:
     loss, moved = judgement.loss, moved_words(judgement.moved)
     correlations = f"Correlations moved by {moved} on average." if moved else ""
     if judgement.public:
-        return sentence([_lost_in_public(loss), correlations])
+        return sentence([_lost_in_public(loss, judgement.run.moments), correlations])
     words = [f"The loss of information is {loss.word}: {percent(loss.percent)} {loss_meaning(judgement)}."]
     words += [weights.lost(judgement), diversity.cost(judgement)]
     worst, least = loss.columns[0], loss.columns[-1]
@@ -219,11 +219,16 @@ def _lost(judgement: Judgement) -> str:
     return sentence([*words, correlations])
 
 
-def _lost_in_public(loss: Loss) -> str:
+def _lost_in_public(loss: Loss, moments: str) -> str:
     if loss.told == len(loss.columns):
         return f"The loss of information is {loss.word}."
     where = "in some" if loss.told else "in each"
     see = f" It is told of {counted(loss.told, 'column')}." if loss.told else ""
+    if moments != "none":
+        return (
+            f"The loss of information as a whole is not told: {moments}s are kept, and beside them it would reveal "
+            f"how much varies inside groups.{see}"
+        )
     return (
         f"The loss of information as a whole is not told: {where} of the columns one group of records could have "
         f"caused it, and would be revealed by it.{see}"

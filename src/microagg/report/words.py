@@ -8,7 +8,7 @@ from microagg.judgement import Judgement
 from microagg.judgement.bins import SMALL_CELL
 from microagg.judgement.parts import Groups
 from microagg.judgement.run import Blocks, Refined, Run
-from microagg.report import diversity, weights
+from microagg.report import diversity, moments, weights
 from microagg.report.done import kinds, missing_values, released, rounding
 from microagg.report.parts import Fact, Finding, Source, SourceFacts, WrittenFacts
 from microagg.report.text import count, counted, listed, quoted, sentence, shown
@@ -45,7 +45,7 @@ def what_was_done(judgement: Judgement) -> tuple[Fact, ...]:
     facts.append(_selected(run))
     facts.append(Fact("scaling", run.scale, _SCALES.get(run.scale, "")))
     facts.append(missing_values(judgement))
-    facts += released(run) + weights.done(judgement)
+    facts += released(run) + moments.done(judgement) + weights.done(judgement)
     facts.append(rounding(judgement))
     if run.refined is not None:
         facts.append(_refined(run.refined, public))
@@ -166,6 +166,8 @@ def checklist(judgement: Judgement, written: WrittenFacts) -> tuple[Finding, ...
         )  # fmt: skip
     if run.aggregate == "median":
         median = "The median of an odd number of members is one member's own value; a mean is not."
+        if run.moments != "none":
+            median += " Medians of numbers were spread: they show that value once somebody learns how far."
         found.append(Finding("look", "medians", median))
     if run.rounding == "none":
         found.append(Finding("note", "whole numbers", "Released with decimals, as means are."))
@@ -274,15 +276,14 @@ def limits(judgement: Judgement) -> tuple[str, ...]:
         "Two releases of one file, or of files with the same persons, protect less than one: groups that differ can be "
         "compared.",
         "It gives no differential privacy.",
-        "Analyses of the masked file find too little variation, the less the larger the loss; means of whole columns "
-        "are kept where means are released unrounded, for all members of a group. Medians and commonest categories "
-        "keep no total.",
+        moments.varies(judgement),
     ]
     if run.aggregate == "mean":
-        found.append(
+        total = (
             "A mean tells a group's total: where the others have little, the second largest member, who knows its own "
             "value, can work out the largest closely."
         )
+        found.append(sentence([total, moments.dominance(judgement)]))
     found += diversity.limits(judgement)
     if run.per_column:
         found.insert(0, "k holds for each column only. Whole records may be unique, and be found.")
