@@ -53,7 +53,7 @@ class Estimate:
 
     @property
     def difference(self) -> float:
-        """(after − before) / |before|; infinite where only `before` is 0."""
+        """The difference as a share of the size of `before`; infinite where only that is 0."""
         if self.before == self.after:
             return 0.0
         return (self.after - self.before) / abs(self.before) if self.before else math.copysign(math.inf, self.after)
