@@ -18,6 +18,7 @@ from microagg.partition.mdav import mdav
 from microagg.partition.refine import refine, squared_error
 from microagg.partition.swaps import swapped
 from microagg.units import Units, held_by
+from tests.lengths import given_few
 from tests.partition.cases import matrices_and_k
 from tests.partition.test_codes import made
 from tests.reference import candidates as candidates_oracle
@@ -159,8 +160,13 @@ def test_closeness_where_groups_do_not_divide_the_records_is_repaired():
     assert worst > 0.14
 
 
-@given(
-    data=st.data(), case=matrices_and_k(most_columns=3), demanded=limits(), sizes=st.sampled_from(["variable", "fixed"])
+@given_few(
+    30,
+    200,
+    data=st.data(),
+    case=matrices_and_k(most_columns=3),
+    demanded=limits(),
+    sizes=st.sampled_from(["variable", "fixed"]),
 )
 def test_refining_keeps_the_demand_and_never_loses_more(data, case, demanded, sizes):
     X, k = case
