@@ -183,5 +183,5 @@ def test_different_values_of_a_continuous_column_are_refused():
 )
 def test_limits_that_mean_nothing_are_refused(demanded):
     with pytest.raises(InvalidParameter) as caught:
-        Demand.of([confidential(FILE, "nominal")], **demanded)
+        Limits(**demanded).check()
     assert caught.value.parameter == keyword(demanded)

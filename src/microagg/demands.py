@@ -60,16 +60,15 @@ def demanded_columns(recipe: Recipe, confidential: Sequence[Any]) -> dict[Any, L
                     parameter=keyword,
                     columns=(name,),
                 )
-    recursive = None if said.recursive is None else (float(said.recursive[0]), int(said.recursive[1]))
     found = {}
     for name in confidential:
-        limits = Limits()
-        if not said.l_columns or name in said.l_columns:
-            limits = limits._replace(l=said.l, entropy=said.entropy, recursive=recursive)
-        if not said.t_columns or name in said.t_columns:
-            limits = limits._replace(t=said.t)
+        limits = said.limits
+        if said.l_columns and name not in said.l_columns:
+            limits = Limits(t=limits.t)
+        if said.t_columns and name not in said.t_columns:
+            limits = limits._replace(t=None)
         if limits != Limits():
-            found[name] = limits.checked()
+            found[name] = limits
     return found
 
 
@@ -219,7 +218,7 @@ def _formed(
     """Form the groups of all pieces in one way."""
     n, reached = groups.size, np.zeros(len(together), dtype=np.int64)
 
-    def form(number: int, check: Callable[[], None]) -> Any:
+    def form(number: int, check: Callable[[], None]) -> Labels:
         rows = together[number]
 
         def tell(done: int, total: int) -> None:
@@ -236,8 +235,8 @@ def _formed(
     found = in_parallel(form, range(len(together)), n_jobs)
     labels, base = np.empty_like(groups), 0
     for rows, part in zip(together, found, strict=True):
-        labels[rows] = part.labels + base
-        base += int(part.labels.max()) + 1
+        labels[rows] = part + base
+        base += int(part.max()) + 1
     number_groups(labels)
     return labels
 

@@ -22,10 +22,12 @@ from microagg._kernels.diversity import (
     group_figures,
     nothing_asked,
 )
-from microagg.checks import check_between, check_whole
+from microagg.checks import check_whole
 from microagg.errors import InvalidParameter
 
 Labels = NDArray[np.int64]
+
+_MOST = 1e9  # of anything like a number of values
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,25 +132,39 @@ class Limits(NamedTuple):
     recursive: tuple[float, int] | None = None
     t: float | None = None
 
-    def checked(self) -> "Limits":
-        """Give the same, or say what a limit must be."""
-        found = self
+    def check(self) -> None:
+        """Say what a limit must be that is not; by the keywords of a recipe."""
         if self.l is not None:
-            found = found._replace(l=check_whole("l", self.l, 2, remedy="A group of one value gives it away."))
-        if self.entropy is not None:
-            entropy = check_between("entropy_l", self.entropy, 1.0, 1e9, "It is like a number of values.")
-            found = found._replace(entropy=entropy)
+            check_whole("l", self.l, 2, remedy="A group of one value gives it away.")
+        if self.entropy is not None and not 1 < self.entropy <= _MOST:
+            raise InvalidParameter(
+                f"entropy_l={self.entropy:g} must be above 1, and a number: it is like a number of values.",
+                parameter="entropy_l",
+            )
         if self.recursive is not None:
-            c = check_between("recursive_l", self.recursive[0], 1e-9, 1e9, "It is c of recursive (c, l)-diversity.")
-            found = found._replace(recursive=(c, check_whole("recursive_l", self.recursive[1], 2)))
-        if self.t is not None:
-            found = found._replace(t=check_between("t", self.t, 0.0, 1.0, "It is a distance of two distributions."))
-        return found
+            _check_recursive(self.recursive)
+        if self.t is not None and not 0 < self.t < 1:
+            raise InvalidParameter(
+                f"t={self.t:g} must be above 0 and below 1: it is a distance of two distributions. Leave it out to ask "
+                f"for nothing.",
+                parameter="t",
+            )
 
     @property
     def counts_values(self) -> bool:
         """Whether anything but closeness is demanded."""
         return (self.l, self.entropy, self.recursive) != (None, None, None)
+
+
+def _check_recursive(said: Any) -> None:
+    pair = said if isinstance(said, tuple) else (said,)
+    right = len(pair) == 2 and all(isinstance(one, (int, float)) for one in pair)
+    if not right or not (0 < pair[0] <= _MOST and 2 <= pair[1] <= _MOST and float(pair[1]).is_integer()):
+        given = ", ".join(str(one) if isinstance(one, (int, float)) else f"a {type(one).__name__}" for one in pair)
+        raise InvalidParameter(
+            f"recursive_l={given} must be two numbers: c above 0, and a whole l of 2 or more, as in [3, 2].",
+            parameter="recursive_l",
+        )
 
 
 class Figures(NamedTuple):
@@ -185,7 +201,7 @@ class Demand:
     ) -> "Demand":
         """Demand the same of every column."""
         taken = tuple(columns)
-        return cls(taken, (Limits(l, entropy, recursive, t).checked(),) * len(taken))
+        return cls(taken, (Limits(l, entropy, recursive, t),) * len(taken))
 
     def take(self, rows: Labels) -> "Demand":
         """Give the demand on some records; their distance is still that from the whole file."""

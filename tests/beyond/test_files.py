@@ -15,7 +15,7 @@ from numpy.testing import assert_array_equal
 import microagg as ma
 from microagg.errors import InputError, InvalidParameter, PromiseBroken
 from microagg.io.sources import read_source, write_target
-from microagg.recipe import OF_PROTECT, Recipe, Refine, choices
+from microagg.recipe import Refine
 from tests.io.faults import spoil_parquet, spoil_text
 from tests.reference.alike import fewest_alike
 
@@ -186,56 +186,6 @@ def test_nothing_is_written_when_it_cannot_be(source, tmp_path, change, error, m
     with pytest.raises(error, match=message):
         ma.protect_file(paths["source"], paths["target"], options.pop("k"), **options)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.parquet", "survey.parquet", "there.parquet"]
-
-
-OBEYED = {
-    *("quasi", "identifiers", "confidential", "strata", "keep", "drop", "weight", "unit", "rest"),
-    *("kinds", "importance", "taxonomy", "missing", "missing_codes", "method", "aggregate", "rounding"),
-    *("nominal", "nominal_seed", "spike", "spike_totals", "blocks", "max_block", "refine", "seed"),
-    *("weighted", "weight_release", "weight_cap", "calibrate", "unit_share"),
-}
-REFUSED = {
-    "unit_release": {"unit_release": "pseudonym"},
-    "household": {"unit_release": "pseudonym", "household": ["age"]},
-    "wave": {"unit_release": "pseudonym", "wave": "age"},
-    "unit_order": {"unit_release": "pseudonym", "unit_order": ["age"]},
-    "small_units": {"small_units": "error"},
-    "households": {"households": "homes.parquet"},
-    "on": {"households": "homes.parquet", "on": "region"},
-    "l": {"l": 2},
-    "entropy_l": {"entropy_l": 1.5},
-    "recursive_l": {"recursive_l": [2, 2]},
-    "l_columns": {"l": 2, "l_columns": ["region"]},
-    "t": {"t": 0.2},
-    "t_columns": {"t": 0.2, "t_columns": ["region"]},
-    "diversity": {"l": 2, "diversity": "merge"},
-    "scale": {"scale": "range"},
-    "moments": {"moments": "variance"},
-    "moments_clip": {"moments": "variance", "moments_clip": True},
-    "missing": {"missing": "drop"},
-    "recode": {"recode": {"age": {"top": 80}}},
-    "per_column": {"per_column": True},
-    "select": {"select": ["age"]},
-    "count": {"select": "emad", "count": 2},
-    "measure": {"select": "emad", "measure": "vi"},
-    "width": {"select": "ama", "width": 5},
-    "bins": {"select": "ama", "bins": 5},
-    "reorder": {"reorder": True},
-    "excel_safe": {"excel_safe": True},
-    "public": {"public": True},
-}
-
-
-def test_every_choice_is_obeyed_beyond_memory_or_refused(source, tmp_path):
-    """A new choice must be entered above: one that is ignored without a word would break what a recipe says."""
-    assert set(choices(*OF_PROTECT, "join", "output")) == OBEYED | set(REFUSED)
-    assert OBEYED & set(REFUSED) == {"missing"}  # all of its words but one are obeyed
-    for name, chosen in REFUSED.items():
-        recipe = Recipe.of(3, **(ROLES | chosen))
-        with pytest.raises(InvalidParameter, match="does not go with files beyond memory") as caught:
-            ma.protect_file(source, tmp_path / "out.parquet", recipe=recipe)
-        assert caught.value.parameter in (name, "select", "unit_release", "households", "l", "t", "moments")
-    assert not (tmp_path / "out.parquet").exists()
 
 
 def test_a_password_is_not_shown(tmp_path):

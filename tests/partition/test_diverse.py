@@ -13,7 +13,7 @@ from microagg.diversity import Confidential, Demand, Limits
 from microagg.errors import InvalidParameter
 from microagg.partition.candidates import candidates
 from microagg.partition.closeness import closeness, cut_by_rank, size_for_closeness
-from microagg.partition.diverse import MOST_SWAPPED, WAYS, chosen_by, fitting, form_diverse, lowest
+from microagg.partition.diverse import MOST_SWAPPED, WAYS, chosen_by, fitting, form_diverse
 from microagg.partition.mdav import mdav
 from microagg.partition.refine import refine, squared_error
 from microagg.partition.swaps import swapped
@@ -81,17 +81,10 @@ def test_every_way_keeps_k_and_the_demand(data, case, demanded):
     demand = Demand.of([confidential(*one) for one in files], **demanded)
     labels = mdav(X, k)
     possible = demand.kept(np.zeros(X.shape[0], dtype=np.int64))
-    errors = []
     for way in fitting(X.shape[0], demand):
         formed = form_diverse(plain(X), k, labels, demand, way)
-        assert np.bincount(formed.labels).min() >= k
-        assert formed.kept == demand.kept(formed.labels)
-        assert formed.kept or not possible
-        assert formed.error == squared_error(plain(X), formed.labels)
-        errors.append(formed.error)
-    best = lowest(plain(X), k, labels, demand)
-    assert best.kept or not possible
-    assert not possible or best.error == min(errors)
+        assert np.bincount(formed).min() >= k
+        assert demand.kept(formed) or not possible
 
 
 def test_the_ways_that_fit():
@@ -116,20 +109,20 @@ def test_a_piece_that_is_too_far_from_the_file_is_left_for_a_merge_of_all():
     piece = records._replace(entries=records.entries[:, first])
     labels = mdav(piece, 4)
     formed = form_diverse(piece, 4, labels, demand.take(first), "merge")
-    assert not formed.kept
-    assert_array_equal(formed.labels, labels)
-    assert form_diverse(records, 4, mdav(records, 4), demand, "merge").kept
+    assert not demand.take(first).kept(formed)
+    assert_array_equal(formed, labels)
+    assert demand.kept(form_diverse(records, 4, mdav(records, 4), demand, "merge"))
 
 
 def test_units_are_kept_together_with_a_demand():
     records, rng = made(200, 8, seed=3), np.random.default_rng(0)
     units = Units(np.arange(200) // 3)
     demand = Demand.of([Confidential.of(rng.integers(0, 4, 200))], l=3)
-    formed = lowest(records, 4, mdav(records, 4, units=units), demand, units=units)
-    assert formed.way == "merge"
-    assert formed.kept
-    for group in range(formed.labels.max() + 1):
-        own = units.codes[formed.labels == group]
+    assert fitting(200, demand, units) == ("merge",)
+    formed = form_diverse(records, 4, mdav(records, 4, units=units), demand, "merge", units=units)
+    assert demand.kept(formed)
+    for group in range(formed.max() + 1):
+        own = units.codes[formed == group]
         assert np.bincount(own).max() * 4 <= own.size
 
 
@@ -150,7 +143,7 @@ def test_closeness_where_groups_do_not_divide_the_records_is_repaired():
         X = rng.standard_normal((50, 2))
         demand = Demand.of([column], t=0.12)
         formed = form_diverse(plain(X), 2, mdav(X, 2), demand, "closeness")
-        assert demand.figures(formed.labels)[0].t.max() <= 0.12
+        assert demand.figures(formed)[0].t.max() <= 0.12
     assert size_for_closeness(50, 2, 0.12) == 4
     subsets = cut_by_rank(np.arange(50), 4)
     rows = [np.flatnonzero(subsets == one) for one in range(4)]
@@ -171,7 +164,7 @@ def test_closeness_where_groups_do_not_divide_the_records_is_repaired():
 def test_refining_keeps_the_demand_and_never_loses_more(data, case, demanded, sizes):
     X, k = case
     demand = Demand.of([confidential(*data.draw(columns(X.shape[0]))) for _ in range(2)], **demanded)
-    labels = form_diverse(plain(X), k, mdav(X, k), demand, "merge").labels
+    labels = form_diverse(plain(X), k, mdav(X, k), demand, "merge")
     assume(demand.kept(labels))
     found = refine(X, labels, k, effort=2000 * X.shape[0], sizes=sizes, demand=demand)
     assert demand.kept(found.labels)
@@ -185,11 +178,11 @@ def test_refining_keeps_units_and_a_demand():
     units = Units(np.arange(300) // 3)
     demand = Demand.of([Confidential.of(rng.integers(0, 5, 300), ordered=True)], l=2, t=0.25)
     formed = form_diverse(records, 4, mdav(records, 4, units=units), demand, "merge", units=units)
-    found = refine(records, formed.labels, 4, units=units, demand=demand)
+    found = refine(records, formed, 4, units=units, demand=demand)
     assert demand.kept(found.labels)
     assert not held_by(found.labels, units.codes, found.labels.max() + 1).short(4, True).any()
     assert found.after < 0.95 * found.before
-    thorough = refine(records, formed.labels, 4, effort=2_000_000, units=units, demand=demand)
+    thorough = refine(records, formed, 4, effort=2_000_000, units=units, demand=demand)
     assert demand.kept(thorough.labels)
 
 
@@ -208,4 +201,4 @@ def test_members_are_chosen_by_the_first_column_that_a_way_can_choose_by():
     assert [chosen_by(way, demand) for way in WAYS] == [None, 0, 1, 1]
     records = made(60, 8)
     for way in WAYS:
-        assert form_diverse(records, 4, mdav(records, 4), demand, way).kept
+        assert demand.kept(form_diverse(records, 4, mdav(records, 4), demand, way))

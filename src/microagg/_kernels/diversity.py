@@ -54,10 +54,7 @@ def group_breaches(asked, rows, starts):
     """Give the breach of each group; group g has the rows rows[starts[g] : starts[g + 1]]."""
     n_groups = starts.shape[0] - 1
     breaches = np.zeros(n_groups)
-    largest = 0
-    for g in range(n_groups):
-        largest = max(largest, starts[g + 1] - starts[g])
-    own, counts = np.empty(largest, dtype=np.int64), np.empty(largest, dtype=np.int64)
+    own, counts = room_for_largest(starts)
     for g in range(n_groups):
         size = starts[g + 1] - starts[g]
         distance = 0.0
@@ -78,10 +75,7 @@ def group_figures(asked, rows, starts, rank):
     """
     n_groups = starts.shape[0] - 1
     figures, distances = np.zeros((n_groups, 4)), np.zeros(n_groups)
-    largest = 0
-    for g in range(n_groups):
-        largest = max(largest, starts[g + 1] - starts[g])
-    own, counts = np.empty(largest, dtype=np.int64), np.empty(largest, dtype=np.int64)
+    own, counts = room_for_largest(starts)
     for g in range(n_groups):
         size = starts[g + 1] - starts[g]
         for track in range(asked.kinds.shape[0]):
@@ -96,6 +90,15 @@ def group_figures(asked, rows, starts, rank):
             distances[g] += distance_on(asked, track, own, counts, used)
         distances[g] /= asked.kinds.shape[0]
     return figures, distances
+
+
+@inner
+def room_for_largest(starts):
+    """Give two arrays that the codes of the largest group fit into."""
+    largest = 0
+    for g in range(starts.shape[0] - 1):
+        largest = max(largest, starts[g + 1] - starts[g])
+    return np.empty(largest, dtype=np.int64), np.empty(largest, dtype=np.int64)
 
 
 @inner

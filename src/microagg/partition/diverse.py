@@ -1,7 +1,6 @@
 """Groups that keep a demand on confidential columns: the ways to form them, and which of them loses least."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,6 @@ from microagg.diversity import Demand
 from microagg.partition.candidates import candidates
 from microagg.partition.closeness import closeness
 from microagg.partition.merging import merge_worst, with_units
-from microagg.partition.refine import squared_error
 from microagg.partition.swaps import swapped
 from microagg.progress import Progress
 from microagg.units import Units
@@ -29,27 +27,6 @@ WAYS = {
 
 MOST_SWAPPED = 20_000
 """Records up to which `swap` is worth its time, which grows with their square."""
-
-
-class Formed(NamedTuple):
-    """Labels of groups, numbered by lowest row, and how they were formed.
-
-    Attributes
-    ----------
-    labels : array of shape (n,)
-    way : str
-        One of `WAYS`.
-    error : float
-        The sum of squared errors of the embedded records.
-    kept : bool
-        Whether all groups keep the demand. No group of a piece does where the piece as a whole does not: then they
-        are left for a merge over all pieces.
-    """
-
-    labels: Labels
-    way: str
-    error: float
-    kept: bool
 
 
 def fitting(n: int, demand: Demand, units: Units | None = None) -> tuple[str, ...]:
@@ -84,32 +61,18 @@ def form_diverse(
     *,
     units: Units | None = None,
     progress: Progress | None = None,
-) -> Formed:
+) -> Labels:
     """Group the records of one piece such that every group keeps a demand, in one of the `WAYS`.
 
     `labels` (n,) are any partition into groups of at least k, of k units where those are told; `merge` starts from it.
+    No groups of a piece keep what the piece as a whole does not: then they are left as they were formed.
     """
     check_option("diversity", way, fitting(labels.size, demand, units))
     formed = labels if way == "merge" else _form(records, k, demand, way, progress)
     whole = np.zeros(labels.size, dtype=np.int64)
     if demand.kept(whole):
         formed = merge_worst(records, formed, with_units(demand.asked, k, units), progress)
-    return Formed(formed, way, squared_error(records, formed), demand.kept(formed))
-
-
-def lowest(
-    records: Records,
-    k: int,
-    labels: Labels,
-    demand: Demand,
-    *,
-    units: Units | None = None,
-    progress: Progress | None = None,
-) -> Formed:
-    """Group the records of one piece in every way that fits; give what has the least error of those that keep it."""
-    ways = fitting(labels.size, demand, units)
-    found = [form_diverse(records, k, labels, demand, way, units=units, progress=progress) for way in ways]
-    return min(found, key=lambda one: (not one.kept, one.error))
+    return formed
 
 
 def _form(records: Records, k: int, demand: Demand, way: str, progress: Progress | None) -> Labels:

@@ -10,7 +10,6 @@ from microagg.recipe._lines import Comments
 from microagg.recipe._parts import (
     Blocks,
     Compare,
-    DiversityChoices,
     Join,
     Masking,
     Method,
@@ -20,10 +19,10 @@ from microagg.recipe._parts import (
     Risk,
     Roles,
     Select,
-    UnitChoices,
     WeightChoices,
     method_names,
 )
+from microagg.recipe._promised import DiversityChoices, UnitChoices
 from microagg.recipe._recipe import OF_PROTECT, PARTS, K, Recipe, as_key, choices, options_of
 
 __all__ = [

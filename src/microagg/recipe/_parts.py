@@ -10,7 +10,6 @@ from microagg.errors import InvalidParameter, setting
 from microagg.kinds import NOMINAL_RULES, SPIKE_TOTALS
 from microagg.moment_matching import MOMENTS
 from microagg.partition import METHODS
-from microagg.partition.diverse import WAYS
 from microagg.partition.refine import EFFORTS
 from microagg.prepare.dependence import MEASURES
 from microagg.prepare.embedding import SCALES
@@ -33,7 +32,6 @@ from microagg.recipe._choice import (
     Part,
     choices_of,
     choose,
-    shown,
 )
 from microagg.schema import Role, Schema
 
@@ -247,154 +245,6 @@ class WeightChoices(Part):
         "masked categories whose weighted totals are kept, by adjusting the weights of groups",
         more='It goes with weight_release="group". Weighted totals of masked numbers then move a little.',
     )
-
-
-@dataclass(frozen=True)
-class UnitChoices(Part):
-    """What is promised of units, and what is released of them, where one is named."""
-
-    share: str = choose(
-        "limited",
-        WORD,
-        "how much of a group one unit may hold",
-        words=("limited", "any"),
-        keyword="unit_share",
-        more='"limited": no more than 1/k of its rows, hence k different units; "any": k different units, of which one '
-        "may have most of the rows.",
-    )
-    release: str = choose(
-        "drop",
-        WORD,
-        "whether the rows of a unit can be told to belong together",
-        words=("drop", "pseudonym"),
-        keyword="unit_release",
-        more='"pseudonym": units get numbers that follow from what is released, and k of them have the same rows, all '
-        'of them alike; that costs several times the loss of "drop".',
-    )
-    household: tuple[Any, ...] = choose(
-        (),
-        NAMES,
-        "masked columns that all rows of a unit share, as a household's income; others are found by themselves",
-    )
-    wave: Any = choose(None, NAME, "the column that numbers the rows of a unit, such as the year of a panel")
-    order: tuple[Any, ...] = choose(
-        (),
-        NAMES,
-        "the masked columns that put the rows of a unit in order, falling",
-        keyword="unit_order",
-        more="The first number that is not the household's, then the others, where this is left out.",
-    )
-    small: str = choose(
-        "suppress",
-        WORD,
-        "what becomes of units of which fewer than k have as many rows, or the same waves",
-        words=("suppress", "error"),
-        keyword="small_units",
-    )
-
-    def _check(self) -> None:
-        if self.release == "drop":
-            for name, keyword in (("household", "household"), ("wave", "wave"), ("order", "unit_order")):
-                if getattr(self, name):
-                    pseudonym = setting("unit_release", "pseudonym")
-                    raise InvalidParameter(
-                        f"{keyword} goes with {pseudonym}. Leave it out, or choose so.", parameter=keyword
-                    )
-        if self.wave is not None and self.order:
-            raise InvalidParameter(
-                "wave puts the rows of a unit in order already. Leave one of both out.", parameter="unit_order"
-            )
-
-
-@dataclass(frozen=True)
-class DiversityChoices(Part):
-    """What records that look alike may give away of confidential columns together."""
-
-    l: int | None = choose(  # noqa: E741 (its name in the literature)
-        None,
-        WHOLE,
-        "at least so many different values of each confidential column among records that look alike",
-        least=2,
-        more="Distinct l-diversity, or p-sensitivity.",
-    )
-    entropy: float | None = choose(
-        None,
-        NUMBER,
-        "the same, counting how often each value occurs: exp(entropy) of the values is at least this",
-        keyword="entropy_l",
-        more="Entropy l-diversity.",
-    )
-    recursive: tuple[float, ...] | None = choose(
-        None,
-        NUMBERS,
-        "numbers c and l, as 3,2: the commonest value has fewer records than c times those from the l-th commonest on",
-        keyword="recursive_l",
-        more="Recursive (c, l)-diversity.",
-    )
-    l_columns: tuple[Any, ...] = choose(
-        (), NAMES, "which confidential columns l, entropy_l and recursive_l are about, if not all"
-    )
-    t: float | None = choose(
-        None,
-        NUMBER,
-        "how far the values of records that look alike may be from those of the whole file, at most: above 0, below 1",
-        more="t-closeness: by the earth mover's distance where values have an order, or a taxonomy; else by half the "
-        "sum of absolute differences.",
-    )
-    t_columns: tuple[Any, ...] = choose((), NAMES, "which confidential columns t is about, if not all")
-    way: str = choose(
-        "auto",
-        WORD,
-        "how groups come to keep that",
-        words=("auto", *WAYS),
-        keyword="diversity",
-        more="; ".join(f'"{way}": {said}' for way, said in WAYS.items())
-        + '. "auto" tries those that fit and takes the one that loses least.',
-    )
-
-    @property
-    def demanded(self) -> bool:
-        """Whether anything is demanded."""
-        return any(one is not None for one in (self.l, self.entropy, self.recursive, self.t))
-
-    def _check(self) -> None:
-        if self.entropy is not None and self.entropy <= 1:
-            raise InvalidParameter(
-                f"entropy_l={self.entropy:g} must be above 1: it is like a number of values.", parameter="entropy_l"
-            )
-        if self.recursive is not None:
-            self._check_recursive(self.recursive)
-        if self.t is not None and not 0 < self.t < 1:
-            raise InvalidParameter(
-                f"t={self.t:g} must be above 0 and below 1: it is a distance of two distributions. Leave it out to ask "
-                f"for nothing.",
-                parameter="t",
-            )
-        counts = (self.l, self.entropy, self.recursive) != (None, None, None)
-        for keyword, said, wanted in (("l_columns", self.l_columns, counts), ("t_columns", self.t_columns, self.t)):
-            if said and not wanted:
-                choice = keyword[0]
-                raise InvalidParameter(
-                    f"{setting(keyword)} names columns, and {setting(choice)} asks nothing of them. Choose {choice}, "
-                    f"or leave it out.",
-                    parameter=keyword,
-                )
-        if self.way != "auto" and not self.demanded:
-            raise InvalidParameter(
-                f"{setting('diversity', self.way)} goes with {setting('l')} or {setting('t')}. Choose one, or leave it "
-                f"out.",
-                parameter="diversity",
-            )
-
-    def _check_recursive(self, said: Any) -> None:
-        pair = said if isinstance(said, tuple) else (said,)
-        right = len(pair) == 2 and all(isinstance(one, (int, float)) for one in pair)
-        if not right or not (pair[0] > 0 and pair[1] >= 2 and float(pair[1]).is_integer()):
-            given = ", ".join(map(shown, pair))
-            raise InvalidParameter(
-                f"recursive_l={given} must be two numbers: c above 0, and a whole l of 2 or more, as in [3, 2].",
-                parameter="recursive_l",
-            )
 
 
 @dataclass(frozen=True)

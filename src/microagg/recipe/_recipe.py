@@ -31,7 +31,6 @@ from microagg.recipe._lines import Comments, Place, line_of
 from microagg.recipe._parts import (
     Blocks,
     Compare,
-    DiversityChoices,
     Join,
     Masking,
     Method,
@@ -41,9 +40,9 @@ from microagg.recipe._parts import (
     Risk,
     Roles,
     Select,
-    UnitChoices,
     WeightChoices,
 )
+from microagg.recipe._promised import DiversityChoices, UnitChoices
 
 K = Choice("k", WHOLE, "at least so many records share each combination of released values", "k", least=2)
 
