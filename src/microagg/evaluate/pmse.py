@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from microagg.evaluate.measure import Measure, as_html, as_text
 from microagg.kinds import Nominal
 from microagg.moments import moments, standardise
+from microagg.progress import Progress, tell
 from microagg.table import Coded, Table
 
 MOST_TERMS = 400
@@ -137,17 +138,24 @@ class PMSE:
 _HOW = ((1.0, "cannot tell"), (5.0, "can hardly tell"), (20.0, "can sometimes tell"), (100.0, "can often tell"))
 
 
-def measure_pmse(original: Table, masked: Table, rows: NDArray[np.int64] | None = None) -> PMSE:
+def measure_pmse(
+    original: Table,
+    masked: Table,
+    rows: NDArray[np.int64] | None = None,
+    *,
+    most_terms: int = MOST_TERMS,
+    progress: Progress | None = None,
+) -> PMSE:
     """Measure how well a model tells two files apart, on some of their records or on all."""
     if rows is not None:
         original, masked = original.take(rows), masked.take(rows)
-    whole, left_out = _terms_of(original, masked)
+    whole, left_out = _terms_of(original, masked, most_terms)
     main = whole._replace(squares=[], products=[])
-    value, rank, converged = _error(whole)
+    value, rank, converged = _error(whole, progress)
     n = original.n_records
     return PMSE(
         value=value,
-        main_effects=_error(main)[0],
+        main_effects=_error(main, progress)[0],
         expected=(rank - 1) / 8.0 / (2 * n),
         rank=rank,
         n_terms=whole.n_terms,
@@ -180,7 +188,7 @@ class _Terms(NamedTuple):
             yield own, (np.arange(start, start + part.shape[1]) >= n // 2).astype(np.float64)
 
 
-def _terms_of(original: Table, masked: Table) -> tuple[_Terms, int]:
+def _terms_of(original: Table, masked: Table, limit: int) -> tuple[_Terms, int]:
     """Give the terms of the larger model, and how many more there would be without the limit.
 
     Where there are too many, each nominal column has fewer categories: the commonest, half as many until all fit, the
@@ -188,14 +196,15 @@ def _terms_of(original: Table, masked: Table) -> tuple[_Terms, int]:
     """
     columns = list(zip(original, masked, strict=True))
     most = max([int(one.values[one.cells.present].max(initial=0)) + 1 for one, _ in columns if _nominal(one)] or [1])
-    everything = found = _with_products([_features(*pair, most) for pair in columns])
-    while found.n_terms > MOST_TERMS and most > 1:
+    n = 2 * original.n_records
+    everything = found = _with_products([_features(*pair, most) for pair in columns], n)
+    while found.n_terms > limit and most > 1:
         most //= 2
-        found = _with_products([_features(*pair, most) for pair in columns])
-    room = max(0, MOST_TERMS - len(found.features))
+        found = _with_products([_features(*pair, most) for pair in columns], n)
+    room = max(0, limit - len(found.features))
     squares = found.squares[:room]
     products = found.products[: room - len(squares)]
-    found = found._replace(features=found.features[:MOST_TERMS], squares=squares, products=products)
+    found = found._replace(features=found.features[:limit], squares=squares, products=products)
     return found, everything.n_terms - found.n_terms
 
 
@@ -203,14 +212,14 @@ def _nominal(column: Coded) -> bool:
     return isinstance(column.kind, Nominal)
 
 
-def _with_products(columns: Sequence[tuple[list[Values], bool]]) -> _Terms:
-    """Give the terms of columns, each with its features and whether the first of them is a quantity."""
+def _with_products(columns: Sequence[tuple[list[Values], bool]], n: int) -> _Terms:
+    """Give the terms of columns, each with its features and whether the first of them is a quantity, of n records."""
     starts = np.cumsum([0, *(len(own) for own, _ in columns)])
     squares = [int(start) for start, (own, quantity) in zip(starts, columns, strict=False) if quantity and own]
     places = [range(start, end) for start, end in pairwise(starts)]
     products = [(i, j) for one, other in combinations(places, 2) for i in one for j in other]
     listed = [feature for own, _ in columns for feature in own]
-    return _Terms(np.array(listed).reshape(len(listed), -1), squares, products)
+    return _Terms(np.array(listed).reshape(len(listed), n), squares, products)
 
 
 def _features(before: Coded, after: Coded, most: int) -> tuple[list[Values], bool]:
@@ -238,7 +247,7 @@ def _features(before: Coded, after: Coded, most: int) -> tuple[list[Values], boo
     return [one for one in found if one.min() < one.max()], quantity
 
 
-def _error(terms: _Terms) -> tuple[float, int, bool]:
+def _error(terms: _Terms, progress: Progress | None) -> tuple[float, int, bool]:
     """Fit a logistic regression; give the mean of (chance − ½)², the rank, and whether the estimates came to rest.
 
     Newton's method, on as many orthogonal combinations of terms as do not follow from each other.
@@ -248,7 +257,8 @@ def _error(terms: _Terms) -> tuple[float, int, bool]:
     at, best = np.zeros(rank), -np.inf
     step: Values = np.zeros(rank)
     rise, converged = 0.0, False
-    for _ in range(_STEPS):
+    for number in range(_STEPS):
+        tell(progress, number, _STEPS)
         likelihood, slope, bend = _derivatives(terms, basis, at + step)
         if likelihood < best - 1e-9 * abs(best):  # too far: to the top of the parabola through both
             share = float(np.clip(0.5 * rise / (rise + best - likelihood), 0.05, 0.5))

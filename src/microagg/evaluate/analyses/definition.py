@@ -72,6 +72,8 @@ class AnalysisKind:
         "%" or "".
     hides_zeros : bool
         Whether a figure that is 0 in both files is left out, as the count of a cell without records.
+    tested : bool
+        Whether users ask if it differs from 0, so that its sign and its significance are conclusions.
     """
 
     name: str
@@ -83,6 +85,7 @@ class AnalysisKind:
     options: Mapping[str, Option] = field(default_factory=dict)
     unit: str = ""
     hides_zeros: bool = False
+    tested: bool = True
 
     def titled(self, analysis: "Analysis") -> str:
         """Say what an analysis of this kind is."""

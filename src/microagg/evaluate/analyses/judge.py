@@ -7,15 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.errors import InvalidData
+from microagg.errors import InvalidData, MicroaggError
 from microagg.evaluate.analyses.analysis import Analysis
 from microagg.evaluate.analyses.definition import Found, Values
 from microagg.evaluate.analyses.estimate import Estimate, Judged, Utility
 from microagg.evaluate.analyses.records import Labels, Records, Sample, Shared
 from microagg.evaluate.analyses.terms import Term, known
+from microagg.progress import Progress, tell
 from microagg.table import Table
 
 Units = Mapping[Any, NDArray[np.int64]]
+Failed = list[tuple[Analysis, Exception]]
+"""Where analyses go that cannot be done, with the reason; who hands in none has it raised."""
 
 
 def terms_of(analysis: Analysis, names: Any) -> list[Term]:
@@ -42,6 +45,8 @@ def measure_utility(
     units_before: Units | None = None,
     units_after: Units | None = None,
     level: float = 0.95,
+    failed: Failed | None = None,
+    progress: Progress | None = None,
 ) -> Utility:
     """Compare the estimates of analyses in two tables, whose categories are coded alike.
 
@@ -52,7 +57,17 @@ def measure_utility(
     shared = Shared(before, after)
     files = Records(before, shared, units_before or {}), Records(after, shared, units_after or {})
     z = NormalDist().inv_cdf(0.5 + level / 2.0)
-    return Utility(tuple(_judged(one, files, shared, z) for one in analyses), level)
+    found = []
+    for number, one in enumerate(analyses):
+        tell(progress, number, len(analyses))
+        try:
+            found.append(_judged(one, files, shared, z))
+        except (MicroaggError, np.linalg.LinAlgError) as error:
+            if failed is None:
+                raise
+            failed.append((one, error))
+    tell(progress, len(analyses), len(analyses))
+    return Utility(tuple(found), level)
 
 
 def _judged(analysis: Analysis, files: tuple[Records, Records], shared: Shared, z: float) -> Judged:
@@ -79,6 +94,7 @@ def _judged(analysis: Analysis, files: tuple[Records, Records], shared: Shared, 
                     interval_before=(before[1], before[2]),
                     interval_after=(after[1], after[2]),
                     unit=analysis.definition.unit,
+                    tested=analysis.definition.tested,
                 )
             )
     left_out = [file.n - sample.size + one.left_out for file, sample, one in zip(files, samples, found, strict=True)]

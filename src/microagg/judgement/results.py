@@ -1,0 +1,169 @@
+"""What researchers would find: analyses, a model that tells both files apart, and relations, before and after."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.assess import check_sample
+from microagg.errors import InvalidData, MicroaggError, RoleError
+from microagg.evaluate.analyses.analysis import Analysis
+from microagg.evaluate.analyses.estimate import Estimate, Utility
+from microagg.evaluate.pmse import measure_pmse
+from microagg.evaluate.relations import Relation, count_violations
+from microagg.io import frames
+from microagg.io.coding import Asked, open_table
+from microagg.judgement.names import shown
+from microagg.judgement.parts import JudgedResults, RelationFound, ResultLine, ToldApart, finite
+from microagg.parallel import one_thread_for_matrices
+from microagg.progress import Progress, tell
+
+if TYPE_CHECKING:
+    from microagg.recipe import Recipe
+    from microagg.release import Release
+
+MOST_LINES = 40
+"""So many estimates are listed one by one, at most; of analyses and of changed conclusions as many sentences."""
+
+_RECORDS = 20_000  # by which a model tells both files apart; of larger files they are drawn
+_SEED = 0
+_TERMS, _RECORDS_BY_TERM = 120, 10  # of that model at most, and records for each: with fewer it fits chance
+_STEPS, _ANALYSES = 100, 70  # of the progress, in all and for the analyses
+
+
+def declared_of(recipe: "Recipe") -> tuple[tuple[Analysis, ...] | None, tuple[tuple[Relation, float], ...]]:  # noqa: ARG001
+    """Give the analyses that a recipe declares, None where they are to be guessed, and relations with tolerances."""
+    return None, ()
+
+
+def results_of(release: "Release[Any]", progress: Progress | None = None) -> JudgedResults:
+    """Do the analyses that a recipe declares, or guessed ones; what cannot be done is a remark, and no error."""
+    analyses, relations = declared_of(release.recipe)
+    failed: list[tuple[Analysis, Exception]] = []
+    tell(progress, 0, _STEPS)
+    with one_thread_for_matrices():
+        utility = release._utility(analyses, failed=failed, progress=_part(progress, 0, _ANALYSES))
+        told_apart = _told_apart(release, _part(progress, _ANALYSES, _STEPS))
+    remarks = [*utility.remarks, *(f"{one.name}: not done. {_reason(why)}" for one, why in failed)]
+    counted = []
+    for relation, tolerance in relations:
+        try:
+            counted.append(_counts(release, relation, tolerance))
+        except MicroaggError as error:
+            remarks.append(f"{relation.said}: not counted. {error}")
+    tell(progress, _STEPS, _STEPS)
+    judged = [one for one in utility.estimates if one.has_interval]
+    changed = [one for one in judged if one.conclusion_changed]
+    lines = list(_lines(utility))
+    return JudgedResults(
+        declared=analyses is not None,
+        level=100.0 * utility.level,
+        analyses=len(utility.analyses),
+        sentences=tuple(map(shown, utility.sentences[:MOST_LINES])),
+        estimates=len(judged),
+        within=sum(one.within for one in judged),
+        overlap=next((one.value for one in utility.measures if one.name == "overlap"), None),
+        n_changed=len(changed),
+        changed=tuple(shown(one.sentence) for one in changed[:MOST_LINES]),
+        lines=tuple(map(_line, lines)),
+        others=len(utility.estimates) - len(lines),
+        told_apart=told_apart,
+        relations=tuple(counted),
+        remarks=tuple(map(shown, remarks)),
+    )
+
+
+def _part(progress: Progress | None, start: int, stop: int) -> Progress | None:
+    """Give the progress of one step as a part of the whole."""
+    if progress is None:
+        return None
+    return lambda done, total: progress(start + (stop - start) * done // max(1, total), _STEPS)
+
+
+def _reason(why: Exception) -> str:
+    return str(why) if isinstance(why, MicroaggError) else "It cannot be computed of these values."
+
+
+def _lines(utility: Utility) -> Iterator[Estimate]:
+    """Give the worst estimates of each analysis: of all as many, as far as they have them."""
+    room = dict.fromkeys(range(len(utility.analyses)), 0)
+    left = min(MOST_LINES, len(utility.estimates))
+    while left:
+        for number in room:
+            if left and room[number] < len(utility.analyses[number].estimates):
+                room[number], left = room[number] + 1, left - 1
+    for number, lines in room.items():
+        yield from utility.analyses[number].ordered[:lines]
+
+
+def _line(one: Estimate) -> ResultLine:
+    low, high = one.interval_before
+    changed = ""
+    if one.conclusion_changed:
+        changed = "significance" if one.significance_changed else "sign"
+    return ResultLine(
+        analysis=shown(one.analysis),
+        part=shown(one.part),
+        what=shown(one.what),
+        sentence=shown(one.sentence),
+        before=finite(one.before),
+        after=finite(one.after),
+        low=finite(low),
+        high=finite(high),
+        written=one.written,
+        unit=one.unit,
+        difference=finite(100.0 * one.difference),
+        overlap=finite(one.overlap),
+        within=one.within,
+        changed=changed,
+    )
+
+
+def _told_apart(release: "Release[Any]", progress: Progress | None) -> ToldApart | None:
+    """Measure how well a model tells masked records from original ones; None where no masked column varies."""
+    original, written = release._both()
+    rows = check_sample(_RECORDS, original.n_records, _SEED)
+    most = min(_TERMS, max(1, (original.n_records if rows is None else rows.size) // _RECORDS_BY_TERM))
+    found = measure_pmse(original, written, rows, most_terms=most, progress=progress)
+    if not found.n_terms:
+        return None
+    return ToldApart(
+        value=found.value,
+        percent=found.percent,
+        reading=found.reading,
+        records=found.n_records,
+        seed=None if rows is None else _SEED,
+        terms=found.n_terms,
+        left_out=found.n_left_out,
+    )
+
+
+def _counts(release: "Release[Any]", relation: Relation, tolerance: float) -> RelationFound:
+    """Count the records that break a relation, before and after."""
+    values = {name: _values(release, name) for name in relation.columns}
+    was, now = ({name: both[side] for name, both in values.items()} for side in (0, 1))
+    (found,) = count_violations([relation], was, now, tolerance)
+    return RelationFound(
+        relation=shown(found.relation),
+        before=found.before,
+        after=found.after,
+        fresh=found.fresh,
+        known=found.known_after,
+        reading=shown(found.reading),
+    )
+
+
+def _values(release: "Release[Any]", name: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Give the numbers of a column before and after; one that is not masked has the same in both."""
+    original, written = release._both()
+    if name in original.names:
+        before, after = (table.named([name]).columns[0] for table in (original, written))
+        if before.shown:
+            raise InvalidData(f"column {name!r} holds categories. Name columns of numbers.", columns=(name,))
+        return before.values, after.values
+    frame = frames.open_frame(release.data)
+    if name not in frame.columns:
+        raise RoleError(f"column {name!r} is not released. Name columns that are.", columns=(name,))
+    own = open_table(frame, {name: Asked("number")})[0].columns[0].values
+    return own, own
