@@ -182,7 +182,7 @@ class JudgedResults:
     changed: tuple[str, ...]  # what became of those, of the first ones
     lines: tuple[ResultLine, ...]  # analysis by analysis, in each the worst first
     others: int  # estimates that are not among the lines
-    told_apart: ToldApart | None  # None: no masked column varies
+    told_apart: ToldApart | None  # None: no masked column varies, or too many columns for the records
     relations: tuple[RelationFound, ...]
     remarks: tuple[str, ...]  # records left out, and what cannot be done, and why
 

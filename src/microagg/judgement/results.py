@@ -1,6 +1,5 @@
 """What researchers would find: analyses, a model that tells both files apart, and relations, before and after."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +8,7 @@ from numpy.typing import NDArray
 from microagg.assess import check_sample
 from microagg.errors import InvalidData, MicroaggError, RoleError
 from microagg.evaluate.analyses.analysis import Analysis
-from microagg.evaluate.analyses.estimate import Estimate, Utility
+from microagg.evaluate.analyses.estimate import Estimate, Utility, worst_first
 from microagg.evaluate.pmse import measure_pmse
 from microagg.evaluate.relations import Relation, count_violations
 from microagg.io import frames
@@ -29,6 +28,7 @@ MOST_LINES = 40
 _RECORDS = 20_000  # by which a model tells both files apart; of larger files they are drawn
 _SEED = 0
 _TERMS, _RECORDS_BY_TERM = 120, 10  # of that model at most, and records for each: with fewer it fits chance
+_TERMS_BY_COLUMN = 2  # at least: with fewer the model sees means alone, which masking keeps, and can tell nothing
 _STEPS, _ANALYSES = 100, 70  # of the progress, in all and for the analyses
 
 
@@ -42,10 +42,10 @@ def results_of(release: "Release[Any]", progress: Progress | None = None) -> Jud
     analyses, relations = declared_of(release.recipe)
     failed: list[tuple[Analysis, Exception]] = []
     tell(progress, 0, _STEPS)
-    with one_thread_for_matrices():
+    with one_thread_for_matrices(), np.errstate(all="ignore"):  # values may be as large as floats go
         utility = release._utility(analyses, failed=failed, progress=_part(progress, 0, _ANALYSES))
-        told_apart = _told_apart(release, _part(progress, _ANALYSES, _STEPS))
-    remarks = [*utility.remarks, *(f"{one.name}: not done. {_reason(why)}" for one, why in failed)]
+        told_apart, too_wide = _told_apart(release, _part(progress, _ANALYSES, _STEPS))
+    remarks = [*utility.remarks, *(f"{one.name}: not done. {_reason(why)}" for one, why in failed), *too_wide]
     counted = []
     for relation, tolerance in relations:
         try:
@@ -55,7 +55,7 @@ def results_of(release: "Release[Any]", progress: Progress | None = None) -> Jud
     tell(progress, _STEPS, _STEPS)
     judged = [one for one in utility.estimates if one.has_interval]
     changed = [one for one in judged if one.conclusion_changed]
-    lines = list(_lines(utility))
+    lines = _lines(utility)
     return JudgedResults(
         declared=analyses is not None,
         level=100.0 * utility.level,
@@ -85,16 +85,12 @@ def _reason(why: Exception) -> str:
     return str(why) if isinstance(why, MicroaggError) else "It cannot be computed of these values."
 
 
-def _lines(utility: Utility) -> Iterator[Estimate]:
-    """Give the worst estimates of each analysis: of all as many, as far as they have them."""
-    room = dict.fromkeys(range(len(utility.analyses)), 0)
-    left = min(MOST_LINES, len(utility.estimates))
-    while left:
-        for number in room:
-            if left and room[number] < len(utility.analyses[number].estimates):
-                room[number], left = room[number] + 1, left - 1
-    for number, lines in room.items():
-        yield from utility.analyses[number].ordered[:lines]
+def _lines(utility: Utility) -> list[Estimate]:
+    """Give the worst estimate of each analysis, and the worst of all others, as far as there is room."""
+    ordered = [judged.ordered for judged in utility.analyses]
+    others = sorted((one for own in ordered for one in own[1:]), key=worst_first)
+    chosen = {id(one) for one in [*(own[0] for own in ordered if own), *others][:MOST_LINES]}
+    return [one for own in ordered for one in own if id(one) in chosen]
 
 
 def _line(one: Estimate) -> ResultLine:
@@ -120,15 +116,22 @@ def _line(one: Estimate) -> ResultLine:
     )
 
 
-def _told_apart(release: "Release[Any]", progress: Progress | None) -> ToldApart | None:
-    """Measure how well a model tells masked records from original ones; None where no masked column varies."""
+def _told_apart(release: "Release[Any]", progress: Progress | None) -> tuple[ToldApart | None, list[str]]:
+    """Measure how well a model tells masked records from original ones, or remark why not.
+
+    It has nothing to look at where no masked column varies.
+    """
     original, written = release._both()
     rows = check_sample(_RECORDS, original.n_records, _SEED)
-    most = min(_TERMS, max(1, (original.n_records if rows is None else rows.size) // _RECORDS_BY_TERM))
+    n = original.n_records if rows is None else rows.size
+    most = min(_TERMS, n // _RECORDS_BY_TERM)
+    if most < _TERMS_BY_COLUMN * len(original):
+        wide = f"{len(original)} masked columns are too many for a model by {n} records"
+        return None, [f"How well masked and original records can be told apart was not measured: {wide}."]
     found = measure_pmse(original, written, rows, most_terms=most, progress=progress)
     if not found.n_terms:
-        return None
-    return ToldApart(
+        return None, []
+    told_apart = ToldApart(
         value=found.value,
         percent=found.percent,
         reading=found.reading,
@@ -137,6 +140,7 @@ def _told_apart(release: "Release[Any]", progress: Progress | None) -> ToldApart
         terms=found.n_terms,
         left_out=found.n_left_out,
     )
+    return told_apart, []
 
 
 def _counts(release: "Release[Any]", relation: Relation, tolerance: float) -> RelationFound:

@@ -208,7 +208,7 @@ class ResultBlock:
     """The estimates of one analysis that are listed, the worst first."""
 
     analysis: str
-    single: bool  # whether it has one figure, which has no name of its own
+    single: bool  # whether one is listed, whose name says the analysis too
     lines: tuple[ResultLine, ...]
 
 

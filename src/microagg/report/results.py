@@ -6,7 +6,8 @@ from microagg.judgement.parts import JudgedResults, ResultLine
 from microagg.report.parts import Fact, Finding, ResultBlock, ResultsSection, worded
 from microagg.report.text import FIXED, count, counted, percent, sentence
 
-_MOST_NAMED = 3  # changed conclusions that a finding names
+_MOST_NAMED = 2  # changed conclusions that a finding names
+_SHORT = 30  # letters of an estimate that has the analysis and its part in one name
 
 _NOTHING = (
     "Nothing was found that researchers would analyse: no released column is a quantity that varies, and none has "
@@ -97,17 +98,14 @@ def _survived(found: JudgedResults) -> str:
     if not found.estimates:
         return "No estimate has an interval to judge by." if found.analyses else ""
     overlap = "" if found.overlap is None else f" Intervals before and after overlap by {percent(100 * found.overlap)}"
-    return (
-        f"{_within_words(found)}: masking moved them by less than another sample of the same size might have."
-        f"{overlap}{' on average.' if overlap else ''}"
-    )
+    return f"{_within_words(found)}.{overlap}{' on average.' if overlap else ''}"
 
 
 def _blocks(found: JudgedResults) -> list[ResultBlock]:
     blocks = []
     for analysis, lines in groupby(found.lines, key=lambda one: one.analysis):
         own = tuple(lines)
-        blocks.append(ResultBlock(analysis, len(own) == 1 and not own[0].part, own))
+        blocks.append(ResultBlock(analysis, len(own) == 1 and (not own[0].part or len(own[0].what) <= _SHORT), own))
     return blocks
 
 

@@ -198,6 +198,13 @@ def _shown(value: float, decimals: int | None) -> str:
     return f"{value:.{decimals}f}" if abs(value) < 1e15 else f"{value:.6g}"
 
 
+def worst_first(one: Estimate) -> tuple[float, float]:
+    """Order estimates: first those whose intervals overlap least, and of those the one that moved most."""
+    moved = abs(one.difference)
+    overlap = one.overlap if math.isnan(one.before) or not math.isnan(one.after) else -1.0
+    return (2.0 if math.isnan(overlap) else overlap), (0.0 if math.isnan(moved) else -moved)
+
+
 @dataclass(frozen=True)
 class Judged:
     """One analysis with its estimates.
@@ -219,14 +226,8 @@ class Judged:
 
     @property
     def ordered(self) -> tuple[Estimate, ...]:
-        """Its estimates, first those whose intervals overlap least; of those, the one that moved most."""
-
-        def order(one: Estimate) -> tuple[float, float]:
-            moved = abs(one.difference)
-            overlap = one.overlap if math.isnan(one.before) or not math.isnan(one.after) else -1.0
-            return (2.0 if math.isnan(overlap) else overlap), (0.0 if math.isnan(moved) else -moved)
-
-        return tuple(sorted(self.estimates, key=order))
+        """Its estimates, the worst first."""
+        return tuple(sorted(self.estimates, key=worst_first))
 
     @property
     def worst(self) -> Estimate:

@@ -11,10 +11,11 @@ from microagg.report.results import word_of
 from microagg.report.templates import drawn
 from microagg.report.text import counted
 
-_WIDTH, _ROW, _HEAD, _THICK = 680.0, 18.0, 22.0, 10.0
-_NAMES, _INDENT = 272.0, 14.0  # room for what is estimated, and how far figures of one analysis stand in
-_START, _END = 290.0, 540.0  # of what is drawn; the interval has the middle half
-_LOW, _HIGH = 352.0, 478.0
+_WIDTH, _ROW, _HEAD, _THICK = 510.0, 18.0, 20.0, 10.0
+_NAMES, _INDENT = 196.0, 12.0  # room for what is estimated, and how far figures of one analysis stand in
+_START, _END = 206.0, 398.0  # of what is drawn; the interval has the middle half
+_LOW, _HIGH = 254.0, 350.0
+_GAP = 6.0  # between analyses
 
 
 def estimates(found: ResultsSection) -> Markup:
@@ -23,8 +24,9 @@ def estimates(found: ResultsSection) -> Markup:
     rows: list[dict[str, Any]] = []
     y = 0.0
     for block in found.blocks:
+        y += _GAP if y else 0.0
         if not block.single:
-            heads.append({"y": y + _HEAD / 2 + 2.0, "name": cut_short(block.analysis, _WIDTH * 0.94, FONT)})
+            heads.append({"y": y + _HEAD / 2, "name": cut_short(block.analysis, _WIDTH * 0.92, FONT)})
             y += _HEAD
         for line in block.lines:
             rows.append(_row(line, y, block.single))
@@ -54,7 +56,8 @@ def _row(line: ResultLine, y: float, single: bool) -> dict[str, Any]:
     return {
         "y": y + _ROW / 2,
         "x": left,
-        "name": cut_short(line.analysis if single else line.part, _NAMES - left, FONT),
+        "strong": single,
+        "name": cut_short(line.what, 0.92 * _NAMES, FONT) if single else cut_short(line.part, _NAMES - left, FONT),
         "bar": has and not flat,
         "at": _place(line, line.before),
         "mark": _place(line, line.after),
