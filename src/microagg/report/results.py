@@ -3,7 +3,7 @@
 from itertools import groupby
 
 from microagg.judgement.parts import JudgedResults, ResultLine
-from microagg.report.parts import Fact, Finding, ResultBlock, ResultsSection, worded
+from microagg.report.parts import Fact, Finding, ResultBlock, ResultsSection, State, worded
 from microagg.report.text import FIXED, count, counted, percent, sentence
 
 _MOST_NAMED = 2  # changed conclusions that a finding names
@@ -55,7 +55,7 @@ def findings(found: JudgedResults | None) -> list[Finding]:
         words = f"{count(outside)} of {counted(found.estimates, 'result')} {'is' if outside == 1 else 'are'} outside"
         words += f" the {found.level:g}{FIXED}% intervals of the original"
         # Guessed results may matter to nobody; declared ones do to somebody.
-        state = "look" if found.declared else "note"
+        state: State = "look" if found.declared else "note"
         told.append(Finding(state, "results", f"{words}. {_REMEDY}", f"{words}."))
     broken = [one for one in found.relations if one.fresh]
     if broken:

@@ -143,10 +143,7 @@ class Estimate:
         moved = f"{self.what} {before} → {after}{unit}"
         if not self.has_interval:
             return f"{moved}: it has no interval to judge by."
-        if self.within:
-            judged = "within its interval"
-        else:
-            judged = f"outside its interval of {low} to {high}{unit}"
+        judged = "within its interval" if self.within else f"outside its interval of {low} to {high}{unit}"
         if self.sign_changed and not _holds_zero(self.interval_before):
             judged += "; its sign changed"
         if self.significance_changed:

@@ -108,6 +108,8 @@ def _by_term(found: Found, terms: list[str], n_domains: int, z: float) -> Values
     made = np.full((3, len(terms), n_domains), np.nan)
     places = [terms.index(term) for term in found.terms]
     made[:, places] = found.values, low, high
+    made[:, ~np.isfinite(made[0])] = np.nan  # beyond what a float holds
+    made[1:, ~np.isfinite(made[1:]).all(axis=0)] = np.nan
     return made
 
 
