@@ -174,8 +174,8 @@ def utility_of_release(
         text = [name for name in others if stored.get_column(name).dtype == nw.String]
         released = released.typed_for(masking.kinds, text)
     frame = frames.open_frame(released)
-    asked = {name: Asked(masking.kinds.get(name), masking.codes.get(name, ())) for name in others}
     own = next(iter(units), None)
+    asked = {name: Asked(masking.kinds.get(name), masking.codes.get(name, ())) for name in others}
     if analyses is None:
         kept = _opened(frame, asked, (own,))
         both = Table((*masking.original, *kept))
@@ -183,6 +183,7 @@ def utility_of_release(
         wanted = guess_analyses(both, weight=weight, unit=own, masked=masking.original.names)
     else:
         wanted = checked_analyses(analyses)
+        units = {**_units(frame, wanted), **units}
     wanted, kept = _readable(wanted, frame, names, asked, units, failed)
     numbers = {name: Table.of_numbers([name], values[None, :]).columns[0] for name, values in original_weights.items()}
     before = Table((*masking.original, *(numbers.get(one.name, one) for one in kept)))

@@ -10,6 +10,7 @@ from microagg.desk.assessing import Assessed
 from microagg.desk.inspecting import SmallStrata
 from microagg.desk.trees import ColumnTree
 from microagg.desk.writing import Written
+from microagg.evaluate.analyses.estimate import Utility
 from microagg.evaluate.definitions import measures_of_both
 from microagg.evaluate.diversity import DiversityFacts, Goal
 from microagg.evaluate.risk import DisclosureRisk
@@ -58,7 +59,7 @@ def release_facts(release: Release[Any]) -> dict[str, Any]:
         **weight_facts(release.weights),
         **diversity_facts(release.diversity),
         **moment_facts(release.moments),
-        "results": results_facts(release.results),
+        "results": found_facts(release.results),
         "figures": {one.name: one.value for one in measures_of_both(release.loss, release.risk)},
     }
 
@@ -93,15 +94,15 @@ def moment_facts(found: MomentFacts | None) -> dict[str, Any]:
     }
 
 
-def results_facts(found: JudgedResults) -> dict[str, Any]:
+def found_facts(found: JudgedResults) -> dict[str, Any]:
     """Give what researchers would find: how many results survive, the worst of them, and what else is said."""
     own = found.told_apart
     return {
         "declared": found.declared,
+        "level": found.level / 100.0,
         "analyses": found.analyses,
         "estimates": found.estimates,
         "within": found.within,
-        "level_percent": found.level,
         "overlap": found.overlap,
         "conclusions_changed": found.n_changed,
         "changed": list(found.changed),
@@ -245,7 +246,19 @@ def assessed_facts(found: Assessed) -> dict[str, Any]:
         **risk_facts(found.risk),
         "scoring_index": found.score,
         **({"demanded": {str(name): goal_facts(of) for name, of in found.demanded.items()}} if found.demanded else {}),
+        **({} if found.results is None else {"results": result_facts(found.results)}),
         "figures": {one.name: one.value for one in found.measures},
+    }
+
+
+def result_facts(found: Utility) -> dict[str, Any]:
+    """Give what became of the results of analyses as plain values."""
+    return {
+        "level": found.level,
+        "figures": {one.name: one.value for one in found.measures},
+        "analyses": [{**one.analysis.said, "said": one.sentence} for one in found.analyses],
+        "estimates": found.rows(),
+        "remarks": list(found.remarks),
     }
 
 

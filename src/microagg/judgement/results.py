@@ -19,7 +19,6 @@ from microagg.parallel import one_thread_for_matrices
 from microagg.progress import Progress, tell
 
 if TYPE_CHECKING:
-    from microagg.recipe import Recipe
     from microagg.release import Release
 
 MOST_LINES = 40
@@ -32,24 +31,19 @@ _TERMS_BY_COLUMN = 2  # at least: with fewer the model sees means alone, which m
 _STEPS, _ANALYSES = 100, 70  # of the progress, in all and for the analyses
 
 
-def declared_of(recipe: "Recipe") -> tuple[tuple[Analysis, ...] | None, tuple[tuple[Relation, float], ...]]:  # noqa: ARG001
-    """Give the analyses that a recipe declares, None where they are to be guessed, and relations with tolerances."""
-    return None, ()
-
-
 def results_of(release: "Release[Any]", progress: Progress | None = None) -> JudgedResults:
     """Do the analyses that a recipe declares, or guessed ones; what cannot be done is a remark, and no error."""
-    analyses, relations = declared_of(release.recipe)
+    recipe = release.recipe
     failed: list[tuple[Analysis, Exception]] = []
     tell(progress, 0, _STEPS)
     with one_thread_for_matrices(), np.errstate(all="ignore"):  # values may be as large as floats go
-        utility = release._utility(analyses, failed=failed, progress=_part(progress, 0, _ANALYSES))
+        utility = release._utility(None, failed=failed, progress=_part(progress, 0, _ANALYSES))
         told_apart, too_wide = _told_apart(release, _part(progress, _ANALYSES, _STEPS))
     remarks = [*utility.remarks, *(f"{one.name}: not done. {_reason(why)}" for one, why in failed), *too_wide]
     counted = []
-    for relation, tolerance in relations:
+    for relation in recipe.relations.relations:
         try:
-            counted.append(_counts(release, relation, tolerance))
+            counted.append(_counts(release, relation))
         except MicroaggError as error:
             remarks.append(f"{relation.said}: not counted. {error}")
     tell(progress, _STEPS, _STEPS)
@@ -57,7 +51,7 @@ def results_of(release: "Release[Any]", progress: Progress | None = None) -> Jud
     changed = [one for one in judged if one.conclusion_changed]
     lines = _lines(utility)
     return JudgedResults(
-        declared=analyses is not None,
+        declared=bool(recipe.analyses.analyses),
         level=100.0 * utility.level,
         analyses=len(utility.analyses),
         sentences=tuple(map(shown, utility.sentences[:MOST_LINES])),
@@ -143,11 +137,11 @@ def _told_apart(release: "Release[Any]", progress: Progress | None) -> tuple[Tol
     return told_apart, []
 
 
-def _counts(release: "Release[Any]", relation: Relation, tolerance: float) -> RelationFound:
+def _counts(release: "Release[Any]", relation: Relation) -> RelationFound:
     """Count the records that break a relation, before and after."""
     values = {name: _values(release, name) for name in relation.columns}
     was, now = ({name: both[side] for name, both in values.items()} for side in (0, 1))
-    (found,) = count_violations([relation], was, now, tolerance)
+    (found,) = count_violations([relation], was, now)
     return RelationFound(
         relation=shown(found.relation),
         before=found.before,
