@@ -18,7 +18,7 @@ from microagg.evaluate.analyses.judge import Failed, Units, columns_read, measur
 from microagg.io import frames
 from microagg.io.coding import MOST_CATEGORIES, Asked, open_both, open_table
 from microagg.io.sources import Source
-from microagg.progress import Progress
+from microagg.progress import Progress, tell
 from microagg.recipe import Kinds, Missing
 from microagg.table import Coded, Table
 
@@ -177,14 +177,14 @@ def utility_of_release(
     own = next(iter(units), None)
     asked = {name: Asked(masking.kinds.get(name), masking.codes.get(name, ())) for name in others}
     if analyses is None:
-        kept = _opened(frame, asked, (own,))
+        kept = _opened(frame, asked, (own,), progress)
         both = Table((*masking.original, *kept))
         weight = weight if weight in kept.names else None
         wanted = guess_analyses(both, weight=weight, unit=own, masked=masking.original.names)
     else:
         wanted = checked_analyses(analyses)
         units = {**_units(frame, wanted), **units}
-    wanted, kept = _readable(wanted, frame, names, asked, units, failed)
+    wanted, kept = _readable(wanted, frame, names, asked, units, failed, progress)
     numbers = {name: Table.of_numbers([name], values[None, :]).columns[0] for name, values in original_weights.items()}
     before = Table((*masking.original, *(numbers.get(one.name, one) for one in kept)))
     after = Table((*masking.written, *kept))
@@ -201,11 +201,13 @@ def _readable(
     asked: Mapping[Any, Asked],
     units: Units,
     failed: Failed | None,
+    progress: Progress | None,
 ) -> tuple[tuple[Analysis, ...], Table]:
     """Open the unmasked columns that analyses read; give it with those whose columns all can be read."""
     opened: dict[Any, Coded] = {}
     fit = []
     for one in wanted:
+        tell(progress, 0, 1)
         try:
             _check_units((one,), units)
             for name in columns_read((one,), names):
@@ -231,10 +233,13 @@ def checked_analyses(analyses: Any) -> tuple[Analysis, ...]:
     return tuple(map(Analysis.of, listed))
 
 
-def _opened(frame: Frame, asked: Mapping[Any, Asked], leave_out: tuple[Any, ...]) -> Table:
+def _opened(
+    frame: Frame, asked: Mapping[Any, Asked], leave_out: tuple[Any, ...], progress: Progress | None = None
+) -> Table:
     """Open the columns that can be analysed: no lists, none without a value, none with as many categories as names."""
     opened: list[Coded] = []
     for name, wish in asked.items():
+        tell(progress, 0, 1)
         series = frame.get_column(name)
         nested = isinstance(series.dtype, (nw.List, nw.Struct, nw.Array, nw.Object))
         if name in leave_out or nested or series.is_null().all():

@@ -1,5 +1,6 @@
 """What researchers would find: analyses, a model that tells both files apart, and relations, before and after."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -119,8 +120,9 @@ def _told_apart(release: "Release[Any]", progress: Progress | None) -> tuple[Tol
     rows = check_sample(_RECORDS, original.n_records, _SEED)
     n = original.n_records if rows is None else rows.size
     most = min(_TERMS, n // _RECORDS_BY_TERM)
-    if most < _TERMS_BY_COLUMN * len(original):
-        wide = f"{len(original)} masked columns are too many for a model by {n} records"
+    varying = sum(not column.is_constant for column in original)
+    if most < _TERMS_BY_COLUMN * varying:
+        wide = f"{varying} masked columns are too many for a model by {n} records"
         return None, [f"How well masked and original records can be told apart was not measured: {wide}."]
     found = measure_pmse(original, written, rows, most_terms=most, progress=progress)
     if not found.n_terms:
@@ -163,5 +165,8 @@ def _values(release: "Release[Any]", name: Any) -> tuple[NDArray[np.float64], ND
     frame = frames.open_frame(release.data)
     if name not in frame.columns:
         raise RoleError(f"column {name!r} is not released. Name columns that are.", columns=(name,))
+    if release.source is not None:  # of a text file, what is not masked is text still
+        source = replace(release.source, table=release.data, joined=None)
+        frame = frames.open_frame(source.typed_for({name: "number"}, [name]))
     own = open_table(frame, {name: Asked("number")})[0].columns[0].values
     return own, own

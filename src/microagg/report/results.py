@@ -87,7 +87,7 @@ def section(found: JudgedResults | None) -> ResultsSection | None:
 
 def _intro(found: JudgedResults) -> str:
     if not found.analyses:
-        return _NOTHING if not found.remarks else "None of the analyses could be done."
+        return "None of the declared analyses could be done." if found.declared else _NOTHING
     which = "that the recipe declares" if found.declared else "that users of such a file would probably do"
     own = "" if found.declared else " They were guessed from the columns: declare those that your users need."
     return f"The analyses {which} were done on the original and on the masked file.{own}"

@@ -57,23 +57,36 @@ def measure_utility(
     shared = Shared(before, after)
     files = Records(before, shared, units_before or {}), Records(after, shared, units_after or {})
     z = NormalDist().inv_cdf(0.5 + level / 2.0)
-    found = []
+    judged = []
     for number, one in enumerate(analyses):
-        tell(progress, number, len(analyses))
-        try:
-            found.append(_judged(one, files, shared, z))
-        except (MicroaggError, np.linalg.LinAlgError) as error:
-            if failed is None:
-                raise
-            failed.append((one, error))
-    tell(progress, len(analyses), len(analyses))
-    return Utility(tuple(found), level)
+        domains = shared.domains(one.by, files)
+        parts = []
+        for side, file in enumerate(files):
+            tell(progress, 2 * number + side, 2 * len(analyses))  # outside what catches errors: it may raise any
+            try:
+                sample = _sample(file, one, domains, z)
+                parts.append((sample, one.definition.estimate(sample, one)))
+            except (MicroaggError, np.linalg.LinAlgError) as error:
+                if failed is None:
+                    raise
+                failed.append((one, error))
+                break
+        else:
+            judged.append(_judged(one, files, shared, domains, parts, z))
+    tell(progress, 2 * len(analyses), 2 * len(analyses))
+    return Utility(tuple(judged), level)
 
 
-def _judged(analysis: Analysis, files: tuple[Records, Records], shared: Shared, z: float) -> Judged:
-    domains = shared.domains(analysis.by, files)
-    samples = [_sample(one, analysis, domains, z) for one in files]
-    found = [analysis.definition.estimate(sample, analysis) for sample in samples]
+def _judged(
+    analysis: Analysis,
+    files: tuple[Records, Records],
+    shared: Shared,
+    domains: Labels,
+    estimated: Sequence[tuple[Sample, Found]],
+    z: float,
+) -> Judged:
+    """Put the estimates of both files beside each other."""
+    samples, found = zip(*estimated, strict=True)
     terms = list(dict.fromkeys([*found[0].terms, *found[1].terms]))
     parts = [_by_term(one, terms, domains.size, z) for one in found]
     estimates = []
