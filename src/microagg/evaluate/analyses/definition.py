@@ -74,6 +74,8 @@ class AnalysisKind:
         Whether a figure that is 0 in both files is left out, as the count of a cell without records.
     tested : bool
         Whether users ask if it differs from 0, so that its sign and its significance are conclusions.
+    untested : tuple of str
+        Terms of which nobody asks that, as of an intercept.
     """
 
     name: str
@@ -86,6 +88,7 @@ class AnalysisKind:
     unit: str = ""
     hides_zeros: bool = False
     tested: bool = True
+    untested: tuple[str, ...] = ()
 
     def titled(self, analysis: "Analysis") -> str:
         """Say what an analysis of this kind is."""

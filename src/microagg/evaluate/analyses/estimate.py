@@ -114,12 +114,7 @@ class Estimate:
         """What is estimated, in words."""
         columns = listed(tuple(name for name, _ in self.domain))
         what = self.analysis.removesuffix(f" by {columns}") if columns else self.analysis
-        where = [f"{name} = {value}" for name, value in self.domain]
-        if self.term.startswith(("=", "!", "<", ">")):  # a condition, as shares have
-            what += f" {self.term}"
-        elif self.term:
-            where.insert(0, self.term)
-        return f"{what} ({', '.join(where)})" if where else what
+        return f"{what} ({self.part})" if self.part else what
 
     @property
     def written(self) -> tuple[str, str, str, str]:

@@ -107,7 +107,7 @@ def _judged(
                     interval_before=(before[1], before[2]),
                     interval_after=(after[1], after[2]),
                     unit=analysis.definition.unit,
-                    tested=analysis.definition.tested,
+                    tested=analysis.definition.tested and term not in analysis.definition.untested,
                 )
             )
     left_out = [file.n - sample.size + one.left_out for file, sample, one in zip(files, samples, found, strict=True)]
