@@ -194,6 +194,8 @@ class Release(Generic[IntoDataFrameT]):
         Where a weight is named: the loss with weights, and what was done to them; not stored.
     diversity : DiversityFacts or None
         Where l or t is demanded of confidential columns: what is reached, how, and what it cost; not stored.
+    results : JudgedResults
+        What researchers would find before and after masking, as the report shows it; not stored. Computed when asked.
     moments : MomentFacts or None
         Where variances or covariances are kept: how exactly, and how many values left their range; not stored.
     source : Source or None
