@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 import microagg as ma
 from microagg.cli import app, main
 from microagg.io.sources import read_source
-from tests.cli import call
+from tests.cli import call, complaint
 
 QUASI = ["age", "education", "hours", "wage", "business", "capital", "pension", "income", "tax", "contributions"]
 
@@ -375,3 +375,19 @@ def test_refining_is_asked_for_on_the_command_line_and_recorded(survey):
     wrong = CliRunner().invoke(app, ["mask", str(survey), "--yes", "-o", "wrong", "--refine", "fats"])
     assert "Did you mean 'fast'" in str(wrong.exception)
     assert not Path("wrong").exists()
+
+
+@pytest.mark.usefixtures("survey")
+def test_the_command_line_ranks():
+    chosen = ["--methods", "mdav", "-k", "3,5", "--quasi", "age,income", "--rest", "drop"]
+    told = json.loads(
+        call("compare", "survey.csv", *chosen, "--rank", "IL", "--map-axis", "M5", "--least-k", 5, "--json").stdout
+    )
+    assert (told["best"], told["rank"], told["least_k"], told["below_least_k"]) == (
+        {"method": "mdav", "k": 5}, "IL", 5, 1,
+    )  # fmt: skip
+    said = complaint("compare", "survey.csv", *chosen, "--least-k", 9)
+    assert "--least-k 5" in said
+    Path("r.toml").write_text("k = 20\n[roles]\nquasi = ['age', 'income']\nrest = 'drop'\n")
+    said = call("compare", "survey.csv", "--recipe", "r.toml", "--methods", "mdav", "-k", "3").stdout
+    assert "k = 20, above every k that is compared" in said

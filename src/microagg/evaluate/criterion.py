@@ -101,7 +101,7 @@ def ranking_words(rank: Criterion, axis: Criterion | None, least_k: int | None, 
         what = f", {rank.title}" if rank.title == MOVED else ""
         said.append(f"Ranked by {rank.name}{what}; {rank.better} is better.")
     if axis is not None:
-        said.append(f"Efficient by {axis.name} and G_DR{'' if axis == rank else f'; {axis.better} is better'}.")
+        said.append(f"Efficient by {axis.name} ({axis.better} is better) and G_DR.")
     if least_k is not None:
         have = "has" if below == 1 else "have"
         said.append(f"{below} of {of} {have} k below {least_k}, and cannot be the best or efficient.")

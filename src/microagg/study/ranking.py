@@ -40,9 +40,17 @@ class Ranking:
     @property
     def criteria(self) -> tuple[Criterion, ...]:
         """What the table has a column of beside the usual measures: rank, axis, and the first declared analyses."""
-        first = dict.fromkeys(Criterion.of_analysis(one.name) for one in self.analyses)
-        wanted = (self.rank, self.axis, *list(first)[:MOST_ANALYSES])
+        wanted = (self.rank, self.axis, *self._declared[:MOST_ANALYSES])
         return tuple(dict.fromkeys(one for one in wanted if one is not None and not one.is_score))
+
+    @property
+    def not_shown(self) -> int:
+        """How many declared analyses have no column in the table."""
+        return len({*self._declared} - {*self.criteria})
+
+    @property
+    def _declared(self) -> list[Criterion]:
+        return list(dict.fromkeys(Criterion.of_analysis(one.name) for one in self.analyses))
 
     def figures(self, release: Release[Any]) -> dict[str, float]:
         """Give the figures of a release that are computed only where they are asked for."""
@@ -92,9 +100,10 @@ def _known(parameter: str, name: str, known: Sequence[Criterion]) -> Criterion:
         return found
     names = [one.name for one in known]
     what = "a measure of loss" if parameter == "map_axis" else "a measure"
+    hint = nearest(name, names) or f" It can be {', '.join(map(repr, names))}."
     raise InvalidParameter(
-        f"{parameter}={name!r} is not {what}, nor the name of a declared analysis.{nearest(name, names)} It can be: "
-        f"{', '.join(names)}; or declare the analysis: {setting('analyses')}.",
+        f"{parameter}={name!r} is not {what}, nor the name of a declared analysis.{hint} An analysis is declared by "
+        f"{setting('analyses')}.",
         parameter=parameter,
     )
 
