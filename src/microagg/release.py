@@ -310,8 +310,8 @@ class Release(Generic[IntoDataFrameT]):
         Parameters
         ----------
         analyses : list of Analysis, or of mappings that say the same, optional
-            They may name columns that are released, and the unit though it is dropped. By default what
-            `default_analyses` guesses, with the recipe's weight and unit.
+            They may name columns that are released, and the unit though it is dropped. By default those of the recipe,
+            or else what `default_analyses` guesses, with the recipe's weight and unit.
         level : float
             Of the intervals.
 
@@ -321,6 +321,7 @@ class Release(Generic[IntoDataFrameT]):
             Not for publication: it holds estimates of the original.
         """
         recipe = self.recipe
+        analyses = recipe.analyses.analyses or None if analyses is None else analyses
         original, written = self._both()
         kept = replace(self.source, table=self.data, joined=None) if self.source is not None else self.data
         weights = recipe.roles.of(Role.WEIGHT.value)

@@ -170,8 +170,8 @@ def utility_of_release(
         text = [name for name in others if stored.get_column(name).dtype == nw.String]
         released = released.typed_for(masking.kinds, text)
     frame = frames.open_frame(released)
-    asked = {name: Asked(masking.kinds.get(name), masking.codes.get(name, ())) for name in others}
     own = next(iter(units), None)
+    asked = {name: Asked(masking.kinds.get(name), masking.codes.get(name, ())) for name in others}
     if analyses is None:
         kept = _opened(frame, asked, (own,))
         both = Table((*masking.original, *kept))
@@ -179,6 +179,7 @@ def utility_of_release(
         wanted = guess_analyses(both, weight=weight, unit=own, masked=masking.original.names)
     else:
         wanted = checked_analyses(analyses)
+        units = {**_units(frame, wanted), **units}
     _check_units(wanted, units)
     read = columns_read(wanted, names)
     kept = open_table(frame, {name: asked[name] for name in read if name in asked})[0]

@@ -1,5 +1,6 @@
 """Relations that hold between the numbers of a record, such as income = wage + benefits: read, and counted."""
 
+import math
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.checks import check_between
 from microagg.errors import InvalidParameter
 
 Values = NDArray[np.float64]
@@ -38,6 +40,9 @@ class Relation:
         The columns that it names, in that order.
     sign : str
         "=", "!=", "<=", ">=", "<" or ">".
+    tolerance : float
+        By how much the two sides of =, <= and >= may differ, such as the step to which released means are rounded; a
+        billionth of their size is always allowed.
 
     Examples
     --------
@@ -49,11 +54,13 @@ class Relation:
     said: str
     columns: tuple[str, ...]
     sign: str
+    tolerance: float
     _sides: tuple[Formula, Formula] = field(compare=False, repr=False)
 
     @classmethod
-    def of(cls, said: Any) -> "Relation":
+    def of(cls, said: Any, tolerance: Any = 0.0) -> "Relation":
         """Read a relation, or say what is wrong with it."""
+        tolerance = check_between("tolerance", tolerance, 0.0, math.inf, "It is in the units of the columns.")
         if not isinstance(said, str):
             raise InvalidParameter(f"a relation is a {type(said).__name__}. {_HOW}", parameter="relations")
         reader = _Reader(said)
@@ -63,16 +70,17 @@ class Relation:
         reader.end()
         if not reader.names:
             raise InvalidParameter(f"the relation {said!r} names no column. {_HOW}", parameter="relations")
-        return cls(said, tuple(dict.fromkeys(reader.names)), "=" if sign == "==" else sign, (left, right))
+        names = tuple(dict.fromkeys(reader.names))
+        return cls(said, names, "=" if sign == "==" else sign, tolerance, (left, right))
 
-    def violated(self, values: Mapping[Any, Values], tolerance: float = 0.0) -> NDArray[np.bool_]:
+    def violated(self, values: Mapping[Any, Values]) -> NDArray[np.bool_]:
         """Tell which records break it; one that lacks a value of its columns breaks nothing.
 
-        The two sides may differ by the tolerance, and by a billionth of their size; strict signs are taken as they are.
+        Strict signs are taken as they are.
         """
         with np.errstate(over="ignore", invalid="ignore"):
-            left, right = (np.broadcast_to(side(values), self._shape(values)) for side in self._sides)
-            slack = tolerance + _NOISE * np.maximum(np.abs(left), np.abs(right))
+            left, right = self.sides(values)
+            slack = self.tolerance + _NOISE * np.maximum(np.abs(left), np.abs(right))
             known = ~np.isnan(left) & ~np.isnan(right)
             broken = {
                 "=": np.abs(left - right) > slack,
@@ -84,12 +92,15 @@ class Relation:
             }[self.sign]
         return np.asarray(broken & known)
 
+    def sides(self, values: Mapping[Any, Values]) -> tuple[Values, Values]:
+        """Give what stands left and right of the sign, for each record."""
+        shape = values[self.columns[0]].shape
+        left, right = (np.broadcast_to(side(values), shape) for side in self._sides)
+        return left, right
+
     def known(self, values: Mapping[Any, Values]) -> int:
         """Count the records that have a value in all of its columns."""
         return int(np.count_nonzero(~np.isnan(np.array([values[name] for name in self.columns])).any(axis=0)))
-
-    def _shape(self, values: Mapping[Any, Values]) -> tuple[int, ...]:
-        return values[self.columns[0]].shape
 
 
 class _Reader:
@@ -208,12 +219,11 @@ def count_violations(
     relations: Sequence[Relation],
     original: Mapping[Any, Values],
     masked: Mapping[Any, Values],
-    tolerance: float = 0.0,
 ) -> tuple[RelationCounts, ...]:
     """Count the records that break relations, in two files that hold the same records in the same order."""
     found = []
     for relation in relations:
-        was, now = relation.violated(original, tolerance), relation.violated(masked, tolerance)
+        was, now = relation.violated(original), relation.violated(masked)
         found.append(
             RelationCounts(
                 relation.said,
