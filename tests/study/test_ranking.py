@@ -164,12 +164,14 @@ def test_a_measure_without_a_figure_is_refused():
 
 
 def test_a_recipe_says_how_to_rank(tmp_path):
-    text = "k = 3\n[compare]\nks = [3, 5]\nmethods = ['mdav']\nrank = 'IL'\nmap_axis = 'M5'\nleast_k = 5\n"
+    text = "k = 3\n[compare]\nks = [3, 5]\nmethods = ['mdav']\nrank = 'Gini'\nmap_axis = 'M5'\nleast_k = 5\n"
+    text += "[[analysis]]\nname = 'Gini'\nkind = 'gini'\ncolumns = 'wage'\n"
     recipe = ma.Recipe.parse(text)
     again = ma.Recipe.read(recipe.write(tmp_path / "r.toml"))
     assert again == recipe
-    assert (again.compare.rank, again.compare.map_axis, again.compare.least_k) == ("IL", "M5", 5)
+    assert (again.compare.rank, again.compare.map_axis, again.compare.least_k) == ("Gini", "M5", 5)
     found = ma.compare(SURVEY.select(["age", "wage"]), recipe=again)
     assert (found.best.k, found.axis.name) == (5, "M5")
-    with pytest.raises(InvalidParameter, match=r"line 5: in \[compare\], rank='ILL' is not a measure"):
-        ma.compare(SURVEY, recipe=ma.Recipe.parse(text.replace("'IL'", "'ILL'"), "r.toml"))
+    assert found.ranking.rank.name == "Gini"
+    with pytest.raises(InvalidParameter, match=r"line 5: in \[compare\], rank='Ginny' is not .* Did you mean 'Gini'"):
+        ma.compare(SURVEY, recipe=ma.Recipe.parse(text.replace("rank = 'Gini'", "rank = 'Ginny'"), "r.toml"))

@@ -3,7 +3,7 @@
 import html
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,6 @@ from narwhals.typing import IntoDataFrame
 from microagg._kernels._jit import compiling_seconds
 from microagg.checks import check_jobs
 from microagg.errors import InvalidParameter
-from microagg.evaluate.analyses.analysis import Analysis
 from microagg.evaluate.criterion import Criterion, ranking_words
 from microagg.evaluate.definitions import defined
 from microagg.io.sources import Source
@@ -22,7 +21,6 @@ from microagg.progress import Progress, tell
 from microagg.recipe import OF_PROTECT, Recipe
 from microagg.recipe._signature import takes
 from microagg.release import Release
-from microagg.results import checked_analyses
 from microagg.study.candidate import NAMED, Candidate, candidate_of
 from microagg.study.ranking import Ranking, ranking_of
 from microagg.study.variants import recipes_to_compare
@@ -228,7 +226,6 @@ def compare(
     ts: Iterable[float] | float | None = None,
     recipe: Recipe | None = None,
     keys: Iterable[Any] | None = None,
-    analyses: Iterable[Analysis | Mapping[str, Any]] | None = None,
     x: float | None = None,
     rank: str | None = None,
     map_axis: str | None = None,
@@ -296,15 +293,12 @@ def compare(
     judged |= {"sample": sample, "sample_seed": sample_seed}
     judged = {name: value for name, value in judged.items() if value is not None}
     recipes = recipes_to_compare(methods, ks, recipe, {**choices, **judged}, ls=ls, ts=ts)
-    ranking = ranking_of(recipes, checked_analyses(analyses or ()))
-    each = compare_each(frame, recipes, ranking, n_jobs=n_jobs, progress=progress)
-    return comparison_of([one for one, _ in each], recipes, ranking)
+    return comparison_of([one for one, _ in compare_each(frame, recipes, n_jobs=n_jobs, progress=progress)], recipes)
 
 
 def compare_each(
     frame: IntoDataFrame | Source,
     recipes: Sequence[tuple[str, Recipe]],
-    ranking: Ranking | None = None,
     *,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -314,7 +308,7 @@ def compare_each(
     `progress` is called from within every step; what it raises stops the work.
     """
     threads = check_jobs(n_jobs)
-    ranking = ranking_of(recipes) if ranking is None else ranking
+    ranking = ranking_of(recipes)  # refused before any work
     in_all = _SHARES * len(recipes)
     for number, (name, recipe) in enumerate(recipes):
         grouped = _SHARES * number + _SHARES // 2
@@ -338,10 +332,8 @@ def _part(progress: Progress | None, start: int, stop: int, in_all: int) -> Prog
     return lambda done, total: progress(start + (stop - start) * done // max(1, total), in_all)
 
 
-def comparison_of(
-    candidates: Sequence[Candidate], recipes: Sequence[tuple[str, Recipe]], ranking: Ranking | None = None
-) -> Comparison:
+def comparison_of(candidates: Sequence[Candidate], recipes: Sequence[tuple[str, Recipe]]) -> Comparison:
     """Put the candidates of some recipes beside each other."""
     error = max(one.standard_error for one in candidates)
-    ranking = ranking_of(recipes) if ranking is None else ranking
-    return Comparison(tuple(candidates), recipes[0][1].compare.x, candidates[0].sampled, error, ranking)
+    x, sampled = recipes[0][1].compare.x, candidates[0].sampled
+    return Comparison(tuple(candidates), x, sampled, error, ranking_of(recipes))

@@ -72,9 +72,10 @@ class Ranking:
                 )
 
 
-def ranking_of(recipes: Sequence[tuple[str, Recipe]], analyses: Sequence[Analysis] = ()) -> Ranking:
-    """Give how the releases of some recipes are ranked, or say what is unknown; nothing is masked yet."""
+def ranking_of(recipes: Sequence[tuple[str, Recipe]]) -> Ranking:
+    """Give how the releases of some recipes are ranked, as the first of these says, or say what is unknown."""
     recipe = recipes[0][1]
+    analyses = recipe.analyses.analyses
     with recipe.blamed():
         measures = [*map(Criterion.of, defined("loss")), *FROM_UTILITY, PMSE]
         risks = [*map(Criterion.of, defined("risk")), SCORE]
@@ -89,7 +90,7 @@ def ranking_of(recipes: Sequence[tuple[str, Recipe]], analyses: Sequence[Analysi
             rank=_known("rank", rank, (*measures, *risks)),
             axis=None if axis is None else _known("map_axis", axis, measures),
             least_k=recipe.compare.least_k,
-            analyses=tuple(analyses),
+            analyses=analyses,
         )
 
 
