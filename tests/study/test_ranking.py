@@ -86,6 +86,7 @@ def test_table_map_json_and_report_follow_what_was_chosen(found):
     assert "overlap of intervals, overlap; higher is better" in page
     assert f"The best by Returns: {found.best.method}, k = {found.best.k}." in page
     assert "2 of 6 have k below 5" in page
+    assert "no other with k = 5 or more has less loss" in page
 
 
 def test_without_a_recipe_nothing_changes_and_nothing_is_computed_in_vain():

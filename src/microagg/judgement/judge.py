@@ -255,4 +255,5 @@ def alternatives_of(comparison: "Comparison") -> Alternatives:
         rank=replace(comparison.ranking.rank, name=shown(comparison.ranking.rank.name)),
         ranked=shown(comparison.ranked),
         by=comparison.by,
+        least_k=comparison.ranking.least_k,
     )

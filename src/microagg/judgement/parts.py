@@ -363,3 +363,4 @@ class Alternatives:
     rank: Criterion  # by what the best is found
     ranked: str  # that in words, where it is not the score, and which releases cannot be the best
     by: str = "G_IL"  # the measure of loss that the score uses
+    least_k: int | None = None  # that the best and the efficient ones must reach

@@ -286,6 +286,7 @@ class MapSection:
     compared: tuple[tuple[str, str], ...]  # the figures that the table has: name and unit
     axis: Criterion  # the figure of loss that is drawn
     head: str  # what is said before the best one is named
+    least_k: int | None = None  # that the best and the efficient ones must reach
 
 
 @dataclass(frozen=True)

@@ -273,7 +273,7 @@ def risk_map(found: Alternatives) -> MapSection:
             f"{percent(found.standard_error)}."
         )
     rows = tuple(_map_row(one, found.rank) for one in found.candidates)
-    return MapSection(rows, found.frontier, words, found.compared, found.axis, found.rank.head)
+    return MapSection(rows, found.frontier, words, found.compared, found.axis, found.rank.head, found.least_k)
 
 
 def _map_row(one: Alternative, rank: Criterion) -> MapRow:
