@@ -18,6 +18,7 @@ from microagg.errors import InvalidData
 from microagg.evaluate.anonymity import Anonymity
 from microagg.evaluate.diversity import DiversityFacts, demand_words
 from microagg.evaluate.loss import InformationLoss
+from microagg.evaluate.pmse import MOST_RECORDS, PMSE, measure_pmse
 from microagg.evaluate.relations import RelationCounts
 from microagg.evaluate.risk import DisclosureRisk, measure_risk
 from microagg.evaluate.utility import LossMeasures, measure_loss
@@ -352,6 +353,11 @@ class Release(Generic[IntoDataFrameT]):
 
     def _masking(self) -> Masking:
         return Masking(*self._both(), self.recipe.kinds.kinds, self.recipe.missing_codes.codes)
+
+    def pmse(self, seed: int = 0) -> PMSE:
+        """Measure how well a model tells the masked columns from the original ones (see `microagg.pmse`)."""
+        original, written = self._both()
+        return measure_pmse(original, written, check_sample(MOST_RECORDS, original.n_records, seed))
 
     @property
     def promise(self) -> Promise:

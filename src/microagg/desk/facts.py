@@ -17,7 +17,8 @@ from microagg.io.joining import Joined
 from microagg.io.sources import Source
 from microagg.moment_matching import MomentFacts
 from microagg.release import Release, WeightFacts
-from microagg.study.comparison import Candidate, Comparison
+from microagg.study.candidate import Candidate
+from microagg.study.comparison import Comparison
 from microagg.study.costs import ColumnCosts
 from microagg.study.inspection import Inspection
 
@@ -200,6 +201,10 @@ def comparison_facts(found: Comparison) -> dict[str, Any]:
     """Give the figures of releases that were compared."""
     return {
         "candidates": [one.as_dict() for one in found.candidates],
+        "rank": found.ranking.rank.name,
+        "axis": found.axis.name,
+        "least_k": found.ranking.least_k,
+        "below_least_k": len(found.candidates) - len(found.eligible),
         "best": _named(found.best),
         "frontier": [_named(one) for one in found.frontier],
         "sampled": found.sampled,
