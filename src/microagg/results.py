@@ -1,6 +1,6 @@
 """Whether researchers' results survive masking: analyses of any pair of files."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -10,16 +10,18 @@ from narwhals.typing import IntoDataFrame
 from numpy.typing import NDArray
 
 from microagg.checks import check_between, shown_name
-from microagg.errors import MicroaggError, RoleError
+from microagg.errors import InvalidData, MicroaggError, RoleError
 from microagg.evaluate.analyses.analysis import Analysis
 from microagg.evaluate.analyses.defaults import guess_analyses
 from microagg.evaluate.analyses.estimate import Utility
 from microagg.evaluate.analyses.judge import Failed, Units, columns_read, measure_utility
+from microagg.evaluate.relations import Relation, RelationCounts, count_violations
 from microagg.io import frames
 from microagg.io.coding import MOST_CATEGORIES, Asked, open_both, open_table
 from microagg.io.sources import Source
 from microagg.progress import Progress, tell
 from microagg.recipe import Kinds, Missing
+from microagg.relation_keeping import numbers_of
 from microagg.table import Coded, Table
 
 Frame = nw.DataFrame[Any]
@@ -167,13 +169,9 @@ def utility_of_release(
     `released` is the released frame, or a `Source` with it: its other columns are those of the original, but for
     `original_weights`. Units are known of rows though they are not released.
     """
-    names = list(released.table.column_names if isinstance(released, Source) else frames.open_frame(released).columns)
+    frame = _typed(released, masking)
+    names = list(frame.columns)
     others = [name for name in names if name not in masking.original.names]
-    if isinstance(released, Source):  # of a text file, what is not masked is text still
-        stored = frames.open_frame(released.table)
-        text = [name for name in others if stored.get_column(name).dtype == nw.String]
-        released = released.typed_for(masking.kinds, text)
-    frame = frames.open_frame(released)
     own = next(iter(units), None)
     asked = {name: Asked(masking.kinds.get(name), masking.codes.get(name, ())) for name in others}
     if analyses is None:
@@ -220,6 +218,38 @@ def _readable(
         else:
             fit.append(one)
     return tuple(fit), Table(tuple(opened.values()))
+
+
+def _typed(released: Any, masking: Masking) -> Frame:
+    """Open a released frame, or a `Source` with it: of a text file, what is not masked is text still."""
+    if isinstance(released, Source):
+        stored = frames.open_frame(released.table)
+        others = [name for name in stored.columns if name not in masking.original.names]
+        text = [name for name in others if stored.get_column(name).dtype == nw.String]
+        released = released.typed_for(masking.kinds, text)
+    return frames.open_frame(released)
+
+
+def relations_of_release(masking: Masking, released: Any, relations: Sequence[Relation]) -> tuple[RelationCounts, ...]:
+    """Count the records that break relations, before and after; columns that are not masked are the same in both."""
+    frame = _typed(released, masking)
+    sides: tuple[dict[Any, Any], dict[Any, Any]] = ({}, {})
+    for name in dict.fromkeys(name for relation in relations for name in relation.columns):
+        for values, table in zip(sides, (masking.original, masking.written), strict=True):
+            column = (
+                table.named([name]).columns[0]
+                if name in table.names
+                else open_table(frame, {name: Asked()})[0].columns[0]
+            )
+            numbers = numbers_of(column)
+            if numbers is None:
+                raise InvalidData(
+                    f"column {shown_name(name)} of a relation holds no numbers. Leave the relation out.",
+                    parameter="relations",
+                    columns=(name,),
+                )
+            values[name] = numbers
+    return count_violations(relations, *sides)
 
 
 def check_level(level: Any) -> float:

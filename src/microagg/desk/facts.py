@@ -19,7 +19,8 @@ from microagg.io.sources import Source
 from microagg.judgement.parts import JudgedResults
 from microagg.moment_matching import MomentFacts
 from microagg.release import Release, WeightFacts
-from microagg.study.comparison import Candidate, Comparison
+from microagg.study.candidate import Candidate
+from microagg.study.comparison import Comparison
 from microagg.study.costs import ColumnCosts
 from microagg.study.inspection import Inspection
 
@@ -223,6 +224,10 @@ def comparison_facts(found: Comparison) -> dict[str, Any]:
     """Give the figures of releases that were compared."""
     return {
         "candidates": [one.as_dict() for one in found.candidates],
+        "rank": found.ranking.rank.name,
+        "axis": found.axis.name,
+        "least_k": found.ranking.least_k,
+        "below_least_k": len(found.candidates) - len(found.eligible),
         "best": _named(found.best),
         "frontier": [_named(one) for one in found.frontier],
         "sampled": found.sampled,

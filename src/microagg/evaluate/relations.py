@@ -38,6 +38,8 @@ class Relation:
         As it was written.
     columns : tuple of str
         The columns that it names, in that order.
+    alone : tuple of two
+        The column that is all there is on the left, and on the right, where it is not on the other side too; else None.
     sign : str
         "=", "!=", "<=", ">=", "<" or ">".
     tolerance : float
@@ -53,6 +55,7 @@ class Relation:
 
     said: str
     columns: tuple[str, ...]
+    alone: tuple[str | None, str | None]
     sign: str
     tolerance: float
     _sides: tuple[Formula, Formula] = field(compare=False, repr=False)
@@ -64,14 +67,15 @@ class Relation:
         if not isinstance(said, str):
             raise InvalidParameter(f"a relation is a {type(said).__name__}. {_HOW}", parameter="relations")
         reader = _Reader(said)
-        left = reader.sum()
+        left = reader.side()
         sign = reader.take(*_COMPARED)
-        right = reader.sum()
+        right = reader.side()
         reader.end()
         if not reader.names:
             raise InvalidParameter(f"the relation {said!r} names no column. {_HOW}", parameter="relations")
-        names = tuple(dict.fromkeys(reader.names))
-        return cls(said, names, "=" if sign == "==" else sign, tolerance, (left, right))
+        alone = _alone(left, right), _alone(right, left)
+        formulas = left.formula, right.formula
+        return cls(said, tuple(dict.fromkeys(reader.names)), alone, "=" if sign == "==" else sign, tolerance, formulas)
 
     def violated(self, values: Mapping[Any, Values]) -> NDArray[np.bool_]:
         """Tell which records break it; one that lacks a value of its columns breaks nothing.
@@ -104,6 +108,18 @@ class Relation:
     def known(self, values: Mapping[Any, Values]) -> int:
         """Count the records that have a value in all of its columns."""
         return int(np.count_nonzero(~np.isnan(np.array([values[name] for name in self.columns])).any(axis=0)))
+
+
+class _Side(NamedTuple):
+    """One side of a relation: how it is computed, its columns, and of how many words and signs it is made."""
+
+    formula: Formula
+    names: list[str]
+    length: int
+
+
+def _alone(side: _Side, other: _Side) -> str | None:
+    return side.names[0] if side.length == 1 and side.names and side.names[0] not in other.names else None
 
 
 class _Reader:
@@ -140,6 +156,12 @@ class _Reader:
         """Refuse whatever comes after the end."""
         if self._next[1]:
             raise self._wrong(f"{self._next[1]!r} comes too late")
+
+    def side(self) -> _Side:
+        """Read one side of the sign."""
+        named, place = len(self.names), self._place
+        formula = self.sum()
+        return _Side(formula, self.names[named:], self._place - place)
 
     def sum(self) -> Formula:
         """Read terms with + and - between them."""

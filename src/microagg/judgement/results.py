@@ -1,19 +1,15 @@
 """What researchers would find: analyses, a model that tells both files apart, and relations, before and after."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.assess import check_sample
-from microagg.errors import InvalidData, MicroaggError, RoleError
+from microagg.errors import MicroaggError
 from microagg.evaluate.analyses.analysis import Analysis
 from microagg.evaluate.analyses.estimate import Estimate, Utility, worst_first
 from microagg.evaluate.pmse import measure_pmse
-from microagg.evaluate.relations import Relation, count_violations
-from microagg.io import frames
-from microagg.io.coding import Asked, open_table
+from microagg.evaluate.relations import RelationCounts
 from microagg.judgement.names import shown
 from microagg.judgement.parts import JudgedResults, RelationFound, ResultLine, ToldApart, finite
 from microagg.parallel import one_thread_for_matrices
@@ -34,25 +30,23 @@ _STEPS, _ANALYSES = 100, 70  # of the progress, in all and for the analyses
 
 def results_of(release: "Release[Any]", progress: Progress | None = None) -> JudgedResults:
     """Do the analyses that a recipe declares, or guessed ones; what cannot be done is a remark, and no error."""
-    recipe = release.recipe
     failed: list[tuple[Analysis, Exception]] = []
     tell(progress, 0, _STEPS)
     with one_thread_for_matrices(), np.errstate(all="ignore"):  # values may be as large as floats go
         utility = release._utility(None, failed=failed, progress=_part(progress, 0, _ANALYSES))
         told_apart, too_wide = _told_apart(release, _part(progress, _ANALYSES, _STEPS))
     remarks = [*utility.remarks, *(f"{one.name}: not done. {_reason(why)}" for one, why in failed), *too_wide]
-    counted = []
-    for relation in recipe.relations.relations:
-        try:
-            counted.append(_counts(release, relation))
-        except MicroaggError as error:
-            remarks.append(f"{relation.said}: not counted. {error}")
+    relations: tuple[RelationCounts, ...] = ()
+    try:
+        relations = release.relations
+    except MicroaggError as error:
+        remarks.append(f"Relations were not counted. {error}")
     tell(progress, _STEPS, _STEPS)
     judged = [one for one in utility.estimates if one.has_interval]
     changed = [one for one in judged if one.conclusion_changed]
     lines = _lines(utility)
     return JudgedResults(
-        declared=bool(recipe.analyses.analyses),
+        declared=bool(release.recipe.analyses.analyses),
         level=100.0 * utility.level,
         analyses=len(utility.analyses),
         sentences=tuple(map(shown, utility.sentences[:MOST_LINES])),
@@ -64,7 +58,7 @@ def results_of(release: "Release[Any]", progress: Progress | None = None) -> Jud
         lines=tuple(map(_line, lines)),
         others=len(utility.estimates) - len(lines),
         told_apart=told_apart,
-        relations=tuple(counted),
+        relations=tuple(map(_relation, relations)),
         remarks=tuple(map(shown, remarks)),
     )
 
@@ -139,11 +133,7 @@ def _told_apart(release: "Release[Any]", progress: Progress | None) -> tuple[Tol
     return told_apart, []
 
 
-def _counts(release: "Release[Any]", relation: Relation) -> RelationFound:
-    """Count the records that break a relation, before and after."""
-    values = {name: _values(release, name) for name in relation.columns}
-    was, now = ({name: both[side] for name, both in values.items()} for side in (0, 1))
-    (found,) = count_violations([relation], was, now)
+def _relation(found: RelationCounts) -> RelationFound:
     return RelationFound(
         relation=shown(found.relation),
         before=found.before,
@@ -152,21 +142,3 @@ def _counts(release: "Release[Any]", relation: Relation) -> RelationFound:
         known=found.known_after,
         reading=shown(found.reading),
     )
-
-
-def _values(release: "Release[Any]", name: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give the numbers of a column before and after; one that is not masked has the same in both."""
-    original, written = release._both()
-    if name in original.names:
-        before, after = (table.named([name]).columns[0] for table in (original, written))
-        if before.shown:
-            raise InvalidData(f"column {name!r} holds categories. Name columns of numbers.", columns=(name,))
-        return before.values, after.values
-    frame = frames.open_frame(release.data)
-    if name not in frame.columns:
-        raise RoleError(f"column {name!r} is not released. Name columns that are.", columns=(name,))
-    if release.source is not None:  # of a text file, what is not masked is text still
-        source = replace(release.source, table=release.data, joined=None)
-        frame = frames.open_frame(source.typed_for({name: "number"}, [name]))
-    own = open_table(frame, {name: Asked("number")})[0].columns[0].values
-    return own, own
