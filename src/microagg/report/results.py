@@ -7,6 +7,7 @@ from microagg.report.parts import Fact, Finding, ResultBlock, ResultsSection, St
 from microagg.report.text import FIXED, count, counted, percent, sentence
 
 _MOST_NAMED = 2  # changed conclusions that a finding names
+_LINE = 180  # letters of a line for a terminal
 _SHORT = 30  # letters of an estimate that has the analysis and its part in one name
 
 _NOTHING = (
@@ -66,8 +67,9 @@ def findings(found: JudgedResults | None) -> list[Finding]:
 
 
 def _short(words: str, found: JudgedResults) -> str:
-    """Give a line for a terminal, with the first of the conclusions."""
-    return f"{words}: {found.changed[0]}" if found.n_changed == 1 else f"{words}; the first: {found.changed[0]}"
+    """Give a line for a terminal, with the first of the conclusions where it is short enough."""
+    line = f"{words}{': ' if found.n_changed == 1 else '; the first: '}{found.changed[0]}"
+    return line if len(line) <= _LINE else f"{words}."
 
 
 def section(found: JudgedResults | None) -> ResultsSection | None:
