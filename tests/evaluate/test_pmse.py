@@ -141,3 +141,12 @@ def test_the_figures_of_real_files(name, k, value, rank):
     assert found.value == pytest.approx(value, abs=5e-4)
     assert found.rank == rank
     assert found.converged
+
+
+@pytest.mark.casc
+def test_sums_that_are_sums_no_more_tell_for_certain():
+    census = ma.datasets.load("census")
+    masked = ma.protect(census, k=3, rounding="none", moments="variance").data
+    (total,) = ma.relations(census, masked, ["PTOTVAL = PEARNVAL + POTHVAL"])
+    assert total.after > 1000
+    assert ma.pmse(census, masked).value == pytest.approx(0.25, abs=1e-9)

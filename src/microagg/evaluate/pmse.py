@@ -302,23 +302,26 @@ def _error(terms: _Terms) -> tuple[float, int, bool]:
     rank = basis.shape[1]
     at, best = np.zeros(rank), -np.inf
     step: Values = np.zeros(rank)
-    curve = _Curve(rows)
+    curve = _Curve(rows, basis)
     rise, converged = 0.0, False
+    chances: Values = np.empty(0)
     for _ in range(_STEPS):
-        likelihood, slope, chances = _climbed(rows, basis @ (at + step))
-        if likelihood < best - 1e-9 * abs(best):  # too far: to the top of the parabola through both
+        likelihood, slope, there = _climbed(rows, basis @ (at + step))
+        if likelihood < best - 1e-9 * abs(best):
+            if converged:  # that step was rounding noise
+                break
+            curve.exact = True
             share = float(np.clip(0.5 * rise / (rise + best - likelihood), 0.05, 0.5))
-            step, rise = step * share, rise * share
+            step, rise = step * share, rise * share  # too far: to the top of the parabola through both
             continue
-        at, best, slope = at + step, likelihood, basis.T @ slope
-        bend = basis.T @ curve.at(chances) @ basis
-        step = np.asarray(np.linalg.lstsq(bend, slope, rcond=1e-12)[0], dtype=np.float64)
-        rise = float(slope @ step)
-        if rise < _SETTLED * rows.n_records:
-            at, converged = at + step, True
+        at, best, chances = at + step, likelihood, there
+        if converged:
             break
-    off = _climbed(rows, basis @ at)[2] - 0.5
-    return float(off**2 @ rows.sizes) / rows.n_records, rank, converged
+        slope = basis.T @ slope
+        step = np.asarray(np.linalg.lstsq(curve.at(chances), slope, rcond=1e-12)[0], dtype=np.float64)
+        rise = float(slope @ step)
+        converged = rise < _SETTLED * rows.n_records
+    return float((chances - 0.5) ** 2 @ rows.sizes) / rows.n_records, rank, converged
 
 
 def _basis(rows: _Rows) -> Values:
@@ -348,15 +351,24 @@ class _Curve:
 
     Each row adds its terms by a weight, and few weights still change in later steps. A weight that is right to 2 % will
     do: steps come out as good, and the slope, by which the estimates come to rest, is exact.
+
+    Attributes
+    ----------
+    exact : bool
+        Whether rows are combined by the basis before they are summed. That takes three times as long, and is needed
+        where terms that nearly follow from others tell the files apart: sums of the terms themselves are too coarse.
     """
 
-    def __init__(self, rows: _Rows) -> None:
-        self.rows = rows
+    def __init__(self, rows: _Rows, basis: Values) -> None:
+        self.rows, self.basis = rows, basis
         self.weights: Values = np.zeros(rows.sizes.size)
         self.value: Values = np.zeros((rows.n_terms, rows.n_terms))
+        self.exact = False
 
     def at(self, chances: Values) -> Values:
         weights = self.rows.sizes * chances * (1.0 - chances)
+        if self.exact:
+            return _products(self.rows, weights, self.basis.T)
         changed = np.abs(weights - self.weights) > _STALE * self.weights
         if 2 * np.count_nonzero(changed) > changed.size:
             self.weights, self.value = weights, _products(self.rows, weights)
@@ -366,13 +378,15 @@ class _Curve:
             less = np.maximum(self.weights - weights, 0.0)[changed]
             self.value = self.value + _products(part, more) - _products(part, less)
             self.weights = np.where(changed, weights, self.weights)
-        return self.value
+        return np.asarray(self.basis.T @ self.value @ self.basis)
 
 
-def _products(rows: _Rows, weights: Values) -> Values:
-    """Give the sums of products of two terms each, over rows with weights."""
-    found = np.zeros((rows.n_terms, rows.n_terms))
+def _products(rows: _Rows, weights: Values, combine: Values | None = None) -> Values:
+    """Give the sums of products of two terms each, over rows with weights; or of combinations of terms."""
+    n = rows.n_terms if combine is None else len(combine)
+    found = np.zeros((n, n))
     for own, here in rows.parts():
         own *= np.sqrt(weights[here])
-        found += own @ own.T  # of a matrix with itself, in half the time
+        combined = own if combine is None else combine @ own
+        found += combined @ combined.T  # of a matrix with itself, in half the time
     return found
