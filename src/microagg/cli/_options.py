@@ -10,24 +10,18 @@ import typer
 
 from microagg.partition import METHODS
 from microagg.recipe import Choice, as_key, choices, options_of
-from microagg.recipe._choice import FLAG, NAMES, NUMBER, WHOLE
+from microagg.recipe._choice import FLAG, LISTED, NAMES, NUMBER, WHOLE
 from microagg.recipe.typed import LISTS, TABLES, takes_names
 
 _TYPES: dict[str, Any] = {FLAG: bool, WHOLE: int, NUMBER: float}
 _VALUES = '"wage=VALUE,size=VALUE"; several values with | between'
 _PANELS = {
-    "roles": "Which column is what",
-    "recode": "Which column is what",
-    "kinds": "Which column is what",
-    "missing": "Which column is what",
-    "importance": "How groups are formed",
-    "taxonomy": "Which column is what",
-    "units": "Persons, households and firms",
+    **dict.fromkeys(("roles", "recode", "kinds", "missing", "taxonomy"), "Which column is what"),
+    **dict.fromkeys(("units", "join"), "Persons, households and firms"),
+    **dict.fromkeys(("importance", "method"), "How groups are formed"),
+    **dict.fromkeys(("masking", "weights"), "What is released"),
+    **dict.fromkeys(("analysis", "relation"), "What users need"),
     "diversity": "What a group may give away",
-    "join": "Persons, households and firms",
-    "method": "How groups are formed",
-    "masking": "What is released",
-    "weights": "What is released",
     "select": "Which columns form the groups",
     "blocks": "Large files",
     "refine": "Lower loss",
@@ -64,6 +58,8 @@ def _parameter(table: str, choice: Choice, spelling: str | None) -> inspect.Para
         help_ += f", or {NAMES}"
     if choice.kind in LISTS or takes_names(choice):
         help_ += ", with commas"
+    if choice.kind == LISTED:
+        help_ += f", in a TOML file with \\[\\[{table}]] for each"
     if choice.kind in TABLES:
         rules = '"age=width:5|top:80,wage=cuts:0/1000/5000,job=join:other=x/y"'
         help_ += f", such as {rules if choice.keyword == 'recode' else _VALUES}"
