@@ -38,9 +38,16 @@ ANALYSES = [
 ]
 FIGURES = ("IL", "poverty", "Gini", "worst mean", "median mean", "zeros", "age", "age^2", "male", "within", "overlap")
 IN_STRATA = {"strata": DOMAINS}
-TWICE = {"importance": {"age": 2, "eqIncome": 2, "py010n": 2}}  # the numbers that the analyses are of
 VARIANCE, COVARIANCE, FAST = {"moments": "variance"}, {"moments": "covariance"}, {"refine": "fast"}
 SEEDS = range(10)
+
+
+def _important(weight: float, *names: str) -> dict[str, Any]:
+    return {"importance": dict.fromkeys(names, weight)}
+
+
+ANALYSED = ("age", "eqIncome", "py010n")  # the numbers that the analyses are of
+TWICE = _important(2, *ANALYSED)
 
 
 class Way(NamedTuple):
@@ -77,6 +84,13 @@ WAYS = [
     Way("strata, refined, variance, spike 1", IN_STRATA | FAST | VARIANCE | {"spike": 1.0}),
     Way("strata, refined, variance, spike 2", IN_STRATA | FAST | VARIANCE | {"spike": 2.0}),
     Way("strata, refined, variance, spike 8", IN_STRATA | FAST | VARIANCE | {"spike": 8.0}),
+    Way("strata, refined, variance, importance 2 of age", IN_STRATA | FAST | VARIANCE | _important(2, "age")),
+    Way("strata, refined, variance, importance 2 of py010n", IN_STRATA | FAST | VARIANCE | _important(2, "py010n")),
+    Way(
+        "strata, refined, variance, importance 2 of age and eqIncome",
+        IN_STRATA | FAST | VARIANCE | _important(2, "age", "eqIncome"),
+    ),
+    Way("strata, refined, variance, importance 4", IN_STRATA | FAST | VARIANCE | _important(4, *ANALYSED)),
     Way("strata, refined, importance 2", IN_STRATA | FAST | TWICE),
     Way("strata, refined, variance, importance 2", IN_STRATA | FAST | VARIANCE | TWICE),
     Way("strata, refined, covariance, importance 2", IN_STRATA | FAST | COVARIANCE | TWICE),
