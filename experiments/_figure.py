@@ -55,12 +55,14 @@ def grid_figure(path: Path, panels: dict[str, dict[str, Line]], x: str, *, colum
                     color=COLOURS[place % len(COLOURS)],
                     linestyle=STYLES[place % len(STYLES)],
                     marker=MARKERS[place % len(MARKERS)],
-                    markersize=4,
-                    markerfacecolor="white",
+                    markersize=8 - place,  # so that lines that lie on each other show as rings
+                    markerfacecolor="none",
                     linewidth=1.3,
+                    clip_on=False,
                 )
             ax.set_title(title, fontsize=9, loc="left")
             ax.set_xlabel(x)
+            ax.set_xticks(sorted({value for xs, _ in lines.values() for value in xs}))
             ax.set_ylim(bottom=0)
             ax.spines[["top", "right"]].set_visible(False)
             ax.grid(alpha=0.25)

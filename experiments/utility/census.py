@@ -79,7 +79,9 @@ def figures(quick: bool) -> Iterator[tuple[str, str, float | str]]:
 def panels(found: Mapping[tuple[str, str], str]) -> dict[str, dict[str, tuple[list[float], list[float]]]]:
     """Give what is drawn: a panel a measure, a line a way."""
     return {
-        title: {name: (list(KS), [float(found[f"Census, k={k}", f"{name}: {what}"]) for k in KS]) for name in WAYS}
+        f"{title}\n{'higher' if what == 'within' else 'lower'} is better": {
+            name: (list(KS), [float(found[f"Census, k={k}", f"{name}: {what}"]) for k in KS]) for name in WAYS
+        }
         for what, title in MEASURES.items()
     }
 
