@@ -239,3 +239,13 @@ def test_what_progress_raises_stops_the_analyses(release):
     release.with_results(lambda done, total: whole.append((done, total)))
     assert (whole[0], whole[-1]) == ((0, 100), (100, 100))
     assert len(whole) > len(told)
+
+
+def test_what_was_chosen_so_that_a_relation_holds_is_told():
+    said = ["wage >= 0"]
+    survey = ma.datasets.survey(300, seed=0).select(["age", "wage"])
+    release = ma.protect(survey, 5, moments="variance", relations=said)
+    (chosen,), (line,) = release.chosen, release.results.relations
+    assert line.after == 0 < chosen.records
+    assert line.reading.startswith("wage >= 0: holds in the masked file. wage is chosen so in ")
+    assert f" {chosen.records} records; its total moved by {100 * chosen.moved:.2g} %." in line.reading

@@ -1,5 +1,6 @@
 """What researchers would find: analyses, a model that tells both files apart, and relations, before and after."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from microagg.judgement.names import shown
 from microagg.judgement.parts import JudgedResults, RelationFound, ResultLine, ToldApart, finite
 from microagg.parallel import one_thread_for_matrices
 from microagg.progress import Progress, tell
+from microagg.relation_keeping import KeptRelation
 
 if TYPE_CHECKING:
     from microagg.release import Release
@@ -58,7 +60,7 @@ def results_of(release: "Release[Any]", progress: Progress | None = None) -> Jud
         lines=tuple(map(_line, lines)),
         others=len(utility.estimates) - len(lines),
         told_apart=told_apart,
-        relations=tuple(map(_relation, relations)),
+        relations=tuple(_relation(one, _chosen_words(release.chosen, one)) for one in relations),
         remarks=tuple(map(shown, remarks)),
     )
 
@@ -133,12 +135,23 @@ def _told_apart(release: "Release[Any]", progress: Progress | None) -> tuple[Tol
     return told_apart, []
 
 
-def _relation(found: RelationCounts) -> RelationFound:
+def _chosen_words(chosen: Sequence[KeptRelation], found: RelationCounts) -> str:
+    """Say which released values were chosen so that a relation holds."""
+    words = [
+        f"{one.column} is chosen so in {one.records} record{'s' if one.records > 1 else ''}; its total moved by "
+        f"{100.0 * one.moved:.2g} %."
+        for one in chosen
+        if one.relation == found.relation
+    ]
+    return " ".join(["", *words])
+
+
+def _relation(found: RelationCounts, chosen: str) -> RelationFound:
     return RelationFound(
         relation=shown(found.relation),
         before=found.before,
         after=found.after,
         fresh=found.fresh,
         known=found.known_after,
-        reading=shown(found.reading),
+        reading=shown(f"{found.reading}{chosen}"),
     )
