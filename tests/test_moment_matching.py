@@ -91,7 +91,7 @@ def test_cut_values_stay_within_the_lowest_and_highest_three():
     roles = {"quasi": NUMBERS, "rest": "drop", "moments": "variance", **EXACT}
     free, cut = ma.protect(frame, k=20, **roles), ma.protect(frame, k=20, moments_clip=True, **roles)
     assert sum(free.moments.outside.values()) > 0
-    assert cut.moments.outside == free.moments.outside
+    assert cut.moments.outside == {}  # counted on what is written
     assert cut.k_achieved >= 20
     for name in NUMBERS:
         ordered = np.sort(frame[name])

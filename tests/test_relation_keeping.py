@@ -55,7 +55,7 @@ def test_values_are_chosen_as_a_plain_loop_chooses_them(seed, n_groups, order):
     released = original.groupby(labels).mean().round().add(rng.integers(-4, 5, (n_groups, 6))).loc[labels]
     tables = [Table.of_numbers(NAMES, frame.to_numpy(dtype=float).T.copy()) for frame in (original, released)]
     asked = [Relation.of(TEXTS[i]) for i in order]
-    found, facts = keep_relations(asked, *tables, labels, dict.fromkeys(NAMES, Rounded(0, 0.0)))
+    found, _, facts = keep_relations(asked, *tables, labels, dict.fromkeys(NAMES, Rounded(0, 0.0)))
     rows, before = released.to_dict("records"), original.to_dict("records")
     wanted = reference.keep(rows, before, labels.tolist(), [SAID[i] for i in order], dict.fromkeys(NAMES, 1))
     assert pd.DataFrame(found.matrix().T, columns=NAMES).to_dict("records") == [
@@ -101,3 +101,44 @@ def test_a_text_file_has_numbers_too(tmp_path):
     assert [one.after for one in ma.protect(source, recipe=recipe).relations] == [0, 0]
     with pytest.raises(InvalidData, match="'limit' of the relation 'wage < limit' holds no numbers"):
         ma.protect(source, recipe=recipe.replace(relations=["wage < limit"]))
+
+
+def test_a_sum_is_released_as_finely_as_its_parts():
+    rng = np.random.default_rng(0)
+    parts = np.round(rng.lognormal(9, 1, (2, 300)), 2)
+    frame = pd.DataFrame({"wage": parts[0], "rent": parts[1], "income": parts[0] + parts[1]})
+    release = ma.protect(frame, k=3, relations=["income = wage + rent"])
+    assert release.rounded["wage"].power == -2 == release.rounded["income"].power
+    assert release.relations[0].after == 0
+
+
+def test_a_choice_that_breaks_another_relation_is_not_taken():
+    frame = holding(1, 300).assign(tax=lambda own: 0.3 * own["wage"])
+    said = ["tax <= 0.3 * wage", "tax >= 0.3 * wage"]
+    how = {"rounding": {"wage": 10, "tax": 1}}
+    plain = ma.relations(frame, ma.protect(frame, k=3, **how).data, said)
+    release = ma.protect(frame, k=3, relations=said, **how)
+    assert all(now.after <= was.after for now, was in zip(release.relations, plain, strict=True))
+    told = {one.relation: one.after for one in release.relations}
+    assert all(told[one.relation] + one.records <= len(frame) for one in release.chosen)
+
+
+def test_limits_are_kept_for_whole_households_and_single_columns_too():
+    people = ma.datasets.households(300, seed=0).select(["household", "age", "wage", "rent"])
+    said = ["wage >= 0", "rent >= 0"]
+    how = {"unit": "household", "unit_release": "pseudonym", "household": ["rent"], "moments": "variance"}
+    release = ma.protect(people, 3, quasi=["age", "wage", "rent"], relations=said, **how)
+    assert [one.fresh for one in release.relations] == [0, 0]
+    assert release.chosen
+    how = {"method": "univariate", "per_column": True, "moments": "variance"}
+    single = ma.protect(people.select(["age", "rent"]).drop_null(), 3, relations=["rent >= 0"], **how)
+    assert single.relations[0].fresh == 0
+
+
+def test_missing_codes_of_a_column_that_is_kept_break_nothing():
+    frame = holding(3, 60).assign(kept=[-9, 1, 2] * 20)
+    said = {"missing_codes": {"kept": [-9]}, "relations": ["kept >= 0"]}
+    (found,) = ma.protect(frame, k=3, quasi=NAMES, rest="keep", **said).relations
+    assert (found.before, found.after, found.known_after) == (0, 0, 40)
+    (by_hand,) = ma.relations(frame, frame, ["kept >= 0"], missing_codes={"kept": [-9]})
+    assert (by_hand.before, by_hand.known_after) == (0, 40)

@@ -123,7 +123,9 @@ def test_records_that_lack_a_value_are_left_out_and_counted():
     frame.loc[20, "w"] = 0.0
     found = ma.utility(frame, survey(), [ma.Analysis("mean", "income", by="sex", weight="w")])
     assert found.analyses[0].left_out == (16, 0)
-    assert found.remarks == ("Mean of income by sex: 16 records lack a value before masking, 0 after it.",)
+    assert found.remarks == (
+        "Records that lack a value are left out. Mean of income by sex: 16 before masking, 0 after it.",
+    )
 
 
 def test_missing_codes_and_kinds_are_those_of_protect():
@@ -192,7 +194,11 @@ def test_an_identical_file_keeps_everything():
             "kind='mode' is not known. Pass one of 'mean', 'total'",
         ),
         ({"kind": "mean"}, "InvalidParameter", r"a mean of 0 column\(s\) cannot be computed: it needs 1"),
-        ({"kind": "mean", "columns": "income", "p": 0.5}, "InvalidParameter", "a mean has no option 'p'. It has none."),
+        (
+            {"kind": "mean", "columns": "income", "p": 0.5},
+            "InvalidParameter",
+            "of kind 'mean' has no 'p'. It has columns, by, weight, unit, name.",
+        ),
         ({"kind": "quantile", "columns": "income", "p": 2}, "InvalidParameter", "p=2 must be a number from 0 to 1"),
         ({"kind": "linear", "columns": "income"}, "InvalidParameter", "it needs 2 or more"),
         ({"kind": "linear", "columns": ["a", "b"], "formula": "a ~ b"}, "InvalidParameter", "columns and a formula"),

@@ -261,7 +261,12 @@ def pmse(
 
 
 def relations(
-    original: File, masked: File, relations: Iterable[str | Relation], *, tolerance: float = 0.0
+    original: File,
+    masked: File,
+    relations: Iterable[str | Relation],
+    *,
+    tolerance: float = 0.0,
+    missing_codes: Mapping[Any, Any] | None = None,
 ) -> tuple[RelationCounts, ...]:
     """Count the records that break relations between columns, before and after masking.
 
@@ -275,6 +280,8 @@ def relations(
     tolerance : float
         By how much the two sides of =, <= and >= may differ, such as the step to which released means are rounded; a
         billionth of their size is always allowed. A `Relation` has its own.
+    missing_codes : mapping, optional
+        Values that stand for a kind of missing value, as `protect` takes them.
 
     Returns
     -------
@@ -293,7 +300,7 @@ def relations(
     names = list(dict.fromkeys(name for one in wanted for name in one.columns))
     if not names:
         return ()
-    before, after = _matched(original, masked, names, None, dict.fromkeys(names, "number"), None)
+    before, after = _matched(original, masked, names, None, dict.fromkeys(names, "number"), missing_codes)
     was, now = ({column.name: column.values for column in table} for table in (before, after))
     return count_violations(wanted, was, now)
 

@@ -5,7 +5,7 @@ each stratum, about its mean, gives the groups of a stratum the variances, or al
 members stay identical, and the mean of the stratum stays.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -37,7 +37,7 @@ class MomentFacts(ReadOnly):
     columns : tuple
         The numbers whose moments are kept.
     outside : mapping
-        For each column with any: cells that left the range of the original column, before anything was cut.
+        For each column with any: cells that are written beyond the range of the original column.
     clipped : mapping
         For each column with any: cells that were cut back, which ends exactness.
     left : int
@@ -79,7 +79,6 @@ class Matched(NamedTuple):
     """What groups release once their moments are those of the records, a record a group, and what that did."""
 
     groups: Table
-    outside: dict[Any, int]
     clipped: dict[Any, int]
     left: int
 
@@ -307,25 +306,19 @@ def _written_back(
     clip: bool,
     rule: Rule,
 ) -> Matched:
-    """Put scores back into columns as values, cut where that is asked; count the cells that left the range."""
-    columns, outside, clipped = list(of_groups.columns), {}, {}
+    """Put scores back into columns as values, cut where that is asked."""
+    columns, clipped = list(of_groups.columns), {}
     for one, scores, own in zip(scored, fresh, changed, strict=True):
-        column, known = columns[one.place], one.column.cells.known
+        column = columns[one.place]
         values = np.where(own, one.unscored(scores), column.values)
         _check_finite(values[own], column.name)
         sizes = np.bincount(one.labels, minlength=values.size)
-        count = _counter(sizes, own)
-        outside[column.name] = count((values < known.min()) | (values > known.max()))
         if clip:
             low, high = _bounds(one.column.cells, rule)
-            clipped[column.name] = count((values < low) | (values > high))
+            clipped[column.name] = int(sizes[((values < low) | (values > high)) & own].sum())
             values = np.where(own, np.clip(values, low, high), values)
         columns[one.place] = column.with_cells(Cells(values, column.cells.states))
-    return Matched(Table(tuple(columns)), _some(outside), _some(clipped), left)
-
-
-def _counter(sizes: Labels, own: NDArray[np.bool_]) -> Callable[[NDArray[np.bool_]], int]:
-    return lambda groups: int(sizes[groups & own].sum())
+    return Matched(Table(tuple(columns)), _some(clipped), left)
 
 
 def _some(counts: Mapping[Any, int]) -> dict[Any, int]:
@@ -360,9 +353,11 @@ def _bounds(cells: Cells, rule: Rule) -> tuple[float, float]:
 
 def moment_facts(matched: Matched, which: str, original: Table, written: Table, weights: Values | None) -> MomentFacts:
     """Tell what became of the moments, as they are written."""
-    before, after, names = [], [], []
+    before, after, names, outside = [], [], [], {}
     for j, column in _varying(original):
-        own = moments(column.cells.known)
+        known, released = column.cells.known, written.columns[j].cells.known
+        outside[column.name] = int(np.count_nonzero((released < known.min()) | (released > known.max())))
+        own = moments(known)
         before.append(standardise(column.values, *own))
         after.append(standardise(written.columns[j].values, *own))
         names.append(column.name)
@@ -373,7 +368,7 @@ def moment_facts(matched: Matched, which: str, original: Table, written: Table, 
             covariances = max(covariances, abs(now - was))
             if i == j and was > 0:
                 variances = max(variances, abs(now - was) / was)
-    return MomentFacts(which, tuple(names), matched.outside, matched.clipped, matched.left, variances, covariances)
+    return MomentFacts(which, tuple(names), _some(outside), matched.clipped, matched.left, variances, covariances)
 
 
 def _covariance(one: Values, other: Values, weights: Values | None) -> float:

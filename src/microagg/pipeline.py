@@ -36,7 +36,7 @@ from microagg.recipe import OF_PROTECT, DiversityChoices, Kinds, Masking, Missin
 from microagg.recipe._signature import recipe_of, takes
 from microagg.recipe.joined import with_join
 from microagg.recipe.wishes import asked_of, settled_kinds, with_declared_codes
-from microagg.relation_keeping import KeptRelation, check_numbers, keep_relations
+from microagg.relation_keeping import check_numbers, keep_relations
 from microagg.release import Release
 from microagg.release_facts import MissingFacts, WeightFacts
 from microagg.rounding import Rounded, round_means
@@ -202,10 +202,8 @@ def _protected(
     matched = _matched(formed, masking, rule, weights)
     of_groups = formed.found.groups if matched is None else matched.groups
     released, rounded = round_means(original, of_groups, formed.labels, masking.rounding, weights)
-    chosen: tuple[KeptRelation, ...] = ()
-    if recipe.relations.relations and formed.labels.ndim == 1:
-        relations = recipe.relations.relations
-        released, chosen = keep_relations(relations, original, released, formed.labels, rounded, weights)
+    relations = recipe.relations.relations
+    released, rounded, chosen = keep_relations(relations, original, released, formed.labels, rounded, weights)
     own = released_weights(weighed, formed.places, original, released)
     replaced = {name: weights_like(numbers.get_column(name), values) for name, values in own.values.items()}
     data = _released_frame(complete, schema.released, released, coders, rounded, replaced)

@@ -6,8 +6,8 @@ released anyway, so it tells nothing more, and members stay identical, so k hold
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +82,14 @@ def check_numbers(relations: Sequence[Relation], masked: Table, is_number: Calla
                 )
 
 
+class Chosen(NamedTuple):
+    """What is released once relations are kept, to which steps, and which relations that changed."""
+
+    released: Table
+    rounded: dict[Any, Rounded]
+    facts: tuple[KeptRelation, ...]
+
+
 def keep_relations(
     relations: Sequence[Relation],
     original: Table,
@@ -89,50 +97,48 @@ def keep_relations(
     labels: Labels,
     rounded: Mapping[Any, Rounded],
     weights: Values | None = None,
-) -> tuple[Table, tuple[KeptRelation, ...]]:
+) -> Chosen:
     """Give what is released, with relations kept that every member of a group keeps and its released values break.
+
+    No choice is taken that breaks another relation which the members keep.
 
     Parameters
     ----------
     relations : list of Relation
     original, released : Table
-    labels : array of shape (n,)
+    labels : array of shape (n,), or (n, d) where columns have groups of their own
         Records of one label release the same.
     rounded : mapping
-        The step to which each quantity is rounded; what is chosen is rounded alike.
+        The step to which each quantity is rounded. What is chosen is rounded alike, of a sum as its finest part.
     weights : array of shape (n,), optional
         By which totals are taken, to tell how far they moved.
     """
-    before = _numbers(original)
+    if not relations:
+        return Chosen(released, dict(rounded), ())
+    before, values = _numbers(original), _numbers(released)
     columns = {column.name: column for column in released}
-    values = {name: own.copy() for name, own in _numbers(released).items()}
-    wanted = [(one, target) for one in relations if (target := _target(one, columns, values)) is not None]
-    changed = {relation.said: np.zeros(labels.size, dtype=bool) for relation, _ in wanted}
-    sound = {
-        relation.said: np.bincount(labels, relation.violated(before), int(labels.max()) + 1)[labels] == 0
-        for relation, _ in wanted
-    }
+    counted = [one for one in relations if all(name in values for name in one.columns)]
+    wanted = [one for one in (_Wanted.of(one, columns, released.names, labels, rounded) for one in counted) if one]
+    broken_before = [relation.violated(before) for relation in counted]
+    changed = [np.zeros(original.n_records, dtype=bool) for _ in wanted]
     for _ in range(_PASSES):
-        again = False
-        for relation, name in wanted:
-            broken = relation.violated(values) & sound[relation.said]
-            if not broken.any():
-                continue
-            column, step = columns[name], rounded.get(name)
-            chosen = _chosen(relation, name, values, None if step is None else step.power)
-            trial = values | {name: np.where(broken, chosen, values[name])}
-            mended = broken & ~relation.violated(trial) & ~_is_reserved(column, chosen)
-            values[name] = np.where(mended, chosen, values[name])
-            changed[relation.said] |= mended
-            again |= bool(mended.any())
-        if not again:
+        mended_any = False
+        for own, place in zip(changed, wanted, strict=True):
+            mended, trial = place.mended(values, counted, broken_before)
+            own |= mended
+            values[place.target] = np.where(mended, trial, values[place.target])
+            mended_any |= bool(mended.any())
+        if not mended_any:
             break
-    moved = {name: _share_moved(columns[name].values, own, weights) for name, own in values.items()}
-    facts = [
-        KeptRelation(relation.said, name, int(np.count_nonzero(changed[relation.said])), moved[name])
-        for relation, name in wanted
-        if changed[relation.said].any()
-    ]
+    facts, steps = [], dict(rounded)
+    for own, place in zip(changed, wanted, strict=True):
+        was, now = columns[place.target].values, values[place.target]
+        own &= (now != was) & ~place.relation.violated(values)
+        if own.any():
+            moved = _share_moved(was, np.where(own, now, was), weights)
+            facts.append(KeptRelation(place.relation.said, place.target, int(np.count_nonzero(own)), moved))
+            if place.power is not None and place.power < steps[place.target].power:
+                steps[place.target] = replace(steps[place.target], power=place.power)
     fresh = {fact.column for fact in facts}
     table = Table(
         tuple(
@@ -140,36 +146,75 @@ def keep_relations(
             for column in released
         )
     )
-    return table, tuple(facts)
+    return Chosen(table, steps, tuple(facts))
+
+
+class _Wanted(NamedTuple):
+    """A relation that a choice can keep: whose values are chosen, for which groups, and rounded to which power."""
+
+    relation: Relation
+    target: Any
+    column: Coded
+    labels: Labels
+    power: int | None
+
+    @classmethod
+    def of(
+        cls,
+        relation: Relation,
+        columns: Mapping[Any, Coded],
+        names: list[Any],
+        labels: Labels,
+        rounded: Mapping[Any, Rounded],
+    ) -> "_Wanted | None":
+        """Find the column that stands alone on a side; None where there is none whose values can be chosen."""
+        if relation.sign not in ("=", *_LIMITS):
+            return None
+        for name in relation.alone:
+            if name is None or isinstance(columns[name].kind, Ordinal):
+                continue
+            own = labels if labels.ndim == 1 else np.ascontiguousarray(labels[:, names.index(name)])
+            steps = [rounded[one].power for one in relation.columns if one in rounded]
+            power = None if name not in rounded else min(steps) if relation.sign == "=" else rounded[name].power
+            return cls(relation, name, columns[name], own, power)
+        return None
+
+    def mended(
+        self, values: Mapping[Any, Values], others: Sequence[Relation], broken_before: Sequence[NDArray[np.bool_]]
+    ) -> tuple[NDArray[np.bool_], Values]:
+        """Tell for which records a choice keeps the relation, and what is chosen."""
+        sound = {one: ~_by_group(own, self.labels) for one, own in zip(others, broken_before, strict=True)}
+        broken = self.relation.violated(values) & sound[self.relation]
+        chosen = self._chosen(values)
+        trial = {**values, self.target: np.where(broken, chosen, values[self.target])}
+        refused = self.relation.violated(trial) | _is_reserved(self.column, chosen)
+        for one in others:
+            if self.target in one.columns:
+                refused |= one.violated(trial) & ~one.violated(values) & sound[one]
+        # Where other columns have other groups, what is chosen may differ among members: then it is not taken.
+        first = np.unique(self.labels, return_index=True)[1][self.labels]
+        refused |= (chosen != chosen[first]) | (broken != broken[first])
+        return broken & ~_by_group(refused, self.labels), chosen
+
+    def _chosen(self, values: Mapping[Any, Values]) -> Values:
+        """Give the values with which the relation just holds."""
+        is_left = self.relation.alone[0] == self.target
+        other = self.relation.sides(values)[1 if is_left else 0]
+        if self.power is None:
+            return other
+        nearest = to_power_of_ten(other, self.power)
+        side = _LIMITS.get(self.relation.sign, 0) * (1 if is_left else -1)
+        beyond = side * nearest < side * other  # rounded to the wrong side of a limit
+        return np.where(beyond, to_power_of_ten(nearest + side * 10.0**self.power, self.power), nearest)
+
+
+def _by_group(found: NDArray[np.bool_], labels: Labels) -> NDArray[np.bool_]:
+    """Tell which records share a group with one that something was found of."""
+    return np.asarray(np.bincount(labels, found, int(labels.max()) + 1)[labels] > 0)
 
 
 def _numbers(table: Table) -> dict[Any, Values]:
     return {column.name: own for column in table if (own := numbers_of(column)) is not None}
-
-
-def _target(relation: Relation, columns: Mapping[Any, Coded], values: Mapping[Any, Values]) -> Any:
-    """Give the column whose values can be chosen so that a relation holds; None where there is none.
-
-    All of its columns must be masked: with another one, what is chosen would differ among members.
-    """
-    if relation.sign not in ("=", *_LIMITS) or not all(name in values for name in relation.columns):
-        return None
-    for name in relation.alone:
-        if name is not None and not isinstance(columns[name].kind, Ordinal):
-            return name
-    return None
-
-
-def _chosen(relation: Relation, name: Any, values: Mapping[Any, Values], power: int | None) -> Values:
-    """Give the values of a column with which a relation just holds."""
-    is_left = relation.alone[0] == name
-    other = relation.sides(values)[1 if is_left else 0]
-    if power is None:
-        return other
-    nearest = to_power_of_ten(other, power)
-    side = _LIMITS.get(relation.sign, 0) * (1 if is_left else -1)
-    beyond = side * nearest < side * other  # rounded to the wrong side of a limit
-    return np.where(beyond, to_power_of_ten(nearest + side * 10.0**power, power), nearest)
 
 
 def _is_reserved(column: Coded, values: Values) -> NDArray[np.bool_]:

@@ -236,12 +236,9 @@ def relations_of_release(masking: Masking, released: Any, relations: Sequence[Re
     sides: tuple[dict[Any, Any], dict[Any, Any]] = ({}, {})
     for name in dict.fromkeys(name for relation in relations for name in relation.columns):
         for values, table in zip(sides, (masking.original, masking.written), strict=True):
-            column = (
-                table.named([name]).columns[0]
-                if name in table.names
-                else open_table(frame, {name: Asked()})[0].columns[0]
-            )
-            numbers = numbers_of(column)
+            asked = {name: Asked(masking.kinds.get(name), masking.codes.get(name, ()))}
+            own = table if name in table.names else open_table(frame, asked)[0]
+            numbers = numbers_of(own.named([name]).columns[0])
             if numbers is None:
                 raise InvalidData(
                     f"column {shown_name(name)} of a relation holds no numbers. Leave the relation out.",
@@ -259,8 +256,8 @@ def check_level(level: Any) -> float:
 
 def checked_analyses(analyses: Any) -> tuple[Analysis, ...]:
     """Give analyses as such, each of them said by itself or by a mapping; one need not be in a list."""
-    listed = [analyses] if isinstance(analyses, (Analysis, Mapping)) else list(analyses)
-    return tuple(map(Analysis.of, listed))
+    several = isinstance(analyses, Iterable) and not isinstance(analyses, (str, Mapping))
+    return tuple(map(Analysis.of, analyses if several else [analyses]))
 
 
 def _opened(

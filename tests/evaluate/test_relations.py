@@ -52,7 +52,7 @@ def test_what_breaks_a_relation(said, broken):
         ("1 < 2", "names no column"),
         ("__import__('os') = 1", "stands where"),
         ("", "it ends too early"),
-        (3, "a relation is a int"),
+        (3, "a relation is of type int"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_the_way_to_write_it(said, why):

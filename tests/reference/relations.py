@@ -6,7 +6,8 @@ def keep(rows, originals, groups, relations, steps, passes=4):
 
     `rows` and `originals` are lists of dictionaries; a relation is (target, sign, other, holds): the column whose value
     may be chosen, "=", "<=" or ">=" as seen from it, a function that gives the other side of a row, and one that tells
-    whether a row keeps the relation. `steps` has the step of each target.
+    whether a row keeps the relation. `steps` has the step of each target. No choice is taken that breaks a relation
+    which all members keep.
     """
     rows = [dict(row) for row in rows]
     for _ in range(passes):
@@ -22,8 +23,12 @@ def keep(rows, originals, groups, relations, steps, passes=4):
                     chosen -= step
                 if sign == ">=" and chosen < wanted:
                     chosen += step
-                trial = rows[members[0]] | {target: chosen}
-                if holds(trial):
+                now, trial = rows[members[0]], rows[members[0]] | {target: chosen}
+                breaks = any(
+                    one_holds(now) and not one_holds(trial) and all(one_holds(originals[i]) for i in members)
+                    for *_, one_holds in relations
+                )
+                if holds(trial) and not breaks:
                     for i in members:
                         rows[i][target] = chosen
     return rows

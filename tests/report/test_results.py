@@ -169,16 +169,19 @@ def test_a_release_without_anything_to_analyse_has_one_sentence():
     assert not [one for one in model.verdict.lines if one.name == "Results"]
 
 
-def test_an_analysis_that_cannot_be_done_is_a_remark():
+def test_a_declared_analysis_that_cannot_be_done_is_a_warning():
     frame = frame_of().assign(empty=np.nan, sex="f")
     wanted = [ma.Analysis("mean", "empty"), ma.Analysis("linear", ["income", "age"], formula=None), ANALYSES[0]]
     wanted.append(ma.Analysis("gini", "sex"))
     release = ma.protect(frame, 5, analyses=wanted, quasi=["age", "income"], rest="keep")
     found = release.results
-    assert any(text.startswith("Gini coefficient of sex: not done. ") for text in found.remarks)
+    assert [text.partition(":")[0] for text in found.undone] == ["Gini coefficient of sex"]
     assert any(text.startswith("Gini coefficient of income") for text in found.sentences)
-    page = render(build(release))
-    assert "Gini coefficient of sex: not done." in page
+    model = build(release)
+    (finding,) = (one for one in model.verdict.findings if "could not be done" in one.text)
+    assert finding.state == "look"
+    assert "1 of 4 declared analyses could not be done" in finding.short
+    assert "Gini coefficient of sex: " in render(model).partition("Analyses that could not be done")[2]
 
 
 def test_names_of_ill_will_do_nothing():
@@ -249,3 +252,9 @@ def test_what_was_chosen_so_that_a_relation_holds_is_told():
     assert line.after == 0 < chosen.records
     assert line.reading.startswith("wage >= 0: holds in the masked file. wage is chosen so in ")
     assert f" {chosen.records} records; its total moved by {100 * chosen.moved:.2g} %." in line.reading
+
+
+def test_a_relation_that_most_original_records_break_is_asked_about():
+    release = ma.protect(frame_of(), 5, quasi=["age", "income"], rest="keep", relations=["income <= 0 - 5"])
+    (finding,) = (one for one in build(release).verdict.findings if one.topic == "relations")
+    assert finding.short == "1 declared relation is broken by most original records."

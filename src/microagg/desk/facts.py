@@ -109,11 +109,16 @@ def found_facts(found: JudgedResults) -> dict[str, Any]:
         "conclusions_changed": found.n_changed,
         "changed": list(found.changed),
         "sentences": list(found.sentences),
-        "worst": [{name: value for name, value in asdict(one).items() if name != "written"} for one in found.lines],
+        "worst": [_line_facts(asdict(one)) for one in found.lines],
         "pmse": None if own is None else asdict(own),
         "relations": [asdict(one) for one in found.relations],
+        "undone": list(found.undone),
         "remarks": list(found.remarks),
     }
+
+
+def _line_facts(line: dict[str, Any]) -> dict[str, Any]:
+    return {name.replace("difference", "difference_percent"): own for name, own in line.items() if name != "written"}
 
 
 def goal_facts(goals: Sequence[Goal]) -> dict[str, Any]:
@@ -262,8 +267,8 @@ def result_facts(found: Utility) -> dict[str, Any]:
     return {
         "level": found.level,
         "figures": {one.name: one.value for one in found.measures},
-        "analyses": [{**one.analysis.said, "said": one.sentence} for one in found.analyses],
-        "estimates": found.rows(),
+        "analyses": [{"name": one.analysis.name, **one.analysis.said, "said": one.sentence} for one in found.analyses],
+        "estimates": [row | {"difference_percent": 100.0 * row.pop("difference")} for row in found.rows()],
         "remarks": list(found.remarks),
     }
 

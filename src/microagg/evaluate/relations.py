@@ -1,6 +1,5 @@
 """Relations that hold between the numbers of a record, such as income = wage + benefits: read, and counted."""
 
-import math
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +15,7 @@ from microagg.errors import InvalidParameter
 Values = NDArray[np.float64]
 Formula = Callable[[Mapping[Any, Values]], Values]
 
+_LARGEST = 1e300
 _NOISE = 1e-9  # of the values that are compared: sums of floats differ by that without meaning anything
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*)"
@@ -63,9 +63,9 @@ class Relation:
     @classmethod
     def of(cls, said: Any, tolerance: Any = 0.0) -> "Relation":
         """Read a relation, or say what is wrong with it."""
-        tolerance = check_between("tolerance", tolerance, 0.0, math.inf, "It is in the units of the columns.")
+        tolerance = check_between("tolerance", tolerance, 0.0, _LARGEST, "It is in the units of the columns.")
         if not isinstance(said, str):
-            raise InvalidParameter(f"a relation is a {type(said).__name__}. {_HOW}", parameter="relations")
+            raise InvalidParameter(f"a relation is of type {type(said).__name__}. {_HOW}", parameter="relations")
         reader = _Reader(said)
         left = reader.side()
         sign = reader.take(*_COMPARED)
@@ -191,6 +191,8 @@ class _Reader:
         self._place += 1
         if kind == "number":
             number = np.float64(text)
+            if not number <= _LARGEST:
+                raise self._wrong(f"{text} is too large for a number")
             return lambda _: np.asarray(number)
         name = text if kind == "name" else text[1:-1]
         self.names.append(name)

@@ -118,7 +118,7 @@ class JudgedMoments(ReadOnly):
     columns: tuple[str, ...]  # whose moments are kept
     variance_error: float  # at most, in percent
     covariance_error: float  # at most, of standard scores
-    outside: Mapping[str, int]  # cells that left the range of the original, before any was cut back
+    outside: Mapping[str, int]  # cells that are written beyond the range of the original
     clipped: Mapping[str, int]  # cells that were cut back
     left: int  # strata, or parts of them, that stay as they are
 
@@ -165,6 +165,7 @@ class RelationFound:
     after: int
     fresh: int  # by masking alone
     known: int  # masked records that have a value in all of its columns
+    known_before: int  # original ones
     reading: str  # in words
 
 
@@ -185,7 +186,8 @@ class JudgedResults:
     others: int  # estimates that are not among the lines
     told_apart: ToldApart | None  # None: no masked column varies, or too many columns for the records
     relations: tuple[RelationFound, ...]
-    remarks: tuple[str, ...]  # records left out, and what cannot be done, and why
+    undone: tuple[str, ...]  # analyses that could not be done, and why
+    remarks: tuple[str, ...]  # what else must be known, as of records left out
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ def results_of(release: "Release[Any]", progress: Progress | None = None) -> Jud
     with one_thread_for_matrices(), np.errstate(all="ignore"):  # values may be as large as floats go
         utility = release._utility(None, failed=failed, progress=part(progress, 0, _ANALYSES, _STEPS))
         told_apart, too_wide = _told_apart(release, part(progress, _ANALYSES, _STEPS, _STEPS))
-    remarks = [*utility.remarks, *(f"{one.name}: not done. {_reason(why)}" for one, why in failed), *too_wide]
+    remarks = [*utility.remarks, *too_wide]
     relations: tuple[RelationCounts, ...] = ()
     try:
         relations = release.relations
@@ -61,6 +61,7 @@ def results_of(release: "Release[Any]", progress: Progress | None = None) -> Jud
         others=len(utility.estimates) - len(lines),
         told_apart=told_apart,
         relations=tuple(_relation(one, _chosen_words(release.chosen, one)) for one in relations),
+        undone=tuple(shown(f"{one.name}: {_reason(why)}") for one, why in failed),
         remarks=tuple(map(shown, remarks)),
     )
 
@@ -146,5 +147,6 @@ def _relation(found: RelationCounts, chosen: str) -> RelationFound:
         after=found.after,
         fresh=found.fresh,
         known=found.known_after,
+        known_before=found.known_before,
         reading=shown(f"{found.reading}{chosen}"),
     )

@@ -1,15 +1,13 @@
 """The parts of a recipe that a person declares one by one: analyses that must survive, relations that must hold."""
 
-import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from microagg.errors import InvalidParameter
 from microagg.evaluate.analyses.analysis import Analysis
 from microagg.evaluate.relations import Relation
-from microagg.recipe._choice import LISTED, Choice, Part, choose
+from microagg.recipe._choice import LISTED, Part, choose
 
 
 def as_relation(said: Any) -> Relation:
@@ -57,28 +55,6 @@ class Relations(Part):
         more='Such as "income = wage + benefits" or "size >= adults"; or a `Relation`, or a mapping with `holds` and '
         "`tolerance`.",
     )
-
-
-def tables_in(path: str, choice: Choice, table: str) -> list[Any]:
-    """Give the tables of a list that a TOML file holds, or a recipe, which is one."""
-    name = Path(path).name
-    try:
-        content = tomllib.loads(Path(path).read_text("utf-8-sig"))
-    except (OSError, UnicodeDecodeError):
-        raise InvalidParameter(
-            f"{choice.keyword}: {name!r} cannot be read. Name a TOML file that holds [[{table}]].",
-            parameter=choice.keyword,
-        ) from None
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidParameter(
-            f"{choice.keyword}: {name}: {error}. Mend that line.", parameter=choice.keyword
-        ) from None
-    found = content.get(table)
-    if not found or not choice.fits(found):
-        raise InvalidParameter(
-            f"{choice.keyword}: {name!r} holds no [[{table}]]. Write one for each.", parameter=choice.keyword
-        )
-    return list(found)
 
 
 def check_released(analysis: Analysis, released: Collection[Any], unit: Any) -> None:

@@ -13,7 +13,7 @@ from microagg.errors import InputError, InvalidParameter
 from microagg.io.files import whole_file
 from microagg.recipe._choice import NAME, NAME_OR_NAMES, NAMES, Choice, Part, choices_of
 from microagg.recipe._lines import Comments, Place, comments_of
-from microagg.recipe._recipe import PARTS, K, Origin, Recipe, options_of
+from microagg.recipe._recipe import PARTS, K, Origin, Recipe, bracketed, options_of
 
 _TITLE = (
     "Internal: this may name rare categories, limits and columns that were dropped. Do not publish it.",
@@ -105,7 +105,7 @@ def _together(origin: Origin, recipe: Recipe, parts: dict[str, Part]) -> Recipe:
         if error.placed:
             raise
         place = _place_in(origin, error.parameter, error.columns)
-        raise (error if place is None else error.at(f"{origin.head(place)}in [{place[0]}], ")) from None
+        raise (error if place is None else error.at(f"{origin.head(place)}in {bracketed(place[0])}, ")) from None
 
 
 def _place_in(origin: Origin, parameter: str | None, columns: Sequence[Any] = ()) -> Place | None:
@@ -117,6 +117,24 @@ def _place_in(origin: Origin, parameter: str | None, columns: Sequence[Any] = ()
         if table == "method" and parameter in origin.tables.get(table, {}):
             return table, str(parameter)
     return None
+
+
+def tables_in(path: Path, table: str) -> Any:
+    """Give what the tables of a list say that a TOML file holds, or a recipe, which is one."""
+    name, keyword = path.name, next(iter(choices_of(PARTS[table][1]).values())).keyword
+    try:
+        text = path.read_text("utf-8-sig")
+        content = tomllib.loads(text)
+    except (OSError, UnicodeDecodeError):
+        raise InvalidParameter(
+            f"{name!r} cannot be read. Name a TOML file that holds [[{table}]].", parameter=keyword
+        ) from None
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidParameter(f"{name}: {error}. Mend that line.", parameter=keyword) from None
+    found = content.get(table)
+    if not found or not _is_list_of_tables(found):
+        raise InvalidParameter(f"{name!r} holds no [[{table}]]. Write one for each.", parameter=keyword)
+    return getattr(_listed_part(Origin(name, text, content), table, found), keyword)
 
 
 def _is_list_of_tables(value: Any) -> bool:

@@ -115,6 +115,11 @@ def as_key(keyword: str, value: Any) -> str:
     return f"{choice.name} in [{table}]" if value is None else f"{choice.name} = {said} in [{table}]"
 
 
+def bracketed(table: str) -> str:
+    """Give the head of a table as a file has it."""
+    return f"[{table}]" if PARTS[table][1].listed is None else f"[[{table}]]"
+
+
 def options_of(method: Any) -> dict[str, Choice]:
     """Give the options of a method, by its name, as choices; none of a method that is somebody's own."""
     known = METHODS.get("mdav" if method == "ama" else method) if isinstance(method, str) else None
@@ -155,14 +160,16 @@ class Origin:
         """Give where the file sets a choice, of a table of columns that of a column."""
         choice = choices_of(PARTS[table][1]).get(name)
         if PARTS[table][1].listed is not None:
-            return (table,)
+            said = self.tables.get(table) or []
+            numbers = [str(n) for n, one in enumerate(said, 1) if columns and str(columns[0]) in str([*one.values()])]
+            return (table, *numbers[:1])
         named = choice is not None and choice.kind in (BY_COLUMN, WORD_OR_BY_COLUMN)
         column = tuple(map(str, columns[:1])) if named else ()
         return (table, *column) if PARTS[table][1].by_column == name else (table, name, *column)
 
     def head(self, place: Place, word: str | None = None) -> str:
         """Name the file and the line in which something is set, and its table."""
-        line = line_of(self.text, place, word)
+        line = line_of(self.text, place, word) or line_of(self.text, place[:1], word)
         return f"{self.name}, line {line}: " if line else f"{self.name}: "
 
     def fault(
@@ -435,7 +442,7 @@ class Recipe:
             place = None if error.placed or self.origin is None else self._place_of(error.parameter, error.columns)
             if place is None or self.origin is None:
                 raise
-            raise error.at(f"{self.origin.head(place)}in [{place[0]}], ") from None
+            raise error.at(f"{self.origin.head(place)}in {bracketed(place[0])}, ") from None
 
     def _place_of(self, parameter: str | None, columns: Sequence[Any] = ()) -> Place | None:
         """Find where the file says what is in force; the command line may have had another word."""

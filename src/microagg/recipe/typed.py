@@ -1,6 +1,7 @@
 """Choices as a person types them, on a command line or into a form."""
 
 import csv
+from pathlib import Path
 from typing import Any
 
 from microagg.errors import InvalidParameter
@@ -16,7 +17,7 @@ from microagg.recipe._choice import (
     WORDS,
     Choice,
 )
-from microagg.recipe._declared import tables_in
+from microagg.recipe._file import tables_in
 from microagg.recipe._recipe import choices
 
 LISTS = (NAMES, NAME_OR_NAMES, NUMBERS, WHOLES, WORDS)
@@ -31,7 +32,7 @@ def takes_names(choice: Choice) -> bool:
 def value_of(choice: Choice, given: Any) -> Any:
     """Give what a person has typed for a choice: lists are written with commas, moves as a number, tables in a file."""
     if choice.kind == LISTED:
-        return tables_in(given, choice, choices()[choice.keyword][0])
+        return tables_in(Path(given), choices()[choice.keyword][0])
     if choice.kind == WORD_OR_WHOLE and choice.words:  # where any word will do, as that of a column, 2020 may be one
         return int(given) if given.isdecimal() else given
     if takes_names(choice) and given not in choice.words:

@@ -25,7 +25,8 @@ def facts(found: JudgedResults | None) -> list[Fact]:
     if found is None or not found.estimates:
         return []
     changed = f" {_changed_words(found)}." if found.n_changed else " No conclusion changed."
-    return [Fact("Results", f"{_within_words(found)}.{changed}")]
+    undone = f" {_undone_words(found)}." if found.undone else ""
+    return [Fact("Results", f"{_within_words(found)}.{changed}{undone}")]
 
 
 def _within_words(found: JudgedResults) -> str:
@@ -34,6 +35,11 @@ def _within_words(found: JudgedResults) -> str:
     whose = "the declared analyses" if found.declared else "usual analyses"
     are = "is" if found.within == 1 else "are"
     return f"{of} of {whose} {are} within the {found.level:g}{FIXED}% intervals of the original"
+
+
+def _undone_words(found: JudgedResults) -> str:
+    which = "declared analyses" if found.declared else "usual analyses"
+    return f"{count(len(found.undone))} of {count(len(found.undone) + found.analyses)} {which} could not be done"
 
 
 def _changed_words(found: JudgedResults) -> str:
@@ -45,6 +51,9 @@ def findings(found: JudgedResults | None) -> list[Finding]:
     if found is None:
         return []
     told = []
+    if found.undone and found.declared:
+        words = _undone_words(found)
+        told.append(Finding("look", "results", sentence([f"{words}.", *found.undone]), f"{words}: {found.undone[0]}"))
     if found.n_changed:
         words = _changed_words(found)
         more = found.n_changed - _MOST_NAMED
@@ -63,6 +72,15 @@ def findings(found: JudgedResults | None) -> list[Finding]:
         words = f"masking breaks {counted(len(broken), 'declared relation')}"
         reasons = [one.reading for one in broken]
         told.append(Finding("look", "relations", sentence([f"{words[0].upper()}{words[1:]}.", *reasons]), f"{words}."))
+    doubted = [one for one in found.relations if one.before > one.known_before / 2]
+    if doubted:
+        words = (
+            f"{counted(len(doubted), 'declared relation is', 'declared relations are')} broken by most original records"
+        )
+        named = ", ".join(one.relation for one in doubted)
+        told.append(
+            Finding("look", "relations", f"{words}: {named}. Look whether that is what you meant.", f"{words}.")
+        )
     return told
 
 

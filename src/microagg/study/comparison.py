@@ -209,7 +209,7 @@ class Comparison:
     def _note(self) -> str:
         said = [f"score = {self.x:g} · {self.by} + {1 - self.x:g} · G_DR; lower is better.", self.ranked]
         if self.ranking.not_shown:
-            said.append(f"{self.ranking.not_shown} more of the analyses are figures of each candidate.")
+            said.append(f"Further analyses are figures of each candidate: {self.ranking.not_shown}.")
         if self.sampled is not None:
             error = f"standard error up to {self.standard_error:.2g}"
             said.append(f"RLD estimated on {self.sampled} records ({error}).")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from microagg.checks import check_names, check_option
+from microagg.checks import check_names, check_option, nearest
 from microagg.errors import InvalidParameter
 from microagg.evaluate.analyses.definition import AnalysisKind, Option
 
@@ -130,9 +130,10 @@ def _checked(own: AnalysisKind, options: Mapping[str, Any]) -> tuple[tuple[str, 
     """Give every option of a kind, in its order, or say which it does not know."""
     for name in options:
         if name not in own.options:
-            has = ", ".join(own.options)
+            known = ["columns", "by", "weight", "unit", "name", *own.options]
             raise InvalidParameter(
-                f"a {own.name} has no option {name!r}. {f'It has {has}.' if has else 'It has none.'}", parameter=name
+                f"an analysis of kind {own.name!r} has no {name!r}.{nearest(name, known)} It has {', '.join(known)}.",
+                parameter=name,
             )
     return tuple((name, _value(one, name, options)) for name, one in own.options.items())
 

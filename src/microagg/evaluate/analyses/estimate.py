@@ -329,10 +329,10 @@ class Utility:
         if units:
             names = ", ".join(sorted(map(repr, units)))
             found.append(f"Intervals after masking are not clustered: the masked file has no column {names}.")
-        for one in self.analyses:
-            before, after = one.left_out
-            if before or after:
-                found.append(f"{one.analysis.name}: {before} records lack a value before masking, {after} after it.")
+        lacking = [(*one.left_out, one.analysis.name) for one in self.analyses if any(one.left_out)]
+        if lacking:
+            told = "; ".join(f"{name}: {before} before masking, {after} after it" for before, after, name in lacking)
+            found.append(f"Records that lack a value are left out. {told}.")
         return tuple(found)
 
     @property

@@ -57,7 +57,9 @@ def _row(line: ResultLine, y: float, single: bool) -> dict[str, Any]:
         "y": y + _ROW / 2,
         "x": left,
         "strong": single,
-        "name": cut_short(line.what, 0.92 * _NAMES, FONT) if single else cut_short(line.part, _NAMES - left, FONT),
+        "name": cut_short(line.what, 0.92 * _NAMES, FONT)
+        if single
+        else cut_short(_values_of(line.part), _NAMES - left, FONT),
         "bar": has and not flat,
         "at": _place(line, line.before),
         "mark": _place(line, line.after),
@@ -65,6 +67,11 @@ def _row(line: ResultLine, y: float, single: bool) -> dict[str, Any]:
         "word": word_of(line),
         "words": line.sentence,
     }
+
+
+def _values_of(part: str) -> str:
+    """Give the values of a domain without the names of its columns, which stand in the heading."""
+    return ", ".join(one.partition(" = ")[2] or one for one in part.split(", "))
 
 
 def _place(line: ResultLine, value: float | None) -> float | None:
