@@ -1,0 +1,328 @@
+"""What all pages are about: the file, the history of recipes, the candidates, the figures and the work that goes on.
+
+There is one session, since a steward has one file and one desk. It is changed on the thread that serves pages; the
+worker hands in what it has found.
+"""
+
+import time
+from collections import OrderedDict
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from microagg.app.history import History, Kept, Step
+from microagg.app.worker import LOOK, READ, TRY, Job, Worker
+
+if TYPE_CHECKING:
+    from microagg.desk.opening import Opened
+    from microagg.desk.trying import Tried
+    from microagg.desk.words import Told
+    from microagg.recipe import Recipe
+    from microagg.release import Release
+    from microagg.study.inspection import Exposure, Inspection
+
+MOST_FIGURES = 200
+AT_ONCE = 1.0  # seconds: what takes longer is done only when it is asked for
+_USUAL = {"mdav": 1e-6}  # seconds for each masked cell, until this file has been masked by the method once
+_SLOW = 1e-5
+
+
+class Session:
+    """The state that pages show and change.
+
+    Attributes
+    ----------
+    folder : Path
+        Where files are offered from.
+    output : Path or None
+        Where a release goes, if that was said at the start.
+    peek : bool
+        Whether some rows of the masked file may be shown.
+    opened : Opened or None
+        The file as it was read; its recipe is the first one, not the present one.
+    inspection : Inspection or None
+        What its columns hold and probably are.
+    history : History or None
+    stamp : int
+        It rises whenever a page may have something else to show.
+    """
+
+    def __init__(self, folder: Path, *, output: Path | None = None, peek: bool = True) -> None:
+        self.folder, self.output, self.peek = folder, output, peek
+        self.opened: Opened | None = None
+        self.inspection: Inspection | None = None
+        self.history: History | None = None
+        self.stamp = 0
+        self._read_as: Any = None
+        self.refused: Told | None = None  # why a file was not read
+        self.release: tuple[str, Release[Any]] | None = None  # the last one, and its key
+        self.shown: tuple[str, Tried] | None = None  # the last figures, and what they are of
+        self.written: Recipe | None = None
+        self._figures: OrderedDict[str, Tried] = OrderedDict()
+        self._failures: OrderedDict[str, Told] = OrderedDict()
+        self._exposures: OrderedDict[str, Exposure] = OrderedDict()
+        self._rates: dict[str, float] = {}
+        self._kept = 0
+        self.worker = Worker(self.touch)
+
+    def touch(self) -> None:
+        """Let pages look again."""
+        self.stamp += 1
+
+    # What is there.
+
+    @property
+    def recipe(self) -> "Recipe":
+        """The present recipe."""
+        assert self.history is not None
+        return self.history.now.recipe
+
+    @property
+    def candidates(self) -> tuple[Kept, ...]:
+        """What was kept, in order."""
+        return () if self.history is None else self.history.now.candidates
+
+    def candidate(self, number: int) -> Kept | None:
+        """Give a candidate by its number."""
+        return next((one for one in self.candidates if one.number == number), None)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the file's columns."""
+        return [] if self.opened is None else list(self.opened.source.table.column_names)
+
+    @property
+    def ready(self) -> bool:
+        """Whether the file is read, and as the present recipe says."""
+        return self.opened is not None and self.history is not None and _read_as(self.recipe) == self._read_as
+
+    @property
+    def lacking(self) -> str:
+        """Why nothing can be tried; empty where it can."""
+        if not self.ready:
+            return "No file is open yet."
+        if not self.recipe.masked(self.columns):
+            return "No column is left to mask. Give at least one the role “quasi”."
+        return ""
+
+    @property
+    def dirty(self) -> bool:
+        """Whether something was chosen that was not written."""
+        return self.history is not None and self.recipe not in (self.written, self.history.steps[0].recipe)
+
+    # Opening.
+
+    def open(self, address: str, recipe: "Recipe | None" = None, **chosen: Any) -> None:
+        """Read a file, and begin a new history with it."""
+        self.refused = None
+
+        def work(job: Job) -> None:
+            from microagg.desk.opening import open_file
+
+            opened = open_file(address, recipe, **chosen)
+            self._take(opened, job)
+            self.history = History(Step(opened.recipe, "opened"))
+            self._figures.clear()
+            self._failures.clear()
+            self._exposures.clear()
+            self._rates.clear()
+            self.release = self.shown = self.written = None
+
+        self.worker.submit(Job(READ, "reading the file", work, self._refuse))
+
+    def read_differently(self, recipe: "Recipe", words: str) -> None:
+        """Read the file in another way; the roles stay where the columns have the same names."""
+        assert self.opened is not None
+        address, names, self.refused = self.opened.address, self.columns, None
+
+        def work(job: Job) -> None:
+            from microagg.desk.opening import open_source, read_file
+
+            source = read_file(address, recipe)
+            same = list(source.table.column_names) == names
+            opened = open_source(address, source, recipe if same else None, **({} if same else recipe.reading.said))
+            self._take(opened, job)
+            self.change(opened.recipe, words)
+
+        self.worker.submit(Job(READ, "reading the file", work, self._refuse))
+
+    def _read_again(self) -> None:
+        """Read the file as the present recipe says, after undo or redo."""
+        assert self.opened is not None
+        address, recipe = self.opened.address, self.recipe
+
+        def work(job: Job) -> None:
+            from microagg.desk.opening import open_file
+
+            self._take(open_file(address, recipe), job)
+
+        self.worker.submit(Job(READ, "reading the file", work, self._refuse))
+
+    def _take(self, opened: "Opened", job: Job) -> None:
+        from microagg.desk.inspecting import looked_at
+
+        job.phase("looking at the columns")
+        self.inspection = looked_at(opened)
+        self._read_as = _read_as(opened.recipe)
+        self.opened, self.refused = opened, None
+
+    def _refuse(self, told: "Told", _: BaseException) -> None:
+        self.refused = told
+
+    # Changing.
+
+    def change(self, recipe: "Recipe", words: str, candidates: tuple[Kept, ...] | None = None) -> None:
+        """Go on with another recipe, or other candidates."""
+        assert self.history is not None
+        if recipe.masking.nominal == "draw" and recipe.masking.nominal_seed is None:  # else each try would differ
+            recipe = recipe.replace(nominal_seed=recipe.spelt_out().masking.nominal_seed)
+        self.history.add(Step(recipe, words, self.candidates if candidates is None else candidates))
+        self.touch()
+
+    def keep(self, name: str, note: str = "") -> Kept:
+        """Keep the present recipe as a candidate."""
+        self._kept += 1
+        kept = Kept(self._kept, name, self.recipe, note)
+        self.change(self.recipe, f"kept “{name}” as a candidate", (*self.candidates, kept))
+        return kept
+
+    def forget(self, number: int) -> None:
+        """Take a candidate away; undo brings it back."""
+        names = [one.name for one in self.candidates if one.number == number]
+        if names:
+            left = tuple(one for one in self.candidates if one.number != number)
+            self.change(self.recipe, f"removed the candidate “{names[0]}”", left)
+
+    def go(self, at: int) -> None:
+        """Go to another state of the history."""
+        assert self.history is not None
+        self.history.go(at)
+        if not self.ready:
+            self._read_again()
+        self.touch()
+
+    # Figures.
+
+    def key(self, recipe: "Recipe | None" = None) -> str:
+        """Tell what figures are of: the file as it was read, and the choices that they depend on."""
+        from microagg.recipe import Compare, Output
+
+        assert self.opened is not None
+        recipe = (self.recipe if recipe is None else recipe).replace(output=Output(), compare=Compare())
+        return f"{self.opened.source.sha256} {recipe.digest}"
+
+    def figures(self, recipe: "Recipe | None" = None) -> "Tried | None":
+        """Give the figures of a recipe, the present one by default, if there are any."""
+        return self._figures.get(self.key(recipe))
+
+    def failure(self) -> "Told | None":
+        """Say why the present recipe could not be followed, if it was tried."""
+        return self._failures.get(self.key())
+
+    def exposure(self) -> "Exposure | None":
+        """Give how exposed the records are by the present roles, if that was counted."""
+        return self._exposures.get(self._exposed())
+
+    def publish(self, key: str, tried: "Tried", of: str) -> None:
+        """Let pages show figures."""
+        _store(self._figures, key, tried)
+        self.shown = (of, tried)
+        self.touch()
+
+    def _exposed(self) -> str:
+        assert self.opened is not None
+        roles = self.recipe.roles
+        return repr((self.opened.source.sha256, self.recipe.masked(self.columns), roles.strata, self._read_as))
+
+    def estimate(self) -> float:
+        """Say how many seconds a try would take: as long as the last one by this method, or a guess."""
+        cells = len(self.recipe.masked(self.columns)) * (self.inspection.records if self.inspection else 0)
+        return cells * self._rates.get(_way(self.recipe), _guess(self.recipe))
+
+    def _time(self, recipe: "Recipe", rate: float) -> None:
+        """Remember how long a cell took; the first time kernels were loaded or compiled as well, which counts not."""
+        way = _way(recipe)
+        self._rates[way] = rate if way in self._rates else min(rate, _guess(recipe))
+
+    @property
+    def timed(self) -> bool:
+        """Whether the estimate comes from a try of this file."""
+        return _way(self.recipe) in self._rates
+
+    @property
+    def live(self) -> bool:
+        """Whether a change is tried at once."""
+        return not self.lacking and self.estimate() < AT_ONCE
+
+    def look(self) -> None:
+        """Count how exposed the records are by the present roles, unless that is known."""
+        from microagg.desk.inspecting import exposure_of
+
+        assert self.opened is not None
+        key, opened = self._exposed(), replace(self.opened, recipe=self.recipe)
+        if key in self._exposures or self.worker.has(LOOK):
+            return
+
+        def work(_: Job) -> None:
+            _store(self._exposures, key, exposure_of(opened))
+            self.touch()
+
+        self.worker.submit(Job(LOOK, "counting who is alone", work))
+
+    def attempt(self) -> None:
+        """Try the present recipe: mask, then measure the risk; figures are published as they come."""
+        from microagg.app.edits import recipe_line
+
+        assert self.opened is not None
+        key, opened = self.key(), replace(self.opened, recipe=self.recipe)
+        of, cells = recipe_line(self.recipe, self.columns), len(self.recipe.masked(self.columns))
+        self._failures.pop(key, None)
+
+        def work(job: Job) -> None:
+            from microagg.desk import masking, trying
+
+            begun = time.monotonic()
+            release = masking.mask(opened, job.progress)
+            seconds = time.monotonic() - begun
+            self._time(opened.recipe, seconds / max(1, cells * len(release.groups)))
+            first = trying.first_figures(release, seconds)
+            self.publish(key, first, of)
+            job.phase("measuring linkage")
+            release = masking.judge(release, job.progress)
+            job.phase("wording the verdict")
+            self.publish(key, trying.full_figures(release, first), of)
+            self.release = (key, release)
+
+        def failed(told: "Told", _: BaseException) -> None:
+            _store(self._failures, key, told)
+
+        self.worker.submit(Job(TRY, "masking", work, failed))
+
+    def attempt_if_quick(self) -> None:
+        """Try the present recipe where that takes no time and was not done yet."""
+        if not self.live or self.failure() is not None or self.worker.has(TRY):
+            return
+        tried = self.figures()
+        if tried is None or not tried.facts:
+            self.attempt()
+
+
+def _way(recipe: "Recipe") -> str:
+    """Tell what decides how long masking takes for each cell."""
+    return repr((recipe.method.name, recipe.refine.effort, recipe.blocks.by, recipe.blocks.max_block))
+
+
+def _guess(recipe: "Recipe") -> float:
+    """Guess the seconds for each cell."""
+    return _USUAL.get(recipe.method.name, _SLOW) * (1 if recipe.refine.effort is None else 10)
+
+
+def _read_as(recipe: "Recipe") -> tuple[Any, Any]:
+    return recipe.reading, recipe.join.households
+
+
+def _store(cache: "OrderedDict[str, Any]", key: str, value: Any) -> None:
+    cache[key] = value
+    cache.move_to_end(key)
+    while len(cache) > MOST_FIGURES:
+        cache.popitem(last=False)
