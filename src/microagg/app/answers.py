@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -63,6 +64,7 @@ def environment() -> Environment:
         auto_reload=False,
     )
     found.filters |= {name: _of_report(name) for name in ("percent", "points", "count", "number", "shown")}
+    found.filters["coded"] = _coded
     return found
 
 
@@ -75,6 +77,11 @@ def _of_report(name: str) -> Any:
         return getattr(text, name)(value)
 
     return used
+
+
+def _coded(text: str) -> Markup:
+    """Give a text with what stands between double backticks as code."""
+    return Markup("").join(Markup("<code>{}</code>").format(p) if i % 2 else p for i, p in enumerate(text.split("``")))
 
 
 def _header(session: Session) -> dict[str, Any]:

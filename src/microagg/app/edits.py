@@ -52,7 +52,8 @@ def recipe_line(recipe: Recipe, columns: Sequence[str]) -> str:
         method += f" ({', '.join(f'{name} {value}' for name, value in recipe.method.options.items())})"
     dropped = sum(roles.count(role) for role in ("identifiers", "drop"))
     parts = [f"{roles.count('quasi')} masked"]
-    parts += [f"{roles.count('strata')} strata"] if "strata" in roles else []
+    strata = roles.count("strata")
+    parts += [f"{strata} {'stratum' if strata == 1 else 'strata'}"] if strata else []
     parts += [f"unit {shown(recipe.roles.unit)}"] if recipe.roles.unit is not None else []
     parts += [f"{dropped} dropped"] if dropped else []
     refined = [f"refined ({recipe.refine.effort})"] if recipe.refine.effort is not None else []

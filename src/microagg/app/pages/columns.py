@@ -88,7 +88,7 @@ def _kinds_for(guessed: str | None, kind: Any) -> tuple[tuple[str, str], ...]:
     own = ()
     if kind is not None and not isinstance(kind, str):
         own = ((_AS_NOW, f"levels ({len(kind)})" if isinstance(kind, tuple) else f"semi, spike {kind['spike']:g}"),)
-    by_type = f"by its type{f' ({guessed})' if guessed and kind is None else ''}"
+    by_type = f"{guessed}, by its type" if guessed and kind is None else "by its type"
     return (("", by_type), *own, *((word, word) for word in KINDS))
 
 

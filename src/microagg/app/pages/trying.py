@@ -1,5 +1,6 @@
 """Try: k, the method and every other choice; what the release would keep, lose and risk."""
 
+from dataclasses import replace
 from typing import Any
 
 from starlette.requests import Request
@@ -28,7 +29,7 @@ def fields_of(session: Session, wrong: Wrong | None = None) -> dict[str, Any]:
     first: list[Control] = [k]
     for name in _FIRST:
         own = table_of(name, recipe, columns, wrong).controls
-        first += own[:1]
+        first.append(replace(own[0], more=""))  # which speaks to who programs
     options = method_options(recipe, columns, wrong)
     more: dict[str, list[Control]] = {}
     for name in PARTS:

@@ -94,7 +94,7 @@
   });
   document.addEventListener("submit", (event) => {
     const form = event.target;
-    if (!form.matches("form[data-live], .undo, .job form, #keeping form")) return;
+    if (!form.matches("form[data-live], .undo, .job form, #keep, #keeping form")) return;
     event.preventDefault();
     clearTimeout(waiting);
     post(form, event.submitter || undefined);
