@@ -91,7 +91,7 @@ async def _job(_: Request, session: Session) -> Response:
 
 
 async def _cancel(request: Request, session: Session) -> Response:
-    session.worker.cancel()
+    session.cancel()
     await settled(session)
     return back(_from(request))
 

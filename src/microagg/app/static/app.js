@@ -75,12 +75,19 @@
     if (failures > 1) element("gone").hidden = false;
   }
 
-  // Forms that are posted as they change.
-  async function post(form, button) {
-    const content = new URLSearchParams(new FormData(form, button));
+  // Forms that are posted as they change, one after the other: each carries the number that the last answer gave.
+  let chain = Promise.resolve();
+  function post(form, button) {
     posting += 1;
-    await ask((button && button.getAttribute("formaction")) || form.getAttribute("action"), { method: "POST", body: content }, true);
-    posting -= 1;
+    chain = chain.then(async () => {
+      const now = (form.id && element(form.id)) || form;
+      const pressed = button && ((button.id && element(button.id)) || button);
+      if (!(pressed && pressed.disabled)) {
+        const body = new URLSearchParams(new FormData(now, pressed));
+        await ask((pressed && pressed.getAttribute("formaction")) || now.getAttribute("action"), { method: "POST", body }, true);
+      }
+      posting -= 1;
+    });
   }
   let waiting = 0;
   function later(form, pause) {
