@@ -4,7 +4,6 @@ There is one session, since a steward has one file and one desk. It is changed o
 worker hands in what it has found.
 """
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -260,48 +259,37 @@ class Session:
 
     def look(self) -> None:
         """Count how exposed the records are by the present roles, unless that is known."""
-        from microagg.desk.inspecting import exposure_of
+        from microagg.app.jobs import counting
 
         assert self.opened is not None
-        key, opened = self._exposed(), replace(self.opened, recipe=self.recipe)
-        if key in self._exposures or self.worker.has(LOOK):
-            return
-
-        def work(_: Job) -> None:
-            self._exposures.store(key, exposure_of(opened))
-            self.touch()
-
-        self.worker.submit(Job(LOOK, "counting who is alone", work))
+        key = self._exposed()
+        if key not in self._exposures and not self.worker.has(LOOK):
+            self.worker.submit(counting(self._with(self.recipe), lambda found: self._exposures.store(key, found)))
 
     def attempt(self) -> None:
         """Try the present recipe: mask, then measure the risk; figures are published as they come."""
         from microagg.app.edits import recipe_line
+        from microagg.app.jobs import trying
 
-        assert self.opened is not None
-        key, opened = self.key(), replace(self.opened, recipe=self.recipe)
-        of, cells = recipe_line(self.recipe, self.columns), len(self.recipe.masked(self.columns))
+        key, recipe, of = self.key(), self.recipe, recipe_line(self.recipe, self.columns)
         self._failures.pop(key, None)
         self._stopped = ""
 
-        def work(job: Job) -> None:
-            from microagg.desk import masking, trying
+        def timed(cells: int, seconds: float) -> None:
+            self._times.store(recipe, cells, seconds)
 
-            begun = time.monotonic()
-            release = masking.mask(opened, job.progress)
-            seconds = time.monotonic() - begun
-            self._times.store(opened.recipe, cells * len(release.groups), seconds)
-            first = trying.first_figures(release, seconds)
-            self.publish(key, first, of)
-            job.phase("measuring linkage")
-            release = masking.judge(release, job.progress)
-            job.phase("wording the verdict")
-            self.publish(key, trying.full_figures(release, first), of)
+        def done(release: "Release[Any]") -> None:
             self.release = (key, release)
 
         def failed(told: "Told", _: BaseException) -> None:
             self._failures.store(key, told)
 
-        self.worker.submit(Job(TRY, "masking", work, failed))
+        self.worker.submit(trying(self._with(recipe), lambda tried: self.publish(key, tried, of), timed, done, failed))
+
+    def _with(self, recipe: "Recipe") -> "Opened":
+        """Give the file with a recipe to mask it by."""
+        assert self.opened is not None
+        return replace(self.opened, recipe=recipe)
 
     def attempt_if_quick(self) -> None:
         """Try the present recipe where that takes no time and was not done yet."""
