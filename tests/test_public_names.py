@@ -21,6 +21,7 @@ EXPECTED = [
     "Estimate",
     "FileRelease",
     "InformationLoss",
+    "KeptRelation",
     "LossMeasures",
     "MaximumDistance",
     "Measure",

@@ -196,7 +196,7 @@ def test_an_identical_file_keeps_everything():
         ({"kind": "quantile", "columns": "income", "p": 2}, "InvalidParameter", "p=2 must be a number from 0 to 1"),
         ({"kind": "linear", "columns": "income"}, "InvalidParameter", "it needs 2 or more"),
         ({"kind": "linear", "columns": ["a", "b"], "formula": "a ~ b"}, "InvalidParameter", "columns and a formula"),
-        ({"columns": "income"}, "InvalidParameter", "an analysis is a dict"),
+        ({"columns": "income"}, "InvalidParameter", "an analysis has no kind"),
         ({"kind": "mean", "columns": "incme"}, "RoleError", "column 'incme' .* Did you mean 'income'"),
         ({"kind": "mean", "columns": "income", "by": "town"}, "RoleError", "column 'town' of an analysis"),
         ({"kind": "mean", "columns": "income", "unit": "firm"}, "RoleError", "the unit 'firm' of an analysis"),

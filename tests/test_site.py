@@ -111,8 +111,9 @@ def test_every_choice_of_a_recipe_has_its_line(site):
     for table, (_, part) in PARTS.items():
         assert f"[{table}]" in text
         for key, choice in choices_of(part).items():
-            of_column = f"a column's name {choice.keyword} " if part.by_column else None
-            assert (of_column or f"{key} {'the same' if choice.keyword == key else choice.keyword} ") in text
+            whole = f"a column's name {choice.keyword} " if part.by_column else None
+            whole = f"the keywords of one {choice.keyword} " if part.listed else whole
+            assert (whole or f"{key} {'the same' if choice.keyword == key else choice.keyword} ") in text
             assert f"{choice.said[1:]}." in text
     for method in METHODS.values():
         assert method.said[1:] in text

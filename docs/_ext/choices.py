@@ -10,7 +10,7 @@ from sphinx.util.nodes import nested_parse_with_titles
 
 from microagg.partition import METHODS
 from microagg.recipe import PARTS, Choice, K, choices_of, options_of
-from microagg.recipe._choice import WORD_OR_BY_COLUMN
+from microagg.recipe._choice import LISTED, WORD_OR_BY_COLUMN
 
 HEADS = ("key", "keyword", "value", "by default", "meaning")
 WIDTHS = (12, 14, 26, 12, 36)
@@ -39,6 +39,9 @@ def sentences(*said: str) -> str:
 
 def row(choice: Choice, *, of_columns: bool = False) -> tuple[str, ...]:
     """Give the cells of a choice; `of_columns` where its table has a key for each column."""
+    if choice.kind == LISTED:
+        keys = "its keys are the keywords of one"
+        return keys, literal(choice.keyword), "a table for each", "–", sentences(choice.said, choice.more)
     keyword = literal(choice.keyword) if of_columns or choice.keyword != choice.name else "the same"
     meaning = sentences(choice.said, choice.more)
     usual = "required" if choice is K else literal(choice.default)
@@ -59,7 +62,11 @@ def described() -> list[str]:
     lines = [*section("k, outside any table"), *table(HEADS, WIDTHS, [row(K)])]
     for name, (part, kind) in PARTS.items():
         about = (inspect.getdoc(kind) or "").replace("`", "``")
-        lines += [*section(f"[{name}]"), f"{about} In Python: ``recipe.{part}``.", ""]
+        lines += [
+            *section(f"[{name}]" if kind.listed is None else f"[[{name}]]"),
+            f"{about} In Python: ``recipe.{part}``.",
+            "",
+        ]
         of_columns = kind.by_column is not None
         lines += table(HEADS, WIDTHS, [row(choice, of_columns=of_columns) for choice in choices_of(kind).values()])
     lines += [*section("The methods and their options"), "Options stand beside the name in [method]; in Python they"]

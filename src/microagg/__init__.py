@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from microagg.pipeline import protect as protect
     from microagg.prepare.selection import Selection as Selection
     from microagg.recipe import Recipe as Recipe
+    from microagg.relation_keeping import KeptRelation as KeptRelation
     from microagg.release import Release as Release
     from microagg.results import default_analyses as default_analyses
     from microagg.results import utility as utility
@@ -103,6 +104,7 @@ _HOME = {
     "PMSE": "evaluate.pmse",
     "Relation": "evaluate.relations",
     "RelationCounts": "evaluate.relations",
+    "KeptRelation": "relation_keeping",
     "DisclosureRisk": "evaluate.risk",
     "scoring_index": "evaluate.score",
     "LossMeasures": "evaluate.utility",
@@ -137,6 +139,7 @@ __all__ = [
     "Estimate",
     "FileRelease",
     "InformationLoss",
+    "KeptRelation",
     "LossMeasures",
     "MaximumDistance",
     "Measure",

@@ -1,6 +1,5 @@
 """Judge any pair of files, whoever masked them: what was lost, and what an intruder could do."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -275,7 +274,7 @@ def relations(
         numbers with =, !=, <=, >=, < or > between them. Names that are not one word stand in quotes.
     tolerance : float
         By how much the two sides of =, <= and >= may differ, such as the step to which released means are rounded; a
-        billionth of their size is always allowed.
+        billionth of their size is always allowed. A `Relation` has its own.
 
     Returns
     -------
@@ -289,15 +288,14 @@ def relations(
     >>> [(one.before, one.after) for one in found]
     [(0, 0), (0, 0)]
     """
-    tolerance = check_between("tolerance", tolerance, 0.0, math.inf, "It is in the units of the columns.")
     listed = [relations] if isinstance(relations, str | Relation) else list(relations)
-    wanted = [one if isinstance(one, Relation) else Relation.of(one) for one in listed]
+    wanted = [one if isinstance(one, Relation) else Relation.of(one, tolerance) for one in listed]
     names = list(dict.fromkeys(name for one in wanted for name in one.columns))
     if not names:
         return ()
     before, after = _matched(original, masked, names, None, dict.fromkeys(names, "number"), None)
     was, now = ({column.name: column.values for column in table} for table in (before, after))
-    return count_violations(wanted, was, now, tolerance)
+    return count_violations(wanted, was, now)
 
 
 def dominance(original: File, labels: ArrayLike, *, p: float = 10.0, weights: ArrayLike | None = None) -> Dominance:

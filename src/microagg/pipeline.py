@@ -36,6 +36,7 @@ from microagg.recipe import OF_PROTECT, DiversityChoices, Kinds, Masking, Missin
 from microagg.recipe._signature import recipe_of, takes
 from microagg.recipe.joined import with_join
 from microagg.recipe.wishes import asked_of, settled_kinds, with_declared_codes
+from microagg.relation_keeping import KeptRelation, check_numbers, keep_relations
 from microagg.release import MissingFacts, Release, WeightFacts
 from microagg.rounding import Rounded, round_means
 from microagg.schema import Role, Schema
@@ -130,15 +131,16 @@ def _protected_source(source: Source, asked: Recipe, n_jobs: int, progress: Prog
     typed, tags = with_tags_as_numbers(typed, source.labels, whole)
     coded = {**codes, **{name: (*codes.get(name, ()), *numbers) for name, numbers in tags.items()}}
     inner = replace(asked, missing_codes=Missing(coded))
-    release = _protected(typed, inner, n_jobs, progress, source.labels, _weights_of(source, asked), sensitive)
+    release = _protected(typed, inner, n_jobs, progress, source.labels, _numbers_of(source, asked), sensitive)
     data, released = with_tags_again(release.data, tags)
     recipe = replace(release.recipe, missing_codes=asked.missing_codes).replace(**source.options)
     return replace(release, data=data, recipe=recipe, source=source, _tags=released)
 
 
-def _weights_of(source: Source, asked: Recipe) -> pa.Table:
-    """Give the columns of weights of a file as numbers; what is released as it is stays the text that it is."""
-    names, weighing = list(asked.roles.of(Role.WEIGHT.value)), weighing_of(asked)
+def _numbers_of(source: Source, asked: Recipe) -> pa.Table:
+    """Give the columns of weights of a file, and of relations, as numbers; what is released as it is stays text."""
+    related = [name for relation in asked.relations.relations for name in relation.columns]
+    names, weighing = dict.fromkeys([*asked.roles.of(Role.WEIGHT.value), *related]), weighing_of(asked)
     known = [name for name in names if name in source.table.column_names]
     typed = source.typed_for({name: "number" for name in weighing.used if name in known}, known)
     return typed.select(known)
@@ -182,7 +184,8 @@ def _protected(
     check_kinds(original, method, recipe)
     check_calibrated(weighing, original.columns)
     check_moments(original, masking.moments, masking.moments_clip, masking.per_column)
-    numbers = opened if numbers is None or not weighing.names else frames.open_frame(numbers)
+    numbers = opened if numbers is None else frames.open_frame(numbers)
+    check_numbers(recipe.relations.relations, original, lambda name: numbers.get_column(name).dtype.is_numeric())
     weighed = Weighed.of(numbers, weighing)
     sensitive = _sensitive(opened, typed, recipe, schema, labels)
     complete, original, kept = _without_missing(opened, schema, original, coders, masking.missing)
@@ -198,6 +201,10 @@ def _protected(
     matched = _matched(formed, masking, rule, weights)
     of_groups = formed.found.groups if matched is None else matched.groups
     released, rounded = round_means(original, of_groups, formed.labels, masking.rounding, weights)
+    chosen: tuple[KeptRelation, ...] = ()
+    if recipe.relations.relations and formed.labels.ndim == 1:
+        relations = recipe.relations.relations
+        released, chosen = keep_relations(relations, original, released, formed.labels, rounded, weights)
     own = released_weights(weighed, formed.places, original, released)
     replaced = {name: weights_like(numbers.get_column(name), values) for name, values in own.values.items()}
     data = _released_frame(complete, schema.released, released, coders, rounded, replaced)
@@ -252,6 +259,7 @@ def _protected(
         recoded=recoded,
         diversity=_diversity_facts(demand, formed.diverse, classes),
         moments=_moment_facts(matched, masking.moments, original, written, weighed),
+        chosen=chosen,
         weights=_weight_facts(weighed, own, formed.found, original, written, n_jobs),
         _original=original,
         _written=written,

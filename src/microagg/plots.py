@@ -44,7 +44,7 @@ def draw_tree(
         side = "center" if abs(outward[0]) < 0.3 else "left" if outward[0] > 0 else "right"
         level = "center" if abs(outward[1]) < 0.8 else "bottom" if outward[1] > 0 else "top"
         ax.annotate(
-            _cut_short(name),
+            cut_short(name),
             places[j],
             xytext=(5 + 4 * np.sqrt(shrink * (1 + degrees[j]))) * outward,
             textcoords="offset points",
@@ -66,7 +66,7 @@ def draw_tree(
 def draw_weights(names: Sequence[str], weights: NDArray[np.float64], label: str, ax: Any = None) -> Any:
     """Draw the weights of all pairs of columns as a heat map."""
     d = len(names)
-    names = [_cut_short(name) for name in names]
+    names = [cut_short(name) for name in names]
     if ax is None:
         room = 1.0 + 0.08 * max(map(len, names))
         ax = _new_axes(2.0 + room + 0.26 * d, 1.4 + room + 0.26 * d)
@@ -96,18 +96,21 @@ def draw_map(
     lines: Mapping[str, Sequence[tuple[int, float, float]]],
     frontier: Sequence[tuple[float, float]],
     ax: Any = None,
-    by: str = "G_IL",
+    label: str = "information loss, G_IL (%)",
+    *,
+    falling: bool = False,
 ) -> Any:
     """Draw risk against loss: a line for each method through its (k, loss, risk), the efficient ones marked.
 
-    `by` names the measure of loss.
+    `label` says what loss is; it falls to the right where more of it is better.
     """
     if ax is None:
         ax = _new_axes(7.2, 5.0)
     if len(frontier) > 1:
         ax.plot(*zip(*sorted(frontier), strict=True), color=PALE, lw=9, solid_capstyle="round", zorder=1)
+    ringed = [loss for loss, _ in frontier], [risk for _, risk in frontier]
     ax.scatter(
-        *zip(*frontier, strict=True), s=190, facecolors="none", edgecolors=INK, linewidths=1.1, zorder=2,
+        *ringed, s=190, facecolors="none", edgecolors=INK, linewidths=1.1, zorder=2,
         label="efficient",
     )  # fmt: skip
     for number, (name, unsorted) in enumerate(lines.items()):
@@ -122,10 +125,12 @@ def draw_map(
             ax.annotate(
                 str(k), (loss, risk), xytext=offset, textcoords="offset points", fontsize=7, color=colour, ha=side
             )
-    ax.set(xlabel=f"information loss, {by} (%)", ylabel="disclosure risk, G_DR (%)")
+    ax.set(xlabel=label, ylabel="disclosure risk, G_DR (%)")
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(alpha=0.25)
     ax.legend(fontsize=8, frameon=False)
+    if falling:
+        ax.invert_xaxis()
     return ax
 
 
@@ -136,7 +141,8 @@ def _new_axes(width: float, height: float) -> Any:
     return Figure(figsize=(width, height), layout="constrained").subplots()
 
 
-def _cut_short(name: str, most: int = 20) -> str:
+def cut_short(name: str, most: int = 20) -> str:
+    """Shorten a name that is too long."""
     return name if len(name) <= most else f"{name[: most - 1]}…"
 
 

@@ -18,6 +18,8 @@ from microagg.errors import InvalidData
 from microagg.evaluate.anonymity import Anonymity
 from microagg.evaluate.diversity import DiversityFacts, demand_words
 from microagg.evaluate.loss import InformationLoss
+from microagg.evaluate.pmse import MOST_RECORDS, PMSE, measure_pmse
+from microagg.evaluate.relations import RelationCounts
 from microagg.evaluate.risk import DisclosureRisk, measure_risk
 from microagg.evaluate.utility import LossMeasures, measure_loss
 from microagg.io import frames
@@ -31,7 +33,8 @@ from microagg.prepare.selection import Selection
 from microagg.progress import Progress
 from microagg.readonly import ReadOnly
 from microagg.recipe import Recipe
-from microagg.results import Masking, utility_of_release
+from microagg.relation_keeping import KeptRelation
+from microagg.results import Masking, relations_of_release, utility_of_release
 from microagg.rounding import Rounded
 from microagg.schema import Role
 from microagg.table import Table
@@ -52,6 +55,7 @@ _NOT_STORED = (
         "recoded",
         "weights",
         "moments",
+        "chosen",
         "_original",
         "_written",
         "_weights",
@@ -194,6 +198,10 @@ class Release(Generic[IntoDataFrameT]):
         Where l or t is demanded of confidential columns: what is reached, how, and what it cost; not stored.
     moments : MomentFacts or None
         Where variances or covariances are kept: how exactly, and how many values left their range; not stored.
+    chosen : tuple of KeptRelation
+        The declared relations that groups keep by what they release; not stored.
+    relations : tuple of RelationCounts
+        How many records break each declared relation, before and after. Computed when asked.
     source : Source or None
         What it was made from, if that was read by `read`; not stored.
 
@@ -224,6 +232,7 @@ class Release(Generic[IntoDataFrameT]):
     recoded: Mapping[Any, int] = field(default_factory=dict, repr=False)
     weights: WeightFacts | None = field(default=None, repr=False)
     moments: MomentFacts | None = field(default=None, repr=False)
+    chosen: tuple[KeptRelation, ...] = field(default=(), repr=False)
     source: Source | None = field(default=None, repr=False)
     diversity: DiversityFacts | None = None
     _original: Table | None = field(default=None, repr=False)
@@ -309,8 +318,8 @@ class Release(Generic[IntoDataFrameT]):
         Parameters
         ----------
         analyses : list of Analysis, or of mappings that say the same, optional
-            They may name columns that are released, and the unit though it is dropped. By default what
-            `default_analyses` guesses, with the recipe's weight and unit.
+            They may name columns that are released, and the unit though it is dropped. By default those of the recipe,
+            or else what `default_analyses` guesses, with the recipe's weight and unit.
         level : float
             Of the intervals.
 
@@ -320,13 +329,13 @@ class Release(Generic[IntoDataFrameT]):
             Not for publication: it holds estimates of the original.
         """
         recipe = self.recipe
-        original, written = self._both()
+        analyses = recipe.analyses.analyses or None if analyses is None else analyses
         kept = replace(self.source, table=self.data, joined=None) if self.source is not None else self.data
         weights = recipe.roles.of(Role.WEIGHT.value)
         own = {weights[0]: self._weights.values} if self._weights is not None and recipe.weights_by_group else {}
         unit = recipe.roles.unit
         return utility_of_release(
-            Masking(original, written, recipe.kinds.kinds, recipe.missing_codes.codes),
+            self._masking(),
             kept,
             analyses,
             weight=weights[0] if weights else None,
@@ -334,6 +343,21 @@ class Release(Generic[IntoDataFrameT]):
             units={} if unit is None or self._units is None else {unit: self._units.codes},
             level=level,
         )
+
+    @cached_property
+    def relations(self) -> tuple[RelationCounts, ...]:
+        """How many records break each relation that the recipe declares, before and after."""
+        declared = self.recipe.relations.relations
+        kept = replace(self.source, table=self.data, joined=None) if self.source is not None else self.data
+        return relations_of_release(self._masking(), kept, declared) if declared else ()
+
+    def _masking(self) -> Masking:
+        return Masking(*self._both(), self.recipe.kinds.kinds, self.recipe.missing_codes.codes)
+
+    def pmse(self, seed: int = 0) -> PMSE:
+        """Measure how well a model tells the masked columns from the original ones (see `microagg.pmse`)."""
+        original, written = self._both()
+        return measure_pmse(original, written, check_sample(MOST_RECORDS, original.n_records, seed))
 
     @property
     def promise(self) -> Promise:

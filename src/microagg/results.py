@@ -1,6 +1,6 @@
 """Whether researchers' results survive masking: analyses of any pair of files."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -9,15 +9,17 @@ from narwhals.typing import IntoDataFrame
 from numpy.typing import NDArray
 
 from microagg.checks import check_between, shown_name
-from microagg.errors import RoleError
+from microagg.errors import InvalidData, RoleError
 from microagg.evaluate.analyses.analysis import Analysis
 from microagg.evaluate.analyses.defaults import guess_analyses
 from microagg.evaluate.analyses.estimate import Utility
 from microagg.evaluate.analyses.judge import Units, columns_read, measure_utility
+from microagg.evaluate.relations import Relation, RelationCounts, count_violations
 from microagg.io import frames
 from microagg.io.coding import MOST_CATEGORIES, Asked, open_both, open_table
 from microagg.io.sources import Source
 from microagg.recipe import Kinds, Missing
+from microagg.relation_keeping import numbers_of
 from microagg.table import Table
 
 Frame = nw.DataFrame[Any]
@@ -163,15 +165,11 @@ def utility_of_release(
     `released` is the released frame, or a `Source` with it: its other columns are those of the original, but for
     `original_weights`. Units are known of rows though they are not released.
     """
-    names = list(released.table.column_names if isinstance(released, Source) else frames.open_frame(released).columns)
+    frame = _typed(released, masking)
+    names = list(frame.columns)
     others = [name for name in names if name not in masking.original.names]
-    if isinstance(released, Source):  # of a text file, what is not masked is text still
-        stored = frames.open_frame(released.table)
-        text = [name for name in others if stored.get_column(name).dtype == nw.String]
-        released = released.typed_for(masking.kinds, text)
-    frame = frames.open_frame(released)
-    asked = {name: Asked(masking.kinds.get(name), masking.codes.get(name, ())) for name in others}
     own = next(iter(units), None)
+    asked = {name: Asked(masking.kinds.get(name), masking.codes.get(name, ())) for name in others}
     if analyses is None:
         kept = _opened(frame, asked, (own,))
         both = Table((*masking.original, *kept))
@@ -179,6 +177,7 @@ def utility_of_release(
         wanted = guess_analyses(both, weight=weight, unit=own, masked=masking.original.names)
     else:
         wanted = checked_analyses(analyses)
+        units = {**_units(frame, wanted), **units}
     _check_units(wanted, units)
     read = columns_read(wanted, names)
     kept = open_table(frame, {name: asked[name] for name in read if name in asked})[0]
@@ -186,6 +185,38 @@ def utility_of_release(
     before = Table((*masking.original, *(numbers.get(one.name, one) for one in kept)))
     after = Table((*masking.written, *kept))
     return measure_utility(before, after, wanted, units_before=units, units_after=units, level=check_level(level))
+
+
+def _typed(released: Any, masking: Masking) -> Frame:
+    """Open a released frame, or a `Source` with it: of a text file, what is not masked is text still."""
+    if isinstance(released, Source):
+        stored = frames.open_frame(released.table)
+        others = [name for name in stored.columns if name not in masking.original.names]
+        text = [name for name in others if stored.get_column(name).dtype == nw.String]
+        released = released.typed_for(masking.kinds, text)
+    return frames.open_frame(released)
+
+
+def relations_of_release(masking: Masking, released: Any, relations: Sequence[Relation]) -> tuple[RelationCounts, ...]:
+    """Count the records that break relations, before and after; columns that are not masked are the same in both."""
+    frame = _typed(released, masking)
+    sides: tuple[dict[Any, Any], dict[Any, Any]] = ({}, {})
+    for name in dict.fromkeys(name for relation in relations for name in relation.columns):
+        for values, table in zip(sides, (masking.original, masking.written), strict=True):
+            column = (
+                table.named([name]).columns[0]
+                if name in table.names
+                else open_table(frame, {name: Asked()})[0].columns[0]
+            )
+            numbers = numbers_of(column)
+            if numbers is None:
+                raise InvalidData(
+                    f"column {shown_name(name)} of a relation holds no numbers. Leave the relation out.",
+                    parameter="relations",
+                    columns=(name,),
+                )
+            values[name] = numbers
+    return count_violations(relations, *sides)
 
 
 def check_level(level: Any) -> float:

@@ -33,6 +33,8 @@ REFUSED = {
     "moments": {"moments": "variance"},
     "moments_clip": {"moments": "variance", "moments_clip": True},
     "missing": {"missing": "drop"},
+    "relations": {"relations": ["age >= 0"]},
+    "analyses": {"analyses": {"kind": "gini", "columns": "age"}},
     "recode": {"recode": {"age": {"top": 80}}},
     "per_column": {"per_column": True},
     "select": {"select": ["age"]},

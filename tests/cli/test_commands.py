@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 import microagg as ma
 from microagg.cli import app, main
 from microagg.io.sources import read_source
-from tests.cli import call
+from tests.cli import call, complaint
 
 QUASI = ["age", "education", "hours", "wage", "business", "capital", "pension", "income", "tax", "contributions"]
 
@@ -291,7 +291,7 @@ def test_text_beyond_memory_is_as_in_memory(tmp_path, monkeypatch, capsys):
     with pytest.raises(SystemExit):
         main()
     assert "--engine disk works on files, not on tables of databases" in capsys.readouterr().err
-    for words, complaint in (
+    for words, expected in (
         (["--to", "duckdb:///a.db?table=t"], "--engine disk works on files, not on tables of databases"),
         (["--excel-safe"], "--excel-safe does not go with files beyond memory"),
         (["--decimal", ";"], "decimal=';' is not a decimal mark"),
@@ -303,7 +303,7 @@ def test_text_beyond_memory_is_as_in_memory(tmp_path, monkeypatch, capsys):
         with pytest.raises(SystemExit) as caught:
             main()
         assert caught.value.code == 2
-        assert complaint in capsys.readouterr().err
+        assert expected in capsys.readouterr().err
     assert names_in(".") == ["again", "disk", "f.txt", "memory", "r.toml"]
 
 
@@ -375,3 +375,19 @@ def test_refining_is_asked_for_on_the_command_line_and_recorded(survey):
     wrong = CliRunner().invoke(app, ["mask", str(survey), "--yes", "-o", "wrong", "--refine", "fats"])
     assert "Did you mean 'fast'" in str(wrong.exception)
     assert not Path("wrong").exists()
+
+
+@pytest.mark.usefixtures("survey")
+def test_the_command_line_ranks():
+    chosen = ["--methods", "mdav", "-k", "3,5", "--quasi", "age,income", "--rest", "drop"]
+    Path("a.toml").write_text("[[analysis]]\nname = 'Poverty'\nkind = 'poverty'\ncolumns = 'income'\n")
+    ranked = ["--analyses", "a.toml", "--rank", "Poverty", "--map-axis", "M5", "--least-k", 5]
+    told = json.loads(call("compare", "survey.csv", *chosen, *ranked, "--json").stdout)
+    assert told["best"] == {"method": "mdav", "k": 5}
+    assert [told[name] for name in ("rank", "axis", "least_k", "below_least_k")] == ["Poverty", "M5", 5, 1]
+    assert told["candidates"][1]["figures"]["Poverty"] >= 0
+    said = complaint("compare", "survey.csv", *chosen, "--least-k", 9)
+    assert "--least-k 5" in said
+    Path("r.toml").write_text("k = 20\n[roles]\nquasi = ['age', 'income']\nrest = 'drop'\n")
+    said = call("compare", "survey.csv", "--recipe", "r.toml", "--methods", "mdav", "-k", "3").stdout
+    assert "k = 20, above every k that is compared" in said

@@ -11,6 +11,7 @@ from statsmodels.regression.linear_model import WLS
 from statsmodels.stats.weightstats import DescrStatsW
 
 import microagg as ma
+from microagg.evaluate.analyses.estimate import Judged, Utility
 from tests.reference import analyses as reference
 
 Z = 1.959963984540054
@@ -269,6 +270,34 @@ def estimate(before, after, low, high, after_low=None, after_high=None, **others
 def test_each_estimate_is_said_in_a_sentence(one, said):
     assert one.sentence == said
     assert repr(one) == said
+
+
+_PLACE = st.none() | st.integers(-3, 3)
+
+
+@given(st.lists(st.tuples(_PLACE, _PLACE, st.integers(0, 2) | st.none()), min_size=1, max_size=4))
+def test_an_analysis_moved_as_far_as_its_worst_estimate(drawn):
+    said, estimates = [], []
+    for before, after, half in drawn:
+        ends = (None, None) if before is None or half is None else (before - half, before + half)
+        said.append((before, after, *ends))
+        numbers = [math.nan if one is None else float(one) for one in said[-1]]
+        estimates.append(estimate(*numbers))
+    analysis = ma.Analysis("mean", "x")
+    judged = Judged(analysis, tuple(estimates), (0, 0), (False, False))
+    assert judged.moved == pytest.approx(reference.moved(said))
+    (figure,) = Utility((judged,)).moved
+    assert (figure.name, figure.value, figure.better, figure.of) == ("Mean of x", judged.moved, "lower", "loss")
+
+
+def test_the_edge_of_the_interval_is_one_and_analyses_of_one_name_count_as_one():
+    edge, far = (
+        Judged(ma.Analysis("mean", "x"), (estimate(10.0, after, 8.0, 12.0),), (0, 0), (False, False))
+        for after in (12.0, 5.0)
+    )
+    assert (edge.moved, far.moved) == (1.0, 2.5)
+    assert edge.estimates[0].within
+    assert [one.value for one in Utility((edge, far, edge)).moved] == [2.5]
 
 
 def test_relative_differences():

@@ -12,6 +12,7 @@ from microagg.recipe import PARTS, Masking, Method, Recipe, Select, as_key, choi
 from microagg.recipe._choice import (
     BY_COLUMN,
     FLAG,
+    LISTED,
     NAME,
     NAME_OR_NAMES,
     NAMES,
@@ -155,6 +156,11 @@ WRONG = {
     BY_COLUMN: [3, "word"],
     WORD_OR_BY_COLUMN: ["no such word", 3],
 }
+OF_A_TABLE = {
+    "sound": {"analysis": "kind = 'mean'\ncolumns = 'a'", "relation": "holds = 'a < b'\ntolerance = 1"},
+    "analyses": ["kind = 'meen'", "columns = 'a'", "kind = 'mean'", "kind = 'mean'\ncolumns = 'a'\np = 1"],
+    "relations": ["holds = 'a + b'", "tolerance = 1", "holds = 'a < b'\ntolerance = -1", "hold = 'a < b'"],
+}
 OF_A_COLUMN = {
     "kinds": ["nominel", 3, ["alone"], ["a", "a"], {"spike": "x"}, {"spyke": 1}],
     "importance": [-1, "much"],
@@ -169,10 +175,18 @@ OF_A_COLUMN = {
 def test_every_refused_value_of_every_choice_names_its_line(table, key):
     choice = choices_of(PARTS[table][1])[key]
     by_column = PARTS[table][1].by_column
+    for value in OF_A_TABLE.get(choice.keyword, ()):
+        text = f"k = 3\n[[{table}]]\n{OF_A_TABLE['sound'][table]}\n[[{table}]]\n# a comment\n{value}\n"
+        with pytest.raises(InvalidParameter, match=rf"^mine.toml, line [5789]: in \[\[{table}\]\], "):
+            Recipe.parse(text, "mine.toml")
     for value in OF_A_COLUMN.get(choice.keyword, ()):
         said = f"income = {toml(value)}" if by_column else f"{key} = {{income = {toml(value)}}}"
         with pytest.raises(InvalidParameter, match=rf"^mine.toml, line 4: in \[{table}\], {key} of column 'income': "):
             Recipe.parse(f"k = 3\n[{table}]\n# a comment\n{said}\n", "mine.toml")
+    if choice.kind == LISTED:
+        with pytest.raises(InvalidParameter, match=rf"^mine.toml, line 2: '{table}' must be a list of tables"):
+            Recipe.parse(f"k = 3\n[{table}]\n", "mine.toml")
+        return
     for value in () if by_column else WRONG[choice.kind]:
         text = f"# a comment\n\nk = 3\n[{table}]\n# another\n{key} = {toml(value)}\n"
         if choice.kind == NAME or (choice.kind == WORD and isinstance(value, str) and not choice.words):
@@ -340,3 +354,53 @@ def test_a_recoding_that_is_refused_names_its_line(rule):
     text = f'k = 3\n[roles]\nquasi = ["age"]\n[recode]\nwage = {{top = 9}}\nage = {rule}\n'
     with pytest.raises(InvalidParameter, match=r"r.toml, line 6: in \[recode\], the recoding of column 'age'"):
         Recipe.parse(text, "r.toml")
+
+
+DECLARED = """k = 3
+[roles]
+quasi = ["age", "income"]
+drop = ["region"]
+rest = "keep"
+[[analysis]]
+kind = "gini"
+columns = "income"
+[[analysis]]
+kind = "mean"
+columns = ["income"]
+by = ["sex"]
+[[relation]]
+holds = "tax <= income"
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (
+            '"income"]\nby',
+            '"incom"]\nby',
+            r"line 11: column 'incom' of the analysis .* is not in the file. Did you mean",
+        ),
+        ('by = ["sex"]', 'by = ["region"]', "line 12: column 'region' of the analysis .* is not released, so nobody"),
+        ('by = ["sex"]', 'unit = "region"', "line 12: the unit 'region' of an analysis is neither"),
+        ("tax <=", "tux <=", "line 14: column 'tux' of the relation 'tux <= income' is not in the file"),
+        ("tax <= income", "income >= region", "line 14: column 'region' of the relation .* is not released"),
+    ],
+)
+def test_what_cannot_be_done_on_the_release_is_refused_before_any_work(old, new, words):
+    survey = ma.datasets.survey(60, seed=0)
+    survey = survey.append_column("sex", [["f", "m"] * 30])
+    recipe = Recipe.parse(DECLARED.replace(old, new), "mine.toml")
+    with pytest.raises(RoleError, match=f"^mine.toml, {words}"):
+        ma.protect(survey, recipe=recipe)
+
+
+def test_the_results_of_a_release_are_those_of_its_recipe():
+    survey = ma.datasets.survey(60, seed=0).append_column("sex", [["f", "m"] * 30])
+    release = ma.protect(survey, recipe=Recipe.parse(DECLARED))
+    assert [one.analysis.name for one in release.utility().analyses] == [
+        "Gini coefficient of income",
+        "Mean of income by sex",
+    ]
+    assert release.recipe.relations.relations[0].said == "tax <= income"
+    assert Recipe.parse(release.recipe.text()) == release.recipe

@@ -13,6 +13,7 @@ from microagg.partition import METHODS
 from microagg.recipe import PARTS, Comments, Recipe, choices
 from microagg.recipe._choice import (
     FLAG,
+    LISTED,
     NAME,
     NAME_OR_NAMES,
     NAMES,
@@ -62,7 +63,17 @@ OF_COLUMNS = {
 }
 
 
+ANALYSES = [
+    {"kind": "mean", "columns": ["a b"], "by": ["c"], "weight": "w"},
+    {"name": "Poor", "kind": "poverty", "columns": ["income"], "fraction": 0.5, "unit": "home"},
+    {"kind": "quantile", "columns": ["x"], "p": [0.1, 0.9]},
+]
+RELATIONS = [{"holds": "a = b + 2 * 'c d'"}, {"holds": "x >= 0", "tolerance": 0.5}]
+
+
 def values_of(choice):
+    if choice.kind == LISTED:
+        return st.lists(st.sampled_from(ANALYSES if choice.keyword == "analyses" else RELATIONS), max_size=3)
     if choice.keyword == "ts":
         return st.lists(st.floats(0.01, 1), min_size=1, max_size=4)
     if choice.kind in VALID:

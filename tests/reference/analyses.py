@@ -139,3 +139,17 @@ def overlap(first, second):
     """Give the mean of the shares of two intervals that they have in common (Karr et al. 2006)."""
     common = max(0.0, min(first[1], second[1]) - max(first[0], second[0]))
     return (common / (first[1] - first[0]) + common / (second[1] - second[0])) / 2
+
+
+def moved(estimates):
+    """Give the largest change of (before, after, low, high), in halves of the interval; None stands for no number."""
+    largest = None
+    for before, after, low, high in estimates:
+        if before is not None and after is None:
+            return float("inf")
+        if low is None or high is None:
+            continue
+        change, half = abs(after - before), (high - low) / 2
+        own = 0.0 if change == 0 else float("inf") if half == 0 else change / half
+        largest = own if largest is None else max(largest, own)
+    return float("inf") if largest is None else largest

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
-from microagg.judgement.parts import Bar, Correlations, Distribution, Tree
+from microagg.judgement.parts import Bar, Correlations, Criterion, Distribution, Tree
 from microagg.report import build, pictures
 from microagg.report.html import render_section
 from microagg.report.parts import MapRow, MapSection, RecordsPicture
@@ -24,11 +24,18 @@ RECORDS = RecordsPicture((0.0, 10.0, 20.0), (75.0, 25.0), (), 20.0, quantiles=((
 TREE = Tree("normal", (BAD, "b", "c", "alone"), ((0, 1, None), (1, 2, 0.5)), (1,), "")
 
 
-def _row(method, k, g_il, g_dr, mark=""):
-    return MapRow(method, k, 1.0, g_il, 1.0, g_dr, 1.0, mark, {})
+G_IL = Criterion("G_IL", "%", title="information loss")
 
 
-MAP = MapSection((_row(BAD, 3, 5.0, 9.0), _row(BAD, 5, 8.0, 4.0)), ((5.0, 9.0), (8.0, 4.0)), "", ())
+def _row(method, k, g_il, g_dr, best=False):
+    return MapRow(method, k, 1.0, best, "", {"G_IL": g_il, "G_DR": g_dr})
+
+
+def _map(rows, frontier, axis=G_IL, head="The lowest score"):
+    return MapSection(tuple(rows), tuple(frontier), "", (), axis, head)
+
+
+MAP = _map((_row(BAD, 3, 5.0, 9.0), _row(BAD, 5, 8.0, 4.0)), ((5.0, 9.0), (8.0, 4.0)))
 DRAWN = {
     "distribution": pictures.distribution(BINS),
     "correlations": pictures.correlations(CHANGES),
@@ -82,7 +89,7 @@ def test_what_colour_tells_something_else_tells_too():
 
 def _map_of(methods):
     facts = [_row(f"m{j}", 3, 1.0 + j, 9.0 - j) for j in range(methods)]
-    return MapSection(tuple(facts), tuple((one.g_il, one.g_dr) for one in facts), "", ())
+    return _map(facts, [(one.figures["G_IL"], one.figures["G_DR"]) for one in facts])
 
 
 def test_bars_are_as_high_as_their_share_and_as_low_as_they_are_wide():
@@ -117,10 +124,24 @@ def test_each_bin_is_told_where_one_points_at_it():
 
 
 def test_a_map_of_nothing_finite_is_not_drawn_and_one_release_is():
-    endless, alone = _row("a", 3, None, 1.0), _row("a", 3, 5.0, 5.0, "lowest score")
-    assert pictures.risk_map(MapSection((endless,), (), "", ())) == ""
-    drawn = pictures.risk_map(MapSection((alone, endless), ((5.0, 5.0),), "", ()))
+    endless, alone = _row("a", 3, None, 1.0), _row("a", 3, 5.0, 5.0, best=True)
+    assert pictures.risk_map(_map((endless,), ())) == ""
+    drawn = pictures.risk_map(_map((alone, endless), ((5.0, 5.0),)))
     assert "The lowest score: a, k = 3." in drawn
+    assert "information loss, G_IL (%)" in drawn
+
+
+def test_where_more_is_better_the_map_has_more_on_the_left():
+    within = Criterion("within", "%", "higher", "estimates within their intervals")
+    rows = [MapRow("a", k, 1.0, k == 3, "best", {"within": 90.0 - k, "G_DR": 10.0 - k}) for k in (3, 9)]
+    drawn = pictures.risk_map(_map(rows, (), within, "The best by within"))
+    marks = [one for one in ET.fromstring(drawn).iter("path") if one.find("title") is not None]
+    said = [one.find("title").text for one in marks]
+    places = [float(re.search(r"translate\(([\d.]+)", one.get("transform"))[1]) for one in marks]
+    assert said == ["a, k = 3: within 87\u00a0%, risk 7\u00a0%", "a, k = 9: within 81\u00a0%, risk 1\u00a0%"]
+    assert places[0] < places[1]
+    assert "within (%); higher is better" in drawn
+    assert "risk against within of 2 releases. The best by within: a, k = 3." in drawn
 
 
 @pytest.mark.parametrize(

@@ -230,6 +230,7 @@ _WHY = {
     "per_column": "whole records are grouped",
     "select": "all masked columns form the groups",
     "moments": "strata are not brought together",
+    **dict.fromkeys(("relations", "analyses"), "no report is made"),
     "reorder": "rows keep their order",
     "excel_safe": "text is written as it was read",
     "public": "no report is made",

@@ -10,7 +10,7 @@ import typer
 
 from microagg.partition import METHODS
 from microagg.recipe import Choice, as_key, choices, options_of
-from microagg.recipe._choice import FLAG, NAMES, NUMBER, WHOLE
+from microagg.recipe._choice import FLAG, LISTED, NAMES, NUMBER, WHOLE
 from microagg.recipe.titles import TITLES
 from microagg.recipe.typed import LISTS, TABLES, takes_names
 
@@ -44,6 +44,8 @@ def _parameter(table: str, choice: Choice, spelling: str | None) -> inspect.Para
         help_ += f", or {NAMES}"
     if choice.kind in LISTS or takes_names(choice):
         help_ += ", with commas"
+    if choice.kind == LISTED:
+        help_ += f", in a TOML file with \\[\\[{table}]] for each"
     if choice.kind in TABLES:
         rules = '"age=width:5|top:80,wage=cuts:0/1000/5000,job=join:other=x/y"'
         help_ += f", such as {rules if choice.keyword == 'recode' else _VALUES}"

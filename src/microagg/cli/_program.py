@@ -24,6 +24,7 @@ Seed = Annotated[int, typer.Option("--seed", min=0, help="Another seed, another 
 Strata = Annotated[str | None, typer.Option(help="Columns that divide the file and are known, with commas.")]
 RecipeFile = Annotated[Path | None, typer.Option(help="A recipe, as `microagg inspect` writes it.")]
 COLUMNS = ("roles", "recode", "kinds", "missing", "importance", "taxonomy", "units", "diversity", "weights", "join")
+FORMED = ("masking", "select", "blocks", "refine", "relation", "analysis", "risk", "read")
 K = Annotated[int | None, typer.Option("-k", help="Records that share each combination of released values; 5.")]
 
 
@@ -124,7 +125,7 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
         Example: [bold]microagg inspect survey.csv -k 5[/bold]
         """
 
-    @_command(app, *COLUMNS, "method", "masking", "select", "blocks", "refine", "risk", "output", "read", words=words)
+    @_command(app, *COLUMNS, "method", *FORMED, "output", words=words)
     def mask(
         source: Address,
         output: Annotated[
@@ -154,7 +155,7 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
         Example: [bold]microagg mask survey.csv -k 5 -o out[/bold]
         """
 
-    @_command(app, "risk", "read", words=words, sample_seed="--seed")
+    @_command(app, "risk", "analysis", "read", words=words, sample_seed="--seed")
     def assess(
         original: Annotated[str, typer.Argument(help="The file before masking.", show_default=False)],
         masked: Annotated[
@@ -177,7 +178,7 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
         Example: [bold]microagg assess survey.csv out/survey_masked.csv --recipe out/recipe.toml[/bold]
         """
 
-    @_command(app, "compare", *COLUMNS, "masking", "select", "blocks", "refine", "risk", "read", words=words, ks="-k")
+    @_command(app, "compare", *COLUMNS, *FORMED, words=words, ks="-k")
     def compare(
         source: Address,
         recipe: RecipeFile = None,

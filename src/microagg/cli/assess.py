@@ -46,6 +46,7 @@ def run(
             sample=chosen.get("sample"),
             seed=chosen.get("sample_seed"),
             key=key,
+            analyses=chosen.get("analyses"),
             progress=tell,
         )
     _show(terminal, found)

@@ -5,7 +5,7 @@ from typing import Any
 
 from microagg.cli._opening import opened
 from microagg.cli._terminal import Terminal
-from microagg.desk.candidates import each_candidate, not_used, variants
+from microagg.desk.candidates import each_candidate, lowest_k, not_used, variants
 from microagg.desk.facts import comparison_facts
 from microagg.desk.pictures import check_picture, save_picture
 from microagg.recipe import Compare, choices
@@ -24,8 +24,7 @@ def run(
     """Mask by each method at each k, l and t, and judge each release."""
     asked = Compare(**{name: chosen[name] for name in choices("compare") if name in chosen})  # refused early
     check_picture(output, source, force)
-    lowest = min(asked.ks) if asked.ks else None
-    file = opened(terminal, source, recipe, lowest if recipe is None else None, chosen, yes=yes)
+    file = opened(terminal, source, recipe, lowest_k(asked) if recipe is None else None, chosen, yes=yes)
     recipes = variants(file.recipe)
     for unused in not_used(file.recipe, [name for name, _ in recipes]):
         terminal.say(f"Not used of the recipe: {unused}.")
@@ -38,7 +37,7 @@ def _show(terminal: Terminal, found: Comparison, output: Path | None) -> None:
     terminal.say(f"\n{found!r}")
     best = found.best
     terminal.say(
-        f"\nThe lowest score: {best.line} with k={best.k}. Efficient: "
+        f"\n{found.ranking.rank.head}: {best.line} with k={best.k}. Efficient: "
         + ", ".join(f"{one.line} k={one.k}" for one in found.frontier)
     )
     if output is not None:

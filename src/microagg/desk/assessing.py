@@ -1,6 +1,6 @@
 """Judging any masked file, whoever made it, beside its original."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,6 +12,8 @@ from microagg.assess import disclosure_risk, loss_measures, usual_sample
 from microagg.desk._demanded import Goals, broken_words, goals_in, kept_words
 from microagg.desk._rows import Pair
 from microagg.errors import InvalidData, RoleError, setting
+from microagg.evaluate.analyses.analysis import Analysis
+from microagg.evaluate.analyses.estimate import Utility
 from microagg.evaluate.definitions import measures_of_both
 from microagg.evaluate.measure import Measure
 from microagg.evaluate.risk import DisclosureRisk
@@ -28,6 +30,7 @@ from microagg.progress import Progress
 from microagg.recipe import Recipe
 from microagg.recipe.wishes import asked_of, with_declared_codes
 from microagg.report.text import shown
+from microagg.results import checked_analyses, utility
 from microagg.schema import Role
 
 
@@ -64,6 +67,8 @@ class Assessed:
     demanded : mapping
         What the recipe demands of each confidential column, with what the masked file reaches; empty without a recipe
         that does.
+    results : Utility or None
+        What became of the results of analyses; None where none were named.
     """
 
     columns: list[str]
@@ -73,6 +78,7 @@ class Assessed:
     score: float
     warnings: list[str]
     demanded: Goals = field(default_factory=dict)
+    results: Utility | None = None
 
     @property
     def linked(self) -> str:
@@ -81,8 +87,9 @@ class Assessed:
 
     @property
     def words(self) -> str:
-        """The same, and a line for each thing that is demanded of confidential columns."""
-        return "\n".join([self.linked, *kept_words(self.demanded)])
+        """The same, a line for each thing that is demanded of confidential columns, and the results of analyses."""
+        results = [] if self.results is None else ["", str(self.results)]
+        return "\n".join([self.linked, *kept_words(self.demanded), *results])
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -171,12 +178,15 @@ def assess(
     sample: int | None = None,
     seed: int | None = None,
     key: str | None = None,
+    analyses: Sequence[Any] | None = None,
     progress: Progress | None = None,
 ) -> Assessed:
     """Judge a masked file; what is not said here the recipe says, or the files show.
 
     `key` is a column that tells records apart in both files, where their rows are not in the same order.
     """
+    if analyses is None:
+        analyses = () if recipe is None else recipe.analyses.analyses
     before, after = files.before, files.after
     if recipe is not None and recipe.recode.recode:
         before = _recoded(before, recipe)
@@ -198,6 +208,7 @@ def assess(
     if unit is not None and unit not in left.column_names:
         left = left.append_column(unit, before.table[unit])
     weights = None if recipe is None else _weights(files.before, recipe)
+    results = _results(before, after, pair.common, said, checked_analyses(analyses))
     loss = loss_measures(left, right, columns=names, weights=weights, **said)
     risk = disclosure_risk(
         left,
@@ -214,7 +225,20 @@ def assess(
     )
     score = scoring_index(loss.overall[1], risk.g_dr)
     warnings = [*broken_words(demanded), *_warnings(pair, recipe, names, within)]
-    return Assessed(names, within, loss, risk, score, warnings, demanded)
+    return Assessed(names, within, loss, risk, score, warnings, demanded, results)
+
+
+def _results(
+    before: Source, after: Source, common: list[str], said: Mapping[str, Any], analyses: Sequence[Analysis]
+) -> Utility | None:
+    """Compare the results of analyses in both files; units need not be in the masked one."""
+    if not analyses:
+        return None
+    told = dict(said)
+    left, right = _typed(before, after, common, [], told)
+    for name in {one.unit for one in analyses} & {*before.table.column_names} - {*left.column_names}:
+        left = left.append_column(name, before.table[name])
+    return utility(left, right, analyses, **told)
 
 
 def _weights(source: Source, recipe: Recipe) -> Any:

@@ -5,10 +5,11 @@ from typing import Any
 
 from microagg.desk.opening import Opened
 from microagg.progress import Progress
-from microagg.recipe import Recipe
+from microagg.recipe import Compare, Recipe
 from microagg.release import Release
-from microagg.study.comparison import Candidate, compare_each
-from microagg.study.variants import recipes_to_compare
+from microagg.study.candidate import Candidate
+from microagg.study.comparison import compare_each
+from microagg.study.variants import KS_COMPARED, recipes_to_compare
 
 
 def each_candidate(
@@ -16,6 +17,11 @@ def each_candidate(
 ) -> Iterator[tuple[Candidate, Release[Any]]]:
     """Give a release and its figures for each recipe, named by its method."""
     return compare_each(opened.source, recipes, progress=progress)
+
+
+def lowest_k(asked: Compare) -> int:
+    """Give the lowest k that is compared: that of a file of which nothing is said but what to compare."""
+    return min(asked.ks or KS_COMPARED)
 
 
 def variants(recipe: Recipe) -> list[tuple[str, Recipe]]:
@@ -28,6 +34,8 @@ def not_used(recipe: Recipe, methods: Sequence[str]) -> list[str]:
     name, options, said = recipe.method.name, recipe.method.options, recipe.diversity
     levels = (("l", said.l, recipe.compare.ls), ("t", said.t, recipe.compare.ts))
     found = [f"{one} = {value:g}; levels of it are compared" for one, value, listed in levels if value and listed]
+    if recipe.compare.least_k is None and recipe.k > max(recipe.compare.ks or KS_COMPARED):
+        found.append(f"k = {recipe.k}, above every k that is compared; any of them can be the best")
     if name in methods:
         return found
     with_options = f" and its {', '.join(options)}" if options else ""

@@ -9,6 +9,7 @@ from microagg.desk.assessing import Assessed
 from microagg.desk.inspecting import SmallStrata
 from microagg.desk.trees import ColumnTree
 from microagg.desk.writing import Written
+from microagg.evaluate.analyses.estimate import Utility
 from microagg.evaluate.definitions import measures_of_both
 from microagg.evaluate.diversity import DiversityFacts, Goal
 from microagg.evaluate.risk import DisclosureRisk
@@ -16,7 +17,8 @@ from microagg.io.joining import Joined
 from microagg.io.sources import Source
 from microagg.moment_matching import MomentFacts
 from microagg.release import Release, WeightFacts
-from microagg.study.comparison import Candidate, Comparison
+from microagg.study.candidate import Candidate
+from microagg.study.comparison import Comparison
 from microagg.study.costs import ColumnCosts
 from microagg.study.inspection import Inspection
 
@@ -199,6 +201,10 @@ def comparison_facts(found: Comparison) -> dict[str, Any]:
     """Give the figures of releases that were compared."""
     return {
         "candidates": [one.as_dict() for one in found.candidates],
+        "rank": found.ranking.rank.name,
+        "axis": found.axis.name,
+        "least_k": found.ranking.least_k,
+        "below_least_k": len(found.candidates) - len(found.eligible),
         "best": _named(found.best),
         "frontier": [_named(one) for one in found.frontier],
         "sampled": found.sampled,
@@ -222,7 +228,19 @@ def assessed_facts(found: Assessed) -> dict[str, Any]:
         **risk_facts(found.risk),
         "scoring_index": found.score,
         **({"demanded": {str(name): goal_facts(of) for name, of in found.demanded.items()}} if found.demanded else {}),
+        **({} if found.results is None else {"results": result_facts(found.results)}),
         "figures": {one.name: one.value for one in found.measures},
+    }
+
+
+def result_facts(found: Utility) -> dict[str, Any]:
+    """Give what became of the results of analyses as plain values."""
+    return {
+        "level": found.level,
+        "figures": {one.name: one.value for one in found.measures},
+        "analyses": [{**one.analysis.said, "said": one.sentence} for one in found.analyses],
+        "estimates": found.rows(),
+        "remarks": list(found.remarks),
     }
 
 

@@ -1,5 +1,6 @@
 """Relations that hold between the numbers of a record, such as income = wage + benefits: read, and counted."""
 
+import math
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.checks import check_between
 from microagg.errors import InvalidParameter
 
 Values = NDArray[np.float64]
@@ -36,8 +38,13 @@ class Relation:
         As it was written.
     columns : tuple of str
         The columns that it names, in that order.
+    alone : tuple of two
+        The column that is all there is on the left, and on the right, where it is not on the other side too; else None.
     sign : str
         "=", "!=", "<=", ">=", "<" or ">".
+    tolerance : float
+        By how much the two sides of =, <= and >= may differ, such as the step to which released means are rounded; a
+        billionth of their size is always allowed.
 
     Examples
     --------
@@ -48,31 +55,36 @@ class Relation:
 
     said: str
     columns: tuple[str, ...]
+    alone: tuple[str | None, str | None]
     sign: str
+    tolerance: float
     _sides: tuple[Formula, Formula] = field(compare=False, repr=False)
 
     @classmethod
-    def of(cls, said: Any) -> "Relation":
+    def of(cls, said: Any, tolerance: Any = 0.0) -> "Relation":
         """Read a relation, or say what is wrong with it."""
+        tolerance = check_between("tolerance", tolerance, 0.0, math.inf, "It is in the units of the columns.")
         if not isinstance(said, str):
             raise InvalidParameter(f"a relation is a {type(said).__name__}. {_HOW}", parameter="relations")
         reader = _Reader(said)
-        left = reader.sum()
+        left = reader.side()
         sign = reader.take(*_COMPARED)
-        right = reader.sum()
+        right = reader.side()
         reader.end()
         if not reader.names:
             raise InvalidParameter(f"the relation {said!r} names no column. {_HOW}", parameter="relations")
-        return cls(said, tuple(dict.fromkeys(reader.names)), "=" if sign == "==" else sign, (left, right))
+        alone = _alone(left, right), _alone(right, left)
+        formulas = left.formula, right.formula
+        return cls(said, tuple(dict.fromkeys(reader.names)), alone, "=" if sign == "==" else sign, tolerance, formulas)
 
-    def violated(self, values: Mapping[Any, Values], tolerance: float = 0.0) -> NDArray[np.bool_]:
+    def violated(self, values: Mapping[Any, Values]) -> NDArray[np.bool_]:
         """Tell which records break it; one that lacks a value of its columns breaks nothing.
 
-        The two sides may differ by the tolerance, and by a billionth of their size; strict signs are taken as they are.
+        Strict signs are taken as they are.
         """
         with np.errstate(over="ignore", invalid="ignore"):
-            left, right = (np.broadcast_to(side(values), self._shape(values)) for side in self._sides)
-            slack = tolerance + _NOISE * np.maximum(np.abs(left), np.abs(right))
+            left, right = self.sides(values)
+            slack = self.tolerance + _NOISE * np.maximum(np.abs(left), np.abs(right))
             known = ~np.isnan(left) & ~np.isnan(right)
             broken = {
                 "=": np.abs(left - right) > slack,
@@ -84,12 +96,27 @@ class Relation:
             }[self.sign]
         return np.asarray(broken & known)
 
+    def sides(self, values: Mapping[Any, Values]) -> tuple[Values, Values]:
+        """Give what stands left and right of the sign, for each record."""
+        shape = values[self.columns[0]].shape
+        left, right = (np.broadcast_to(side(values), shape) for side in self._sides)
+        return left, right
+
     def known(self, values: Mapping[Any, Values]) -> int:
         """Count the records that have a value in all of its columns."""
         return int(np.count_nonzero(~np.isnan(np.array([values[name] for name in self.columns])).any(axis=0)))
 
-    def _shape(self, values: Mapping[Any, Values]) -> tuple[int, ...]:
-        return values[self.columns[0]].shape
+
+class _Side(NamedTuple):
+    """One side of a relation: how it is computed, its columns, and of how many words and signs it is made."""
+
+    formula: Formula
+    names: list[str]
+    length: int
+
+
+def _alone(side: _Side, other: _Side) -> str | None:
+    return side.names[0] if side.length == 1 and side.names and side.names[0] not in other.names else None
 
 
 class _Reader:
@@ -126,6 +153,12 @@ class _Reader:
         """Refuse whatever comes after the end."""
         if self._next[1]:
             raise self._wrong(f"{self._next[1]!r} comes too late")
+
+    def side(self) -> _Side:
+        """Read one side of the sign."""
+        named, place = len(self.names), self._place
+        formula = self.sum()
+        return _Side(formula, self.names[named:], self._place - place)
 
     def sum(self) -> Formula:
         """Read terms with + and - between them."""
@@ -208,12 +241,11 @@ def count_violations(
     relations: Sequence[Relation],
     original: Mapping[Any, Values],
     masked: Mapping[Any, Values],
-    tolerance: float = 0.0,
 ) -> tuple[RelationCounts, ...]:
     """Count the records that break relations, in two files that hold the same records in the same order."""
     found = []
     for relation in relations:
-        was, now = relation.violated(original, tolerance), relation.violated(masked, tolerance)
+        was, now = relation.violated(original), relation.violated(masked)
         found.append(
             RelationCounts(
                 relation.said,

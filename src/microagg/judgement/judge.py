@@ -1,7 +1,7 @@
 """Judgement: everything that is found of a release, and how it is found."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from microagg.evaluate.definitions import measures_of_both
@@ -233,7 +233,7 @@ def alternatives_of(comparison: "Comparison") -> Alternatives:
         Alternative(
             method=shown(one.line),
             k=int(one.k),
-            figures={name: finite(value) for name, value in one.figures.items()},
+            figures={shown(name): finite(value) for name, value in one.figures.items()},
             score=finite(one.score),
             best=one is best,
             efficient=one in efficient,
@@ -243,13 +243,17 @@ def alternatives_of(comparison: "Comparison") -> Alternatives:
         )
         for one in comparison.candidates
     )
-    places = [(finite(one.loss), finite(one.g_dr)) for one in efficient]
+    places = [(finite(comparison.across(one)), finite(one.g_dr)) for one in efficient]
     return Alternatives(
         candidates=candidates,
         frontier=tuple((loss, risk) for loss, risk in places if loss is not None and risk is not None),
-        compared=tuple((one.name, one.unit) for one in comparison.compared),
+        compared=tuple((shown(one.name), one.unit) for one in comparison.compared),
         x=comparison.x,
         sampled=comparison.sampled,
         standard_error=comparison.standard_error,
+        axis=replace(comparison.axis, name=shown(comparison.axis.name)),
+        rank=replace(comparison.ranking.rank, name=shown(comparison.ranking.rank.name)),
+        ranked=shown(comparison.ranked),
         by=comparison.by,
+        least_k=comparison.ranking.least_k,
     )

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from microagg.evaluate.columns import ColumnChange as ColumnChange
+from microagg.evaluate.criterion import Criterion as Criterion
 from microagg.evaluate.diversity import Goal as Goal
 from microagg.evaluate.weights import Telling as Telling
 from microagg.readonly import ReadOnly
@@ -358,4 +359,8 @@ class Alternatives:
     x: float  # the weight of the loss in the score
     sampled: int | None
     standard_error: float
-    by: str = "G_IL"  # the measure of loss that the score and the map use
+    axis: Criterion  # the loss on the map's axis
+    rank: Criterion  # by what the best is found
+    ranked: str  # that in words, where it is not the score, and which releases cannot be the best
+    by: str = "G_IL"  # the measure of loss that the score uses
+    least_k: int | None = None  # that the best and the efficient ones must reach

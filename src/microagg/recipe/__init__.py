@@ -6,6 +6,7 @@ the keys of a recipe file, the options of the command line and the tables of the
 
 from microagg.recipe._by_column import Importance, Kinds, Missing, Recode, Taxonomy
 from microagg.recipe._choice import Choice, Part, choices_of
+from microagg.recipe._declared import Analyses, Relations
 from microagg.recipe._lines import Comments
 from microagg.recipe._parts import (
     Blocks,
@@ -28,6 +29,7 @@ from microagg.recipe._recipe import OF_PROTECT, PARTS, K, Recipe, as_key, choice
 __all__ = [
     "OF_PROTECT",
     "PARTS",
+    "Analyses",
     "Blocks",
     "Choice",
     "Comments",
@@ -46,6 +48,7 @@ __all__ = [
     "Recipe",
     "Recode",
     "Refine",
+    "Relations",
     "Risk",
     "Roles",
     "Select",

@@ -1,6 +1,6 @@
 """How a choice is declared: its kind, its words or limits and its meaning, said once for every way to make it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from numbers import Integral
 from typing import Any, ClassVar
@@ -16,6 +16,7 @@ WORD, TEXT, FLAG = "a word", "a text", "true or false"
 WHOLE, NUMBER, NUMBERS = "a whole number", "a number", "a number or a list of them"
 WORD_OR_WHOLE, WORDS, WHOLES = "a word or a whole number", "a list of words", "a list of whole numbers"
 BY_COLUMN, WORD_OR_BY_COLUMN = "a table of columns", "a word or a table of columns"
+LISTED = "a list of tables"
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,10 @@ class Choice:
     or_object : str
         What else Python may pass, such as "an object with fit_predict"; a recipe file cannot hold it.
     element : callable or None
-        Of a table of columns: gives a column's value as it is kept, or raises ValueError that says what it must be.
+        Of a table of columns: gives a column's value as it is kept, or raises ValueError that says what it must be. Of
+        a list of tables: gives what one of them says as it is kept.
+    spelt : callable or None
+        Of a list of tables: gives the table that says what is kept.
     more : str
         What the documentation adds.
     """
@@ -53,6 +57,7 @@ class Choice:
     most: int | None = None
     or_object: str = ""
     element: Callable[[Any], Any] | None = None
+    spelt: Callable[[Any], dict[str, Any]] | None = None
     more: str = ""
     default: Any = None
 
@@ -82,6 +87,7 @@ class Choice:
             WORD_OR_WHOLE: whole or isinstance(value, str),
             BY_COLUMN: isinstance(value, dict),
             WORD_OR_BY_COLUMN: isinstance(value, (str, dict)),
+            LISTED: listed is not None and all(isinstance(one, dict) for one in listed),
             FLAG: isinstance(value, bool),
         }.get(self.kind, isinstance(value, str))
 
@@ -100,6 +106,9 @@ class Choice:
             return (listed[0] if listed else None) if len(listed) < 2 else listed
         if self.kind in (BY_COLUMN, WORD_OR_BY_COLUMN) and isinstance(value, Mapping):
             return {name: self.of_column(name, one) for name, one in value.items()}
+        if self.kind == LISTED and self.element is not None:
+            several = isinstance(value, Iterable) and not isinstance(value, (str, Mapping))
+            return tuple(map(self.element, value if several else [value]))
         if self.kind in (WORDS, WHOLES):
             return tuple(self._one(one) for one in ([value] if isinstance(value, str | Integral) else value))
         return self._one(value)
@@ -159,10 +168,12 @@ class Part(ReadOnly):
     """A part of a recipe: some choices that belong together, each checked when it is made.
 
     Where `by_column` is set, the part is one choice of that name, a table of columns, and the keys of its table in a
-    file are names of columns.
+    file are names of columns. Where `listed` is set, it is one choice of that name, and a file says it by any number of
+    tables: ``[[analysis]]``.
     """
 
     by_column: ClassVar[str | None] = None
+    listed: ClassVar[str | None] = None
 
     def __post_init__(self) -> None:
         for name, choice in choices_of(type(self)).items():

@@ -81,7 +81,9 @@ def parse(text: str, name: str) -> Recipe:
     for table, keys in content.items():
         if table != "k" and table not in PARTS:
             raise origin.fault((table,), f"{table!r} is not a part of a recipe.{_hint(table, ['k', *PARTS])}")
-        if table != "k" and not isinstance(keys, dict):
+        if table != "k" and PARTS[table][1].listed is not None and not _is_list_of_tables(keys):
+            raise origin.fault((table,), f"{table!r} must be a list of tables: [[{table}]] for each.")
+        if table != "k" and PARTS[table][1].listed is None and not isinstance(keys, dict):
             raise origin.fault((table,), f"{table!r} must be a table: [{table}].")
     if "k" not in content:
         raise InvalidParameter(f"{name} does not say k. Add a line such as: k = 5", parameter="k")
@@ -117,10 +119,32 @@ def _place_in(origin: Origin, parameter: str | None, columns: Sequence[Any] = ()
     return None
 
 
-def _part(origin: Origin, table: str, keys: dict[str, Any]) -> Part:
+def _is_list_of_tables(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, dict) for one in value)
+
+
+def _listed_part(origin: Origin, table: str, tables: list[dict[str, Any]]) -> Part:
+    """Make a part of what a list of tables says."""
+    kind = PARTS[table][1]
+    (name, choice), *_ = choices_of(kind).items()
+    for number, said in enumerate(tables, 1):
+        try:
+            choice.checked([said])
+        except InputError as error:
+            at = (table, str(number))
+            raise error.at(
+                f"{origin.head((*at, error.parameter) if error.parameter in said else at)}in [[{table}]], "
+            ) from None
+    made: Part = kind(**{name: tables})
+    return made
+
+
+def _part(origin: Origin, table: str, keys: Any) -> Part:
     """Make a part of what a table says."""
     kind = PARTS[table][1]
     known = choices_of(kind)
+    if kind.listed is not None:
+        return _listed_part(origin, table, keys)
     if kind.by_column is not None:
         for column, value in keys.items():
             _blamed(origin, (table, column), lambda one=value, name=column: known[kind.by_column].of_column(name, one))
@@ -226,6 +250,13 @@ def text_of(recipe: Recipe, made_for: str | None) -> str:
         if not keys:
             lines += ["", f"# {_LEFT_OUT[table,]}"] if (table,) in _LEFT_OUT else []
             continue
+        if kind.listed is not None:
+            for number, said in enumerate(keys[kind.listed], 1):
+                at = (table, str(number))
+                lines += ["", *over(at), f"[[{table}]]{beside(at)}"]
+                for key, value in said.items():
+                    lines += [*over((*at, key)), f"{toml_key(key)} = {toml(value)}{beside((*at, key))}"]
+            continue
         about = "" if kind.by_column is None else choices_of(kind)[kind.by_column].said
         lines += ["", *over((table,)), f"[{table}]{beside((table,), about)}"]
         lines += [f"# {said}" for place, said in _LEFT_OUT.items() if place[0] == table and not {*place[1:]} <= {*keys}]
@@ -254,6 +285,10 @@ def _said(recipe: Recipe, table: str, part: Any) -> dict[str, Any]:
     """Give what a file says of a part; nothing where it says nothing that is not usual."""
     if table not in _ALWAYS and part == PARTS[table][1]():
         return {}
+    listed = type(part).listed
+    if listed is not None:
+        choice = choices_of(type(part))[listed]
+        return {listed: tuple(choice.spelt(one) for one in getattr(part, listed))} if choice.spelt else {}
     said = {**part.said, **(recipe.method.options if table == "method" else {})}
     if type(part).by_column is not None:
         said = dict(said[type(part).by_column])

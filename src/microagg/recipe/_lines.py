@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Place = tuple[str, ...]
-"""A table, or a key outside any; a table and a key; or these and a name in the key's list."""
+"""A table, or a key outside any; a table and a key; or these and a name in the key's list.
+
+Of a list of tables, the table's number comes after its name: ("analysis", "1"), ("analysis", "1", "kind").
+"""
 
 _STRING_OR_COMMENT = re.compile(r""""(?:\\.|[^"\\])*"|'[^']*'|(\#.*)""")
 
@@ -47,13 +50,13 @@ class Comments:
 
 def line_of(text: str, place: Place, word: str | None = None) -> int | None:
     """Give the number of the line that sets something, and of a list that of this word in it."""
-    for one in _statements(text)[0]:
-        if any(found[: len(place)] == place for found in one.places):
+    found = [one for one in _statements(text)[0] if any(own[: len(place)] == place for own in one.places)]
+    if word is not None:
+        for one in found:
             for number, line in enumerate(one.lines, one.number):
-                if word is not None and word in _strings(line):
+                if word in _strings(line):
                     return number
-            return one.number
-    return None
+    return found[0].number if found else None
 
 
 def comments_of(text: str) -> Comments:
@@ -104,7 +107,7 @@ def _statements(text: str) -> tuple[list[Statement], tuple[str, ...], tuple[str,
             continue  # a list goes on
         first = number - len(pending) + 1
         if pending[0].lstrip().startswith("["):
-            at = table = next(_leaves(content))
+            at = table = _headed(next(_leaves(content)), pending[0], [one.at for one in found])
             places: tuple[Place, ...] = (table,)
         else:
             places = tuple((*table, *leaf) for leaf in _leaves(content))
@@ -112,6 +115,13 @@ def _statements(text: str) -> tuple[list[Statement], tuple[str, ...], tuple[str,
         found.append(Statement(at, first, tuple(pending), places, over))
         pending, over = [], ()
     return found, title, over
+
+
+def _headed(name: Place, line: str, before: list[Place]) -> Place:
+    """Give the place of a table: its name, and of a list of tables its number as well."""
+    if not line.lstrip().startswith("[["):
+        return name
+    return (*name, str(1 + sum(len(at) == len(name) + 1 and at[:-1] == name for at in before)))
 
 
 def _leaves(content: Mapping[str, Any]) -> Iterator[Place]:

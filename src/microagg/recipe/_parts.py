@@ -419,6 +419,17 @@ class Compare(Part):
     ls: tuple[int, ...] | None = choose(None, WHOLES, "the levels of l to compare; 1 demands nothing", least=1)
     ts: tuple[float, ...] | None = choose(None, NUMBERS, "the levels of t to compare; 1 demands nothing")
     x: float = choose(0.5, NUMBER, "the weight of the loss in the score, from 0 to 1")
+    rank: str = choose(
+        "score",
+        TEXT,
+        "by what the best is found: score, a measure such as IL, within or pMSE, or the name of an analysis",
+    )
+    map_axis: str | None = choose(
+        None, TEXT, "the loss on the map's axis: a measure of loss, or the name of an analysis"
+    )
+    least_k: int | None = choose(
+        None, WHOLE, "the k that the best must reach; that of the recipe where this is left out", least=2
+    )
 
     def _check(self) -> None:
         if not 0 <= self.x <= 1:

@@ -18,6 +18,7 @@ from microagg.recipe._by_column import Importance, Kinds, Missing, Recode, Taxon
 from microagg.recipe._choice import (
     BY_COLUMN,
     FLAG,
+    LISTED,
     NUMBER,
     WHOLE,
     WORD_OR_BY_COLUMN,
@@ -27,6 +28,7 @@ from microagg.recipe._choice import (
     choices_of,
     shown,
 )
+from microagg.recipe._declared import Analyses, Relations, check_released
 from microagg.recipe._lines import Comments, Place, line_of
 from microagg.recipe._parts import (
     Blocks,
@@ -43,6 +45,7 @@ from microagg.recipe._parts import (
     WeightChoices,
 )
 from microagg.recipe._promised import DiversityChoices, UnitChoices
+from microagg.schema import Schema
 
 K = Choice("k", WHOLE, "at least so many records share each combination of released values", "k", least=2)
 
@@ -63,6 +66,8 @@ PARTS: dict[str, tuple[str, type[Part]]] = {
     "refine": ("refine", Refine),
     "read": ("reading", Reading),
     "join": ("join", Join),
+    "relation": ("relations", Relations),
+    "analysis": ("analyses", Analyses),
     "risk": ("risk", Risk),
     "output": ("output", Output),
     "compare": ("compare", Compare),
@@ -84,6 +89,8 @@ OF_PROTECT = (
     "select",
     "blocks",
     "refine",
+    "relation",
+    "analysis",
 )
 """The tables whose choices are keywords of `protect`."""
 
@@ -102,6 +109,8 @@ def as_key(keyword: str, value: Any) -> str:
     if keyword not in choices():
         return as_keyword(keyword, value)
     table, choice = choices()[keyword]
+    if choice.kind == LISTED:
+        return f"[[{table}]]"
     said = {True: "true", False: "false"}.get(value) if isinstance(value, bool) else json.dumps(value)
     return f"{choice.name} in [{table}]" if value is None else f"{choice.name} = {said} in [{table}]"
 
@@ -139,12 +148,14 @@ class Origin:
 
     def sets(self, table: str, name: str) -> bool:
         """Tell whether the file sets a choice of a table."""
-        written = self.tables.get(table)
-        return isinstance(written, dict) and (name in written or PARTS[table][1].by_column == name)
+        written, kind = self.tables.get(table), PARTS[table][1]
+        return written is not None and (name in written or name in (kind.by_column, kind.listed))
 
     def place(self, table: str, name: str, columns: Sequence[Any] = ()) -> Place:
         """Give where the file sets a choice, of a table of columns that of a column."""
         choice = choices_of(PARTS[table][1]).get(name)
+        if PARTS[table][1].listed is not None:
+            return (table,)
         named = choice is not None and choice.kind in (BY_COLUMN, WORD_OR_BY_COLUMN)
         column = tuple(map(str, columns[:1])) if named else ()
         return (table, *column) if PARTS[table][1].by_column == name else (table, name, *column)
@@ -203,6 +214,8 @@ class Recipe:
     refine: Refine = field(default_factory=Refine)
     reading: Reading = field(default_factory=Reading)
     join: Join = field(default_factory=Join)
+    relations: Relations = field(default_factory=Relations)
+    analyses: Analyses = field(default_factory=Analyses)
     risk: Risk = field(default_factory=Risk)
     output: Output = field(default_factory=Output)
     compare: Compare = field(default_factory=Compare)
@@ -370,8 +383,9 @@ class Recipe:
                     what = f"column {name!r} in {key} of [{table}] is not masked."
                     raise self._fault((table, key), what + nearest(name, masked), name)
 
-    def check_named(self, names: Collection[Any]) -> None:
+    def check_named(self, names: Sequence[Any]) -> None:
         """Refuse a choice for a column that the file lacks; `names` are the file's."""
+        self._check_declared(names)
         for table, (part, kind) in PARTS.items():
             for key, choice in choices_of(kind).items():
                 named = getattr(getattr(self, part), key)
@@ -383,6 +397,29 @@ class Recipe:
                         raise self._fault(
                             place, f"column {name!r} in [{table}] is not in the file.{nearest(name, names)}", name
                         )
+
+    def _check_declared(self, names: Sequence[Any]) -> None:
+        """Refuse an analysis that cannot be done on the release, and a relation of columns that the file lacks."""
+        if not self.analyses.analyses and not self.relations.relations:
+            return
+        schema = Schema.assign(names, **self.roles.lists)
+        released = schema.released_with_units if self.units.release == "pseudonym" else schema.released
+        for number, relation in enumerate(self.relations.relations, 1):
+            for name in relation.columns:
+                if name not in released:
+                    what = _undone(f"the relation {relation.said!r}", name, names)
+                    raise self._fault(("relation", str(number), "holds"), what)
+        for number, analysis in enumerate(self.analyses.analyses, 1):
+            try:
+                check_released(analysis, released, self.roles.unit)
+            except InputError as error:
+                word = error.columns[0] if error.columns else None
+                what = (
+                    str(error)
+                    if word is None or word == analysis.unit
+                    else _undone(f"the analysis {analysis.name!r}", word, names)
+                )
+                raise self._fault(("analysis", str(number)), what, word) from None
 
     def _fault(self, place: Place, what: str, word: str | None = None) -> InputError:
         if self.origin is None:
@@ -411,12 +448,20 @@ class Recipe:
             for name, choice in choices_of(kind).items():
                 if choice.keyword != parameter or not self.origin.sets(table, name):
                     continue
-                if choice.checked(written if kind.by_column else written[name]) == getattr(own, name):
+                if choice.checked(written if kind.by_column or kind.listed else written[name]) == getattr(own, name):
                     return self.origin.place(table, name, columns)
         written = self.origin.tables.get("method", {})
         if parameter in self.method.options and written.get(parameter) == self.method.options[parameter]:
             return "method", parameter
         return None
+
+
+def _undone(of: str, column: Any, names: Sequence[Any]) -> str:
+    """Say why something of a column cannot be done on the release."""
+    what = f"column {column!r} of {of}"
+    if column not in names:
+        return f"{what} is not in the file.{nearest(column, names)}"
+    return f"{what} is not released, so nobody could look at it. Release the column, or leave that out."
 
 
 def method_name(keywords: Mapping[str, Any], recipe: Recipe) -> Any:

@@ -13,6 +13,8 @@ TITLES = {
     "method": "How groups are formed",
     "masking": "What is released",
     "weights": "What is released",
+    "analysis": "What users need",
+    "relation": "What users need",
     "select": "Which columns form the groups",
     "blocks": "Large files",
     "refine": "Lower loss",

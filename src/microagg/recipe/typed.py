@@ -7,6 +7,7 @@ from typing import Any
 from microagg.errors import InvalidParameter
 from microagg.recipe._choice import (
     BY_COLUMN,
+    LISTED,
     NAME_OR_NAMES,
     NAMES,
     NUMBERS,
@@ -16,6 +17,8 @@ from microagg.recipe._choice import (
     WORDS,
     Choice,
 )
+from microagg.recipe._declared import tables_in
+from microagg.recipe._recipe import choices
 
 LISTS = (NAMES, NAME_OR_NAMES, NUMBERS, WHOLES, WORDS)
 TABLES = (BY_COLUMN, WORD_OR_BY_COLUMN)
@@ -27,7 +30,9 @@ def takes_names(choice: Choice) -> bool:
 
 
 def value_of(choice: Choice, given: Any) -> Any:
-    """Give what a person has typed for a choice: lists are written with commas, moves as a number."""
+    """Give what a person has typed for a choice: lists are written with commas, moves as a number, tables in a file."""
+    if choice.kind == LISTED:
+        return tables_in(given, choice, choices()[choice.keyword][0])
     if choice.kind == WORD_OR_WHOLE and choice.words:  # where any word will do, as that of a column, 2020 may be one
         return int(given) if given.isdecimal() else given
     if takes_names(choice) and given not in choice.words:

@@ -20,6 +20,9 @@ from microagg.judgement.parts import (
     Tree,
     WorstGroup,
 )
+from microagg.judgement.parts import (
+    Criterion as Criterion,
+)
 
 Part = TypeVar("Part")
 
@@ -264,13 +267,10 @@ class MapRow:
 
     method: str
     k: int
-    il: float | None
-    g_il: float | None
-    rld: float | None
-    g_dr: float | None
     score: float | None
+    best: bool
     mark: str
-    figures: Mapping[str, float | None]  # those above and all others, by name
+    figures: Mapping[str, float | None]  # every measure by its name
     l_reached: int | None = None  # of confidential columns; None where nothing is demanded of them
     t_reached: float | None = None
     way: str = ""
@@ -284,7 +284,9 @@ class MapSection:
     frontier: tuple[tuple[float, float], ...]
     text: str
     compared: tuple[tuple[str, str], ...]  # the figures that the table has: name and unit
-    by: str = "G_IL"  # the figure of loss that is drawn
+    axis: Criterion  # the figure of loss that is drawn
+    head: str  # what is said before the best one is named
+    least_k: int | None = None  # that the best and the efficient ones must reach
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from microagg.judgement.parts import (
     Alternatives,
     ColumnChange,
     ColumnLoss,
+    Criterion,
     Distribution,
     GivenAway,
     Moved,
@@ -265,24 +266,23 @@ def _diversity_words(own: GivenAway) -> str:
 def risk_map(found: Alternatives) -> MapSection:
     """Mark the best of the releases that were compared, and say what the score is."""
     words = f"Score = {found.x:g} · {found.by} + {1 - found.x:g} · G_DR; lower is better."
+    words += f" {found.ranked}" if found.ranked else ""
     if found.sampled is not None:
         words += (
             f" Linkage estimated on {count(found.sampled)} records; standard error up to "
             f"{percent(found.standard_error)}."
         )
-    return MapSection(tuple(map(_map_row, found.candidates)), found.frontier, words, found.compared, found.by)
+    rows = tuple(_map_row(one, found.rank) for one in found.candidates)
+    return MapSection(rows, found.frontier, words, found.compared, found.axis, found.rank.head, found.least_k)
 
 
-def _map_row(one: Alternative) -> MapRow:
+def _map_row(one: Alternative, rank: Criterion) -> MapRow:
     return MapRow(
         method=one.method,
         k=one.k,
-        il=one.figures["IL"],
-        g_il=one.figures["G_IL"],
-        rld=one.figures["RLD"],
-        g_dr=one.figures["G_DR"],
         score=one.score,
-        mark="lowest score" if one.best else "efficient" if one.efficient else "",
+        best=one.best,
+        mark=rank.mark if one.best else "efficient" if one.efficient else "",
         figures=dict(one.figures),
         l_reached=one.l_reached,
         t_reached=one.t_reached,

@@ -1,120 +1,31 @@
 """Many releases of one file beside each other: which is the better one overall."""
 
 import html
+import math
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from narwhals.typing import IntoDataFrame
 
 from microagg._kernels._jit import compiling_seconds
 from microagg.checks import check_jobs
+from microagg.errors import InvalidParameter
+from microagg.evaluate.criterion import Criterion, ranking_words
 from microagg.evaluate.definitions import defined
-from microagg.evaluate.measure import Definition
-from microagg.evaluate.score import scoring_index
 from microagg.io.sources import Source
 from microagg.pipeline import protect
-from microagg.plots import draw_map
+from microagg.plots import cut_short, draw_map
 from microagg.progress import Progress, tell
-from microagg.readonly import ReadOnly
 from microagg.recipe import OF_PROTECT, Recipe
 from microagg.recipe._signature import takes
 from microagg.release import Release
+from microagg.study.candidate import NAMED, Candidate, candidate_of
+from microagg.study.ranking import Ranking, ranking_of
 from microagg.study.variants import recipes_to_compare
 
 _SHARES = 1000  # of one release in the progress of all
-
-_NAMED = {
-    "il": "IL",
-    "il1s": "IL1s",
-    "g_il": "G_IL",
-    "rld": "RLD",
-    "right_group": "right group",
-    "interval": "ID",
-    "g_dr": "G_DR",
-}
-"""The measures that are attributes of a candidate as well."""
-
-
-@dataclass(frozen=True)
-class Candidate(ReadOnly):
-    """One release and its figures; all but k and groups are better when lower.
-
-    Attributes
-    ----------
-    method : str
-    k : int
-    groups : int
-    il, il1s, g_il : float
-        Losses (see `LossMeasures`).
-    rld, right_group, interval, g_dr : float
-        Risks, in percent (see `DisclosureRisk`).
-    score : float
-        The scoring index.
-    seconds : float
-        Time of `protect`, without what compiling took.
-    sampled : int or None
-        How many records linkage was estimated on, where not all.
-    standard_error : float
-        Of `rld`; 0 where all records were linked.
-    figures : mapping
-        Every measure of loss and of risk by its name (see `LossMeasures.measures`), those above among them.
-    by : str
-        The measure of loss that the score and the map use: G_IL, or IL where not all masked columns are numbers.
-    l, t : int or None, float or None
-        What was demanded of confidential columns.
-    l_reached, t_reached : int or None, float or None
-        The fewest different values, and the greatest distance from the whole file, of any column of which that, or
-        else anything, was demanded; None where nothing was.
-    way : str
-        How groups came to keep it; empty where nothing was demanded.
-
-    Examples
-    --------
-    >>> import microagg as ma
-    >>> survey = ma.datasets.survey(300, seed=0).select(["age", "income", "tax"])
-    >>> one = ma.compare(survey, "mdav", 5).candidates[0]
-    >>> one.method, one.k, one.groups
-    ('mdav', 5, 60)
-    """
-
-    method: str
-    k: int
-    groups: int
-    il: float
-    il1s: float
-    g_il: float
-    rld: float
-    right_group: float
-    interval: float
-    g_dr: float
-    score: float
-    seconds: float
-    sampled: int | None = None
-    standard_error: float = 0.0
-    figures: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
-    by: str = "G_IL"
-    l: int | None = None  # noqa: E741 (its name in the literature)
-    t: float | None = None
-    l_reached: int | None = None
-    t_reached: float | None = None
-    way: str = ""
-
-    @property
-    def line(self) -> str:
-        """What it has in common with others that differ in k: the method, and l and t where those are demanded."""
-        said = [f"{name}={value:g}" for name, value in (("l", self.l), ("t", self.t)) if value is not None]
-        return " ".join([self.method, *said])
-
-    @property
-    def loss(self) -> float:
-        """The figure of loss that the score and the map use."""
-        return self.g_il if self.by == "G_IL" else self.il
-
-    def as_dict(self) -> dict[str, Any]:
-        """Give everything that is known of the candidate as plain values."""
-        return {one.name: getattr(self, one.name) for one in fields(self)} | {"figures": dict(self.figures)}
 
 
 @dataclass(frozen=True)
@@ -131,6 +42,8 @@ class Comparison:
         How many records linkage was estimated on, where not all.
     standard_error : float
         The largest one of any `rld`; 0 where all records were linked.
+    ranking : Ranking
+        By what they are ranked (`rank`) and drawn (`axis`), and the k that the best one must reach (`least_k`).
 
     Examples
     --------
@@ -145,48 +58,78 @@ class Comparison:
     x: float
     sampled: int | None
     standard_error: float
+    ranking: Ranking = field(default_factory=Ranking)
 
     @property
     def by(self) -> str:
-        """The measure of loss that the score and the map use."""
+        """The measure of loss that the score uses, and the map where no other is chosen."""
         return self.candidates[0].by
 
     @property
+    def eligible(self) -> tuple[Candidate, ...]:
+        """The candidates that can be the best, or efficient: those that reach the least k; all where none is set."""
+        least = self.ranking.least_k or 0
+        return tuple(one for one in self.candidates if least <= (one.k if one.k_reached is None else one.k_reached))
+
+    @property
     def best(self) -> Candidate:
-        """The candidate with the lowest score; the first of those that tie."""
-        return min(self.candidates, key=lambda candidate: candidate.score)
+        """The best of those that reach the least k: with the lowest score, or by what they are ranked.
+
+        The first of those that tie.
+        """
+        rank = self.ranking.rank
+        if not self.eligible:
+            raise InvalidParameter(
+                f"no release reaches least_k={self.ranking.least_k}. Compare a larger k, or lower it.",
+                parameter="least_k",
+            )
+        return min(self.eligible, key=lambda one: rank.loss(one.score if rank.is_score else one.figures[rank.name]))
 
     @property
     def frontier(self) -> tuple[Candidate, ...]:
-        """The efficient candidates, by loss. No other has less loss without more risk, or the other way."""
+        """The efficient candidates, by loss. No other has less loss without more risk, or the other way.
+
+        Loss is what the map has on its axis. Candidates that do not reach the least k are not among them.
+        """
+        places = [(self.axis.loss(self.across(one)), one.g_dr, one) for one in self.eligible]
         efficient = [
-            one
-            for one in self.candidates
-            if not any(
-                other.loss <= one.loss and other.g_dr <= one.g_dr and (other.loss < one.loss or other.g_dr < one.g_dr)
-                for other in self.candidates
-            )
+            (loss, risk, one)
+            for loss, risk, one in places
+            if not any(x <= loss and y <= risk and (x < loss or y < risk) for x, y, _ in places)
         ]
-        return tuple(sorted(efficient, key=lambda candidate: (candidate.loss, candidate.g_dr)))
+        return tuple(one for _, _, one in sorted(efficient, key=lambda place: place[:2]))
+
+    @property
+    def axis(self) -> Criterion:
+        """The loss that is on the map's axis."""
+        return self.ranking.axis or Criterion(self.by, "%", title="information loss")
+
+    def across(self, one: Candidate) -> float:
+        """Give a candidate's figure on the map's axis."""
+        return one.loss if self.ranking.axis is None else one.figures[self.ranking.axis.name]
 
     def as_dict(self) -> dict[str, list[Any]]:
         """Give the figures column by column, as any dataframe library takes them."""
         rows = [candidate.as_dict() for candidate in self.candidates]
-        others = [name for name in rows[0].pop("figures") if name not in _NAMED.values()]
+        others = [name for name in rows[0].pop("figures") if name not in NAMED.values()]
         found = {name: [row[name] for row in rows] for name in rows[0]}
-        return found | {name: [one.figures.get(name) for one in self.candidates] for name in others}
+        more = {name: [one.figures.get(name) for one in self.candidates] for name in others if name not in found}
+        return found | more
 
     @property
-    def compared(self) -> tuple[Definition, ...]:
-        """The measures of loss, then those of risk, that the table has a column of."""
+    def compared(self) -> tuple[Criterion, ...]:
+        """What the table has a column of: measures of loss, then of risk, then what is ranked, drawn and declared."""
+        usual = [Criterion.of(one) for one in (*defined("loss"), *defined("risk")) if one.compared]
         return tuple(
             one
-            for one in (*defined("loss"), *defined("risk"))
-            if one.compared and all(one.name in candidate.figures for candidate in self.candidates)
+            for one in dict.fromkeys((*usual, *self.ranking.criteria))
+            if all(one.name in candidate.figures for candidate in self.candidates)
         )
 
     def plot(self, *, ax: Any = None) -> Any:
         """Draw the risk–utility map: each method a line through its k, the efficient candidates ringed.
+
+        Where more is better of what is on the axis, it falls to the right: the better ones are always on the left.
 
         Parameters
         ----------
@@ -199,8 +142,10 @@ class Comparison:
         """
         lines: dict[str, list[tuple[int, float, float]]] = {}
         for one in self.candidates:
-            lines.setdefault(one.line, []).append((one.k, one.loss, one.g_dr))
-        return draw_map(lines, [(one.loss, one.g_dr) for one in self.frontier], ax, self.by)
+            if math.isfinite(self.across(one)):
+                lines.setdefault(one.line, []).append((one.k, self.across(one), one.g_dr))
+        efficient = [(self.across(one), one.g_dr) for one in self.frontier if math.isfinite(self.across(one))]
+        return draw_map(lines, efficient, ax, self.axis.label, falling=self.axis.higher)
 
     def __repr__(self) -> str:
         rows = [self._heads(), *self._cells()]
@@ -221,7 +166,7 @@ class Comparison:
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p>{html.escape(self._note())}</p>"
 
     def _heads(self) -> tuple[str, ...]:
-        figures = [f"{one.name} {one.unit}".rstrip() for one in self.compared]
+        figures = [f"{cut_short(one.name)} {one.unit}".rstrip() for one in self.compared]
         return ("method", "k", *(head for head, _ in self._demands), "groups", *figures, "score", "seconds", "")
 
     @property
@@ -246,19 +191,29 @@ class Comparison:
                 str(one.k),
                 *(cells[place] for _, cells in demands),
                 str(one.groups),
-                *(f"{one.figures[measure.name]:.2f}" for measure in self.compared),
+                *(measure.shown(one.figures[measure.name]) for measure in self.compared),
                 f"{one.score:.2f}",
                 f"{one.seconds:.2f}",
-                "lowest score" if one is best else "efficient" if one in efficient else "",
+                self.ranking.rank.mark if one is best else "efficient" if one in efficient else "",
             )
             for place, one in enumerate(self.candidates)
         ]
 
+    @property
+    def ranked(self) -> str:
+        """By what they are ranked, where not by the score, and which of them cannot be the best."""
+        below = len(self.candidates) - len(self.eligible)
+        own = self.ranking
+        return ranking_words(own.rank, own.axis, own.least_k, below, len(self.candidates))
+
     def _note(self) -> str:
-        weights = f"score = {self.x:g} · {self.by} + {1 - self.x:g} · G_DR; lower is better."
-        if self.sampled is None:
-            return weights
-        return f"{weights} RLD estimated on {self.sampled} records (standard error up to {self.standard_error:.2g})."
+        said = [f"score = {self.x:g} · {self.by} + {1 - self.x:g} · G_DR; lower is better.", self.ranked]
+        if self.ranking.not_shown:
+            said.append(f"{self.ranking.not_shown} more of the analyses are figures of each candidate.")
+        if self.sampled is not None:
+            error = f"standard error up to {self.standard_error:.2g}"
+            said.append(f"RLD estimated on {self.sampled} records ({error}).")
+        return " ".join(filter(None, said))
 
 
 @takes(*OF_PROTECT)
@@ -272,6 +227,9 @@ def compare(
     recipe: Recipe | None = None,
     keys: Iterable[Any] | None = None,
     x: float | None = None,
+    rank: str | None = None,
+    map_axis: str | None = None,
+    least_k: int | None = None,
     sample: int | None = None,
     sample_seed: int | None = None,
     n_jobs: int | None = None,
@@ -299,6 +257,15 @@ def compare(
         The masked columns an intruder knows; by default all.
     x : float
         The weight of the loss in the score, from 0 to 1; one half by default.
+    rank : str
+        By what the best release is found: "score", by default; a measure of loss or risk, such as "IL"; "within",
+        "overlap" or "changed", of the results of analyses; "pMSE"; or the name of a declared analysis.
+    map_axis : str
+        The loss by which releases are efficient, and on the axis of the map: as `rank`, but for score and risks. By
+        default the loss that the score uses.
+    least_k : int
+        Only releases that reach this k can be the best, or efficient. By default the recipe's k where one is passed and
+        some k that is compared has it; else all can be.
     sample : int, optional
         How many records to estimate linkage on; by default 20 000 where there are more than 200 000.
     sample_seed : int
@@ -322,7 +289,8 @@ def compare(
     >>> [one.method for one in ma.compare(survey, ["mdav", "cbfs"], [3]).candidates]
     ['mdav', 'cbfs']
     """
-    judged = {"keys": keys, "x": x, "sample": sample, "sample_seed": sample_seed}
+    judged = {"keys": keys, "x": x, "rank": rank, "map_axis": map_axis, "least_k": least_k}
+    judged |= {"sample": sample, "sample_seed": sample_seed}
     judged = {name: value for name, value in judged.items() if value is not None}
     recipes = recipes_to_compare(methods, ks, recipe, {**choices, **judged}, ls=ls, ts=ts)
     return comparison_of([one for one, _ in compare_each(frame, recipes, n_jobs=n_jobs, progress=progress)], recipes)
@@ -340,6 +308,7 @@ def compare_each(
     `progress` is called from within every step; what it raises stops the work.
     """
     threads = check_jobs(n_jobs)
+    ranking = ranking_of(recipes)  # refused before any work
     in_all = _SHARES * len(recipes)
     for number, (name, recipe) in enumerate(recipes):
         grouped = _SHARES * number + _SHARES // 2
@@ -351,7 +320,8 @@ def compare_each(
         seconds = max(0.0, time.perf_counter() - began - (compiling_seconds() - compiled))
         with recipe.blamed():
             release = release.judged(n_jobs=threads, progress=_part(progress, grouped, grouped + _SHARES // 2, in_all))
-        yield _candidate(name, release, recipe.compare.x, seconds), release
+            found = candidate_of(name, release, ranking, seconds)
+        yield found, release
         tell(progress, _SHARES * (number + 1), in_all)
 
 
@@ -362,42 +332,8 @@ def _part(progress: Progress | None, start: int, stop: int, in_all: int) -> Prog
     return lambda done, total: progress(start + (stop - start) * done // max(1, total), in_all)
 
 
-def _candidate(name: str, release: Release[Any], x: float, seconds: float) -> Candidate:
-    loss, risk = release.loss, release.risk
-    figures = {one.name: one.value for one in (*loss.measures, *risk.measures)}
-    named: dict[str, Any] = {attribute: figures[measure] for attribute, measure in _NAMED.items()}
-    return Candidate(
-        method=name,
-        k=release.recipe.k,
-        groups=release.n_groups,
-        **named,
-        score=scoring_index(loss.overall[1], risk.g_dr, x),
-        by=loss.overall[0],
-        seconds=seconds,
-        sampled=risk.sampled,
-        standard_error=risk.standard_error,
-        figures=figures,
-        **_demanded(release),
-    )
-
-
-def _demanded(release: Release[Any]) -> dict[str, Any]:
-    """Give what a release keeps of confidential columns: what was asked and reached, and the way."""
-    facts = release.diversity
-    if facts is None:
-        return {}
-    by_l = [name for name, own in facts.limits.items() if own.l is not None]
-    by_t = [name for name, own in facts.limits.items() if own.t is not None]
-    return {
-        "l": release.recipe.diversity.l,
-        "t": release.recipe.diversity.t,
-        "l_reached": min(facts.after[name].distinct for name in by_l or facts.after),
-        "t_reached": max(facts.after[name].t for name in by_t or facts.after),
-        "way": facts.way,
-    }
-
-
 def comparison_of(candidates: Sequence[Candidate], recipes: Sequence[tuple[str, Recipe]]) -> Comparison:
     """Put the candidates of some recipes beside each other."""
     error = max(one.standard_error for one in candidates)
-    return Comparison(tuple(candidates), recipes[0][1].compare.x, candidates[0].sampled, error)
+    x, sampled = recipes[0][1].compare.x, candidates[0].sampled
+    return Comparison(tuple(candidates), x, sampled, error, ranking_of(recipes))

@@ -10,6 +10,7 @@ from microagg.checks import check_k
 from microagg.errors import InvalidParameter
 from microagg.recipe import Recipe
 from microagg.recipe import choices as choices_by_keyword
+from microagg.study.ranking import with_floor
 
 METHODS_COMPARED = ("mdav", "cbfs", "vmdav", "iamat")
 KS_COMPARED = (3, 5, 10)
@@ -21,7 +22,8 @@ def recipes_to_compare(
 ) -> list[tuple[str, Recipe]]:
     """Give every method at every k, l and t as a recipe, with the name of its method; refuse what is unknown.
 
-    Nothing is masked yet. An l or t of 1 demands nothing.
+    Nothing is masked yet. An l or t of 1 demands nothing. The k of the recipe that is passed, where there is one, is
+    the least that the best of them must reach, unless another is said.
     """
     if "k" in choices:
         raise InvalidParameter("k goes into ks, the list of those to compare.", parameter="k")
@@ -48,7 +50,7 @@ def recipes_to_compare(
         for k in [own.k] if levels is None else levels:
             at_k = own.replace(k=k, method=_with_k(own.method.name, k))
             found += [(name, _demanding(at_k, each)) for each in demands]
-    return found
+    return with_floor(found, None if recipe is None else recipe.k)
 
 
 def _grid(base: Recipe, choices: Mapping[str, Any], ls: Any, ts: Any) -> list[dict[str, Any]]:

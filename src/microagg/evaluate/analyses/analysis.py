@@ -80,11 +80,13 @@ class Analysis:
         """Give an analysis that is one already, or that a mapping says, as a table of a recipe does."""
         if isinstance(said, cls):
             return said
-        if not isinstance(said, Mapping) or "kind" not in said:
+        if not isinstance(said, Mapping):
             raise InvalidParameter(
                 f"an analysis is a {type(said).__name__}. Pass Analysis(kind, columns), or a mapping that has them.",
                 parameter="analyses",
             )
+        if "kind" not in said:
+            raise InvalidParameter("an analysis has no kind. Say one, such as kind = 'mean'.", parameter="kind")
         return cls(**said)
 
     def option(self, name: str) -> Any:
@@ -106,7 +108,7 @@ class Analysis:
         parts |= {"weight": self.weight, "unit": self.unit}
         parts |= {name: value for name, value in self.options if value != usual[name].usual}
         if self.name != type(self)(**parts).name:
-            parts["name"] = self.name
+            parts = {"name": self.name, **parts}
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in parts.items()

@@ -11,6 +11,9 @@ from microagg.evaluate.measure import Measure, as_text
 
 Interval = tuple[float, float]
 
+MOVED = "moved at most, in half intervals"
+"""What the figure of an analysis is by which releases are ranked, in a few words."""
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -78,6 +81,26 @@ class Estimate:
     def within(self) -> bool:
         """Whether `after` lies in the interval of the original."""
         return self.interval_before[0] <= self.after <= self.interval_before[1]
+
+    @property
+    def lost(self) -> bool:
+        """Whether the original has it and the masked file does not."""
+        return math.isnan(self.after) and not math.isnan(self.before)
+
+    @property
+    def moved(self) -> float:
+        """How far it moved: |after − before| over half the width of the original's interval; 1 is its edge.
+
+        Infinite where it is lost by masking, or moved at all though its interval has no width; 0 where the original has
+        no interval to judge by, and it is not lost. It is never NaN.
+        """
+        if self.lost:
+            return math.inf
+        if not self.has_interval or self.before == self.after:
+            return 0.0
+        half = (self.interval_before[1] - self.interval_before[0]) / 2.0
+        moved = abs(self.after - self.before) / half if half > 0 else math.inf
+        return math.inf if math.isnan(moved) else moved
 
     @property
     def sign_changed(self) -> bool:
@@ -205,10 +228,19 @@ class Judged:
 
         def order(one: Estimate) -> tuple[float, float]:
             moved = abs(one.difference)
-            overlap = one.overlap if math.isnan(one.before) or not math.isnan(one.after) else -1.0
+            overlap = -1.0 if one.lost else one.overlap
             return (2.0 if math.isnan(overlap) else overlap), (0.0 if math.isnan(moved) else -moved)
 
         return min(self.estimates, key=order)
+
+    @property
+    def moved(self) -> float:
+        """How far its estimates moved, at most: the largest `Estimate.moved`. Lower is better.
+
+        Only estimates count that have an interval before masking or are lost; infinite where there is none of them, as
+        nothing can then be said. Releases are ranked by it (`compare(rank=...)`).
+        """
+        return max((one.moved for one in self.estimates if one.has_interval or one.lost), default=math.inf)
 
     @property
     def sentence(self) -> str:
@@ -324,6 +356,21 @@ class Utility:
                 title="changed conclusions",
                 of="loss",
             ),
+        )
+
+    @property
+    def moved(self) -> tuple[Measure, ...]:
+        """How far the estimates of each analysis moved, at most, by its name: the figures that releases are ranked by.
+
+        1 is the edge of the original's interval (see `Judged.moved`). Analyses of one name count as one.
+        """
+        found: dict[str, float] = {}
+        for one in self.analyses:
+            found[one.analysis.name] = max(one.moved, found.get(one.analysis.name, 0.0))
+        meaning = "How far it moved, at most, in halves of the original's interval: 1 is the edge of the interval."
+        return tuple(
+            Measure(name, value, "lower", (0.0, math.inf), meaning, title=MOVED, of="loss")
+            for name, value in found.items()
         )
 
     def __repr__(self) -> str:

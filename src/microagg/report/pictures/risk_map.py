@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from microagg.report.parts import MapRow, MapSection
+from microagg.report.parts import Criterion, MapSection
 from microagg.report.pictures.scales import Scale, around, cut_short, text_width, ticks
 from microagg.report.templates import drawn, px
+from microagg.report.text import number as plain
 from microagg.report.text import percent
 
 _LEFT, _RIGHT, _TALL = 50.0, 668.0, 330.0
@@ -29,22 +30,23 @@ def risk_map(found: MapSection) -> Markup:
     """Draw risk against loss: a line and a mark for each method through its k, the efficient ones ringed."""
     methods: dict[str, list[tuple[int, float, float]]] = {}
     for one in found.candidates:
-        loss = one.g_il if found.by == "G_IL" else one.il
-        if loss is not None and one.g_dr is not None:
-            methods.setdefault(one.method, []).append((one.k, loss, one.g_dr))
+        loss, risk = one.figures[found.axis.name], one.figures["G_DR"]
+        if loss is not None and risk is not None:
+            methods.setdefault(one.method, []).append((one.k, loss, risk))
     if not methods:
         return Markup("")
     entries, rows = _legend(list(methods))
     top = 8.0 + rows * _ROW
     floor = top + _TALL
     judged = [point for points in methods.values() for point in points]
-    across = Scale(*around([loss for _, loss, _ in judged]), _LEFT, _RIGHT)
+    ends = (_RIGHT, _LEFT) if found.axis.higher else (_LEFT, _RIGHT)  # the better ones are on the left
+    across = Scale(*around([loss for _, loss, _ in judged]), *ends)
     up = Scale(*around([risk for _, _, risk in judged]), floor, top)
     efficient = {(loss, risk): (across(loss), up(risk)) for loss, risk in sorted(found.frontier)}
     return drawn(
         "risk_map",
-        loss=found.by,
-        label=_label(found.candidates),
+        loss=found.axis.label,
+        label=_label(found),
         left=_LEFT,
         right=_RIGHT,
         top=top,
@@ -55,7 +57,8 @@ def risk_map(found: MapSection) -> Markup:
         frontier=_through(list(efficient.values())),
         rings=list(efficient.values()),
         lines=[
-            _line(number, name, points, across, up, efficient) for number, (name, points) in enumerate(methods.items())
+            _line(number, name, points, across, up, efficient, found.axis)
+            for number, (name, points) in enumerate(methods.items())
         ],
     )
 
@@ -67,6 +70,7 @@ def _line(
     across: Scale,
     up: Scale,
     efficient: dict[tuple[float, float], tuple[float, float]],
+    axis: Criterion,
 ) -> dict[str, object]:
     """Place a method's points in the order of k; neighbouring lines have their k on different sides."""
     marks = [
@@ -74,7 +78,7 @@ def _line(
             "x": across(loss),
             "y": up(risk),
             "k": k,
-            "words": f"{name}, k = {k}: loss {percent(loss)}, risk {percent(risk)}"
+            "words": f"{name}, k = {k}: {_said(axis, loss)}, risk {percent(risk)}"
             + (", efficient" if (loss, risk) in efficient else ""),
         }
         for k, loss, risk in sorted(points)
@@ -108,7 +112,13 @@ def _legend(names: Sequence[str]) -> tuple[list[dict[str, object]], int]:
     return entries, row + 1
 
 
-def _label(candidates: Sequence[MapRow]) -> str:
-    best = next((one for one in candidates if one.mark == "lowest score"), None)
-    told = f" The lowest score: {best.method}, k = {best.k}." if best else ""
-    return f"risk against loss of {len(candidates)} releases.{told}"
+def _said(axis: Criterion, loss: float) -> str:
+    name = "loss" if axis.name in ("IL", "G_IL") else axis.name
+    return f"{name} {percent(loss) if axis.unit else plain(loss)}"
+
+
+def _label(found: MapSection) -> str:
+    best = next((one for one in found.candidates if one.best), None)
+    told = f" {found.head}: {best.method}, k = {best.k}." if best else ""
+    what = "loss" if found.axis.name in ("IL", "G_IL") else found.axis.name
+    return f"risk against {what} of {len(found.candidates)} releases.{told}"

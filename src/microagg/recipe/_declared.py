@@ -1,0 +1,95 @@
+"""The parts of a recipe that a person declares one by one: analyses that must survive, relations that must hold."""
+
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from microagg.errors import InvalidParameter
+from microagg.evaluate.analyses.analysis import Analysis
+from microagg.evaluate.relations import Relation
+from microagg.recipe._choice import LISTED, Choice, Part, choose
+
+
+def as_relation(said: Any) -> Relation:
+    """Give a relation that is one already, or that a text or a table says."""
+    if isinstance(said, Relation):
+        return said
+    if not isinstance(said, Mapping):
+        return Relation.of(said)
+    for name in said:
+        if name not in ("holds", "tolerance"):
+            raise InvalidParameter(f"{name!r} is unknown of a relation. It has holds and tolerance.", parameter=name)
+    if "holds" not in said:
+        raise InvalidParameter(
+            "a relation does not say what holds. Add it: holds = 'income = wage + benefits'.", parameter="holds"
+        )
+    return Relation.of(said["holds"], said.get("tolerance", 0.0))
+
+
+@dataclass(frozen=True)
+class Analyses(Part):
+    """What users of the file will compute."""
+
+    listed = "analyses"
+    analyses: tuple[Analysis, ...] = choose(
+        (),
+        LISTED,
+        "what users will compute: results before and after masking are compared",
+        element=Analysis.of,
+        spelt=lambda one: one.said,
+        more="Each is an `Analysis`, or a mapping that says the same. By default some are guessed.",
+    )
+
+
+@dataclass(frozen=True)
+class Relations(Part):
+    """What holds between the numbers of a record."""
+
+    listed = "relations"
+    relations: tuple[Relation, ...] = choose(
+        (),
+        LISTED,
+        "what holds between columns: kept where groups can release values that keep it, and counted",
+        element=as_relation,
+        spelt=lambda one: {"holds": one.said} | ({"tolerance": one.tolerance} if one.tolerance else {}),
+        more='Such as "income = wage + benefits" or "size >= adults"; or a `Relation`, or a mapping with `holds` and '
+        "`tolerance`.",
+    )
+
+
+def tables_in(path: str, choice: Choice, table: str) -> list[Any]:
+    """Give the tables of a list that a TOML file holds, or a recipe, which is one."""
+    name = Path(path).name
+    try:
+        content = tomllib.loads(Path(path).read_text("utf-8-sig"))
+    except (OSError, UnicodeDecodeError):
+        raise InvalidParameter(
+            f"{choice.keyword}: {name!r} cannot be read. Name a TOML file that holds [[{table}]].",
+            parameter=choice.keyword,
+        ) from None
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidParameter(
+            f"{choice.keyword}: {name}: {error}. Mend that line.", parameter=choice.keyword
+        ) from None
+    found = content.get(table)
+    if not found or not choice.fits(found):
+        raise InvalidParameter(
+            f"{choice.keyword}: {name!r} holds no [[{table}]]. Write one for each.", parameter=choice.keyword
+        )
+    return list(found)
+
+
+def check_released(analysis: Analysis, released: Collection[Any], unit: Any) -> None:
+    """Refuse an analysis that nobody could do on the release."""
+    from microagg.evaluate.analyses.judge import columns_read
+
+    columns_read([analysis], released)
+    if analysis.unit is not None and analysis.unit != unit and analysis.unit not in released:
+        raise InvalidParameter(
+            f"the unit {analysis.unit!r} of an analysis is neither the recipe's unit nor released. Name another, or "
+            f"leave it out.",
+            parameter="analyses",
+            columns=(analysis.unit,),
+        )
