@@ -68,8 +68,6 @@ class Session:
         """Let pages look again."""
         self.stamp += 1
 
-    # What is there.
-
     @property
     def recipe(self) -> "Recipe":
         """The present recipe."""
@@ -108,8 +106,6 @@ class Session:
     def dirty(self) -> bool:
         """Whether something was chosen that was not written."""
         return self.history is not None and self.recipe not in (self.written, self.history.steps[0].recipe)
-
-    # Opening.
 
     def open(self, address: str, recipe: "Recipe | None" = None, **chosen: Any) -> None:
         """Read a file, and begin a new history with it."""
@@ -170,8 +166,6 @@ class Session:
         self._read_as = _read_as(opened.recipe)
         self.opened, self.refused = opened, None
 
-    # Changing.
-
     def change(self, recipe: "Recipe", words: str, candidates: tuple[Kept, ...] | None = None) -> None:
         """Go on with another recipe, or other candidates."""
         assert self.history is not None
@@ -201,8 +195,6 @@ class Session:
         if not self.ready:
             self._read_again()
         self.touch()
-
-    # Figures.
 
     def key(self, recipe: "Recipe | None" = None) -> str:
         """Tell what figures are of: the file as it was read, and the choices that they depend on."""
