@@ -60,6 +60,13 @@ def recipe_line(recipe: Recipe, columns: Sequence[str]) -> str:
     return " · ".join([f"k {recipe.k}", method, *refined, ", ".join(parts)])
 
 
+def candidate_name(recipe: Recipe) -> str:
+    """Give what a candidate is called."""
+    demanded = [f"{name} {value:g}" for name in "lt" if (value := getattr(recipe.diversity, name)) is not None]
+    refined = [] if recipe.refine.effort is None else ["refined"]
+    return ", ".join([f"{recipe.method.name} {recipe.k}", *demanded, *refined])
+
+
 def change_words(before: Recipe, after: Recipe, columns: Sequence[str]) -> str:
     """Say what is different between two recipes; empty where nothing is."""
     found = [] if before.k == after.k else [f"k {before.k} → {after.k}"]

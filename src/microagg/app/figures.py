@@ -13,13 +13,17 @@ Value = TypeVar("Value")
 
 
 class Cache(OrderedDict[str, Value]):
-    """The last `MOST` things, by what they are of."""
+    """The last things, at most so many, by what they are of."""
+
+    def __init__(self, most: int = MOST) -> None:
+        super().__init__()
+        self._most = most
 
     def store(self, key: str, value: Value) -> None:
         """Keep something, and forget what was stored longest ago."""
         self[key] = value
         self.move_to_end(key)
-        while len(self) > MOST:
+        while len(self) > self._most:
             self.popitem(last=False)
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from microagg.app.figures import Cache, Times
 from microagg.app.history import History, Kept, Step
-from microagg.app.worker import LOOK, READ, TRY, Job, Worker
+from microagg.app.shelf import Shelf
+from microagg.app.worker import DRAW, LOOK, READ, TRY, Job, Worker
 
 if TYPE_CHECKING:
     from microagg.desk.opening import Opened
@@ -61,7 +62,7 @@ class Session:
         self._exposures: Cache[Exposure] = Cache()
         self._times = Times()
         self._stopped = ""  # what a person has cancelled, and is not tried again by itself
-        self._kept = 0
+        self.shelf = Shelf()
         self.worker = Worker(self.touch)
 
     def touch(self) -> None:
@@ -119,7 +120,7 @@ class Session:
             self.history = History(Step(opened.recipe, "opened"))
             for cache in (self._figures, self._failures, self._exposures):
                 cache.clear()
-            self._times = Times()
+            self._times, self.shelf = Times(), Shelf()
             self.release = self.shown = self.written = None
 
         self._submit_reading(work)
@@ -174,10 +175,11 @@ class Session:
         self.history.add(Step(recipe, words, self.candidates if candidates is None else candidates))
         self.touch()
 
-    def keep(self, name: str, note: str = "") -> Kept:
-        """Keep the present recipe as a candidate."""
-        self._kept += 1
-        kept = Kept(self._kept, name, self.recipe, note)
+    def keep(self, name: str, note: str = "", recipe: "Recipe | None" = None) -> Kept:
+        """Keep a recipe as a candidate, the present one by default."""
+        recipe = self.recipe if recipe is None else recipe
+        number = self.number_of(recipe)
+        kept = Kept(number if self.candidate(number) is None else self.shelf.fresh(recipe), name, recipe, note)
         self.change(self.recipe, f"kept “{name}” as a candidate", (*self.candidates, kept))
         return kept
 
@@ -204,6 +206,15 @@ class Session:
         recipe = (self.recipe if recipe is None else recipe).replace(output=Output(), compare=Compare())
         return f"{self.opened.source.sha256} {recipe.digest}"
 
+    def number_of(self, recipe: "Recipe | None" = None) -> int:
+        """Give the number of a recipe in addresses."""
+        recipe = self.recipe if recipe is None else recipe
+        return self.shelf.number(self.key(recipe), recipe)
+
+    def is_read_for(self, recipe: "Recipe") -> bool:
+        """Tell whether the file is read as a recipe says."""
+        return bool(_read_as(recipe) == self._read_as)
+
     def figures(self, recipe: "Recipe | None" = None) -> "Tried | None":
         """Give the figures of a recipe, the present one by default, if there are any."""
         return self._figures.get(self.key(recipe))
@@ -216,10 +227,11 @@ class Session:
         """Give how exposed the records are by the present roles, if that was counted."""
         return self._exposures.get(self._exposed())
 
-    def publish(self, key: str, tried: "Tried", of: str) -> None:
-        """Let pages show figures."""
+    def publish(self, key: str, tried: "Tried", of: str = "") -> None:
+        """Let pages show figures; `of` says what the present recipe was, where they are of a try."""
         self._figures.store(key, tried)
-        self.shown = (of, tried)
+        if of:
+            self.shown = (of, tried)
         self.touch()
 
     def _exposed(self) -> str:
@@ -230,8 +242,12 @@ class Session:
     @property
     def seconds(self) -> float:
         """How long a try would take."""
+        return self.seconds_of(self.recipe)
+
+    def seconds_of(self, recipe: "Recipe") -> float:
+        """Say how long masking by a recipe would take."""
         records = 0 if self.inspection is None else self.inspection.records
-        return self._times.estimate(self.recipe, len(self.recipe.masked(self.columns)) * records)
+        return self._times.estimate(recipe, len(recipe.masked(self.columns)) * records)
 
     @property
     def timed(self) -> bool:
@@ -247,6 +263,8 @@ class Session:
         """Stop what goes on; what was being tried is not tried again until somebody asks."""
         if self.ready and self.worker.has(TRY):
             self._stopped = self.key()
+        if self.worker.has(DRAW):
+            self.shelf.stopped = self.shelf.drawing
         self.worker.cancel()
 
     def look(self) -> None:
@@ -256,7 +274,7 @@ class Session:
         assert self.opened is not None
         key = self._exposed()
         if key not in self._exposures and not self.worker.has(LOOK):
-            self.worker.submit(counting(self._with(self.recipe), lambda found: self._exposures.store(key, found)))
+            self.worker.submit(counting(self.with_recipe(self.recipe), lambda found: self._exposures.store(key, found)))
 
     def attempt(self) -> None:
         """Try the present recipe: mask, then measure the risk; figures are published as they come."""
@@ -276,9 +294,11 @@ class Session:
         def failed(told: "Told", _: BaseException) -> None:
             self._failures.store(key, told)
 
-        self.worker.submit(trying(self._with(recipe), lambda tried: self.publish(key, tried, of), timed, done, failed))
+        self.worker.submit(
+            trying(self.with_recipe(recipe), lambda tried: self.publish(key, tried, of), timed, done, failed)
+        )
 
-    def _with(self, recipe: "Recipe") -> "Opened":
+    def with_recipe(self, recipe: "Recipe") -> "Opened":
         """Give the file with a recipe to mask it by."""
         assert self.opened is not None
         return replace(self.opened, recipe=recipe)

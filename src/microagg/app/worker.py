@@ -9,7 +9,7 @@ from microagg.desk.remarks import listen
 from microagg.desk.words import Told
 from microagg.progress import Progress
 
-TRY, READ, LOOK, COMPARE, EXPORT = "try", "read", "look", "compare", "export"
+TRY, READ, LOOK, COMPARE, DRAW, EXPORT = "try", "read", "look", "compare", "draw", "export"
 """Kinds of jobs. A new one takes the place of one of its kind, but for an export, which is never stopped by another."""
 
 
@@ -35,6 +35,8 @@ class Job:
         It hands `job.progress` on to the desk. What it raises is told in `failed`.
     failed : callable, optional
         Called with what is said of an error; a cancelled job has none.
+    stopped : str
+        What is said when somebody has cancelled it.
     """
 
     kind: str
@@ -47,6 +49,7 @@ class Job:
     started: float = field(default_factory=time.monotonic)
     remark: str = ""
     changed: Callable[[], None] = lambda: None
+    stopped: str = "Cancelled. Nothing was changed."
 
     @property
     def progress(self) -> Progress:
@@ -179,7 +182,7 @@ class Worker:
             job.work(job)
             self.said = ""
         except Cancelled:
-            self.said = "Cancelled. Nothing was changed."
+            self.said = job.stopped
         except Exception as error:  # noqa: BLE001 - what is said of it is decided in one place
             from microagg.app.words import said
 

@@ -45,4 +45,7 @@ PAGES = (
     Page("Open", "/open", "opening", ("read", "make"), needs_file=False),
     Page("Columns", "/", "columns", ("apply", "bulk", "load", "read")),
     Page("Try", "/try", "trying", ("apply", "keep", "forget")),
+    Page("Compare", "/compare", "comparing", ("apply", "keep", "forget", "remove")),
+    Page("Look", "/look", "looking", ("draw", "use", "peek")),
+    Page("Look", "/look/{number:int}", "looking", step=False),
 )

@@ -7,14 +7,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from microagg.app.answers import back, form_of, number_in, rendered, settled
-from microagg.app.edits import change_words
+from microagg.app.edits import candidate_name, change_words
 from microagg.app.forms import Control, Table, Wrong, changed_by, k_field, method_options, table_of
 from microagg.app.session import Session
 from microagg.app.worker import TRY
 from microagg.errors import MicroaggError
 from microagg.recipe import PARTS
 
-ELSEWHERE = ("roles", "kinds", "read", "join")
+ELSEWHERE = ("roles", "kinds", "read", "join", "compare")
 """Tables of a recipe that other pages have fields for; add those of a page that you write."""
 
 _FIRST = ("method", "refine")  # tables that stand above the others
@@ -113,8 +113,7 @@ async def keep(request: Request, session: Session) -> Response:
     session.history.check(number_in(posted))
     recipe = session.recipe
     if session.figures() is not None and all(one.recipe != recipe for one in session.candidates):
-        refined = "" if recipe.refine.effort is None else ", refined"
-        session.keep(f"{recipe.method.name} {recipe.k}{refined}", posted.get("note", [""])[-1].strip()[:500])
+        session.keep(candidate_name(recipe), posted.get("note", [""])[-1].strip()[:500])
     return back("/try")
 
 

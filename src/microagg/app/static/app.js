@@ -26,6 +26,7 @@
 
   // A part is exchanged whole, but for one in which somebody types: there, and in the page, only the parts within it.
   function patch(old, fresh) {
+    if (old.closest("form[data-draft=typed]")) return;  // posted as a whole, when somebody says so
     const active = document.activeElement;
     const within = active && active !== document.body && old.contains(active);
     const typing = within && isText(active);
@@ -98,6 +99,8 @@
   }
   document.addEventListener("input", (event) => {
     if (event.target.id === "filter") return filter();
+    const draft = event.target.closest("form[data-draft]");
+    if (draft) draft.dataset.draft = "typed";
     const form = event.target.closest("form[data-live]");
     if (form && !("idle" in event.target.dataset)) later(form, isText(event.target) ? 350 : 0);
   });
@@ -142,7 +145,8 @@
       failures = 0;
       element("gone").hidden = true;
       if (job.state !== "idle" && job.state !== "failed") { progress(job); pause = 150; }
-      if (job.stamp !== stamp && !posting) await ask(location.href, {}, false);
+      const place = element("place");  // of a page that was posted for
+      if (job.stamp !== stamp && !posting) await ask(place ? place.dataset.place : location.href, {}, false);
     } catch { failed(); }
     setTimeout(watch, document.hidden ? 3000 : pause);
   }
