@@ -13,6 +13,16 @@ _FIELDS = {
     "engine": "the command line's --engine",
 }
 
+_LABELS = {
+    "ks": "levels of k",
+    "ls": "levels of l",
+    "ts": "levels of t",
+    "x": "weight of the loss",
+    "rank": "ranked by",
+    "map_axis": "loss on the map",
+}
+"""What choices are called whose keyword says little to who does not program."""
+
 
 def as_field(parameter: str, value: Any) -> str:
     """Name a choice as the pages label its field."""
@@ -25,7 +35,7 @@ def as_field(parameter: str, value: Any) -> str:
 
 def label_of(keyword: str) -> str:
     """Give the label of a choice."""
-    return keyword.replace("_", " ")
+    return _LABELS.get(keyword, keyword.replace("_", " "))
 
 
 def said(error: BaseException) -> Told:

@@ -12,7 +12,7 @@ from microagg.release import Release
 from microagg.report import pictures
 from microagg.report.html import render_section
 from microagg.report.parts import Figure, LossRow, ReportModel
-from microagg.report.text import percent, points
+from microagg.report.text import points
 
 SECTIONS = {
     "columns": "Before and after",
@@ -44,7 +44,7 @@ class LookedColumn:
         Empty where nothing is drawn; `note` says why.
     note, lost : str
     moved : tuple of (str, str)
-        What moved, and how far, as text.
+        The loss in a word, what moved and how far: in standard deviations of the original column, as text.
     shares : tuple of (str, float or None, float)
         The picture as text: each bin or category, and its share of records before and after, in percent.
     """
@@ -80,11 +80,11 @@ class Looked:
 
 @dataclass(frozen=True)
 class Beside:
-    """A figure of two releases, and how far the second is from the first; `better` is "A", "B" or empty."""
+    """A figure of two releases, how far the second is from the first, and which is better: "A", "B" or empty."""
 
     figure: Figure
     other: float | None
-    difference: float | None
+    difference: str
     better: str
 
 
@@ -117,8 +117,13 @@ def set_beside(one: Looked, other: Looked) -> list[Beside]:
         better = (
             "" if not far or figure.better not in ("lower", "higher") else "AB"[(far < 0) == (figure.better == "lower")]
         )
-        found.append(Beside(figure, second, far, better))
+        found.append(Beside(figure, second, "–" if far is None else _signed(far), better))
     return found
+
+
+def _signed(value: float) -> str:
+    """Give a difference with the digits that matter."""
+    return "0" if value == 0 else f"{value:+.3g}".replace("-", "−")
 
 
 def peek_at(release: Release[Any]) -> tuple[list[str], list[list[str]]]:
@@ -152,12 +157,9 @@ def _section(model: ReportModel, name: str) -> Markup:
 
 def _moved(row: LossRow) -> tuple[tuple[str, str], ...]:
     """Say in figures what became of a column."""
-    found = [("information lost", f"{percent(row.percent)}, {row.word}")]
+    found = [("loss", row.word)]
     if row.mean is not None or row.deviation is not None:
-        found += [
-            ("mean moved by", f"{points(row.mean)} standard deviations"),
-            ("deviation moved by", f"{points(row.deviation)} standard deviations"),
-        ]
+        found += [("mean", points(row.mean)), ("deviation", points(row.deviation))]
     if row.quantile:
-        found.append(("quantile that moved most", f"{points(row.quantile)} standard deviations, at {row.at}"))
+        found.append(("quantile that moved most", f"{points(row.quantile)} at {row.at}"))
     return (*found, *((("in its own terms", row.own),) if row.own else ()))
