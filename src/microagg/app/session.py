@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from microagg.app.figures import Cache, Times
 from microagg.app.history import History, Kept, Step
-from microagg.app.worker import LOOK, READ, TRY, Job, Worker
+from microagg.app.worker import COMPARE, LOOK, READ, TRY, Job, Worker
 
 if TYPE_CHECKING:
     from microagg.desk.opening import Opened
@@ -156,6 +156,7 @@ class Session:
         def failed(told: "Told", _: BaseException) -> None:
             self.refused = told
 
+        self.worker.cancel(TRY, LOOK, COMPARE)  # which are of the file as it was
         self.worker.submit(Job(READ, "reading the file", work, failed))
 
     def _take(self, opened: "Opened", job: Job) -> None:
