@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from microagg.app.figures import Cache, Times
 from microagg.app.history import History, Kept, Step
 from microagg.app.shelf import Shelf
-from microagg.app.worker import DRAW, LOOK, READ, TRY, Job, Worker
+from microagg.app.worker import COMPARE, DRAW, LOOK, READ, TRY, Job, Worker
 
 if TYPE_CHECKING:
     from microagg.desk.opening import Opened
@@ -157,6 +157,7 @@ class Session:
         def failed(told: "Told", _: BaseException) -> None:
             self.refused = told
 
+        self.worker.cancel(TRY, LOOK, COMPARE)  # which are of the file as it was
         self.worker.submit(Job(READ, "reading the file", work, failed))
 
     def _take(self, opened: "Opened", job: Job) -> None:
