@@ -10,8 +10,9 @@ import pytest
 
 from microagg.app import comparing, jobs
 from microagg.app.session import Session
-from microagg.desk.candidates import as_compared, each_candidate, variants
+from microagg.desk.candidates import as_compared, each_candidate, ranking_by
 from microagg.recipe import Recipe
+from microagg.study.candidate import Candidate
 from tests.app.client import Client
 from tests.cli import call
 
@@ -92,7 +93,7 @@ def test_every_point_has_a_name_that_can_be_spoken_and_none_is_preselected(clien
 
 
 def test_a_point_marks_its_row_and_headings_sort_by_numbers_alone(client):
-    href, name, _ = points(client.get("/compare"))[4]
+    href, _, _ = points(client.get("/compare"))[4]
     page = client.get(href.partition("#")[0])
     number = int(href.rpartition("-")[2])
     assert re.search(rf'<tr id="c-{number}" tabindex="-1" class="chosen" aria-current="true">', page.text)
@@ -141,7 +142,7 @@ def test_keep_forget_and_remove(client):
     assert [one.number for one in client.session.candidates] == [number]
     assert client.session.candidates[0].recipe.compare == client.session.recipe.compare
     assert client.session.figures(client.session.candidates[0].recipe).facts  # as after a try
-    assert dict((n, r) for n, _, r in rows(page))[number].endswith("kept, present choice")
+    assert {one: remark for one, _, remark in rows(page)}[number].endswith("kept, present choice")
     client.post("/compare/forget", candidate=number)
     assert client.session.candidates == ()
     page = client.post("/compare/remove", candidate=number)
@@ -151,20 +152,20 @@ def test_keep_forget_and_remove(client):
 
 
 def test_what_was_kept_elsewhere_stands_in_it_too(client):
-    client.post("/try/apply", k="4", refine__effort="fast", run="1")
-    client.settle()
+    client.post("/columns/apply", **{f"role-{client.row('age')}": "keep"})
+    client.post("/try/apply", k="4", run="1")
     client.post("/try/keep")
-    client.post("/try/apply", k="5", refine__effort="")
+    client.post("/try/apply", k="5")
+    client.post("/columns/apply", **{f"role-{client.row('age')}": "quasi"})
     page = client.get("/compare")
     number = client.session.candidates[0].number
     assert "1 of 7 releases are to be made" in page.text
     page = client.post("/compare/apply", **GRID)
-    assert [name for _, name, _ in points(page)][-1].startswith("mdav 4, refined, k 4: loss")
+    assert [name for _, name, _ in points(page)][-1].startswith("mdav 4, k 4: loss")
     kept = client.session.candidates[0].recipe
-    (fresh, _), *_ = each_candidate(client.session.with_recipe(kept), [("mdav 4, refined", kept)])
+    (fresh, _), *_ = each_candidate(client.session.with_recipe(kept), [("mdav 4", kept)])
     assert rows(page)[-1][:2] == (number, [4, fresh.k_reached, fresh.groups, *_figures(fresh), fresh.score])
     client.post("/try/apply", k="7", run="1")
-    client.settle()
     client.post("/try/keep")
     client.post("/try/apply", k="5")
     page = client.post("/compare/apply", **GRID)
@@ -195,6 +196,7 @@ def test_what_cannot_be_compared_is_refused_at_its_field(client, fields, words):
 
 
 def test_a_release_that_cannot_be_made_says_why_at_its_row_and_the_others_are_made(client):
+    client.post("/columns/apply", **{f"role-{client.row('region')}": "strata"})
     page = client.post("/compare/apply", compare__methods=["", "mdav"], compare__ks="3, 100")
     assert len(points(page)) == 1
     assert "fewer than k=100 records" in html.unescape(page.text)
@@ -242,15 +244,9 @@ def test_without_a_column_to_mask_there_is_nothing_to_compare(client):
 
 
 def test_figures_that_are_lacking_are_not_guessed():
-    recipe = Recipe(5, quasi=["a"])
-    (name, asked), *_ = variants(recipe.replace(rank="pMSE"))
-    one = comparing.Row(1, name, "", asked).judged
-    assert one is None
-    from microagg.study.candidate import Candidate
-
-    measured = Candidate("mdav", 5, 1, *[1.0] * 9, figures={"IL": 1.0})
-    assert as_compared(measured, asked) is None
-    assert as_compared(measured, recipe.replace(x=1.0)).score == 1.0
+    measured = Candidate("mdav", 5, 1, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, score=0.0, seconds=0.0)
+    assert as_compared(measured, ranking_by(Recipe(5).replace(rank="pMSE")), 0.5) is None
+    assert as_compared(measured, ranking_by(Recipe(5)), 0.25).score == 0.25 * 3 + 0.75 * 7
 
 
 def test_a_hundred_releases_fit_on_a_page(client):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from microagg.app.edits import candidate_name
 from microagg.app.jobs import comparing
 from microagg.app.session import Session
-from microagg.desk.candidates import as_compared, variants
+from microagg.desk.candidates import as_compared, ranking_by, variants
 from microagg.errors import InvalidParameter
 from microagg.judgement.names import shown
 from microagg.recipe import Recipe
@@ -69,6 +69,18 @@ def rows_of(session: Session, recipe: Recipe | None = None) -> list[Row]:
         Where [compare] asks for what cannot be.
     """
     base = session.recipe if recipe is None else recipe
+    asked = session.shelf.asked
+    if asked is None or asked[0] is not base or asked[1] is not session.candidates or asked[2] is not session.opened:
+        asked = session.shelf.asked = (base, session.candidates, session.opened, _asked_for(session, base))
+    if not asked[3]:
+        return []
+    ranking = ranking_by(asked[3][0][2])
+    found = [_row(session, ranking, *one) for one in asked[3]]
+    return [row for row in found if row.kept is not None or row.key not in session.shelf.removed]
+
+
+def _asked_for(session: Session, base: Recipe) -> "list[tuple[str, str, Recipe, Kept | None]]":
+    """Give key, name and recipe of each release to compare, and the candidate that it was kept as."""
     asked = variants(base)
     own = asked[0][1].compare
     keys = {session.key(one): (name, one) for name, one in asked}
@@ -84,8 +96,7 @@ def rows_of(session: Session, recipe: Recipe | None = None) -> list[Row]:
         raise InvalidParameter(
             f"{len(keys)} releases would be compared, and {MOST} can be. Take fewer methods or levels.", parameter="ks"
         )
-    found = [_row(session, key, name, one, kept.get(key)) for key, (name, one) in keys.items()]
-    return [row for row in found if row.kept is not None or row.key not in session.shelf.removed]
+    return [(key, name, one, kept.get(key)) for key, (name, one) in keys.items()]
 
 
 def _line(session: Session, base: Recipe, kept: "Kept") -> str:
@@ -94,12 +105,12 @@ def _line(session: Session, base: Recipe, kept: "Kept") -> str:
     return str(kept.recipe.method.name) if session.key(same) == session.key(kept.recipe) else kept.name
 
 
-def _row(session: Session, key: str, name: str, recipe: Recipe, kept: "Kept | None") -> Row:
+def _row(session: Session, ranking: Any, key: str, name: str, recipe: Recipe, kept: "Kept | None") -> Row:
     shelf = session.shelf
     judged = shelf.compared.get(key)
     if judged is not None:
-        judged = as_compared(judged, recipe)
-    refused, tried = shelf.refused.get(_asked(key, recipe)), session.figures(recipe)
+        judged = as_compared(judged, ranking, recipe.compare.x)
+    refused, tried = shelf.refused.get(_wish(key, recipe)), session.figures_at(key)
     return Row(
         shelf.number(key, recipe) if kept is None else kept.number,
         name,
@@ -112,7 +123,7 @@ def _row(session: Session, key: str, name: str, recipe: Recipe, kept: "Kept | No
     )
 
 
-def _asked(key: str, recipe: Recipe) -> str:
+def _wish(key: str, recipe: Recipe) -> str:
     """Tell what was asked of a release: its figures, by what it is ranked and drawn."""
     return repr((key, recipe.compare.rank, recipe.compare.map_axis))
 
@@ -133,12 +144,12 @@ def start(session: Session, rows: list[Row]) -> None:
         session.publish(key, tried)
 
     def refused(recipe: Recipe, told: "Told") -> None:
-        shelf.refused.store(_asked(session.key(recipe), recipe), told)
+        shelf.refused.store(_wish(session.key(recipe), recipe), told)
         session.touch()
 
     lacking = [row for row in rows if row.judged is None]
     for row in lacking:
-        shelf.refused.pop(_asked(row.key, row.recipe), None)
+        shelf.refused.pop(_wish(row.key, row.recipe), None)
     if lacking:
         file = session.with_recipe(session.recipe)
         session.worker.submit(comparing(file, [(row.name, row.recipe) for row in lacking], found, refused))

@@ -111,3 +111,12 @@ def drawing(
                 error.__traceback__ = None  # its frames hold the data
 
     return Job(DRAW, "drawing", work)
+
+
+def peeking(opened: Opened, found: Callable[[tuple[list[str], list[list[str]]]], None]) -> Job:
+    """Mask a file once more for a few of its rows."""
+
+    def work(job: Job) -> None:
+        found(looking.peek_at(masking.mask(opened, job.progress)))
+
+    return Job(DRAW, "masking", work)

@@ -157,7 +157,7 @@ class Session:
         def failed(told: "Told", _: BaseException) -> None:
             self.refused = told
 
-        self.worker.cancel(TRY, LOOK, COMPARE)  # which are of the file as it was
+        self.worker.cancel(TRY, LOOK, COMPARE, DRAW)  # which are of the file as it was
         self.worker.submit(Job(READ, "reading the file", work, failed))
 
     def _take(self, opened: "Opened", job: Job) -> None:
@@ -218,7 +218,11 @@ class Session:
 
     def figures(self, recipe: "Recipe | None" = None) -> "Tried | None":
         """Give the figures of a recipe, the present one by default, if there are any."""
-        return self._figures.get(self.key(recipe))
+        return self.figures_at(self.key(recipe))
+
+    def figures_at(self, key: str) -> "Tried | None":
+        """Give figures by their key."""
+        return self._figures.get(key)
 
     def failure(self) -> "Told | None":
         """Say why the present recipe could not be followed, if it was tried."""

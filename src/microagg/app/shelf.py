@@ -1,6 +1,6 @@
 """What was found of recipes beside the one that is being tried, and the numbers by which addresses name recipes."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from microagg.app.figures import Cache
 
@@ -24,6 +24,10 @@ class Shelf:
         Why one could not be compared.
     removed : set of str
         Those that somebody does not want to see among the compared ones.
+    peeked : tuple
+        Rows of a masked file that somebody has asked for, until they are shown; and of which.
+    asked : tuple or None
+        What is compared, and by which recipe, candidates and file: pages ask for that often (`comparing.rows_of`).
     looks : Cache of Looked
         Sections and pictures.
     unseen : Cache of Told
@@ -39,6 +43,8 @@ class Shelf:
         self.looks: Cache[Looked] = Cache(_MOST_DRAWN)
         self.unseen: Cache[Told] = Cache()
         self.drawing = self.stopped = ""
+        self.peeked: tuple[str, Any] = ("", None)
+        self.asked: tuple[Any, ...] | None = None
         self._numbers: dict[str, int] = {}
         self._recipes: dict[int, Recipe] = {}
 

@@ -13,7 +13,7 @@ from microagg.report.parts import MapSection
 from microagg.report.worded import risk_map
 from microagg.study.candidate import Candidate, seen_by
 from microagg.study.comparison import Comparison, compare_each
-from microagg.study.ranking import known_criteria, ranking_of
+from microagg.study.ranking import Ranking, known_criteria, ranking_of
 from microagg.study.variants import KS_COMPARED, recipes_to_compare
 
 
@@ -39,9 +39,14 @@ def criteria(recipe: Recipe) -> tuple[list[Criterion], list[Criterion]]:
     return known_criteria(recipe)
 
 
-def as_compared(one: Candidate, recipe: Recipe) -> Candidate | None:
-    """Give figures that are there already as [compare] of a recipe asks for them; None where some are lacking."""
-    return seen_by(one, ranking_of([("", recipe)]), recipe.compare.x)
+def ranking_by(recipe: Recipe) -> Ranking:
+    """Give how releases are ranked and drawn, as [compare] of a recipe says."""
+    return ranking_of([("", recipe)])
+
+
+def as_compared(one: Candidate, ranking: Ranking, x: float) -> Candidate | None:
+    """Give figures that are there already by another ranking and weight; None where some are lacking."""
+    return seen_by(one, ranking, x)
 
 
 def map_section(found: Comparison) -> MapSection:

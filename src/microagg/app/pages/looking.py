@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse, Response
 from microagg.app.answers import back, form_of, number_in, rendered, settled
 from microagg.app.comparing import as_chosen, rows_of
 from microagg.app.edits import candidate_name, change_words, recipe_line
-from microagg.app.jobs import drawing
+from microagg.app.jobs import drawing, peeking
 from microagg.app.session import AT_ONCE, Session
 from microagg.app.worker import COMPARE, DRAW, EXPORT, TRY
 from microagg.desk.looking import MOST_ROWS, SECTIONS, Looked, peek_at, set_beside
@@ -285,11 +285,20 @@ async def peek(request: Request, session: Session) -> Response:
     recipe = _recipe(session, number)
     if recipe is None:
         return _gone(session)
-    if _at_hand(session, recipe) is None and session.worker.idle:
-        _draw(session, [recipe])
+    rows = _rows(session, recipe)
+    if rows is None and session.worker.idle:
+        key, shelf = session.key(recipe), session.shelf
+        session.worker.submit(
+            peeking(session.with_recipe(recipe), lambda found: setattr(shelf, "peeked", (key, found)))
+        )
         for _ in range(_PATIENCE):
             await settled(session, DRAW)
-    release = _at_hand(session, recipe)
-    if release is None:
-        return _shown(session, number, View(), again=True)
-    return _shown(session, number, View(), rows=peek_at(release))
+        rows = _rows(session, recipe)
+    return _shown(session, number, View(), rows=rows, again=rows is None)
+
+
+def _rows(session: Session, recipe: Recipe) -> Any:
+    """Give rows of a release that is at hand, or that were asked for a moment ago; those are then forgotten."""
+    release, (key, rows) = _at_hand(session, recipe), session.shelf.peeked
+    session.shelf.peeked = ("", None)
+    return peek_at(release) if release is not None else rows if key == session.key(recipe) else None
