@@ -161,5 +161,5 @@ def _moved(row: LossRow) -> tuple[tuple[str, str], ...]:
     if row.mean is not None or row.deviation is not None:
         found += [("mean", points(row.mean)), ("deviation", points(row.deviation))]
     if row.quantile:
-        found.append(("quantile that moved most", f"{points(row.quantile)} at {row.at}"))
+        found.append((f"quantile at {row.at}", points(row.quantile)))
     return (*found, *((("in its own terms", row.own),) if row.own else ()))
