@@ -4,8 +4,10 @@ import collections
 import importlib
 import re
 
+import pyarrow as pa
 import pytest
 
+import microagg as ma
 from experiments import _table
 from experiments.__main__ import main, names
 from experiments._table import Row, Time, format_results, read_expected, read_results, unmatched, write_times
@@ -260,7 +262,78 @@ def test_refined_adults_lose_little_at_two_different_values():
     assert float(row.shown) <= 2.3
 
 
-@pytest.mark.parametrize("name", ["iamat", "orthants", "diversity"])
+@pytest.mark.casc
+def test_the_quick_ways_give_the_committed_results_of_researchers():
+    module = importlib.import_module("experiments.utility.run")
+    rows = module.run(True)
+    assert not unmatched("utility", rows)
+    assert same_but_for_what_was_skipped("utility", rows) == 6 + 3 * 11 + 3 * 7
+
+
+def test_analyses_and_measures_run_on_small_files():
+    survey = importlib.import_module("experiments.utility.survey")
+    census = importlib.import_module("experiments.utility.census")
+    people = ma.datasets.households(600, seed=0, frame="pandas")
+    columns = {
+        "age": "age",
+        "income": "eqIncome",
+        "size": "hsize",
+        "sex": "rb090",
+        "region": "db040",
+        "status": "pl030",
+    }
+    columns |= {"education": "pb220a", "wage": "py010n", "rent": "hy090n", "weight": "rb050"}
+    made = people[list(columns)].rename(columns=columns).assign(pb220a=people["education"].astype("str"))
+    frame = pa.Table.from_pandas(made.assign(db040=people["region"].astype("str")), preserve_index=False)
+    same = survey.results_of(frame, frame)
+    assert (same["worst mean"], same["overlap"]) == ("0.00", "1.000")
+    way = next(way for way in survey.WAYS if way.name == "nine keys")
+    release = survey.release_of(way, frame)
+    found = survey.results_of(frame, release.data, release.information.percent)
+    assert tuple(found) == survey.FIGURES
+    assert float(found["poverty"]) < float(same["poverty"])
+    numbers = ma.datasets.survey(200, seed=0).select(["age", "income", "tax"])
+    release = ma.protect(numbers, k=5, rounding="none", moments="covariance")
+    measured = census.measures_of(numbers, release, [ma.Analysis("linear", ["tax", "age", "income"])])
+    assert tuple(measured) == tuple(census.MEASURES)
+    assert [measured[what] for what in ("pMSE", "correlation", "variance", "slope")] == [
+        "0.0000",
+        "0.000",
+        "0.0",
+        "0.00",
+    ]
+
+
+def test_tables_and_picture_of_results_follow_from_the_committed_ones(tmp_path, monkeypatch):
+    module = importlib.import_module("experiments.utility.run")
+    (tmp_path / "utility").mkdir()
+    monkeypatch.setattr(module, "HERE", tmp_path)
+    monkeypatch.setattr(module.survey, "page", [])
+    for path in module.draw(committed("utility")[1]):
+        assert path.read_bytes() == (_table.HERE / "utility" / path.name).read_bytes(), path.name
+
+
+def keeps_all(figures):
+    """Tell whether the figures of a way are all near those of the original file."""
+    near = [("poverty", 14.4, 0.7), ("Gini", 26.5, 0.5), ("zeros", 38.1, 0.5), ("worst mean", 0.0, 0.5)]
+    near += [("age", 0.085, 0.0025), ("age^2", -0.0009, 0.00005), ("male", 0.47, 0.01)]
+    return all(abs(figures[what] - value) <= most for what, value, most in near)
+
+
+def test_some_ways_keep_all_results_of_eu_silc():
+    survey = importlib.import_module("experiments.utility.survey")
+    found = {(row.where, row.what): row.shown for row in committed("utility")[1]}
+    names = [way.name for way in survey.WAYS]
+    figures = {name: {what: float(found[f"{survey.WHERE}: {name}", what]) for what in survey.FIGURES} for name in names}
+    kept = [name for name in names if keeps_all(figures[name])]
+    assert "strata, refined, variance, importance 2" in kept
+    assert all(name.startswith("strata, refined") for name in kept)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["iamat/run.py", "orthants/run.py", "diversity/run.py", "utility/run.py", "utility/survey.py", "utility/census.py"],
+)
 def test_experiments_use_public_names_only(name):
-    text = (_table.HERE / name / "run.py").read_text(encoding="utf-8")
+    text = (_table.HERE / name).read_text(encoding="utf-8")
     assert not re.search(r"microagg\.(?!datasets)|from microagg|import microagg(?! as ma)", text)

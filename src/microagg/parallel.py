@@ -3,7 +3,9 @@
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import TypeVar
+from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -49,3 +51,18 @@ def _collect(running: dict[Future[Result], int], results: dict[int, Result]) -> 
     """Wait until some work is done, and keep its results; raise what it raised."""
     for future in wait(running, return_when=FIRST_COMPLETED).done:
         results[running.pop(future)] = future.result()
+
+
+def one_thread_for_matrices() -> AbstractContextManager[Any]:
+    """Let products of small matrices be computed by one thread.
+
+    Several wait for each other so often that they take forty times as long where other work has the processors.
+    """
+    return _controller().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
+
+
+@cache
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()  # which looks through all libraries, so once is enough

@@ -44,6 +44,8 @@ from microagg.weights import Weights
 if TYPE_CHECKING:
     from microagg.evaluate.analyses.analysis import Analysis
     from microagg.evaluate.analyses.estimate import Utility
+    from microagg.evaluate.analyses.judge import Failed
+    from microagg.judgement.parts import JudgedResults
     from microagg.report.parts import ReportModel, SourceFacts, WrittenFacts
     from microagg.study.comparison import Comparison
 
@@ -62,7 +64,7 @@ _NOT_STORED = (
         "_units",
         "_judged",
     ),
-    *("_tags", "_repeating", "_demand", "diversity", "loss", "risk"),
+    *("_tags", "_repeating", "_demand", "diversity", "loss", "risk", "results", "_results", "relations"),
 )
 
 
@@ -196,6 +198,8 @@ class Release(Generic[IntoDataFrameT]):
         Where a weight is named: the loss with weights, and what was done to them; not stored.
     diversity : DiversityFacts or None
         Where l or t is demanded of confidential columns: what is reached, how, and what it cost; not stored.
+    results : JudgedResults
+        What researchers would find before and after masking, as the report shows it; not stored. Computed when asked.
     moments : MomentFacts or None
         Where variances or covariances are kept: how exactly, and how many values left their range; not stored.
     chosen : tuple of KeptRelation
@@ -239,6 +243,7 @@ class Release(Generic[IntoDataFrameT]):
     _written: Table | None = field(default=None, repr=False)
     _weights: Weights | None = field(default=None, repr=False)  # of the original
     _judged: DisclosureRisk | None = field(default=None, repr=False)
+    _results: "JudgedResults | None" = field(default=None, repr=False)
     _units: Units | None = field(default=None, repr=False)
     _demand: Demand | None = field(default=None, repr=False)
     _tags: Mapping[str, Any] = field(default_factory=dict, repr=False)  # which of Stata's .a to .z a row releases
@@ -328,6 +333,16 @@ class Release(Generic[IntoDataFrameT]):
         Utility
             Not for publication: it holds estimates of the original.
         """
+        return self._utility(analyses, level)
+
+    def _utility(
+        self,
+        analyses: "Iterable[Analysis | Mapping[str, Any]] | None",
+        level: float = 0.95,
+        failed: "Failed | None" = None,
+        progress: Progress | None = None,
+    ) -> "Utility":
+        """Compare estimates; an analysis that cannot be done goes to `failed`, where that is given."""
         recipe = self.recipe
         analyses = recipe.analyses.analyses or None if analyses is None else analyses
         kept = replace(self.source, table=self.data, joined=None) if self.source is not None else self.data
@@ -342,7 +357,24 @@ class Release(Generic[IntoDataFrameT]):
             original_weights=own,
             units={} if unit is None or self._units is None else {unit: self._units.codes},
             level=level,
+            failed=failed,
+            progress=progress,
         )
+
+    @cached_property
+    def results(self) -> "JudgedResults":
+        """What researchers would find: analyses before and after, in plain values. Not for publication."""
+        if self._results is not None:
+            return self._results
+        from microagg.judgement.results import results_of
+
+        return results_of(self)
+
+    def with_results(self, progress: Progress | None = None) -> "Release[IntoDataFrameT]":
+        """Give this release with `results` measured."""
+        from microagg.judgement.results import results_of
+
+        return replace(self, _results=results_of(self, progress))
 
     @cached_property
     def relations(self) -> tuple[RelationCounts, ...]:
@@ -476,6 +508,7 @@ class Release(Generic[IntoDataFrameT]):
             "_units": None,
             "_weights": None,
             "_judged": None,
+            "_results": None,
             "_tags": {},
             "_repeating": {},
             "_demand": None,

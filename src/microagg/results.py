@@ -1,6 +1,7 @@
 """Whether researchers' results survive masking: analyses of any pair of files."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -9,18 +10,19 @@ from narwhals.typing import IntoDataFrame
 from numpy.typing import NDArray
 
 from microagg.checks import check_between, shown_name
-from microagg.errors import InvalidData, RoleError
+from microagg.errors import InvalidData, MicroaggError, RoleError
 from microagg.evaluate.analyses.analysis import Analysis
 from microagg.evaluate.analyses.defaults import guess_analyses
 from microagg.evaluate.analyses.estimate import Utility
-from microagg.evaluate.analyses.judge import Units, columns_read, measure_utility
+from microagg.evaluate.analyses.judge import Failed, Units, columns_read, measure_utility
 from microagg.evaluate.relations import Relation, RelationCounts, count_violations
 from microagg.io import frames
 from microagg.io.coding import MOST_CATEGORIES, Asked, open_both, open_table
 from microagg.io.sources import Source
+from microagg.progress import Progress, tell
 from microagg.recipe import Kinds, Missing
 from microagg.relation_keeping import numbers_of
-from microagg.table import Table
+from microagg.table import Coded, Table
 
 Frame = nw.DataFrame[Any]
 
@@ -159,6 +161,8 @@ def utility_of_release(
     original_weights: Mapping[Any, NDArray[np.float64]],
     units: Units,
     level: float,
+    failed: Failed | None = None,
+    progress: Progress | None = None,
 ) -> Utility:
     """Compare analyses before and after, of a release whose masked columns are at hand, row by row.
 
@@ -171,20 +175,49 @@ def utility_of_release(
     own = next(iter(units), None)
     asked = {name: Asked(masking.kinds.get(name), masking.codes.get(name, ())) for name in others}
     if analyses is None:
-        kept = _opened(frame, asked, (own,))
+        kept = _opened(frame, asked, (own,), progress)
         both = Table((*masking.original, *kept))
         weight = weight if weight in kept.names else None
         wanted = guess_analyses(both, weight=weight, unit=own, masked=masking.original.names)
     else:
         wanted = checked_analyses(analyses)
         units = {**_units(frame, wanted), **units}
-    _check_units(wanted, units)
-    read = columns_read(wanted, names)
-    kept = open_table(frame, {name: asked[name] for name in read if name in asked})[0]
+    wanted, kept = _readable(wanted, frame, names, asked, units, failed, progress)
     numbers = {name: Table.of_numbers([name], values[None, :]).columns[0] for name, values in original_weights.items()}
     before = Table((*masking.original, *(numbers.get(one.name, one) for one in kept)))
     after = Table((*masking.written, *kept))
-    return measure_utility(before, after, wanted, units_before=units, units_after=units, level=check_level(level))
+    level = check_level(level)
+    return measure_utility(
+        before, after, wanted, units_before=units, units_after=units, level=level, failed=failed, progress=progress
+    )
+
+
+def _readable(
+    wanted: tuple[Analysis, ...],
+    frame: Frame,
+    names: list[Any],
+    asked: Mapping[Any, Asked],
+    units: Units,
+    failed: Failed | None,
+    progress: Progress | None,
+) -> tuple[tuple[Analysis, ...], Table]:
+    """Open the unmasked columns that analyses read; give it with those whose columns all can be read."""
+    opened: dict[Any, Coded] = {}
+    fit = []
+    for one in wanted:
+        tell(progress, 0, 1)
+        try:
+            _check_units((one,), units)
+            for name in columns_read((one,), names):
+                if name in asked and name not in opened:
+                    opened[name] = open_table(frame, {name: asked[name]})[0].columns[0]
+        except MicroaggError as error:
+            if failed is None:
+                raise
+            failed.append((one, error))
+        else:
+            fit.append(one)
+    return tuple(fit), Table(tuple(opened.values()))
 
 
 def _typed(released: Any, masking: Masking) -> Frame:
@@ -230,17 +263,22 @@ def checked_analyses(analyses: Any) -> tuple[Analysis, ...]:
     return tuple(map(Analysis.of, listed))
 
 
-def _opened(frame: Frame, asked: Mapping[Any, Asked], leave_out: tuple[Any, ...]) -> Table:
+def _opened(
+    frame: Frame, asked: Mapping[Any, Asked], leave_out: tuple[Any, ...], progress: Progress | None = None
+) -> Table:
     """Open the columns that can be analysed: no lists, none without a value, none with as many categories as names."""
-    fit = {}
+    opened: list[Coded] = []
     for name, wish in asked.items():
+        tell(progress, 0, 1)
         series = frame.get_column(name)
-        if name in leave_out or series.is_null().all() or isinstance(series.dtype, (nw.List, nw.Struct, nw.Array)):
+        nested = isinstance(series.dtype, (nw.List, nw.Struct, nw.Array, nw.Object))
+        if name in leave_out or nested or series.is_null().all():
             continue
         is_text = not (series.dtype.is_numeric() or series.dtype.is_temporal()) or wish.kind == "nominal"
         if not is_text or series.n_unique() <= MOST_CATEGORIES:
-            fit[name] = wish
-    return open_table(frame, fit)[0] if fit else Table(())
+            with suppress(MicroaggError):  # whoever names such a column is told why it cannot be read
+                opened.extend(open_table(frame, {name: wish})[0])
+    return Table(tuple(opened))
 
 
 def _units(frame: Frame, analyses: Iterable[Analysis]) -> Units:

@@ -29,6 +29,10 @@ def test_the_terminal_the_page_and_json_warn_alike():
     assert all(len(line) < 200 and "\u202f" not in line and "\u00a0" not in line for line in warned)
     found = json.loads(call("mask", "persons.parquet", "-k", 3, *ROLES, "--json", "--force").stdout)
     assert found["warnings"] == warned
+    results = found["results"]
+    survive = f"Results: {results['within']} of {results['estimates']} results of usual analyses are within the 95 %"
+    assert [line.startswith(survive) for line in shown.splitlines() if line.startswith("Results: ")] == [True]
+    assert any(line.startswith(f"{results['conclusions_changed']} conclusion") for line in warned)
     assert [one["line"] for one in found["findings"] if one["level"] == "warning"] == warned
     assert {one["level"] for one in found["findings"]} == {"warning", "note"}
     page = Path("out/report.html").read_text(encoding="utf-8").replace("\u202f", " ").replace("\u00a0", " ")

@@ -51,6 +51,18 @@ def test_as_somebody_elses_regression(seed, gaps):
     assert not found.sampled
 
 
+def test_weights_that_hardly_change_are_used_again_and_change_nothing(monkeypatch):
+    frame = made(800, 5)
+    frame["rare"] = np.where(frame.index % 97 == 0, "yes", "no")  # gone after masking: told for certain, in many steps
+    masked = frame.assign(rare="no", income=frame["income"] + 0.2)
+    found = ma.pmse(frame, masked)
+    assert found.converged
+    monkeypatch.setattr(module, "_STALE", 0.0)
+    assert ma.pmse(frame, masked).value == pytest.approx(found.value, abs=1e-9)
+    monkeypatch.setattr(module, "_ROWS", 100)
+    assert ma.pmse(frame, masked).value == pytest.approx(found.value, abs=1e-9)
+
+
 def test_two_equal_files_cannot_be_told_apart_and_two_others_can():
     frame = made(300, 0)
     same = ma.pmse(frame, frame)
@@ -129,3 +141,12 @@ def test_the_figures_of_real_files(name, k, value, rank):
     assert found.value == pytest.approx(value, abs=5e-4)
     assert found.rank == rank
     assert found.converged
+
+
+@pytest.mark.casc
+def test_sums_that_are_sums_no_more_tell_for_certain():
+    census = ma.datasets.load("census")
+    masked = ma.protect(census, k=3, rounding="none", moments="variance").data
+    (total,) = ma.relations(census, masked, ["PTOTVAL = PEARNVAL + POTHVAL"])
+    assert total.after > 1000
+    assert ma.pmse(census, masked).value == pytest.approx(0.25, abs=1e-9)

@@ -75,7 +75,7 @@ def test_ids_are_unique_and_links_lead_to_them(page):
 
 
 def test_the_order_of_the_sections(page):
-    wanted = ["verdict", "done", "groups", "loss", "columns", "correlations", "risk", "checklist", "limits"]
+    wanted = ["verdict", "done", "groups", "loss", "columns", "correlations", "results", "risk", "checklist", "limits"]
     assert re.findall(r'<section[^>]* id="(\w+)"', page) == wanted
 
 

@@ -59,7 +59,7 @@ def _in_memory(terminal: Terminal, address: str, wishes: Wishes, chosen: dict[st
         release = masking.judge(release, tell)
     with terminal.wait("writing and counting"):
         written = writing.write(release, file, wishes.output, to=wishes.to, overwrite=wishes.force)
-    terminal.say(f"\n{release!r}")
+    terminal.say("\n".join([f"\n{release!r}", *written.results]))
     for one in written.recoded:
         terminal.say(f"Recoded before masking: {one['column']}: {one['rule']} ({one['cells_changed']} cells changed)")
     for warning in written.warnings:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from microagg.beyond import FileRelease
@@ -15,6 +16,7 @@ from microagg.evaluate.diversity import DiversityFacts, Goal
 from microagg.evaluate.risk import DisclosureRisk
 from microagg.io.joining import Joined
 from microagg.io.sources import Source
+from microagg.judgement.parts import JudgedResults
 from microagg.moment_matching import MomentFacts
 from microagg.release import Release, WeightFacts
 from microagg.study.candidate import Candidate
@@ -58,6 +60,7 @@ def release_facts(release: Release[Any]) -> dict[str, Any]:
         **weight_facts(release.weights),
         **diversity_facts(release.diversity),
         **moment_facts(release.moments),
+        "results": found_facts(release.results),
         "figures": {one.name: one.value for one in measures_of_both(release.loss, release.risk)},
     }
 
@@ -89,6 +92,26 @@ def moment_facts(found: MomentFacts | None) -> dict[str, Any]:
             "cells_cut_back": {str(name): cells for name, cells in found.clipped.items()},
             "strata_left_as_they_are": found.left,
         }
+    }
+
+
+def found_facts(found: JudgedResults) -> dict[str, Any]:
+    """Give what researchers would find: how many results survive, the worst of them, and what else is said."""
+    own = found.told_apart
+    return {
+        "declared": found.declared,
+        "level": found.level / 100.0,
+        "analyses": found.analyses,
+        "estimates": found.estimates,
+        "within": found.within,
+        "overlap": found.overlap,
+        "conclusions_changed": found.n_changed,
+        "changed": list(found.changed),
+        "sentences": list(found.sentences),
+        "worst": [{name: value for name, value in asdict(one).items() if name != "written"} for one in found.lines],
+        "pmse": None if own is None else asdict(own),
+        "relations": [asdict(one) for one in found.relations],
+        "remarks": list(found.remarks),
     }
 
 

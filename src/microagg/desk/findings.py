@@ -19,6 +19,11 @@ def recoded_of(model: ReportModel) -> list[dict[str, Any]]:
     return [{"column": one.column, "rule": one.rule, "cells_changed": one.changed} for one in model.recoded]
 
 
+def results_of(model: ReportModel) -> list[str]:
+    """Give a line that says how many results of researchers survive; none where none can be told."""
+    return [_spaced(f"{one.name}: {one.value}") for one in model.verdict.lines if one.name == "Results"]
+
+
 def _plain(one: Finding) -> dict[str, Any]:
     texts = {"line": one.short or one.text, "text": one.text}
     return {"level": _LEVELS[one.state], "topic": one.topic, **{key: _spaced(text) for key, text in texts.items()}}

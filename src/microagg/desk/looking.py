@@ -21,6 +21,7 @@ SECTIONS = {
     "groups": "Groups",
     "risk": "Risk",
     "confidential": "Confidential columns",
+    "results": "What researchers would find",
     "tree": "Dependence tree",
     "verdict": "Verdict",
 }

@@ -7,7 +7,7 @@ from microagg.desk.opening import Opened
 from microagg.errors import InvalidParameter, setting
 from microagg.io.databases import is_database
 from microagg.pipeline import protect
-from microagg.progress import Progress
+from microagg.progress import Progress, stage
 from microagg.recipe import Recipe
 from microagg.release import Release
 
@@ -20,9 +20,10 @@ def mask(opened: Opened, progress: Progress | None = None) -> Release[Any]:
 
 
 def judge(release: Release[Any], progress: Progress | None = None) -> Release[Any]:
-    """Measure the loss, and the risk that the recipe asks for."""
+    """Measure the loss, the risk that the recipe asks for, and what researchers would find."""
     with release.recipe.blamed():
-        return release.judged(progress=progress)
+        judged = release.judged(progress=stage(progress, 0, 2))
+    return judged.with_results(stage(progress, 1, 2))
 
 
 def check_beyond_memory(address: str, to: str | None, recipe: Recipe, engine: str) -> None:

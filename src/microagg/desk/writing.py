@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from microagg.checks import check_absent
-from microagg.desk.findings import findings_of, recoded_of, warnings_among
+from microagg.desk.findings import findings_of, recoded_of, results_of, warnings_among
 from microagg.desk.masking import mask_beyond_memory
 from microagg.desk.opening import Opened
 from microagg.desk.tables import write_release
@@ -45,6 +45,8 @@ class Written:
         What the report finds, the gravest first (`microagg.desk.findings`).
     recoded : list of dict
         The columns that were recoded before they were masked: how, and how many cells changed.
+    results : list of str
+        A line that says how many results of researchers survive, where any were looked at.
     """
 
     places: dict[str, str]
@@ -52,6 +54,7 @@ class Written:
     sha256: str | None
     findings: list[dict[str, Any]] = field(default_factory=list)
     recoded: list[dict[str, Any]] = field(default_factory=list)
+    results: list[str] = field(default_factory=list)
 
     @property
     def warnings(self) -> list[str]:
@@ -194,11 +197,13 @@ def write(
     }
     findings: list[dict[str, Any]] = []
     recoded: list[dict[str, Any]] = []
+    results: list[str] = []
     with whole_output(folder, to, overwrite) as made:
         for what, report in reports.items():
             model = release.report_model(public=what == "public_report", **facts)
             write_report(model, made.folder / report)
             findings, recoded = findings or findings_of(model), recoded or recoded_of(model)
+            results = results or results_of(model)
         whole.write(made.folder / RECIPE, made_for=source.name)
         if to is None:
             second = None if other is None else made.folder / other
@@ -209,7 +214,7 @@ def write(
     places = {"masked": str(folder / name) if to is None else without_credentials(to)}
     places |= {} if other is None else {"households": str(folder / other)}
     places |= {what: str(folder / report) for what, report in reports.items()} | {"recipe": str(folder / RECIPE)}
-    return Written(places, whole, digest, findings, recoded)
+    return Written(places, whole, digest, findings, recoded, results)
 
 
 def _details(source: Source) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from microagg.evaluate.measure import Measure, as_html, as_text
 from microagg.kinds import Nominal
 from microagg.moments import moments, standardise
+from microagg.progress import Progress, tell
 from microagg.table import Coded, Table
 
 MOST_TERMS = 400
@@ -19,10 +20,11 @@ MOST_RECORDS = 100_000
 """Of files of more records, so many are drawn."""
 
 _WORST = 0.25
-_ROWS = 8192  # whose terms are at hand at a time
+_ROWS = 2048  # whose terms are at hand at a time
 _NOTHING = 1e-11  # of the largest: eigenvalues below are 0, of terms that follow from others
 _STEPS = 200  # and shortened ones among them
 _SETTLED = 1e-9  # what one more step would add to the log-likelihood of a record
+_STALE = 0.02  # of a weight: so far may it change before it is used anew
 
 Values = NDArray[np.float64]
 
@@ -137,17 +139,24 @@ class PMSE:
 _HOW = ((1.0, "cannot tell"), (5.0, "can hardly tell"), (20.0, "can sometimes tell"), (100.0, "can often tell"))
 
 
-def measure_pmse(original: Table, masked: Table, rows: NDArray[np.int64] | None = None) -> PMSE:
+def measure_pmse(
+    original: Table,
+    masked: Table,
+    rows: NDArray[np.int64] | None = None,
+    *,
+    most_terms: int = MOST_TERMS,
+    progress: Progress | None = None,
+) -> PMSE:
     """Measure how well a model tells two files apart, on some of their records or on all."""
     if rows is not None:
         original, masked = original.take(rows), masked.take(rows)
-    whole, left_out = _terms_of(original, masked)
+    whole, left_out = _terms_of(original, masked, most_terms)
     main = whole._replace(squares=[], products=[])
-    value, rank, converged = _error(whole)
+    value, rank, converged = _error(whole, progress)
     n = original.n_records
     return PMSE(
         value=value,
-        main_effects=_error(main)[0],
+        main_effects=_error(main, progress)[0],
         expected=(rank - 1) / 8.0 / (2 * n),
         rank=rank,
         n_terms=whole.n_terms,
@@ -169,18 +178,71 @@ class _Terms(NamedTuple):
     def n_terms(self) -> int:
         return len(self.features) + len(self.squares) + len(self.products)
 
-    def parts(self) -> Iterator[tuple[Values, Values]]:
-        """Give the terms, (1 + terms, records), of some records at a time, intercept first; 1 where one is masked."""
-        n = self.features.shape[1]
-        left = [*self.squares, *(one for one, _ in self.products)]
-        right = [*self.squares, *(other for _, other in self.products)]
-        for start in range(0, n, _ROWS):
-            part = self.features[:, start : start + _ROWS]
-            own = np.concatenate([np.ones((1, part.shape[1])), part, part[left] * part[right]])
-            yield own, (np.arange(start, start + part.shape[1]) >= n // 2).astype(np.float64)
+
+class _Rows(NamedTuple):
+    """Different rows of features, and how many original and how many masked records have each."""
+
+    features: Values  # (features, rows)
+    counts: Values  # (2, rows)
+    sizes: Values  # both together
+    runs: list[tuple[int, slice]]  # a feature, and those that it is multiplied with
+
+    @classmethod
+    def of(cls, terms: _Terms) -> "_Rows":
+        """Count the rows of a model; the members of a group are alike, so that there are far fewer than records."""
+        features, n = terms.features, terms.features.shape[1]
+        seen: dict[bytes, int] = {}
+        raw = np.ascontiguousarray(features.T + 0.0)  # so that -0 is 0
+        places = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in raw], dtype=np.int64)
+        counts = np.bincount(places + len(seen) * (np.arange(n) >= n // 2), minlength=2 * len(seen)).reshape(2, -1)
+        first = np.unique(places, return_index=True)[1]
+        return cls(features[:, first], counts.astype(np.float64), counts.sum(axis=0).astype(np.float64), _runs(terms))
+
+    def only(self, chosen: NDArray[np.bool_]) -> "_Rows":
+        """Give some of the rows."""
+        return self._replace(features=self.features[:, chosen], counts=self.counts[:, chosen], sizes=self.sizes[chosen])
+
+    @property
+    def n_terms(self) -> int:
+        """The terms and the intercept."""
+        return 1 + len(self.features) + sum(int(run.stop - run.start) for _, run in self.runs)
+
+    @property
+    def n_records(self) -> float:
+        return float(self.sizes.sum())
+
+    def parts(self) -> Iterator[tuple[Values, slice]]:
+        """Give the terms, (1 + terms, rows), of some rows at a time, intercept first, and which rows these are.
+
+        All parts are written to the same place, which stays in the processor's cache.
+        """
+        place = np.empty((self.n_terms, min(_ROWS, self.sizes.size)))
+        for start in range(0, self.sizes.size, _ROWS):
+            here = slice(start, min(start + _ROWS, self.sizes.size))
+            part = self.features[:, here]
+            own = place[:, : part.shape[1]]
+            own[0] = 1.0
+            own[1 : 1 + len(part)] = part
+            at = 1 + len(part)
+            for one, others in self.runs:
+                end = at + others.stop - others.start
+                np.multiply(part[one], part[others], out=own[at:end])
+                at = end
+            yield own, here
 
 
-def _terms_of(original: Table, masked: Table) -> tuple[_Terms, int]:
+def _runs(terms: _Terms) -> list[tuple[int, slice]]:
+    """Give products and squares as runs of neighbouring features that one feature is multiplied with."""
+    found: list[tuple[int, slice]] = []
+    for one, other in sorted([*((own, own) for own in terms.squares), *terms.products]):
+        if found and found[-1][0] == one and found[-1][1].stop == other:
+            found[-1] = one, slice(found[-1][1].start, other + 1)
+        else:
+            found.append((one, slice(other, other + 1)))
+    return found
+
+
+def _terms_of(original: Table, masked: Table, limit: int) -> tuple[_Terms, int]:
     """Give the terms of the larger model, and how many more there would be without the limit.
 
     Where there are too many, each nominal column has fewer categories: the commonest, half as many until all fit, the
@@ -188,14 +250,15 @@ def _terms_of(original: Table, masked: Table) -> tuple[_Terms, int]:
     """
     columns = list(zip(original, masked, strict=True))
     most = max([int(one.values[one.cells.present].max(initial=0)) + 1 for one, _ in columns if _nominal(one)] or [1])
-    everything = found = _with_products([_features(*pair, most) for pair in columns])
-    while found.n_terms > MOST_TERMS and most > 1:
+    n = 2 * original.n_records
+    everything = found = _with_products([_features(*pair, most) for pair in columns], n)
+    while found.n_terms > limit and most > 1:
         most //= 2
-        found = _with_products([_features(*pair, most) for pair in columns])
-    room = max(0, MOST_TERMS - len(found.features))
+        found = _with_products([_features(*pair, most) for pair in columns], n)
+    room = max(0, limit - len(found.features))
     squares = found.squares[:room]
     products = found.products[: room - len(squares)]
-    found = found._replace(features=found.features[:MOST_TERMS], squares=squares, products=products)
+    found = found._replace(features=found.features[:limit], squares=squares, products=products)
     return found, everything.n_terms - found.n_terms
 
 
@@ -203,14 +266,14 @@ def _nominal(column: Coded) -> bool:
     return isinstance(column.kind, Nominal)
 
 
-def _with_products(columns: Sequence[tuple[list[Values], bool]]) -> _Terms:
-    """Give the terms of columns, each with its features and whether the first of them is a quantity."""
+def _with_products(columns: Sequence[tuple[list[Values], bool]], n: int) -> _Terms:
+    """Give the terms of columns, each with its features and whether the first of them is a quantity, of n records."""
     starts = np.cumsum([0, *(len(own) for own, _ in columns)])
     squares = [int(start) for start, (own, quantity) in zip(starts, columns, strict=False) if quantity and own]
     places = [range(start, end) for start, end in pairwise(starts)]
     products = [(i, j) for one, other in combinations(places, 2) for i in one for j in other]
     listed = [feature for own, _ in columns for feature in own]
-    return _Terms(np.array(listed).reshape(len(listed), -1), squares, products)
+    return _Terms(np.array(listed).reshape(len(listed), n), squares, products)
 
 
 def _features(before: Coded, after: Coded, most: int) -> tuple[list[Values], bool]:
@@ -238,57 +301,102 @@ def _features(before: Coded, after: Coded, most: int) -> tuple[list[Values], boo
     return [one for one in found if one.min() < one.max()], quantity
 
 
-def _error(terms: _Terms) -> tuple[float, int, bool]:
+def _error(terms: _Terms, progress: Progress | None) -> tuple[float, int, bool]:
     """Fit a logistic regression; give the mean of (chance − ½)², the rank, and whether the estimates came to rest.
 
     Newton's method, on as many orthogonal combinations of terms as do not follow from each other.
     """
-    basis = _basis(terms)
+    rows = _Rows.of(terms)
+    basis = _basis(rows)
     rank = basis.shape[1]
     at, best = np.zeros(rank), -np.inf
     step: Values = np.zeros(rank)
+    curve = _Curve(rows, basis)
     rise, converged = 0.0, False
-    for _ in range(_STEPS):
-        likelihood, slope, bend = _derivatives(terms, basis, at + step)
-        if likelihood < best - 1e-9 * abs(best):  # too far: to the top of the parabola through both
+    chances: Values = np.empty(0)
+    for number in range(_STEPS):
+        tell(progress, number, _STEPS)
+        likelihood, slope, there = _climbed(rows, basis @ (at + step))
+        if likelihood < best - 1e-9 * abs(best):
+            if converged:  # that step was rounding noise
+                break
+            curve.exact = True
             share = float(np.clip(0.5 * rise / (rise + best - likelihood), 0.05, 0.5))
-            step, rise = step * share, rise * share
+            step, rise = step * share, rise * share  # too far: to the top of the parabola through both
             continue
-        at, best = at + step, likelihood
-        step = np.asarray(np.linalg.lstsq(bend, slope, rcond=1e-12)[0], dtype=np.float64)
-        rise = float(slope @ step)
-        if rise < _SETTLED * terms.features.shape[1]:
-            at, converged = at + step, True
+        at, best, chances = at + step, likelihood, there
+        if converged:
             break
-    effects = basis @ at
-    total = sum(float(((_chances(effects @ own) - 0.5) ** 2).sum()) for own, _ in terms.parts())
-    return total / terms.features.shape[1], rank, converged
+        slope = basis.T @ slope
+        step = np.asarray(np.linalg.lstsq(curve.at(chances), slope, rcond=1e-12)[0], dtype=np.float64)
+        rise = float(slope @ step)
+        converged = rise < _SETTLED * rows.n_records
+    return float((chances - 0.5) ** 2 @ rows.sizes) / rows.n_records, rank, converged
 
 
-def _basis(terms: _Terms) -> Values:
+def _basis(rows: _Rows) -> Values:
     """Give combinations of terms, (terms, rank), that are orthogonal over the records, and of length √n."""
-    products: Any = sum(own @ own.T for own, _ in terms.parts())
+    products = _products(rows, rows.sizes)
     lengths = np.sqrt(np.diag(products))
     lengths[lengths == 0] = 1.0
     values, directions = np.linalg.eigh(products / np.outer(lengths, lengths))
     kept = values > _NOTHING * values[-1]
-    n = terms.features.shape[1]
-    return np.asarray(directions[:, kept] / lengths[:, None] / np.sqrt(values[kept]) * np.sqrt(n))
+    return np.asarray(directions[:, kept] / lengths[:, None] / np.sqrt(values[kept]) * np.sqrt(rows.n_records))
 
 
-def _derivatives(terms: _Terms, basis: Values, at: Values) -> tuple[float, Values, Values]:
-    """Give the log-likelihood, its slope, and minus its second derivative."""
-    n = len(basis)
-    likelihood, slope, bend, effects = 0.0, np.zeros(n), np.zeros((n, n)), basis @ at
-    for own, masked in terms.parts():
+def _climbed(rows: _Rows, effects: Values) -> tuple[float, Values, Values]:
+    """Give the log-likelihood, its slope by each term, and the chance of each row to be a masked one."""
+    likelihood, slope, chances = 0.0, np.zeros(len(effects)), np.empty(rows.sizes.size)
+    for own, here in rows.parts():
         scores = effects @ own
-        chances = _chances(scores)
-        likelihood += float((masked * scores - np.logaddexp(0.0, scores)).sum())
-        slope += own @ (masked - chances)
-        own *= np.sqrt(chances * (1.0 - chances))
-        bend += own @ own.T
-    return likelihood, basis.T @ slope, basis.T @ bend @ basis
+        chances[here] = 0.5 * (1.0 + np.tanh(0.5 * scores))
+        masked, both = rows.counts[1, here], rows.sizes[here]
+        likelihood += float(masked @ scores - both @ np.logaddexp(0.0, scores))
+        slope += own @ (masked - both * chances[here])
+    return likelihood, slope, chances
 
 
-def _chances(scores: Values) -> Values:
-    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * scores)))
+class _Curve:
+    """Minus the second derivative of the log-likelihood, which is brought up to date where it has changed.
+
+    Each row adds its terms by a weight, and few weights still change in later steps. A weight that is right to 2 % will
+    do: steps come out as good, and the slope, by which the estimates come to rest, is exact.
+
+    Attributes
+    ----------
+    exact : bool
+        Whether rows are combined by the basis before they are summed. That takes three times as long, and is needed
+        where terms that nearly follow from others tell the files apart: sums of the terms themselves are too coarse.
+    """
+
+    def __init__(self, rows: _Rows, basis: Values) -> None:
+        self.rows, self.basis = rows, basis
+        self.weights: Values = np.zeros(rows.sizes.size)
+        self.value: Values = np.zeros((rows.n_terms, rows.n_terms))
+        self.exact = False
+
+    def at(self, chances: Values) -> Values:
+        weights = self.rows.sizes * chances * (1.0 - chances)
+        if self.exact:
+            return _products(self.rows, weights, self.basis.T)
+        changed = np.abs(weights - self.weights) > _STALE * self.weights
+        if 2 * np.count_nonzero(changed) > changed.size:
+            self.weights, self.value = weights, _products(self.rows, weights)
+        elif changed.any():
+            part = self.rows.only(changed)
+            more = np.maximum(weights - self.weights, 0.0)[changed]
+            less = np.maximum(self.weights - weights, 0.0)[changed]
+            self.value = self.value + _products(part, more) - _products(part, less)
+            self.weights = np.where(changed, weights, self.weights)
+        return np.asarray(self.basis.T @ self.value @ self.basis)
+
+
+def _products(rows: _Rows, weights: Values, combine: Values | None = None) -> Values:
+    """Give the sums of products of two terms each, over rows with weights; or of combinations of terms."""
+    n = rows.n_terms if combine is None else len(combine)
+    found = np.zeros((n, n))
+    for own, here in rows.parts():
+        own *= np.sqrt(weights[here])
+        combined = own if combine is None else combine @ own
+        found += combined @ combined.T  # of a matrix with itself, in half the time
+    return found

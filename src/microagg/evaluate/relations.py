@@ -102,6 +102,9 @@ class Relation:
         left, right = (np.broadcast_to(side(values), shape) for side in self._sides)
         return left, right
 
+    def __reduce__(self) -> tuple[Any, ...]:  # what it computes with is not stored: it is read again
+        return Relation.of, (self.said, self.tolerance)
+
     def known(self, values: Mapping[Any, Values]) -> int:
         """Count the records that have a value in all of its columns."""
         return int(np.count_nonzero(~np.isnan(np.array([values[name] for name in self.columns])).any(axis=0)))

@@ -30,6 +30,7 @@ from microagg.judgement.parts import (
     GivenAway,
     Groups,
     JudgedMoments,
+    JudgedResults,
     JudgedWeights,
     Kept,
     LeftOut,
@@ -93,6 +94,8 @@ class Judgement(ReadOnly):
         What weights did and give away; None where there are none, and in public.
     moments : JudgedMoments or None
         How exactly variances or covariances are kept; None where they are not, and in public.
+    results : JudgedResults or None
+        What researchers would find; None in public.
     alone : Alone
         Records with unique values: in the columns that are released unchanged, and in all that is
         released.
@@ -133,6 +136,7 @@ class Judgement(ReadOnly):
     strata: Strata | None
     weights: JudgedWeights | None
     moments: JudgedMoments | None
+    results: JudgedResults | None
     alone: Alone
     loss: Loss
     moved: Moved | None
@@ -198,6 +202,7 @@ def judge(release: "Release[Any]", *, comparison: "Comparison | None" = None, pu
         strata=strata_of(release, run, public),
         weights=None if public else weighing_of(release, run),
         moments=None if public else moments_of(release),
+        results=None if public else release.results,
         alone=Alone() if public else standing_alone(release, run, repeating),
         loss=loss,
         moved=change,

@@ -124,6 +124,71 @@ class JudgedMoments(ReadOnly):
 
 
 @dataclass(frozen=True)
+class ResultLine:
+    """One estimate of an analysis, before and after."""
+
+    analysis: str
+    part: str  # which figure of the analysis; empty where it has one
+    what: str  # both in words
+    sentence: str  # what became of it
+    before: float | None  # None: there is none
+    after: float | None
+    low: float | None  # of the interval before; None: there is none to judge by
+    high: float | None
+    written: tuple[str, str, str, str]  # those four with the digits that matter
+    unit: str  # "%" or ""
+    difference: float | None  # in percent of the size of `before`
+    overlap: float | None  # of the intervals before and after, from 0 to 1
+    within: bool  # whether `after` lies in the interval before
+    changed: str  # what of a conclusion changed: "sign", "significance", or nothing
+
+
+@dataclass(frozen=True)
+class ToldApart:
+    """How well a model tells masked records from original ones, by the masked columns."""
+
+    value: float  # pMSE: 0 where it cannot, 0.25 where it always can
+    percent: float  # of the worst
+    reading: str  # in words
+    records: int  # of each file
+    seed: int | None  # by which these were drawn; None: they are all
+    terms: int  # what the model looks at
+    left_out: int  # what more it would look at without a limit
+
+
+@dataclass(frozen=True)
+class RelationFound:
+    """How many records break a declared relation between columns."""
+
+    relation: str
+    before: int
+    after: int
+    fresh: int  # by masking alone
+    known: int  # masked records that have a value in all of its columns
+    reading: str  # in words
+
+
+@dataclass(frozen=True)
+class JudgedResults:
+    """What researchers would find: the same analyses before and after masking. None in public."""
+
+    declared: bool  # whether the recipe names the analyses; else they were guessed
+    level: float  # of the intervals, in percent
+    analyses: int  # that were done
+    sentences: tuple[str, ...]  # what became of each, of the first ones
+    estimates: int  # that have an interval to judge by
+    within: int  # of these
+    overlap: float | None  # of their intervals before and after, on average
+    n_changed: int  # conclusions: their sign or significance
+    changed: tuple[str, ...]  # what became of those, of the first ones
+    lines: tuple[ResultLine, ...]  # analysis by analysis, in each the worst first
+    others: int  # estimates that are not among the lines
+    told_apart: ToldApart | None  # None: no masked column varies, or too many columns for the records
+    relations: tuple[RelationFound, ...]
+    remarks: tuple[str, ...]  # records left out, and what cannot be done, and why
+
+
+@dataclass(frozen=True)
 class MissingValues:
     """What became of missing values in the masked columns. In public only whether any are released."""
 

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from microagg.judgement import Judgement, judge
-from microagg.report import diversity, worded, words
+from microagg.report import diversity, results, worded, words
 from microagg.report.parts import ReportModel as ReportModel
 from microagg.report.parts import SourceFacts as SourceFacts
 from microagg.report.parts import WrittenFacts as WrittenFacts
@@ -75,6 +75,7 @@ def put_into_words(
         distributions=tuple(map(worded.distribution, judgement.distributions)),
         not_drawn=judgement.not_drawn,
         correlations=worded.correlations(judgement),
+        results=results.section(judgement.results),
         risk=worded.risk(judgement),
         diversity=tuple(map(worded.diversity, judgement.diversity)),
         kept=diversity.section(judgement),

@@ -10,11 +10,13 @@ from microagg.judgement.parts import (
     Distribution,
     GivenAway,
     Groups,
+    JudgedResults,
     Kept,
     LeftOut,
     Loss,
     Recoded,
     RecordRisk,
+    ResultLine,
     Risk,
     SizeCount,
     Tree,
@@ -204,6 +206,26 @@ class CorrelationsSection(Correlations):
     text: str
 
 
+@dataclass(frozen=True)
+class ResultBlock:
+    """The estimates of one analysis that are listed, the worst first."""
+
+    analysis: str
+    single: bool  # whether one is listed, whose name says the analysis too
+    lines: tuple[ResultLine, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultsSection(JudgedResults):
+    """What researchers would find."""
+
+    intro: str
+    survived: str  # how many estimates, in a sentence or two; empty where nothing was analysed
+    blocks: tuple[ResultBlock, ...]
+    more: str  # what is not listed
+    how: str  # what the model that tells both files apart has looked at
+
+
 @dataclass(frozen=True, kw_only=True)
 class RecordsPicture(RecordRisk):
     """How the chance of being linked is spread over the records, in percent."""
@@ -314,6 +336,7 @@ class ReportModel:
     distributions: tuple[DistributionPicture, ...]
     not_drawn: tuple[str, ...]
     correlations: CorrelationsSection | None
+    results: ResultsSection | None
     risk: RiskSection | None
     diversity: tuple[DiversityRow, ...]
     kept: KeptSection | None

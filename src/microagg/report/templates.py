@@ -6,6 +6,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from microagg.report import text
+from microagg.report.results import word_of
 
 
 @cache
@@ -25,6 +26,8 @@ def environment() -> Environment:
         "points": text.points,
         "count": text.count,
         "number": text.number,
+        "change": text.change,
+        "word": word_of,
         "px": px,
     }
     return found

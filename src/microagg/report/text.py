@@ -60,6 +60,14 @@ def points(value: float | None) -> str:
     return "0" if rounded == 0 else f"{rounded:+.2f}".replace("-", "−")
 
 
+def change(value: float | None) -> str:
+    """Give a difference in percent with its sign."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    digits = _digits(abs(value)) if abs(value) >= 0.01 else "0"
+    return f"{'' if digits == '0' else '+' if value > 0 else '−'}{digits}{FIXED}%"
+
+
 def number(value: float | None) -> str:
     """Give a number without unit to three digits."""
     if value is None or not math.isfinite(value):

@@ -3,7 +3,7 @@
 from microagg.judgement import Judgement
 from microagg.judgement.parts import Alone, Groups, Loss
 from microagg.judgement.run import Run
-from microagg.report import diversity, values, weights
+from microagg.report import diversity, results, values, weights
 from microagg.report.findings import (
     CLOSE,
     alone_words,
@@ -57,6 +57,7 @@ def verdict(judgement: Judgement, written: WrittenFacts) -> Verdict:
         Fact("Kept", sentence([_kept(groups, holds), diversity.reached(judgement.kept)])),
         Fact("Lost", _lost(judgement)),
         *_values(judgement),
+        *results.facts(judgement.results),
         Fact("An intruder", _intruder(judgement)),
     ]
     return Verdict(
@@ -94,6 +95,7 @@ def _state(judgement: Judgement) -> State:
         or values.columns_of_codes(judgement)
         or values.lost_spikes(judgement)
         or values.left_out_share(judgement)
+        or any(one.state == "look" for one in results.findings(judgement.results))
         or (judgement.groups.units is not None and judgement.groups.units.merged)
     )
     return (

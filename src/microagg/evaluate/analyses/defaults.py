@@ -127,9 +127,11 @@ def _domains(columns: list[Coded], step: int) -> list[tuple[Any, int]]:
     """Give the columns of categories that divide records most evenly, with how many categories each has."""
     found = []
     for column in columns:
+        if not column.shown:
+            continue
         values = column.values[::step]
         present = values[~np.isnan(values)].astype(np.int64)
-        if not column.shown or present.size < _PRESENT * values.size:
+        if present.size < _PRESENT * values.size:
             continue
         counts = np.bincount(present)
         counts = counts[counts > 0]

@@ -72,6 +72,10 @@ class AnalysisKind:
         "%" or "".
     hides_zeros : bool
         Whether a figure that is 0 in both files is left out, as the count of a cell without records.
+    tested : bool
+        Whether users ask if it differs from 0, so that its sign and its significance are conclusions.
+    untested : tuple of str
+        Terms of which nobody asks that, as of an intercept.
     """
 
     name: str
@@ -83,6 +87,8 @@ class AnalysisKind:
     options: Mapping[str, Option] = field(default_factory=dict)
     unit: str = ""
     hides_zeros: bool = False
+    tested: bool = True
+    untested: tuple[str, ...] = ()
 
     def titled(self, analysis: "Analysis") -> str:
         """Say what an analysis of this kind is."""

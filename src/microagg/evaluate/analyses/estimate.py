@@ -33,6 +33,8 @@ class Estimate:
     interval_before, interval_after : tuple of two floats
     unit : str
         "%" or "".
+    tested : bool
+        Whether users ask if it differs from 0; else its sign and significance are no conclusions, as of a count.
 
     Examples
     --------
@@ -53,6 +55,7 @@ class Estimate:
     interval_before: Interval
     interval_after: Interval
     unit: str = ""
+    tested: bool = True
 
     @property
     def difference(self) -> float:
@@ -104,14 +107,14 @@ class Estimate:
 
     @property
     def sign_changed(self) -> bool:
-        """Whether one is above 0 and the other below."""
-        return self.before * self.after < 0
+        """Whether one is above 0 and the other below, of what is tested."""
+        return self.tested and self.before * self.after < 0
 
     @property
     def significance_changed(self) -> bool:
-        """Whether one interval holds 0 and the other does not."""
+        """Whether one interval holds 0 and the other does not, of what is tested."""
         before, after = (_holds_zero(own) for own in (self.interval_before, self.interval_after))
-        return before is not None and after is not None and before != after
+        return self.tested and before is not None and after is not None and before != after
 
     @property
     def conclusion_changed(self) -> bool:
@@ -124,16 +127,27 @@ class Estimate:
         return not any(map(math.isnan, self.interval_before))
 
     @property
+    def part(self) -> str:
+        """Which figure of its analysis it is, in words; empty where that has one."""
+        where = [f"{name} = {value}" for name, value in self.domain]
+        return ", ".join([self.term, *where] if self.term else where)
+
+    @property
     def what(self) -> str:
         """What is estimated, in words."""
         columns = listed(tuple(name for name, _ in self.domain))
         what = self.analysis.removesuffix(f" by {columns}") if columns else self.analysis
-        where = [f"{name} = {value}" for name, value in self.domain]
-        if self.term.startswith(("=", "!", "<", ">")):  # a condition, as shares have
-            what += f" {self.term}"
-        elif self.term:
-            where.insert(0, self.term)
-        return f"{what} ({', '.join(where)})" if where else what
+        return f"{what} ({self.part})" if self.part else what
+
+    @property
+    def written(self) -> tuple[str, str, str, str]:
+        """What stands before and after, and the ends of the interval before, with the digits that matter."""
+        digits = _decimals(self)
+        before, after, low, high = (
+            "–" if math.isnan(value) else _shown(value, digits)
+            for value in (self.before, self.after, *self.interval_before)
+        )
+        return before, after, low, high
 
     @property
     def sentence(self) -> str:
@@ -143,15 +157,11 @@ class Estimate:
             missing = "neither file has it" if math.isnan(self.before) and math.isnan(self.after) else ""
             missing = missing or ("only the masked file has it" if math.isnan(self.before) else "lost by masking")
             return f"{self.what}: {missing}."
-        digits = _decimals(self)
-        moved = f"{self.what} {_shown(self.before, digits)} → {_shown(self.after, digits)}{unit}"
+        before, after, low, high = self.written
+        moved = f"{self.what} {before} → {after}{unit}"
         if not self.has_interval:
             return f"{moved}: it has no interval to judge by."
-        if self.within:
-            judged = "within its interval"
-        else:
-            low, high = (_shown(end, digits) for end in self.interval_before)
-            judged = f"outside its interval of {low} to {high}{unit}"
+        judged = "within its interval" if self.within else f"outside its interval of {low} to {high}{unit}"
         if self.sign_changed and not _holds_zero(self.interval_before):
             judged += "; its sign changed"
         if self.significance_changed:
@@ -203,6 +213,13 @@ def _shown(value: float, decimals: int | None) -> str:
     return f"{value:.{decimals}f}" if abs(value) < 1e15 else f"{value:.6g}"
 
 
+def worst_first(one: Estimate) -> tuple[float, float]:
+    """Order estimates: first those whose intervals overlap least, and of those the one that moved most."""
+    moved = abs(one.difference)
+    overlap = -1.0 if one.lost else one.overlap
+    return (2.0 if math.isnan(overlap) else overlap), (0.0 if math.isnan(moved) else -moved)
+
+
 @dataclass(frozen=True)
 class Judged:
     """One analysis with its estimates.
@@ -223,15 +240,14 @@ class Judged:
     clustered: tuple[bool, bool]
 
     @property
+    def ordered(self) -> tuple[Estimate, ...]:
+        """Its estimates, the worst first."""
+        return tuple(sorted(self.estimates, key=worst_first))
+
+    @property
     def worst(self) -> Estimate:
         """The estimate whose intervals overlap least; of those, the one that moved most."""
-
-        def order(one: Estimate) -> tuple[float, float]:
-            moved = abs(one.difference)
-            overlap = -1.0 if one.lost else one.overlap
-            return (2.0 if math.isnan(overlap) else overlap), (0.0 if math.isnan(moved) else -moved)
-
-        return min(self.estimates, key=order)
+        return self.ordered[0]
 
     @property
     def moved(self) -> float:
@@ -247,6 +263,8 @@ class Judged:
         """What became of it, in a sentence or two."""
         if len(self.estimates) == 1:
             return self.estimates[0].sentence
+        if not self.estimates:
+            return f"{self.analysis.name}: no record has what it needs."
         judged = [one for one in self.estimates if one.has_interval]
         inside = sum(one.within for one in judged)
         name = self.analysis.name
@@ -392,9 +410,7 @@ class Utility:
 
 
 def _html_row(one: Estimate) -> str:
-    digits = _decimals(one)
-    low, high = one.interval_before
-    cells = [_shown(one.before, digits), _shown(one.after, digits), f"{_shown(low, digits)} to {_shown(high, digits)}"]
-    cells += [f"{one.overlap:.2f}", "within" if one.within else "outside"]
+    before, after, low, high = one.written
+    cells = [before, after, f"{low} to {high}", f"{one.overlap:.2f}", "within" if one.within else "outside"]
     shown = "".join(f"<td style='text-align:right'>{html.escape(cell)}</td>" for cell in cells)
     return f"<tr><th style='text-align:left'>{html.escape(one.what)}</th>{shown}</tr>"

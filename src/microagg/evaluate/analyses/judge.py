@@ -7,15 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.errors import InvalidData
+from microagg.errors import InvalidData, MicroaggError
 from microagg.evaluate.analyses.analysis import Analysis
 from microagg.evaluate.analyses.definition import Found, Values
 from microagg.evaluate.analyses.estimate import Estimate, Judged, Utility
 from microagg.evaluate.analyses.records import Labels, Records, Sample, Shared
 from microagg.evaluate.analyses.terms import Term, known
+from microagg.progress import Progress, tell
 from microagg.table import Table
 
 Units = Mapping[Any, NDArray[np.int64]]
+Failed = list[tuple[Analysis, Exception]]
+"""Where analyses go that cannot be done, with the reason; who hands in none has it raised."""
 
 
 def terms_of(analysis: Analysis, names: Any) -> list[Term]:
@@ -42,6 +45,8 @@ def measure_utility(
     units_before: Units | None = None,
     units_after: Units | None = None,
     level: float = 0.95,
+    failed: Failed | None = None,
+    progress: Progress | None = None,
 ) -> Utility:
     """Compare the estimates of analyses in two tables, whose categories are coded alike.
 
@@ -52,13 +57,36 @@ def measure_utility(
     shared = Shared(before, after)
     files = Records(before, shared, units_before or {}), Records(after, shared, units_after or {})
     z = NormalDist().inv_cdf(0.5 + level / 2.0)
-    return Utility(tuple(_judged(one, files, shared, z) for one in analyses), level)
+    judged = []
+    for number, one in enumerate(analyses):
+        domains = shared.domains(one.by, files)
+        parts = []
+        for side, file in enumerate(files):
+            tell(progress, 2 * number + side, 2 * len(analyses))  # outside what catches errors: it may raise any
+            try:
+                sample = _sample(file, one, domains, z)
+                parts.append((sample, one.definition.estimate(sample, one)))
+            except (MicroaggError, np.linalg.LinAlgError) as error:
+                if failed is None:
+                    raise
+                failed.append((one, error))
+                break
+        else:
+            judged.append(_judged(one, files, shared, domains, parts, z))
+    tell(progress, 2 * len(analyses), 2 * len(analyses))
+    return Utility(tuple(judged), level)
 
 
-def _judged(analysis: Analysis, files: tuple[Records, Records], shared: Shared, z: float) -> Judged:
-    domains = shared.domains(analysis.by, files)
-    samples = [_sample(one, analysis, domains, z) for one in files]
-    found = [analysis.definition.estimate(sample, analysis) for sample in samples]
+def _judged(
+    analysis: Analysis,
+    files: tuple[Records, Records],
+    shared: Shared,
+    domains: Labels,
+    estimated: Sequence[tuple[Sample, Found]],
+    z: float,
+) -> Judged:
+    """Put the estimates of both files beside each other."""
+    samples, found = zip(*estimated, strict=True)
     terms = list(dict.fromkeys([*found[0].terms, *found[1].terms]))
     parts = [_by_term(one, terms, domains.size, z) for one in found]
     estimates = []
@@ -79,6 +107,7 @@ def _judged(analysis: Analysis, files: tuple[Records, Records], shared: Shared, 
                     interval_before=(before[1], before[2]),
                     interval_after=(after[1], after[2]),
                     unit=analysis.definition.unit,
+                    tested=analysis.definition.tested and term not in analysis.definition.untested,
                 )
             )
     left_out = [file.n - sample.size + one.left_out for file, sample, one in zip(files, samples, found, strict=True)]
@@ -92,6 +121,8 @@ def _by_term(found: Found, terms: list[str], n_domains: int, z: float) -> Values
     made = np.full((3, len(terms), n_domains), np.nan)
     places = [terms.index(term) for term in found.terms]
     made[:, places] = found.values, low, high
+    made[:, ~np.isfinite(made[0])] = np.nan  # beyond what a float holds
+    made[1:, ~np.isfinite(made[1:]).all(axis=0)] = np.nan
     return made
 
 

@@ -84,4 +84,5 @@ SHARE = AnalysisKind(
     terms=_share_terms,
     options={"value": Option(None, as_text)},
     unit="%",
+    tested=False,
 )

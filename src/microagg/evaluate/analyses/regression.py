@@ -135,6 +135,7 @@ def _kind(name: str, word: str, family: Family, allowed: Callable[[Values], Rows
         wanted="Name the response, then what explains it; or pass a formula.",
         terms=_terms,
         options={"formula": Option(None, as_text), **options},
+        untested=(INTERCEPT,),
     )
 
 

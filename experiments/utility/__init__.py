@@ -1,0 +1,1 @@
+"""Which results of researchers survive masking, by every way."""

@@ -1,0 +1,157 @@
+"""What researchers would find: analyses, a model that tells both files apart, and relations, before and after."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from microagg.assess import check_sample
+from microagg.errors import MicroaggError
+from microagg.evaluate.analyses.analysis import Analysis
+from microagg.evaluate.analyses.estimate import Estimate, Utility, worst_first
+from microagg.evaluate.pmse import measure_pmse
+from microagg.evaluate.relations import RelationCounts
+from microagg.judgement.names import shown
+from microagg.judgement.parts import JudgedResults, RelationFound, ResultLine, ToldApart, finite
+from microagg.parallel import one_thread_for_matrices
+from microagg.progress import Progress, tell
+from microagg.relation_keeping import KeptRelation
+
+if TYPE_CHECKING:
+    from microagg.release import Release
+
+MOST_LINES = 40
+"""So many estimates are listed one by one, at most; of analyses and of changed conclusions as many sentences."""
+
+_RECORDS = 20_000  # by which a model tells both files apart; of larger files they are drawn
+_SEED = 0
+_TERMS, _RECORDS_BY_TERM = 120, 10  # of that model at most, and records for each: with fewer it fits chance
+_TERMS_BY_COLUMN = 2  # at least: with fewer the model sees means alone, which masking keeps, and can tell nothing
+_STEPS, _ANALYSES = 100, 70  # of the progress, in all and for the analyses
+
+
+def results_of(release: "Release[Any]", progress: Progress | None = None) -> JudgedResults:
+    """Do the analyses that a recipe declares, or guessed ones; what cannot be done is a remark, and no error."""
+    failed: list[tuple[Analysis, Exception]] = []
+    tell(progress, 0, _STEPS)
+    with one_thread_for_matrices(), np.errstate(all="ignore"):  # values may be as large as floats go
+        utility = release._utility(None, failed=failed, progress=_part(progress, 0, _ANALYSES))
+        told_apart, too_wide = _told_apart(release, _part(progress, _ANALYSES, _STEPS))
+    remarks = [*utility.remarks, *(f"{one.name}: not done. {_reason(why)}" for one, why in failed), *too_wide]
+    relations: tuple[RelationCounts, ...] = ()
+    try:
+        relations = release.relations
+    except MicroaggError as error:
+        remarks.append(f"Relations were not counted. {error}")
+    tell(progress, _STEPS, _STEPS)
+    judged = [one for one in utility.estimates if one.has_interval]
+    changed = [one for one in judged if one.conclusion_changed]
+    lines = _lines(utility)
+    return JudgedResults(
+        declared=bool(release.recipe.analyses.analyses),
+        level=100.0 * utility.level,
+        analyses=len(utility.analyses),
+        sentences=tuple(map(shown, utility.sentences[:MOST_LINES])),
+        estimates=len(judged),
+        within=sum(one.within for one in judged),
+        overlap=next((one.value for one in utility.measures if one.name == "overlap"), None),
+        n_changed=len(changed),
+        changed=tuple(shown(one.sentence) for one in changed[:MOST_LINES]),
+        lines=tuple(map(_line, lines)),
+        others=len(utility.estimates) - len(lines),
+        told_apart=told_apart,
+        relations=tuple(_relation(one, _chosen_words(release.chosen, one)) for one in relations),
+        remarks=tuple(map(shown, remarks)),
+    )
+
+
+def _part(progress: Progress | None, start: int, stop: int) -> Progress | None:
+    """Give the progress of one step as a part of the whole."""
+    if progress is None:
+        return None
+    return lambda done, total: progress(start + (stop - start) * done // max(1, total), _STEPS)
+
+
+def _reason(why: Exception) -> str:
+    return str(why) if isinstance(why, MicroaggError) else "It cannot be computed of these values."
+
+
+def _lines(utility: Utility) -> list[Estimate]:
+    """Give the worst estimate of each analysis, and the worst of all others, as far as there is room."""
+    ordered = [judged.ordered for judged in utility.analyses]
+    others = sorted((one for own in ordered for one in own[1:]), key=worst_first)
+    chosen = {id(one) for one in [*(own[0] for own in ordered if own), *others][:MOST_LINES]}
+    return [one for own in ordered for one in own if id(one) in chosen]
+
+
+def _line(one: Estimate) -> ResultLine:
+    low, high = one.interval_before
+    changed = ""
+    if one.conclusion_changed:
+        changed = "significance" if one.significance_changed else "sign"
+    return ResultLine(
+        analysis=shown(one.analysis),
+        part=shown(one.part),
+        what=shown(one.what),
+        sentence=shown(one.sentence),
+        before=finite(one.before),
+        after=finite(one.after),
+        low=finite(low),
+        high=finite(high),
+        written=one.written,
+        unit=one.unit,
+        difference=finite(100.0 * one.difference),
+        overlap=finite(one.overlap),
+        within=one.within,
+        changed=changed,
+    )
+
+
+def _told_apart(release: "Release[Any]", progress: Progress | None) -> tuple[ToldApart | None, list[str]]:
+    """Measure how well a model tells masked records from original ones, or remark why not.
+
+    It has nothing to look at where no masked column varies.
+    """
+    original, written = release._both()
+    rows = check_sample(_RECORDS, original.n_records, _SEED)
+    n = original.n_records if rows is None else rows.size
+    most = min(_TERMS, n // _RECORDS_BY_TERM)
+    varying = sum(not column.is_constant for column in original)
+    if most < _TERMS_BY_COLUMN * varying:
+        wide = f"{varying} masked columns are too many for a model by {n} records"
+        return None, [f"How well masked and original records can be told apart was not measured: {wide}."]
+    found = measure_pmse(original, written, rows, most_terms=most, progress=progress)
+    if not found.n_terms:
+        return None, []
+    told_apart = ToldApart(
+        value=found.value,
+        percent=found.percent,
+        reading=found.reading,
+        records=found.n_records,
+        seed=None if rows is None else _SEED,
+        terms=found.n_terms,
+        left_out=found.n_left_out,
+    )
+    return told_apart, []
+
+
+def _chosen_words(chosen: Sequence[KeptRelation], found: RelationCounts) -> str:
+    """Say which released values were chosen so that a relation holds."""
+    words = [
+        f"{one.column} is chosen so in {one.records} record{'s' if one.records > 1 else ''}; its total moved by "
+        f"{100.0 * one.moved:.2g} %."
+        for one in chosen
+        if one.relation == found.relation
+    ]
+    return " ".join(["", *words])
+
+
+def _relation(found: RelationCounts, chosen: str) -> RelationFound:
+    return RelationFound(
+        relation=shown(found.relation),
+        before=found.before,
+        after=found.after,
+        fresh=found.fresh,
+        known=found.known_after,
+        reading=shown(f"{found.reading}{chosen}"),
+    )
