@@ -76,7 +76,8 @@ def comparing(
             job.changed()
             part(job, place)(0, 1)
             try:
-                for one, release in candidates.each_candidate(opened, [(name, recipe)], part(job, place)):
+                for one, judged in candidates.each_candidate(opened, [(name, recipe)], part(job, place)):
+                    release = judged.with_results(lambda *_: job.progress(job.done, job.total))
                     found(recipe, one, figures.full_figures(release, figures.first_figures(release, one.seconds)))
             except MicroaggError as error:  # which one release alone may have, such as strata too small for its k
                 refused(recipe, said(error))

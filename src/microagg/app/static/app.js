@@ -27,7 +27,7 @@
 
   // A part is exchanged whole, but for one in which somebody types: there, and in the page, only the parts within it.
   function patch(old, fresh) {
-    if (old.closest("form[data-draft=typed]")) return;  // posted as a whole, when somebody says so
+    if (old.closest("form[data-draft=typed] .field")) return;  // posted with others, when somebody says so
     const active = document.activeElement;
     const within = active && active !== document.body && old.contains(active);
     const typing = within && isText(active);
