@@ -4,6 +4,8 @@ import html
 import re
 import threading
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.csv
 import pytest
 
@@ -131,7 +133,7 @@ def test_two_releases_stand_side_by_side(client, numbers):
     assert rows["groups"].better == ""
     for value in (first.risk.g_dr, second.risk.g_dr):
         assert f'<data value="{value}">' in page.text
-    page = look(client, f"/look/{one}?with={other}&part=1")
+    page = look(client, f"/look/{one}?with={other}&part={list(SECTIONS).index('loss')}")
     ids = re.findall(r' id="([^"]*)"', page.text)
     assert {"loss", "b-loss"} <= set(ids)
     assert len(ids) == len(set(ids))
@@ -238,4 +240,37 @@ def test_without_peek_there_is_no_such_page(file):
     assert "peek" not in page.text.lower()
     answer = client.post("/look/peek", candidate=client.session.number_of())
     assert (answer.status, answer.text) == (404, "404: there is no such page.\n")
+    client.session.worker.end()
+
+
+NAMES = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "../../etc/passwd",
+    "right \u202e left",
+    "trailing ",
+]
+
+
+@pytest.mark.campaign
+def test_thirty_columns_with_names_of_ill_will_fit_on_a_page_and_do_nothing(tmp_path):
+    numbers = np.random.default_rng(0).normal(size=(120, 30)).round(2)
+    names = [*NAMES, *(f"{'long ' * 47}{place}" for place in range(25))]
+    pyarrow.csv.write_csv(pa.table(dict(zip(names, numbers.T, strict=True))), tmp_path / "many.csv")
+    client = opened(tmp_path / "many.csv")
+    roles = {f"role-{place}": "quasi" for place in range(30)}
+    client.post("/columns/apply", **roles)
+    client.post("/compare/apply", compare__methods=["", "mdav"], compare__ks="5, 10")
+    one, other = (client.session.number_of(client.session.recipe.replace(k=k)) for k in (5, 10))
+    for part in range(len(SECTIONS)):
+        for path in (f"/look/{one}?part={part}&with={other}", f"/look/{one}?part={part}&from=24"):
+            page = look(client, path)
+            assert page.status == 200
+            assert len(page.text.encode()) < 300_000, path
+            assert not re.search(r"<script>|<img", page.text)
+    page = look(client, f"/look/{one}?with={other}&" + "&".join(f"column={place}" for place in range(30)))
+    assert page.text.count("<svg") == 60
+    assert len(page.text.encode()) < 300_000
+    page = client.get("/compare")
+    assert not re.search(r"<script>|<img", page.text)
     client.session.worker.end()

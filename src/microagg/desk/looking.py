@@ -16,6 +16,7 @@ from microagg.report.text import points
 
 SECTIONS = {
     "columns": "Before and after",
+    "verdict": "Verdict",
     "loss": "Loss",
     "correlations": "Correlations",
     "groups": "Groups",
@@ -23,7 +24,6 @@ SECTIONS = {
     "confidential": "Confidential columns",
     "results": "What researchers would find",
     "tree": "Dependence tree",
-    "verdict": "Verdict",
 }
 """The sections of the report that a page can show by itself; "columns" is drawn column by column (`Looked.columns`)."""
 
