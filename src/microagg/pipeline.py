@@ -37,7 +37,8 @@ from microagg.recipe._signature import recipe_of, takes
 from microagg.recipe.joined import with_join
 from microagg.recipe.wishes import asked_of, settled_kinds, with_declared_codes
 from microagg.relation_keeping import KeptRelation, check_numbers, keep_relations
-from microagg.release import MissingFacts, Release, WeightFacts
+from microagg.release import Release
+from microagg.release_facts import MissingFacts, WeightFacts
 from microagg.rounding import Rounded, round_means
 from microagg.schema import Role, Schema
 from microagg.table import Table

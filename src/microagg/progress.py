@@ -17,3 +17,10 @@ def stage(progress: Progress | None, number: int, of: int) -> Progress | None:
     if progress is None:
         return None
     return lambda done, total: progress((number * total + done) // of, total)
+
+
+def part(progress: Progress | None, start: int, stop: int, in_all: int) -> Progress | None:
+    """Give the progress of a step that takes the whole from `start` to `stop`."""
+    if progress is None:
+        return None
+    return lambda done, total: progress(start + (stop - start) * done // max(1, total), in_all)

@@ -28,12 +28,11 @@ from microagg.io.promise import Promise
 from microagg.io.sources import Source
 from microagg.kinds import Nominal, Ordinal
 from microagg.moment_matching import MomentFacts, moment_words
-from microagg.prepare.patterns import Patterns
 from microagg.prepare.selection import Selection
 from microagg.progress import Progress
-from microagg.readonly import ReadOnly
 from microagg.recipe import Recipe
 from microagg.relation_keeping import KeptRelation
+from microagg.release_facts import MissingFacts, WeightFacts, by_weight
 from microagg.results import Masking, relations_of_release, utility_of_release
 from microagg.rounding import Rounded
 from microagg.schema import Role
@@ -66,80 +65,6 @@ _NOT_STORED = (
     ),
     *("_tags", "_repeating", "_demand", "diversity", "loss", "risk", "results", "_results", "relations"),
 )
-
-
-@dataclass(frozen=True)
-class MissingFacts(ReadOnly):
-    """What became of missing values; not for publication.
-
-    Attributes
-    ----------
-    patterns : int
-        Different sets of missing columns; 0 where records were not grouped by them.
-    moved : int
-        Records of a pattern rarer than k, which joined another.
-    filled, blanked : mapping
-        For each column with any: cells that were missing and are released with a value, and the other way.
-    """
-
-    patterns: int = 0
-    moved: int = 0
-    filled: Mapping[Any, int] = field(default_factory=dict)
-    blanked: Mapping[Any, int] = field(default_factory=dict)
-
-    @classmethod
-    def between(cls, original: Table, written: Table, patterns: Patterns) -> "MissingFacts":
-        """Count the cells of two tables that differ in being missing."""
-        filled, blanked = {}, {}
-        for before, after in zip(original, written, strict=True):
-            was, now = ~before.cells.present, ~after.cells.present
-            filled[before.name] = int(np.count_nonzero(was & ~now))
-            blanked[before.name] = int(np.count_nonzero(now & ~was))
-        return cls(
-            patterns.n_patterns,
-            patterns.n_moved,
-            {name: cells for name, cells in filled.items() if cells},
-            {name: cells for name, cells in blanked.items() if cells},
-        )
-
-
-@dataclass(frozen=True)
-class WeightFacts(ReadOnly):
-    """What weights did to a release; not for publication.
-
-    Attributes
-    ----------
-    information : InformationLoss
-        With weights in all sums.
-    dominated : int
-        Groups in which one record, or unit where one is named, had more than 0.8 of the weight, which was cut to that
-        share.
-    moved : mapping
-        For each quantity, by how much of itself its weighted total moved by that; empty where nothing was cut.
-    factors : tuple of two floats or None
-        The least and the most by which calibration multiplied a released weight.
-    missed : float
-        How far a total that calibration is to keep is from what it was, at most, as a share of all records' weight: not
-        0 where no group releases some category.
-    """
-
-    information: InformationLoss
-    dominated: int = 0
-    moved: Mapping[Any, float] = field(default_factory=dict)
-    factors: tuple[float, float] | None = None
-    missed: float = 0.0
-
-
-def by_weight(weights: WeightFacts | None) -> str:
-    """Say the loss by weight beside that without, and how far totals moved where weights were cut."""
-    if weights is None:
-        return ""
-    cut = ""
-    if weights.dominated:
-        most = 100.0 * max(map(abs, weights.moved.values()), default=0.0)
-        groups = "1 group" if weights.dominated == 1 else f"{weights.dominated} groups"
-        cut = f"; weights cut in {groups}, weighted totals moved by up to {most:.2g} %"
-    return f" ({weights.information.percent:.2f} % by weight{cut})"
 
 
 @dataclass(frozen=True, eq=False)

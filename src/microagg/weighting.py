@@ -17,7 +17,7 @@ from microagg.kinds import Facts, Nominal
 from microagg.kinds.nominal import counts_of_numbers, numbers_of
 from microagg.moments import Moved
 from microagg.recipe import Recipe, WeightChoices
-from microagg.release import WeightFacts
+from microagg.release_facts import WeightFacts
 from microagg.schema import Role
 from microagg.table import Coded, Table
 from microagg.weights import DOMINATED, Weights

@@ -11,7 +11,7 @@ from microagg.evaluate.loss import InformationLoss, as_counted, loss_of_sums
 from microagg.kinds._kind import with_changed, with_changed_weights
 from microagg.moments import Moved
 from microagg.prepare.patterns import Patterns
-from microagg.release import MissingFacts, WeightFacts
+from microagg.release_facts import MissingFacts, WeightFacts
 from microagg.rounding import Rounded
 from microagg.table import Table
 from microagg.weighting import Calibrated, weight_facts

@@ -24,7 +24,7 @@ from microagg.progress import Progress
 from microagg.recipe import OF_PROTECT, PARTS, Blocks, Recipe, choices_of
 from microagg.recipe._signature import recipe_of, takes
 from microagg.recipe.wishes import asked_of, settled_kinds
-from microagg.release import MissingFacts, WeightFacts, by_weight
+from microagg.release_facts import MissingFacts, WeightFacts, by_weight
 from microagg.rounding import Rounded
 from microagg.schema import Role, Schema
 from microagg.weighting import weighing_of

@@ -18,7 +18,8 @@ from microagg.io.joining import Joined
 from microagg.io.sources import Source
 from microagg.judgement.parts import JudgedResults
 from microagg.moment_matching import MomentFacts
-from microagg.release import Release, WeightFacts
+from microagg.release import Release
+from microagg.release_facts import WeightFacts
 from microagg.study.candidate import Candidate
 from microagg.study.comparison import Comparison
 from microagg.study.costs import ColumnCosts

@@ -14,7 +14,7 @@ from microagg.evaluate.relations import RelationCounts
 from microagg.judgement.names import shown
 from microagg.judgement.parts import JudgedResults, RelationFound, ResultLine, ToldApart, finite
 from microagg.parallel import one_thread_for_matrices
-from microagg.progress import Progress, tell
+from microagg.progress import Progress, part, tell
 from microagg.relation_keeping import KeptRelation
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ def results_of(release: "Release[Any]", progress: Progress | None = None) -> Jud
     failed: list[tuple[Analysis, Exception]] = []
     tell(progress, 0, _STEPS)
     with one_thread_for_matrices(), np.errstate(all="ignore"):  # values may be as large as floats go
-        utility = release._utility(None, failed=failed, progress=_part(progress, 0, _ANALYSES))
-        told_apart, too_wide = _told_apart(release, _part(progress, _ANALYSES, _STEPS))
+        utility = release._utility(None, failed=failed, progress=part(progress, 0, _ANALYSES, _STEPS))
+        told_apart, too_wide = _told_apart(release, part(progress, _ANALYSES, _STEPS, _STEPS))
     remarks = [*utility.remarks, *(f"{one.name}: not done. {_reason(why)}" for one, why in failed), *too_wide]
     relations: tuple[RelationCounts, ...] = ()
     try:
@@ -63,13 +63,6 @@ def results_of(release: "Release[Any]", progress: Progress | None = None) -> Jud
         relations=tuple(_relation(one, _chosen_words(release.chosen, one)) for one in relations),
         remarks=tuple(map(shown, remarks)),
     )
-
-
-def _part(progress: Progress | None, start: int, stop: int) -> Progress | None:
-    """Give the progress of one step as a part of the whole."""
-    if progress is None:
-        return None
-    return lambda done, total: progress(start + (stop - start) * done // max(1, total), _STEPS)
 
 
 def _reason(why: Exception) -> str:

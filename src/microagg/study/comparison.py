@@ -17,7 +17,7 @@ from microagg.evaluate.definitions import defined
 from microagg.io.sources import Source
 from microagg.pipeline import protect
 from microagg.plots import cut_short, draw_map
-from microagg.progress import Progress, tell
+from microagg.progress import Progress, part, tell
 from microagg.recipe import OF_PROTECT, Recipe
 from microagg.recipe._signature import takes
 from microagg.release import Release
@@ -314,22 +314,15 @@ def compare_each(
         grouped = _SHARES * number + _SHARES // 2
         began, compiled = time.perf_counter(), compiling_seconds()
         release = protect(
-            frame, recipe=recipe, n_jobs=threads, progress=_part(progress, _SHARES * number, grouped, in_all)
+            frame, recipe=recipe, n_jobs=threads, progress=part(progress, _SHARES * number, grouped, in_all)
         )
         # What compiling took is not the method's: it is paid once a machine.
         seconds = max(0.0, time.perf_counter() - began - (compiling_seconds() - compiled))
         with recipe.blamed():
-            release = release.judged(n_jobs=threads, progress=_part(progress, grouped, grouped + _SHARES // 2, in_all))
+            release = release.judged(n_jobs=threads, progress=part(progress, grouped, grouped + _SHARES // 2, in_all))
             found = candidate_of(name, release, ranking, seconds)
         yield found, release
         tell(progress, _SHARES * (number + 1), in_all)
-
-
-def _part(progress: Progress | None, start: int, stop: int, in_all: int) -> Progress | None:
-    """Give a progress of one step as a part of the whole."""
-    if progress is None:
-        return None
-    return lambda done, total: progress(start + (stop - start) * done // max(1, total), in_all)
 
 
 def comparison_of(candidates: Sequence[Candidate], recipes: Sequence[tuple[str, Recipe]]) -> Comparison:
