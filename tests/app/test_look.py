@@ -274,3 +274,15 @@ def test_thirty_columns_with_names_of_ill_will_fit_on_a_page_and_do_nothing(tmp_
     page = client.get("/compare")
     assert not re.search(r"<script>|<img", page.text)
     client.session.worker.end()
+
+
+def test_what_comes_while_a_page_is_made_is_asked_for_afterwards(client, numbers, monkeypatch):
+    rendered = page_of_look.rendered
+
+    def late(session, *words, **content):
+        session.touch()  # as the worker does when it is done just now
+        return rendered(session, *words, **content)
+
+    monkeypatch.setattr(page_of_look, "rendered", late)
+    page = client.get(f"/look/{numbers[0]}")
+    assert int(re.search(r'data-stamp="(\d+)"', page.text)[1]) < client.session.stamp

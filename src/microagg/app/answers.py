@@ -1,6 +1,7 @@
 """What pages answer with, and what they read of a request."""
 
 import asyncio
+from contextvars import ContextVar
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -15,13 +16,20 @@ from microagg.app.pages import PAGES
 from microagg.app.session import Session
 from microagg.errors import InvalidParameter
 
+_SEEN: ContextVar[int] = ContextVar("seen")
 _MOMENT, _MOMENTS = 0.02, 10  # seconds, and how many of them
 _MOST = 4_000_000  # bytes of a form
 
 
+def begin(session: Session) -> None:
+    """Note the state that a page is about to show: what changes while the page is made, the script then asks for."""
+    _SEEN.set(session.stamp)
+
+
 def rendered(session: Session, template: str, status: int = 200, **content: Any) -> Response:
     """Give a page made from a template, which knows the session and what is passed besides."""
-    text = environment().get_template(template).render(session=session, pages=PAGES, **_header(session), **content)
+    known = {"session": session, "pages": PAGES, "stamp": _SEEN.get(session.stamp), **_header(session)}
+    text = environment().get_template(template).render(**known, **content)
     return HTMLResponse(text, status)
 
 
@@ -34,8 +42,9 @@ async def settled(session: Session, *kinds: str) -> None:
     """Wait a moment for work of these kinds, or all, so that quick work is on the page at once, without a script."""
     for _ in range(_MOMENTS):
         if not any(map(session.worker.has, kinds)) if kinds else session.worker.idle:
-            return
+            break
         await asyncio.sleep(_MOMENT)
+    begin(session)
 
 
 async def form_of(request: Request) -> dict[str, list[str]]:

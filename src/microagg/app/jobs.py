@@ -12,7 +12,7 @@ from microagg.desk.opening import Opened
 from microagg.desk.trying import Tried
 from microagg.desk.words import Told
 from microagg.errors import MicroaggError
-from microagg.progress import Progress
+from microagg.progress import part, tell
 from microagg.recipe import Recipe
 from microagg.release import Release
 from microagg.study.candidate import Candidate
@@ -64,19 +64,14 @@ def comparing(
 ) -> Job:
     """Mask a file by each recipe and measure loss and risk; `found` gets each as it comes, so that nothing is lost."""
 
-    def part(job: Job, place: int) -> Progress:
-        def tell(done: int, total: int) -> None:
-            job.progress(_SHARES * place + _SHARES * done // max(1, total), _SHARES * len(recipes))
-
-        return tell
-
     def work(job: Job) -> None:
         for place, (name, recipe) in enumerate(recipes):
             job.title = f"comparing {place + 1} of {len(recipes)}: {name}, k {recipe.k}"
             job.changed()
-            part(job, place)(0, 1)
+            own = part(job.progress, _SHARES * place, _SHARES * (place + 1), _SHARES * len(recipes))
+            tell(own, 0, 1)
             try:
-                for one, judged in candidates.each_candidate(opened, [(name, recipe)], part(job, place)):
+                for one, judged in candidates.each_candidate(opened, [(name, recipe)], own):
                     release = judged.with_results(lambda *_: job.progress(job.done, job.total))
                     found(recipe, one, figures.full_figures(release, figures.first_figures(release, one.seconds)))
             except MicroaggError as error:  # which one release alone may have, such as strata too small for its k

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from microagg.app.answers import back, form_of, number_in, rendered, settled, static_text
+from microagg.app.answers import back, begin, form_of, number_in, rendered, settled, static_text
 from microagg.app.history import Stale
 from microagg.app.pages import PAGES, Page
 from microagg.app.session import Session
@@ -65,6 +65,7 @@ def _kept_safe(session: Session, handle: Callable[[Request, Session], Awaitable[
         return given
 
     async def answered(request: Request) -> Response:
+        begin(session)
         try:
             return await handle(request, session)
         except Stale as stale:
