@@ -299,3 +299,23 @@ def test_long_names_of_dates_have_room():
     places = [float(text.attrib["x"]) for text in texts]
     assert 1 < len(texts) <= 3
     assert min(np.diff(places)) > text_width(marks[0], 11.0)
+
+
+def test_points_of_the_map_can_be_links_with_a_name_that_is_spoken():
+    links = (pictures.Link("/a?b=1&c=2", True, ("kept",)), pictures.Link("/second"))
+    root = ET.fromstring(pictures.risk_map(MAP, links))
+    assert root.attrib["role"] == "group"  # an image would hide what is in it
+    points = [one for one in root.iter() if one.tag == "a"]
+    assert [one.attrib["href"] for one in points] == ["/a?b=1&c=2", "/second"]
+    assert (
+        points[0].attrib["aria-label"]
+        == f"{BAD}, k 3: loss 5\N{NO-BREAK SPACE}%, risk 9\N{NO-BREAK SPACE}%, efficient, kept"
+    )
+    assert [one.attrib.get("aria-current") for one in points] == ["true", None]
+    assert len([one for one in root.iter() if one.attrib.get("class") == "pointed"]) == 1
+
+
+def test_a_distribution_is_told_in_numbers_too():
+    assert pictures.in_numbers(BINS) == [("below 10", 10.0, 5.0), ("10 to 20", 60.0, 70.0), ("20 or more", 30.0, 25.0)]
+    named = Distribution("x", (), (), (), None, bars=(Bar("category", "a", 40.0, 45.0), Bar("missing", "", 60.0, 55.0)))
+    assert pictures.in_numbers(named) == [("a", 40.0, 45.0), ("missing", 60.0, 55.0)]

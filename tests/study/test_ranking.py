@@ -1,6 +1,7 @@
 """Which of the compared releases is the best: by the score, by a measure, by an analysis; and from which k on."""
 
 import math
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -9,7 +10,10 @@ import microagg as ma
 from microagg.desk.facts import comparison_facts
 from microagg.errors import InvalidParameter
 from microagg.evaluate.criterion import FROM_UTILITY, PMSE
+from microagg.judgement.judge import alternatives_of
 from microagg.report import build, render
+from microagg.study.candidate import seen_by
+from microagg.study.ranking import known_criteria, ranking_of
 
 SURVEY = ma.datasets.survey(300, seed=0)
 ROLES = {"quasi": ["age", "hours", "wage", "income"], "rest": "drop"}
@@ -176,3 +180,30 @@ def test_a_recipe_says_how_to_rank(tmp_path):
     assert found.ranking.rank.name == "Gini"
     with pytest.raises(InvalidParameter, match=r"line 5: in \[compare\], rank='Ginny' is not .* Did you mean 'Gini'"):
         ma.compare(SURVEY, recipe=ma.Recipe.parse(text.replace("rank = 'Gini'", "rank = 'Ginny'"), "r.toml"))
+
+
+def test_while_none_reaches_the_least_k_none_is_the_best(found):
+    early = replace(found, candidates=tuple(one for one in found.candidates if one.k == 3))
+    told = alternatives_of(early)
+    assert [one.best or one.efficient for one in told.candidates] == [False, False]
+    assert told.frontier == ()
+
+
+def test_figures_serve_another_ranking_where_they_are_there(found):
+    one = found.candidates[0]
+    again = compared(["mdav"], [3], x=0.8, recipe=RECIPE).candidates[0]
+    by_score = ranking_of([("", ma.Recipe.of(3, **ROLES))])
+    assert seen_by(one, by_score, 0.8).score == again.score
+    assert seen_by(again, found.ranking, 0.8) is None  # its analyses were not measured
+
+
+def test_what_can_be_ranked_by_is_what_a_recipe_may_say():
+    recipe = RECIPE.replace(analyses=ANALYSES)
+    ranks, axes = known_criteria(recipe)
+    assert ranks[0].is_score
+    for one in ranks:
+        assert ranking_of([("", recipe.replace(rank=one.name))]).rank == one
+    for one in axes:
+        assert ranking_of([("", recipe.replace(map_axis=one.name))]).axis == one
+    assert {"Poverty rate", "Returns", "IL", "pMSE"} <= {one.name for one in axes}
+    assert "G_DR" not in {one.name for one in axes}

@@ -11,25 +11,11 @@ import typer
 from microagg.partition import METHODS
 from microagg.recipe import Choice, as_key, choices, options_of
 from microagg.recipe._choice import FLAG, LISTED, NAMES, NUMBER, WHOLE
+from microagg.recipe.titles import TITLES
 from microagg.recipe.typed import LISTS, TABLES, takes_names
 
 _TYPES: dict[str, Any] = {FLAG: bool, WHOLE: int, NUMBER: float}
 _VALUES = '"wage=VALUE,size=VALUE"; several values with | between'
-_PANELS = {
-    **dict.fromkeys(("roles", "recode", "kinds", "missing", "taxonomy"), "Which column is what"),
-    **dict.fromkeys(("units", "join"), "Persons, households and firms"),
-    **dict.fromkeys(("importance", "method"), "How groups are formed"),
-    **dict.fromkeys(("masking", "weights"), "What is released"),
-    **dict.fromkeys(("analysis", "relation"), "What users need"),
-    "diversity": "What a group may give away",
-    "select": "Which columns form the groups",
-    "blocks": "Large files",
-    "refine": "Lower loss",
-    "read": "How a text file is written; else detected",
-    "risk": "What the intruder knows",
-    "output": "How it is written",
-    "compare": "What is compared",
-}
 _OTHERS = {"overwrite": "--force", "recipe": "--recipe", "to": "--to", "output": "-o", "k": "-k"}
 """Choices that are no part of a recipe, as the command line calls them."""
 
@@ -64,7 +50,7 @@ def _parameter(table: str, choice: Choice, spelling: str | None) -> inspect.Para
         rules = '"age=width:5|top:80,wage=cuts:0/1000/5000,job=join:other=x/y"'
         help_ += f", such as {rules if choice.keyword == 'recode' else _VALUES}"
     usual = "" if choice.default in (None, (), False, {}) or choice.kind == FLAG else f" By default {choice.default}."
-    option = typer.Option(*names, help=f"{help_}.{usual}", rich_help_panel=_PANELS[table], show_default=False)
+    option = typer.Option(*names, help=f"{help_}.{usual}", rich_help_panel=TITLES[table], show_default=False)
     kind: Any = _TYPES.get(choice.kind, str) | None
     annotation: Any = Annotated[kind, option]
     return inspect.Parameter(choice.keyword, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)

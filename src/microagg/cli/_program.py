@@ -41,6 +41,7 @@ def make_program(words: Sequence[str] | None = None) -> typer.Typer:
     )
     app.callback(invoke_without_command=True)(_about)
     _add_work(app, words)
+    _add_app(app, words)
     _add_datasets(app)
     return app
 
@@ -65,7 +66,8 @@ def _command(app: typer.Typer, *tables: str, words: Sequence[str] | None = None,
         def called(quiet: bool = False, as_json: bool = False, **given: Any) -> None:
             from microagg.cli._terminal import Terminal
 
-            work = importlib.import_module(f"microagg.cli.{module}")
+            ours = declared.__module__ == __name__
+            work = importlib.import_module(f"microagg.cli.{module}" if ours else declared.__module__)
             used = {key: (choice, given.pop(key)) for key, (_, choice) in made.items()}
             if tables:
                 given["chosen"] = {key: value_of(of, value) for key, (of, value) in used.items() if value is not None}
@@ -204,6 +206,13 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
 
         Example: [bold]microagg tree survey.csv -o tree.svg[/bold]
         """
+
+
+def _add_app(app: typer.Typer, words: Sequence[str] | None) -> None:
+    """Add the command that does the same in a browser."""
+    from microagg.app import command
+
+    _command(app, "read", words=words)(command.app)
 
 
 def _add_datasets(app: typer.Typer) -> None:

@@ -4,11 +4,16 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from microagg.desk.opening import Opened
+from microagg.evaluate.criterion import Criterion
+from microagg.judgement.judge import alternatives_of
 from microagg.progress import Progress
 from microagg.recipe import Compare, Recipe
 from microagg.release import Release
-from microagg.study.candidate import Candidate
-from microagg.study.comparison import compare_each
+from microagg.report.parts import MapSection
+from microagg.report.worded import risk_map
+from microagg.study.candidate import Candidate, seen_by
+from microagg.study.comparison import Comparison, compare_each
+from microagg.study.ranking import Ranking, known_criteria, ranking_of
 from microagg.study.variants import KS_COMPARED, recipes_to_compare
 
 
@@ -27,6 +32,26 @@ def lowest_k(asked: Compare) -> int:
 def variants(recipe: Recipe) -> list[tuple[str, Recipe]]:
     """Give the recipes to compare on a file, named by their method: what [compare] of a recipe says."""
     return recipes_to_compare(None, None, recipe, {})
+
+
+def criteria(recipe: Recipe) -> tuple[list[Criterion], list[Criterion]]:
+    """Give what releases can be ranked by, and what can be on the axis of the map."""
+    return known_criteria(recipe)
+
+
+def ranking_by(recipe: Recipe) -> Ranking:
+    """Give how releases are ranked and drawn, as [compare] of a recipe says."""
+    return ranking_of([("", recipe)])
+
+
+def as_compared(one: Candidate, ranking: Ranking, x: float) -> Candidate | None:
+    """Give figures that are there already by another ranking and weight; None where some are lacking."""
+    return seen_by(one, ranking, x)
+
+
+def map_section(found: Comparison) -> MapSection:
+    """Give the map and the table of releases that were compared, as the report has them."""
+    return risk_map(alternatives_of(found))
 
 
 def not_used(recipe: Recipe, methods: Sequence[str]) -> list[str]:

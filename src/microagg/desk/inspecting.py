@@ -22,6 +22,7 @@ from microagg.io.scratch import private_file
 from microagg.progress import Progress
 from microagg.schema import Role
 from microagg.study.costs import ColumnCosts, column_costs
+from microagg.study.inspection import Exposure, Inspection, exposure, inspect_table
 
 _WHAT = "the list of small strata"
 
@@ -140,3 +141,24 @@ def costs_of(opened: Opened, progress: Progress | None = None) -> ColumnCosts | 
         return column_costs(opened.source, opened.recipe, progress=progress)
     except MicroaggError:  # the recipe is only a guess: masking will say what is wrong with it
         return None
+
+
+def looked_at(opened: Opened) -> Inspection:
+    """Give what each column of a file holds and probably is, also where a recipe says what it is."""
+    if opened.inspection is not None:
+        return opened.inspection
+    labels = opened.source.labels
+    return inspect_table(
+        opened.source.typed(),
+        opened.recipe.k,
+        labels.values if labels else None,
+        labels.measures if labels else None,
+        opened.recipe.roles.unit,
+    )
+
+
+def exposure_of(opened: Opened) -> Exposure:
+    """Count how exposed the records of a file are, by the columns that its recipe masks and its strata."""
+    names = opened.source.table.column_names
+    frame = frames.open_frame(opened.source.typed())
+    return exposure(frame, opened.recipe.masked(names), list(opened.recipe.roles.strata))

@@ -233,7 +233,8 @@ def tree_of(release: "Release[Any]") -> Tree | None:
 
 def alternatives_of(comparison: "Comparison") -> Alternatives:
     """Give the releases that were compared."""
-    efficient, best = list(comparison.frontier), comparison.best
+    efficient = list(comparison.frontier)
+    best = comparison.best if comparison.eligible else None  # while others are still to come
     candidates = tuple(
         Alternative(
             method=shown(one.line),

@@ -1,6 +1,7 @@
 """Choices as a person types them, on a command line or into a form."""
 
 import csv
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -62,13 +63,41 @@ def _of_column(part: str, choice: Choice) -> tuple[str, Any]:
         raise InvalidParameter(
             f"{choice.keyword}: {part!r} must be a column and a value, such as wage=1.", parameter=choice.keyword
         )
-    if choice.keyword in ("recode", "taxonomy", "kinds") and ":" in said:  # age=width:5|top:80
+    return name.strip(), value_of_column(choice, said)
+
+
+def value_of_column(choice: Choice, said: str) -> Any:
+    """Give what a person has typed for one column of a table of columns, such as width:5|top:80."""
+    if choice.keyword in ("recode", "taxonomy", "kinds") and ":" in said:
         found: dict[str, Any] = {}
         for word, _, own in (one.partition(":") for one in said.split("|")):
             _add_rule(found, word.strip(), own.strip())
-        return name.strip(), found
+        return found
     values = [_number_or_word(one.strip()) for one in said.split("|")]
-    return name.strip(), values if len(values) > 1 else values[0]
+    return values if len(values) > 1 else values[0]
+
+
+def column_text(choice: Choice, value: Any) -> str:
+    """Give what a person would type for what is chosen for one column; empty where that cannot be typed."""
+    if isinstance(value, Mapping):
+        text = "|".join(_rule_text(word, own) for word, own in value.items())
+    else:
+        text = "|".join(map(_plain_text, value if isinstance(value, (list, tuple)) else (value,)))
+    try:
+        same = choice.of_column("", value_of_column(choice, text)) == value
+    except (InvalidParameter, TypeError):
+        same = False
+    return text if same else ""
+
+
+def _rule_text(word: str, own: Any) -> str:
+    if isinstance(own, Mapping):
+        return "|".join(f"{word}:{new}={'/'.join(map(str, olds))}" for new, olds in own.items())
+    return f"{word}:{'/'.join(map(_plain_text, own)) if isinstance(own, (list, tuple)) else _plain_text(own)}"
+
+
+def _plain_text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
 
 
 def _add_rule(found: dict[str, Any], word: str, said: str) -> None:

@@ -1,7 +1,7 @@
 """Candidate: one of the releases that are compared, with its figures."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from microagg.evaluate.score import scoring_index
@@ -126,6 +126,16 @@ def candidate_of(name: str, release: Release[Any], ranking: Ranking, seconds: fl
         figures=figures,
         **_demanded(release),
     )
+
+
+def seen_by(one: Candidate, ranking: Ranking, x: float) -> Candidate | None:
+    """Give a candidate as another ranking sees it, with the score at that weight of the loss; nothing is masked again.
+
+    None where it has no figure of what is ranked or drawn.
+    """
+    if any(criterion.name not in one.figures for criterion in ranking.criteria):
+        return None
+    return replace(one, score=scoring_index(one.loss, one.g_dr, x))
 
 
 def _demanded(release: Release[Any]) -> dict[str, Any]:

@@ -130,17 +130,43 @@ def inspect_table(
         guesses[found_unit.name] = replace(guesses[found_unit.name], role=Role.UNIT, reason=reason)
     quasi = [name for name, guess in guesses.items() if guess.role is Role.QUASI]
     found = tuple(guesses[name] for name in table.column_names)
-    unique, incomplete = _exposure(frame, [*quasi, *strata]) if quasi or strata else (0, 0)
+    exposed = exposure(frame, quasi, strata)
     labelled = frozenset(one.name for one in facts if one.labels and not one.category)
     apart = repeats.name if repeats is not None and found_unit is None else None
-    return Inspection(table.num_rows, found, unique, incomplete, apart, labelled=labelled)
+    return Inspection(table.num_rows, found, exposed.unique, exposed.incomplete, apart, labelled=labelled)
 
 
-def _exposure(frame: Any, columns: list[str]) -> tuple[int, int]:
+@dataclass(frozen=True)
+class Exposure:
+    """How exposed the records of a file are as they are.
+
+    Attributes
+    ----------
+    records : int
+    unique : int
+        Records that nobody shares the columns to mask and the strata with.
+    incomplete : int
+        Records that lack a value in one of these.
+    smallest_stratum : int or None
+        Records of the smallest stratum; None where there are no strata.
+    """
+
+    records: int
+    unique: int = 0
+    incomplete: int = 0
+    smallest_stratum: int | None = None
+
+
+def exposure(frame: Any, quasi: Sequence[Any], strata: Sequence[Any]) -> Exposure:
     """Count the records that are alone with their values in these columns, and those that lack one."""
+    records, columns = frame.shape[0], [*quasi, *strata]
+    if not columns:
+        return Exposure(records)
     alone = int(np.count_nonzero(np.bincount(frames.category_codes(frame, columns)) == 1))
     masks = frames.missing_rows(frame, columns)
-    return alone, int(np.count_nonzero(np.logical_or.reduce(list(masks.values())))) if masks else 0
+    incomplete = int(np.count_nonzero(np.logical_or.reduce(list(masks.values())))) if masks else 0
+    smallest = int(np.bincount(frames.category_codes(frame, strata)).min()) if strata and records else None
+    return Exposure(records, alone, incomplete, smallest)
 
 
 def _strata(facts: Sequence[Facts], guesses: Mapping[str, ColumnGuess], k: int, unit: Facts | None) -> list[str]:

@@ -72,19 +72,36 @@ class Ranking:
                 )
 
 
+def known_criteria(recipe: Recipe) -> tuple[list[Criterion], list[Criterion]]:
+    """Give what can be ranked by, and what can be on the map's axis: some need more of a file than it may have."""
+    losses = [*_measures(), *_declared(recipe)]
+    return [*_risks()[::-1], *losses], losses
+
+
+def _measures() -> list[Criterion]:
+    return [*map(Criterion.of, defined("loss")), *FROM_UTILITY, PMSE]
+
+
+def _risks() -> list[Criterion]:
+    return [*map(Criterion.of, defined("risk")), SCORE]
+
+
+def _declared(recipe: Recipe) -> list[Criterion]:
+    return [Criterion.of_analysis(one.name) for one in recipe.analyses.analyses]
+
+
 def ranking_of(recipes: Sequence[tuple[str, Recipe]]) -> Ranking:
     """Give how the releases of some recipes are ranked, as the first of these says, or say what is unknown."""
     recipe = recipes[0][1]
     analyses = recipe.analyses.analyses
     with recipe.blamed():
-        measures = [*map(Criterion.of, defined("loss")), *FROM_UTILITY, PMSE]
-        risks = [*map(Criterion.of, defined("risk")), SCORE]
+        measures, risks = _measures(), _risks()
         for one in analyses:
             if any(one.name == other.name for other in (*measures, *risks)):
                 raise InvalidParameter(
                     f"an analysis is called {one.name!r}, as a measure is. Give it another name.", parameter="analyses"
                 )
-        measures += [Criterion.of_analysis(one.name) for one in analyses]
+        measures += _declared(recipe)
         rank, axis = recipe.compare.rank, recipe.compare.map_axis
         return Ranking(
             rank=_known("rank", rank, (*measures, *risks)),

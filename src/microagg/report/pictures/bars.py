@@ -29,7 +29,7 @@ def worst_group(one: WorstPicture) -> Markup:
 
 
 def _drawn(shares: Sequence[Bar], what: str, words: Callable[[Bar], str], width: float = _WIDTH) -> Markup:
-    names = [cut_short(_name(bar), _MOST_NAME + width - _WIDTH, FONT) for bar in shares]
+    names = [cut_short(bar_name(bar), _MOST_NAME + width - _WIDTH, FONT) for bar in shares]
     left = 8.0 + max(text_width(name, FONT) for name in names)
     longest = max(max(bar.before or 0.0, bar.after) for bar in shares)
     across = Scale(0.0, max(longest, 1e-9), 0.0, width - left - _FIGURES)
@@ -59,7 +59,7 @@ def apart(one: Distribution, top: float, floor: float) -> tuple[list[dict[str, A
             "middle": _SLOT * (number + 0.5),
             "before": None if bar.before is None else up(bar.before),
             "after": up(bar.after),
-            "name": cut_short(_name(bar), _SLOT, FONT),
+            "name": cut_short(bar_name(bar), _SLOT, FONT),
             "figures": _figures(bar),
             "words": bar_words(bar),
         }
@@ -68,7 +68,8 @@ def apart(one: Distribution, top: float, floor: float) -> tuple[list[dict[str, A
     return found, _SLOT * len(found) + _GAP if found else 0.0
 
 
-def _name(bar: Bar) -> str:
+def bar_name(bar: Bar) -> str:
+    """Say what a bar is of."""
     if bar.of == "missing":
         return "missing"
     if bar.of == "others":
@@ -88,7 +89,7 @@ def _share(value: float) -> str:
 
 
 def _words_of_group(bar: Bar) -> str:
-    return f"{_name(bar)}: {percent(bar.before)} of the file, {percent(bar.after)} of the group"
+    return f"{bar_name(bar)}: {percent(bar.before)} of the file, {percent(bar.after)} of the group"
 
 
 def bar_words(bar: Bar) -> str:
@@ -96,4 +97,4 @@ def bar_words(bar: Bar) -> str:
     shares = percent(bar.after)
     if bar.before is not None:
         shares = f"{percent(bar.before)} before, {percent(bar.after)} after"
-    return f"{_name(bar)}: {shares}"
+    return f"{bar_name(bar)}: {shares}"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from microagg.judgement.parts import Distribution
-from microagg.report.pictures.bars import apart, bar_words, bars
+from microagg.report.pictures.bars import apart, bar_name, bar_words, bars
 from microagg.report.pictures.scales import FONT, Scale, Tick, exact, steps, text_width, ticks
 from microagg.report.templates import drawn, px
 from microagg.report.text import percent
@@ -17,6 +17,12 @@ _MOST_TICKS = 5
 def distribution(one: Distribution) -> Markup:
     """Draw a column: before as an area, after as a line; in public the masked file as an area."""
     return bins(one) if one.edges else bars(one)
+
+
+def in_numbers(one: Distribution) -> list[tuple[str, float | None, float]]:
+    """Give what a picture shows as text: each bin and bar, with its share before, where that is told, and after."""
+    bins = [(_where(one, at), one.before[at] if one.before else None, after) for at, after in enumerate(one.after)]
+    return [*bins, *((bar_name(bar), bar.before, bar.after) for bar in one.bars)]
 
 
 def bins(one: Distribution) -> Markup:

@@ -1,6 +1,7 @@
 """The compared releases by risk and loss."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
@@ -26,13 +27,37 @@ _MARKERS = (
 )
 
 
-def risk_map(found: MapSection) -> Markup:
-    """Draw risk against loss: a line and a mark for each method through its k, the efficient ones ringed."""
-    methods: dict[str, list[tuple[int, float, float]]] = {}
-    for one in found.candidates:
+@dataclass(frozen=True)
+class Link:
+    """Where a point leads on a page that has more to say of it.
+
+    Attributes
+    ----------
+    address : str
+    chosen : bool
+        Whether it is the one that the reader has chosen.
+    more : tuple of str
+        What is said of the point after its figures.
+    """
+
+    address: str
+    chosen: bool = False
+    more: tuple[str, ...] = ()
+
+
+_Point = tuple[int, float, float, Link | None]
+
+
+def risk_map(found: MapSection, links: Sequence[Link] = ()) -> Markup:
+    """Draw risk against loss: a line and a mark for each method through its k, the efficient ones ringed.
+
+    With a link for each candidate, in their order, each point is one, with a name that can be spoken.
+    """
+    methods: dict[str, list[_Point]] = {}
+    for place, one in enumerate(found.candidates):
         loss, risk = one.figures[found.axis.name], one.figures["G_DR"]
         if loss is not None and risk is not None:
-            methods.setdefault(one.method, []).append((one.k, loss, risk))
+            methods.setdefault(one.method, []).append((one.k, loss, risk, links[place] if links else None))
     if not methods:
         return Markup("")
     entries, rows = _legend(list(methods))
@@ -40,13 +65,14 @@ def risk_map(found: MapSection) -> Markup:
     floor = top + _TALL
     judged = [point for points in methods.values() for point in points]
     ends = (_RIGHT, _LEFT) if found.axis.higher else (_LEFT, _RIGHT)  # the better ones are on the left
-    across = Scale(*around([loss for _, loss, _ in judged]), *ends)
-    up = Scale(*around([risk for _, _, risk in judged]), floor, top)
+    across = Scale(*around([loss for _, loss, _, _ in judged]), *ends)
+    up = Scale(*around([risk for _, _, risk, _ in judged]), floor, top)
     efficient = {(loss, risk): (across(loss), up(risk)) for loss, risk in sorted(found.frontier)}
     return drawn(
         "risk_map",
         loss=found.axis.label,
         label=_label(found),
+        linked=bool(links),
         left=_LEFT,
         right=_RIGHT,
         top=top,
@@ -66,27 +92,30 @@ def risk_map(found: MapSection) -> Markup:
 def _line(
     number: int,
     name: str,
-    points: list[tuple[int, float, float]],
+    points: list[_Point],
     across: Scale,
     up: Scale,
     efficient: dict[tuple[float, float], tuple[float, float]],
     axis: Criterion,
 ) -> dict[str, object]:
     """Place a method's points in the order of k; neighbouring lines have their k on different sides."""
+    points = sorted(points, key=lambda point: point[:3])
     marks = [
         {
             "x": across(loss),
             "y": up(risk),
             "k": k,
-            "words": f"{name}, k = {k}: {_said(axis, loss)}, risk {percent(risk)}"
-            + (", efficient" if (loss, risk) in efficient else ""),
+            "link": link,
+            "words": f"{name}, k {'= ' if link is None else ''}{k}: {_said(axis, loss)}, risk {percent(risk)}"
+            + (", efficient" if (loss, risk) in efficient else "")
+            + "".join(f", {words}" for words in (link.more if link else ())),
         }
-        for k, loss, risk in sorted(points)
+        for k, loss, risk, link in points
     ]
     return {
         "colour": number % _LINES,
         "marker": _MARKERS[number % len(_MARKERS)],
-        "path": _through([(across(loss), up(risk)) for _, loss, risk in sorted(points)]),
+        "path": _through([(across(loss), up(risk)) for _, loss, risk, _ in points]),
         "marks": marks,
         "aside": _ASIDE[number % len(_ASIDE)],
     }

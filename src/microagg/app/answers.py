@@ -1,0 +1,115 @@
+"""What pages answer with, and what they read of a request."""
+
+import asyncio
+from contextvars import ContextVar
+from functools import cache
+from importlib import resources
+from typing import Any
+from urllib.parse import parse_qs
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from microagg.app.pages import PAGES
+from microagg.app.session import Session
+from microagg.errors import InvalidParameter
+
+_SEEN: ContextVar[int] = ContextVar("seen")
+_MOMENT, _MOMENTS = 0.02, 10  # seconds, and how many of them
+_MOST = 4_000_000  # bytes of a form
+
+
+def begin(session: Session) -> None:
+    """Note the state that a page is about to show: what changes while the page is made, the script then asks for."""
+    _SEEN.set(session.stamp)
+
+
+def rendered(session: Session, template: str, status: int = 200, **content: Any) -> Response:
+    """Give a page made from a template, which knows the session and what is passed besides."""
+    known = {"session": session, "pages": PAGES, "stamp": _SEEN.get(session.stamp), **_header(session)}
+    text = environment().get_template(template).render(**known, **content)
+    return HTMLResponse(text, status)
+
+
+def back(path: str) -> Response:
+    """Lead to a page after something was posted, so that reload and Back post nothing once more."""
+    return RedirectResponse(path, 303)
+
+
+async def settled(session: Session, *kinds: str) -> None:
+    """Wait a moment for work of these kinds, or all, so that quick work is on the page at once, without a script."""
+    for _ in range(_MOMENTS):
+        if not any(map(session.worker.has, kinds)) if kinds else session.worker.idle:
+            break
+        await asyncio.sleep(_MOMENT)
+    begin(session)
+
+
+async def form_of(request: Request) -> dict[str, list[str]]:
+    """Give what was posted, each field with all its values in order."""
+    if int(request.headers.get("content-length") or _MOST + 1) > _MOST:
+        raise InvalidParameter("the form is too long, or does not say how long it is.")
+    body = await request.body()  # read once, and then at hand
+    return parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True)
+
+
+def number_in(posted: dict[str, list[str]], name: str = "number") -> int:
+    """Give a whole number that was posted; -1 where there is none."""
+    text = posted.get(name, [""])[-1]
+    return int(text) if text.isdecimal() else -1
+
+
+@cache
+def environment() -> Environment:
+    """Give the templates of the app; those of the report's sections and pictures are among them."""
+    found = Environment(
+        loader=ChoiceLoader([PackageLoader("microagg", "app/templates"), PackageLoader("microagg", "report")]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    found.filters |= {name: _of_report(name) for name in ("percent", "points", "count", "number", "shown")}
+    found.filters["coded"] = _coded
+    return found
+
+
+def _of_report(name: str) -> Any:
+    """Give a filter of the report, imported when it is first used, since that is heavy."""
+
+    def used(value: Any) -> Any:
+        from microagg.report import text
+
+        return getattr(text, name)(value)
+
+    return used
+
+
+def _coded(text: str) -> Markup:
+    """Give a text with what stands between double backticks as code."""
+    return Markup("").join(Markup("<code>{}</code>").format(p) if i % 2 else p for i, p in enumerate(text.split("``")))
+
+
+def _header(session: Session) -> dict[str, Any]:
+    """Give what stands above every page."""
+    if session.opened is None or session.history is None:
+        return {"number": 0, "line": ""}
+    from microagg.app.edits import recipe_line
+
+    line = recipe_line(session.recipe, session.columns) if session.ready else ""
+    return {"number": session.history.number, "line": line}
+
+
+@cache
+def static_text(name: str) -> str | None:
+    """Give a file that pages link to: the style, that of the report and ours, or the script."""
+    home = resources.files("microagg")
+    if name == "style.css":
+        both = (home.joinpath("report", "style.css"), home.joinpath("app", "static", "app.css"))
+        return "\n".join(one.read_text(encoding="utf-8") for one in both)
+    if name == "app.js":
+        return home.joinpath("app", "static", "app.js").read_text(encoding="utf-8")
+    return None

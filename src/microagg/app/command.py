@@ -1,0 +1,58 @@
+"""`microagg app`: the command that starts it."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from microagg.errors import InvalidParameter
+
+
+def app(
+    source: Annotated[str | None, typer.Argument(help="The file, or a database; without one you pick it.")] = None,
+    recipe: Annotated[Path | None, typer.Option(help="A recipe to go on from.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the release.")] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Of 127.0.0.1; any that is free where it is 0.")] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Whether to open a browser.")] = True,
+    peek: Annotated[bool, typer.Option("--peek/--no-peek", help="Whether some masked rows may be shown.")] = True,
+) -> None:
+    """Do all of it in a browser: open a file, say what its columns are, try, compare, look, release.
+
+    It listens on this machine alone, and nothing leaves it.
+
+    Example: [bold]microagg app survey.csv[/bold]
+    """
+
+
+def run(
+    terminal: Any,
+    source: str | None,
+    recipe: Path | None,
+    output: Path | None,
+    port: int,
+    browser: bool,
+    peek: bool,
+    chosen: dict[str, Any],
+) -> None:
+    """Start the app, and serve it until Ctrl-C."""
+    try:
+        from microagg.app.server import serve
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "anyio", "h11"):
+            raise
+        raise InvalidParameter("the app needs Starlette and uvicorn: pip install 'microagg[app]'") from None
+    from microagg.app.session import Session
+
+    if source is not None and "://" not in source and not Path(source).exists():
+        raise InvalidParameter(f"there is no file {Path(source).name!r}. Check the path.", parameter="source")
+    session = Session(Path.cwd(), output=output, peek=peek)
+    if source is not None:
+        asked = None
+        if recipe is not None:
+            from microagg.recipe import Recipe
+
+            asked = Recipe.read(recipe)
+        session.open(source, asked, **chosen)
+    elif recipe is not None or chosen:
+        raise InvalidParameter("a recipe, or how a file is written, goes with a file. Name the file too.")
+    serve(session, port=port, browser=browser, say=terminal.say)

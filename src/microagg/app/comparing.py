@@ -1,0 +1,170 @@
+"""The releases that are compared: which they are, what is known of each, and the work that finds the rest."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from microagg.app.edits import candidate_name
+from microagg.app.jobs import comparing
+from microagg.app.session import Session
+from microagg.desk.candidates import as_compared, ranking_by, variants
+from microagg.errors import InvalidParameter
+from microagg.judgement.names import shown
+from microagg.recipe import Recipe
+from microagg.study.comparison import Comparison, comparison_of
+
+if TYPE_CHECKING:
+    from microagg.app.history import Kept
+    from microagg.desk.trying import Tried
+    from microagg.desk.words import Told
+    from microagg.study.candidate import Candidate
+
+MOST = 100
+"""So many releases can be compared on one page."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A release to compare, and what is known of it.
+
+    Attributes
+    ----------
+    number : int
+        Its place in addresses.
+    name : str
+        The method, or what it was kept as where it differs in more than k.
+    key : str
+    recipe : Recipe
+        With what [compare] of the present recipe says.
+    judged : Candidate or None
+        Its figures, as the present recipe ranks them.
+    refused : str
+        Why there are none.
+    kept : Kept or None
+        The candidate that it was kept as.
+    worst : str
+        The column that lost most.
+    """
+
+    number: int
+    name: str
+    key: str
+    recipe: Recipe
+    judged: "Candidate | None" = None
+    refused: str = ""
+    kept: "Kept | None" = None
+    worst: str = ""
+
+    @property
+    def title(self) -> str:
+        """What it is called among others."""
+        return shown(f"{self.judged.line if self.judged else self.name}, k {self.recipe.k}")
+
+
+def rows_of(session: Session, recipe: Recipe | None = None) -> list[Row]:
+    """Give the releases to compare: what [compare] of a recipe says, by default the present one, and those kept.
+
+    Raises
+    ------
+    MicroaggError
+        Where [compare] asks for what cannot be.
+    """
+    base = session.recipe if recipe is None else recipe
+    asked = session.shelf.asked
+    if asked is None or asked[0] is not base or asked[1] is not session.candidates or asked[2] is not session.opened:
+        asked = session.shelf.asked = (base, session.candidates, session.opened, _asked_for(session, base))
+    if not asked[3]:
+        return []
+    ranking = ranking_by(asked[3][0][2])
+    found = [_row(session, ranking, *one) for one in asked[3]]
+    return [row for row in found if row.kept is not None or row.key not in session.shelf.removed]
+
+
+def _asked_for(session: Session, base: Recipe) -> "list[tuple[str, str, Recipe, Kept | None]]":
+    """Give key, name and recipe of each release to compare, and the candidate that it was kept as."""
+    asked = variants(base)
+    own = asked[0][1].compare
+    keys = {session.key(one): (name, one) for name, one in asked}
+    kept: dict[str, Kept] = {}
+    for one in session.candidates:
+        if not session.is_read_for(one.recipe):
+            continue
+        key = session.key(one.recipe)
+        kept[key] = one
+        if key not in keys:
+            keys[key] = (_line(session, base, one), one.recipe.replace(compare=own))
+    if len(keys) > MOST:
+        raise InvalidParameter(
+            f"{len(keys)} releases would be compared, and {MOST} can be. Take fewer methods or levels.", parameter="ks"
+        )
+    return [(key, name, one, kept.get(key)) for key, (name, one) in keys.items()]
+
+
+def _line(session: Session, base: Recipe, kept: "Kept") -> str:
+    """Name a kept candidate: by its method where only that and k are different, so that it is on that line."""
+    same = base.replace(method=kept.recipe.method, k=kept.recipe.k)
+    return str(kept.recipe.method.name) if session.key(same) == session.key(kept.recipe) else kept.name
+
+
+def _row(session: Session, ranking: Any, key: str, name: str, recipe: Recipe, kept: "Kept | None") -> Row:
+    shelf = session.shelf
+    judged = shelf.compared.get(key)
+    if judged is not None:
+        judged = as_compared(judged, ranking, recipe.compare.x)
+    refused, tried = shelf.refused.get(_wish(key, recipe)), session.figures_at(key)
+    return Row(
+        shelf.number(key, recipe) if kept is None else kept.number,
+        name,
+        key,
+        recipe,
+        judged,
+        "" if refused is None else refused.text,
+        kept,
+        "" if tried is None else tried.columns[0].name,
+    )
+
+
+def _wish(key: str, recipe: Recipe) -> str:
+    """Tell what was asked of a release: its figures, by what it is ranked and drawn."""
+    return repr((key, recipe.compare.rank, recipe.compare.map_axis))
+
+
+def beside_each_other(rows: list[Row]) -> Comparison | None:
+    """Set those beside each other of which there are figures; None where there are none."""
+    there = [row.judged for row in rows if row.judged is not None]
+    return comparison_of(there, [("", rows[0].recipe)]) if there else None
+
+
+def start(session: Session, rows: list[Row]) -> None:
+    """Make the releases that are lacking, one after the other."""
+    shelf = session.shelf
+
+    def found(recipe: Recipe, one: "Candidate", tried: "Tried") -> None:
+        key = session.key(recipe)
+        shelf.compared.store(key, one)
+        session.publish(key, tried)
+
+    def refused(recipe: Recipe, told: "Told") -> None:
+        shelf.refused.store(_wish(session.key(recipe), recipe), told)
+        session.touch()
+
+    lacking = [row for row in rows if row.judged is None]
+    for row in lacking:
+        shelf.refused.pop(_wish(row.key, row.recipe), None)
+    if lacking:
+        file = session.with_recipe(session.recipe)
+        session.worker.submit(comparing(file, [(row.name, row.recipe) for row in lacking], found, refused))
+
+
+def keep(session: Session, number: int) -> None:
+    """Keep a release that was compared as a candidate."""
+    recipe = session.shelf.recipe(number)
+    if recipe is None or session.candidate(number) is not None:
+        return
+    recipe = as_chosen(session, recipe)
+    session.keep(candidate_name(recipe), recipe=recipe)
+
+
+def as_chosen(session: Session, recipe: Recipe) -> Recipe:
+    """Give a recipe that was compared with what the present one says of comparing and writing."""
+    now: Any = session.recipe
+    return recipe.replace(compare=now.compare, output=now.output)

@@ -1,0 +1,124 @@
+"""Changes of a recipe, and each in words."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from microagg.app.words import label_of
+from microagg.errors import RoleError
+from microagg.judgement.names import shown
+from microagg.recipe import PARTS, Kinds, Recipe, Roles, choices_of
+from microagg.schema import Role
+
+_MOST = 3  # columns that are named in the words of one change
+
+
+def roles_of(recipe: Recipe, columns: Sequence[str]) -> dict[str, str]:
+    """Give the role of each column of the file."""
+    named = {name: role for role, name in recipe.roles.named}
+    rest = Role.QUASI.value if recipe.roles.quasi is None else recipe.roles.rest or Role.DROP.value
+    return {name: named.get(name, rest) for name in columns}
+
+
+def with_roles(recipe: Recipe, columns: Sequence[str], changes: Mapping[str, str]) -> Recipe:
+    """Give a recipe with other roles for some columns."""
+    roles = {**roles_of(recipe, columns), **changes}
+    listed = {role.value: [name for name in columns if roles[name] == role.value] for role in Role}
+    weights = sorted(listed["weight"], key=lambda name: name not in recipe.roles.of("weight"))  # the first one weights
+    unit = listed["unit"]
+    if len(unit) > 1:
+        raise RoleError(
+            f"{len(unit)} columns are units, and one can be. Give the others another role.",
+            parameter="unit",
+            columns=[name for name in unit if name in changes][:1] or unit[:1],
+        )
+    made = Roles(**{**listed, "weight": weights or None, "unit": unit[0] if unit else None})  # type: ignore[arg-type]
+    changed = recipe.replace(roles=made)
+    if made.quasi:
+        changed.check_columns(columns)
+    return changed
+
+
+def with_kinds(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:
+    """Give a recipe with other kinds for some columns; None leaves a kind to the column's type."""
+    kinds = {**recipe.kinds.kinds, **changes}
+    return recipe.replace(kinds=Kinds({name: kind for name, kind in kinds.items() if kind is not None}))
+
+
+def recipe_line(recipe: Recipe, columns: Sequence[str]) -> str:
+    """Say a recipe in a line: k, the method, how many columns have which role."""
+    roles = list(roles_of(recipe, columns).values())
+    method = str(recipe.method.name)
+    if recipe.method.options:
+        method += f" ({', '.join(f'{name} {value}' for name, value in recipe.method.options.items())})"
+    dropped = sum(roles.count(role) for role in ("identifiers", "drop"))
+    parts = [f"{roles.count('quasi')} masked"]
+    strata = roles.count("strata")
+    parts += [f"{strata} {'stratum' if strata == 1 else 'strata'}"] if strata else []
+    parts += [f"unit {shown(recipe.roles.unit)}"] if recipe.roles.unit is not None else []
+    parts += [f"{dropped} dropped"] if dropped else []
+    refined = [f"refined ({recipe.refine.effort})"] if recipe.refine.effort is not None else []
+    return " · ".join([f"k {recipe.k}", method, *refined, ", ".join(parts)])
+
+
+def candidate_name(recipe: Recipe) -> str:
+    """Give what a candidate is called."""
+    demanded = [f"{name} {value:g}" for name in "lt" if (value := getattr(recipe.diversity, name)) is not None]
+    refined = [] if recipe.refine.effort is None else ["refined"]
+    return ", ".join([f"{recipe.method.name} {recipe.k}", *demanded, *refined])
+
+
+def change_words(before: Recipe, after: Recipe, columns: Sequence[str]) -> str:
+    """Say what is different between two recipes; empty where nothing is."""
+    found = [] if before.k == after.k else [f"k {before.k} → {after.k}"]
+    found += _role_words(before, after, columns)
+    for table, (part, kind) in PARTS.items():
+        one, other = getattr(before, part), getattr(after, part)
+        if table == "roles" or one == other:
+            continue
+        for name, choice in choices_of(kind).items():
+            old, new = getattr(one, name), getattr(other, name)
+            if old != new:
+                found += _value_words(label_of(name if name == "columns" else choice.keyword), old, new)
+        if table == "method" and one.options != other.options:
+            keys = {*one.options, *other.options} if one.name == other.name else {*other.options}
+            for key in sorted(keys):
+                found += _value_words(label_of(key), one.options.get(key), other.options.get(key))
+    return "; ".join(found)
+
+
+def _role_words(before: Recipe, after: Recipe, columns: Sequence[str]) -> list[str]:
+    old, new = roles_of(before, columns), roles_of(after, columns)
+    moved: dict[tuple[str, str], list[str]] = {}
+    for name in columns:
+        if old[name] != new[name]:
+            moved.setdefault((old[name], new[name]), []).append(shown(name))
+    return [
+        f"role of {', '.join(names[:_MOST])}{f' and {len(names) - _MOST} more' if len(names) > _MOST else ''}: "
+        f"{was} → {now}"
+        for (was, now), names in moved.items()
+    ]
+
+
+def _value_words(label: str, old: Any, new: Any) -> list[str]:
+    """Say how a choice changed; of a table of columns, which columns."""
+    if isinstance(old, Mapping) or isinstance(new, Mapping):
+        was, now = (one if isinstance(one, Mapping) else {} for one in (old, new))
+        names = [name for name in {**was, **now} if was.get(name) != now.get(name)]
+        listed = ", ".join(shown(name) for name in names[:_MOST])
+        more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
+        if len(names) == 1 and all(isinstance(of.get(names[0]), (str, int, float, type(None))) for of in (was, now)):
+            return [f"{label} of {listed}: {_said(was.get(names[0]))} → {_said(now.get(names[0]))}"]
+        return [f"{label} of {listed}{more}"] if names else [f"{label} {_said(old)} → {_said(new)}"]
+    return [f"{label} {_said(old)} → {_said(new)}"]
+
+
+def _said(value: Any) -> str:
+    if value is None or value == () or value == {}:
+        return "as usual"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return "by column"
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value[:_MOST])) + (" …" if len(value) > _MOST else "")
+    return str(value)

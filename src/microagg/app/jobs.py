@@ -1,0 +1,118 @@
+"""Work on the worker's thread that pages share: each calls the desk and hands what it finds to the session."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from microagg.app.words import said
+from microagg.app.worker import COMPARE, DRAW, LOOK, TRY, Job
+from microagg.desk import candidates, inspecting, looking, masking
+from microagg.desk import trying as figures
+from microagg.desk.opening import Opened
+from microagg.desk.trying import Tried
+from microagg.desk.words import Told
+from microagg.errors import MicroaggError
+from microagg.progress import part, tell
+from microagg.recipe import Recipe
+from microagg.release import Release
+from microagg.study.candidate import Candidate
+from microagg.study.inspection import Exposure
+
+
+def counting(opened: Opened, found: Callable[[Exposure], None]) -> Job:
+    """Count how exposed the records of a file are by its recipe's roles."""
+
+    def work(_: Job) -> None:
+        found(inspecting.exposure_of(opened))
+
+    return Job(LOOK, "counting who is alone", work)
+
+
+def trying(
+    opened: Opened,
+    publish: Callable[[Tried], None],
+    timed: Callable[[int, float], None],
+    done: Callable[[Release[Any]], None],
+    failed: Callable[[Told, BaseException], None],
+) -> Job:
+    """Mask a file, then measure the risk; `publish` gets what is known after each."""
+
+    def work(job: Job) -> None:
+        begun = time.monotonic()
+        release = masking.mask(opened, job.progress)
+        seconds = time.monotonic() - begun
+        timed(len(release.groups) * len(release.recipe.roles.of("quasi")), seconds)
+        first = figures.first_figures(release, seconds)
+        publish(first)
+        job.phase("measuring linkage")
+        release = masking.judge(release, job.progress)
+        job.phase("wording the verdict")
+        publish(figures.full_figures(release, first))
+        done(release)
+
+    return Job(TRY, "masking", work, failed)
+
+
+_SHARES = 1000  # of one release in the progress of all
+
+
+def comparing(
+    opened: Opened,
+    recipes: Sequence[tuple[str, Recipe]],
+    found: Callable[[Recipe, Candidate, Tried], None],
+    refused: Callable[[Recipe, Told], None],
+) -> Job:
+    """Mask a file by each recipe and measure loss and risk; `found` gets each as it comes, so that nothing is lost."""
+
+    def work(job: Job) -> None:
+        for place, (name, recipe) in enumerate(recipes):
+            job.title = f"comparing {place + 1} of {len(recipes)}: {name}, k {recipe.k}"
+            job.changed()
+            own = part(job.progress, _SHARES * place, _SHARES * (place + 1), _SHARES * len(recipes))
+            tell(own, 0, 1)
+            try:
+                for one, judged in candidates.each_candidate(opened, [(name, recipe)], own):
+                    release = judged.with_results(lambda *_: job.progress(job.done, job.total))
+                    found(recipe, one, figures.full_figures(release, figures.first_figures(release, one.seconds)))
+            except MicroaggError as error:  # which one release alone may have, such as strata too small for its k
+                refused(recipe, said(error))
+                error.__traceback__ = None  # its frames hold the data
+
+    return Job(COMPARE, "comparing", work, stopped="Cancelled. What was done until then is kept.")
+
+
+def drawing(
+    files: Sequence[tuple[Opened, Release[Any] | None]],
+    done: Callable[[int, Release[Any], looking.Looked], None],
+    refused: Callable[[int, Told], None],
+) -> Job:
+    """Draw what releases did to a file, one after the other; each is made again where it is not at hand."""
+
+    def drawn(job: Job, opened: Opened, release: Release[Any] | None) -> Release[Any]:
+        if release is not None:
+            return release
+        job.phase("masking")
+        made = masking.mask(opened, job.progress)
+        job.phase("measuring linkage")
+        return masking.judge(made, job.progress)
+
+    def work(job: Job) -> None:
+        for place, (opened, release) in enumerate(files):
+            try:
+                made = drawn(job, opened, release)
+                job.phase("drawing")
+                done(place, made, looking.look_at(made))
+            except MicroaggError as error:
+                refused(place, said(error))
+                error.__traceback__ = None  # its frames hold the data
+
+    return Job(DRAW, "drawing", work)
+
+
+def peeking(opened: Opened, found: Callable[[tuple[list[str], list[list[str]]]], None]) -> Job:
+    """Mask a file once more for a few of its rows."""
+
+    def work(job: Job) -> None:
+        found(looking.peek_at(masking.mask(opened, job.progress)))
+
+    return Job(DRAW, "masking", work)

@@ -1,0 +1,235 @@
+"""Columns: which column is what and of which kind, why, and how exposed the records are."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from microagg.app.answers import back, form_of, number_in, rendered, settled
+from microagg.app.edits import change_words, roles_of, with_kinds, with_roles
+from microagg.app.forms import Wrong, changed_by, table_of
+from microagg.app.session import Session
+from microagg.app.values import Posted, column_field
+from microagg.app.worker import LOOK
+from microagg.errors import InvalidParameter, MicroaggError
+from microagg.judgement.names import shown
+from microagg.kinds import KINDS
+from microagg.recipe import Recipe, Roles, choices, choices_of
+from microagg.schema import Role
+
+_MANY = 40  # columns of a role, beyond which they are not unfolded
+_AS_NOW = "="  # the option that leaves levels or a spike as they are
+
+
+@dataclass(frozen=True)
+class Row:
+    """A column of the file as a row of the page."""
+
+    index: int
+    name: str
+    role: str
+    kind: str
+    kinds: tuple[tuple[str, str], ...]
+    reason: str
+    missing: int
+    distinct: int
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Group:
+    """The columns of one role."""
+
+    role: str
+    said: str
+    rows: tuple[Row, ...]
+    unfolded: bool = True
+
+
+def rows_of(session: Session, wrong: Wrong | None = None) -> list[Row]:
+    """Give a row for each column, in the order of the file."""
+    assert session.inspection is not None
+    assert session.history is not None
+    roles, first = roles_of(session.recipe, session.columns), session.history.steps[0].recipe
+    were = roles_of(first, session.columns)
+    made = []
+    for index, guess in enumerate(session.inspection.columns):
+        kind = session.recipe.kinds.kinds.get(guess.name)
+        reason = (
+            guess.reason if guess.role.value == roles[guess.name] else _other_reason(guess, were[guess.name], roles)
+        )
+        posted = {} if wrong is None else wrong.posted
+        blamed = wrong is not None and guess.name in wrong.error.columns
+        made.append(
+            Row(
+                index,
+                shown(guess.name),
+                posted.get(f"role-{index}", [roles[guess.name]])[-1],
+                posted.get(f"kind-{index}", ["" if kind is None else kind if isinstance(kind, str) else _AS_NOW])[-1],
+                _kinds_for(guess.kind, kind),
+                reason,
+                guess.missing,
+                guess.distinct,
+                wrong.text if wrong is not None and blamed else "",
+            )
+        )
+    return made
+
+
+def _other_reason(guess: Any, was: str, roles: Mapping[str, str]) -> str:
+    """Say why a column has another role than the guessed one."""
+    by = "as the recipe says" if roles[guess.name] == was else "as you chose"
+    return f"{by}; the guess was {guess.role.value}: {guess.reason}"
+
+
+def _kinds_for(guessed: str | None, kind: Any) -> tuple[tuple[str, str], ...]:
+    """Give the kinds that can be chosen, the first of them what follows from the column's type."""
+    own: tuple[tuple[str, str], ...] = ()
+    if kind is not None and not isinstance(kind, str):
+        own = ((_AS_NOW, f"levels ({len(kind)})" if isinstance(kind, tuple) else f"semi, spike {kind['spike']:g}"),)
+    by_type = f"{guessed}, by type" if guessed and kind is None else "by type"
+    return (("", by_type), *own, *((word, word) for word in KINDS))
+
+
+def _shown(session: Session, request: Request, status: int = 200, wrong: Wrong | None = None) -> Response:
+    rows = rows_of(session, wrong)
+    said = {name: choice.said for name, choice in choices_of(Roles).items()}
+    roles = roles_of(session.recipe, session.columns)
+    groups = []
+    for role in Role:
+        own = tuple(row for row, name in zip(rows, session.columns, strict=True) if roles[name] == role.value)
+        if own:
+            groups.append(Group(role.value, said[role.value], own, len(own) <= _MANY or any(one.error for one in own)))
+    session.look()
+    blamed = next((row for row in rows if row.error), None)
+    lacking = session.lacking
+    return rendered(
+        session,
+        "columns.html.j2",
+        status,
+        groups=groups,
+        roles=[(role.value, said[role.value]) for role in Role],
+        exposure=session.exposure(),
+        wrong="" if wrong is None else wrong.text,
+        focus=blamed.index if blamed else 0 if lacking and "changed" in request.query_params else None,
+        lacking=lacking,
+        refused=session.refused,
+        reading=(table_of("read", session.recipe, session.columns), table_of("join", session.recipe, session.columns)),
+        recipes=_recipes(session.folder),
+    )
+
+
+def _recipes(folder: Path) -> list[str]:
+    try:
+        return sorted(path.name for path in folder.iterdir() if path.suffix == ".toml" and path.is_file())[:100]
+    except OSError:
+        return []
+
+
+async def show(request: Request, session: Session) -> Response:
+    """Show the columns."""
+    session.look()
+    await settled(session, LOOK)
+    return _shown(session, request)
+
+
+async def _change(request: Request, session: Session, made: Any) -> Response:
+    """Go on with what `made(posted)` gives, or show why it is refused."""
+    posted = await form_of(request)
+    assert session.history is not None
+    session.history.check(number_in(posted))
+    try:
+        recipe: Recipe = made(posted)
+    except MicroaggError as error:
+        return _shown(session, request, 422, Wrong(error, posted))
+    words = change_words(session.recipe, recipe, session.columns)
+    if words:
+        session.change(recipe, words)
+    return back("/?changed=1" if session.lacking else "/")
+
+
+async def apply(request: Request, session: Session) -> Response:
+    """Change the roles and kinds of rows."""
+
+    def made(posted: Posted) -> Recipe:
+        roles = {
+            name: _role(posted[f"role-{i}"][-1]) for i, name in enumerate(session.columns) if f"role-{i}" in posted
+        }
+        now = roles_of(session.recipe, session.columns)
+        changed = {name: role for name, role in roles.items() if role != now[name]}
+        recipe = with_roles(session.recipe, session.columns, changed) if changed else session.recipe
+        return with_kinds(recipe, _kinds(posted, session))
+
+    return await _change(request, session, made)
+
+
+async def bulk(request: Request, session: Session) -> Response:
+    """Change the role of all rows that were ticked."""
+
+    def made(posted: Posted) -> Recipe:
+        ticked = [session.columns[int(one)] for one in posted.get("row", []) if _is_place(one, session)]
+        role = _role(posted.get("role", [""])[-1])
+        if not ticked:
+            raise InvalidParameter("no column is ticked. Tick some, then choose their role.")
+        return with_roles(session.recipe, session.columns, dict.fromkeys(ticked, role))
+
+    return await _change(request, session, made)
+
+
+async def load(request: Request, session: Session) -> Response:
+    """Go on with a recipe from a file."""
+    posted = await form_of(request)
+    assert session.history is not None
+    session.history.check(number_in(posted))
+    place = posted.get("path", [""])[-1].strip() or posted.get("recipe", [""])[-1]
+    try:
+        if not place:
+            raise InvalidParameter("no recipe is named. Pick one, or type the path of one.", parameter="recipe")
+        recipe = Recipe.read(session.folder / Path(place).expanduser())
+        recipe.check_columns(session.columns)
+    except MicroaggError as error:
+        return _shown(session, request, 422, Wrong(error, {}))
+    words = f"loaded the recipe {Path(place).name}"
+    if (recipe.reading, recipe.join) == (session.recipe.reading, session.recipe.join):
+        session.change(recipe, words)
+    else:
+        session.read_differently(recipe, words)
+    return back("/")
+
+
+async def read(request: Request, session: Session) -> Response:
+    """Read the file in another way."""
+    posted = await form_of(request)
+    assert session.history is not None
+    session.history.check(number_in(posted))
+    try:
+        recipe = changed_by(posted, session.recipe, session.columns)
+    except MicroaggError as error:
+        return _shown(session, request, 422, Wrong(error, posted))
+    words = change_words(session.recipe, recipe, session.columns)
+    if words:
+        session.read_differently(recipe, f"read differently: {words}")
+    return back("/")
+
+
+def _role(word: str) -> str:
+    if word not in [role.value for role in Role]:
+        raise InvalidParameter(f"there is no role {word[:40]!r}. Choose one.", parameter="roles")
+    return word
+
+
+def _kinds(posted: Posted, session: Session) -> dict[str, Any]:
+    """Read the kinds of rows; None leaves it to the type."""
+    known, now, found = choices("kinds")["kinds"][1], session.recipe.kinds.kinds, {}
+    for i, name in enumerate(session.columns):
+        word = posted.get(f"kind-{i}", [_AS_NOW])[-1]
+        if word not in (_AS_NOW, column_field(known, now.get(name))):
+            found[name] = known.of_column(name, word) if word else None
+    return found
+
+
+def _is_place(text: str, session: Session) -> bool:
+    return text.isdecimal() and int(text) < len(session.columns)

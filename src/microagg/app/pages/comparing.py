@@ -1,0 +1,255 @@
+"""Compare: methods and levels of k, l and t beside each other, as a map of risk and loss and as a table."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import Response
+
+from microagg.app.answers import back, form_of, number_in, rendered, settled
+from microagg.app.comparing import Row, beside_each_other, rows_of, start
+from microagg.app.comparing import keep as keep_one
+from microagg.app.edits import change_words
+from microagg.app.forms import Control, Option, Wrong, changed_by, table_of
+from microagg.app.session import Session
+from microagg.app.worker import COMPARE
+from microagg.desk.candidates import criteria, map_section, not_used
+from microagg.errors import MicroaggError
+from microagg.evaluate.criterion import Criterion
+from microagg.judgement.names import shown
+from microagg.report import pictures
+from microagg.study.comparison import Comparison
+from microagg.study.variants import KS_COMPARED, METHODS_COMPARED
+
+_USUAL = {"compare.methods": list(METHODS_COMPARED), "compare.ks": [", ".join(map(str, KS_COMPARED))]}
+"""What is compared where a recipe says nothing, as the form posts it."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table: what it says of a row, and how rows are sorted by it."""
+
+    head: str
+    value: Callable[[Row], Any]
+    shape: str = "text"  # "text", "count", "number", "percent" or "seconds"
+    said: str = ""
+
+
+def columns_of(found: Comparison | None) -> list[Column]:
+    """Give the columns of the table: those of `microagg compare`, k reached and the column that lost most."""
+    made = [
+        Column("method", lambda row: shown(row.judged.line) if row.judged else shown(row.name)),
+        Column("k", lambda row: row.recipe.k, "count"),
+    ]
+    if found is None:
+        return made
+    made += [
+        Column("k reached", _of("k_reached"), "count"),
+        Column("groups", _of("groups"), "count"),
+    ]
+    for name in ("l_reached", "t_reached"):
+        if any(getattr(one, name) is not None for one in found.candidates):
+            made.append(Column(name.replace("_", " "), _of(name), "number"))
+    for one in found.compared:
+        made.append(Column(shown(one.name), _figure(one.name), "percent" if one.unit else "number", one.title))
+    made += [
+        Column("score", _of("score"), "number", "loss and risk together"),
+        Column("lost most", lambda row: row.worst, "text", "the column that lost most"),
+        Column("seconds", _of("seconds"), "seconds", "of masking"),
+    ]
+    return made
+
+
+def _of(name: str) -> Callable[[Row], Any]:
+    return lambda row: getattr(row.judged, name, None)
+
+
+def _figure(name: str) -> Callable[[Row], Any]:
+    return lambda row: None if row.judged is None else row.judged.figures.get(name)
+
+
+def _in_order(rows: list[Row], columns: list[Column], sort: int, down: bool) -> list[Row]:
+    """Sort rows by a column; those without a figure come last."""
+    if not 0 <= sort < len(columns):
+        return rows
+    value = columns[sort].value
+    known = [row for row in rows if not _is_lacking(value(row))]
+    lacking = [row for row in rows if _is_lacking(value(row))]
+    return [*sorted(known, key=value, reverse=down), *lacking]
+
+
+def _is_lacking(value: Any) -> bool:
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
+
+
+def _fields(session: Session, wrong: Wrong | None) -> list[Control]:
+    """Give the fields of [compare]: what is usual is shown as chosen, and measures are picked from those there are."""
+    recipe = session.recipe
+    made = list(table_of("compare", recipe, session.columns, wrong).controls)
+    ranks, axes = criteria(recipe)
+    for place, one in enumerate(made):
+        if wrong is not None and one.name in wrong.posted:
+            usual = wrong.posted[one.name]
+        else:
+            usual = _USUAL.get(one.name, []) if not one.changed else []
+        if one.name == "compare.methods" and usual:
+            made[place] = replace(one, options=tuple(replace(of, chosen=of.value in usual) for of in one.options))
+        elif one.name == "compare.ks" and usual:
+            made[place] = replace(one, value=usual[-1])
+        elif one.name == "compare.rank":
+            made[place] = replace(one, shape="select", options=_measures(ranks, one.value or "score", None))
+        elif one.name == "compare.map_axis":
+            made[place] = replace(one, shape="select", options=_measures(axes, one.value, "the loss of the score"))
+    return made
+
+
+def _measures(known: list[Criterion], chosen: str, empty: str | None) -> tuple[Option, ...]:
+    first = () if empty is None else (Option("", empty, not chosen),)
+    made = [Option(one.name, f"{shown(one.name)}: {one.title}", one.name == chosen) for one in known]
+    return (*first, *made)
+
+
+def _view(given: Any) -> dict[str, int]:
+    """Give what is seen of the table: which row is chosen, by which column it is sorted, and which way."""
+    found = {}
+    for name in ("chosen", "sort", "down"):
+        text = given.get(name, "")
+        text = text[-1] if isinstance(text, list) else text
+        found[name] = int(text) if text.isdecimal() and len(text) < 10 else -1
+    return found
+
+
+def _address(view: dict[str, int], **changes: int) -> str:
+    numbers = [
+        f"{name}={value}" for name, value in {**view, **changes}.items() if value > 0 or (name, value) == ("sort", 0)
+    ]
+    return f"/compare?{'&'.join(numbers)}" if numbers else "/compare"
+
+
+def _map(session: Session, rows: list[Row], found: Comparison | None, view: dict[str, int]) -> dict[str, Any]:
+    """Give the map, what is said of it, and what each row is marked as."""
+    if found is None:
+        return {"map": Markup(""), "text": "", "marks": {}, "least_k": None, "sampled": None}
+    section = map_section(found)
+    there = [row for row in rows if row.judged is not None]
+    marks = {row.number: [one.mark] if one.mark else [] for row, one in zip(there, section.candidates, strict=True)}
+    best = next((row for row, one in zip(there, section.candidates, strict=True) if one.best), None)
+    present = session.key()
+    for row in there:
+        if best is row and row.judged in found.frontier:
+            marks[row.number].append("efficient")
+        if row.kept is not None:
+            marks[row.number].append("kept")
+        if row.key == present:
+            marks[row.number].append("present choice")
+    links = [
+        pictures.Link(
+            f"{_address(view, chosen=row.number)}#c-{row.number}",
+            row.number == view["chosen"],
+            tuple(word for word in marks[row.number] if word != "efficient"),
+        )
+        for row in there
+    ]
+    return {
+        "map": pictures.risk_map(section, links),
+        "text": section.text,
+        "marks": marks,
+        "least_k": section.least_k,
+        "sampled": found.sampled,
+        "best": "" if best is None else f"{section.head}: {best.title}.",
+    }
+
+
+def _shown(session: Session, view: dict[str, int], status: int = 200, wrong: Wrong | None = None) -> Response:
+    rows: list[Row] = []
+    if not session.lacking:
+        try:
+            rows = rows_of(session)
+        except MicroaggError as error:
+            wrong = wrong or Wrong(error, {})
+    found = beside_each_other(rows)
+    columns = columns_of(found)
+    fields = _fields(session, wrong)
+    names = [str(method) for method in session.recipe.compare.methods or METHODS_COMPARED]
+    masked = session.recipe.masked(session.columns)
+    return rendered(
+        session,
+        "compare.html.j2",
+        status,
+        fields=fields,
+        wrong="" if wrong is None or any(one.error for one in fields) else wrong.text,
+        refused=wrong is not None,
+        lacking=session.lacking,
+        rows=_in_order(rows, columns, view["sort"], view["down"] > 0),
+        columns=columns,
+        view=view,
+        address=lambda **changes: _address(view, **changes),
+        to_do=sum(row.judged is None for row in rows),
+        running=session.worker.has(COMPARE),
+        unused=[] if wrong else not_used(session.recipe, names),
+        known=len(session.recipe.risk.keys or masked),
+        masked=len(masked),
+        **{"best": "", **_map(session, rows, found, view)},
+    )
+
+
+async def show(request: Request, session: Session) -> Response:
+    """Show what was compared, and what would be."""
+    return _shown(session, _view(dict(request.query_params)))
+
+
+async def apply(request: Request, session: Session) -> Response:
+    """Change what is compared, and make the releases that are lacking."""
+    posted = await form_of(request)
+    assert session.history is not None
+    session.history.check(number_in(posted))
+    posted = {name: [one for one in given if one] or [""] for name, given in posted.items()}
+    for name, usual in _USUAL.items():
+        if posted.get(name) == usual and getattr(session.recipe.compare, name.partition(".")[2]) is None:
+            del posted[name]
+    try:
+        recipe = changed_by(posted, session.recipe, session.columns)
+        session.shelf.removed.clear()
+        rows = rows_of(session, recipe)
+    except MicroaggError as error:
+        return _shown(session, _view({}), 422, Wrong(error, posted))
+    words = change_words(session.recipe, recipe, session.columns)
+    if words:
+        session.change(recipe, words)
+    start(session, rows)
+    await settled(session, COMPARE)
+    return back("/compare")
+
+
+async def keep(request: Request, session: Session) -> Response:
+    """Keep a release as a candidate."""
+    posted = await form_of(request)
+    assert session.history is not None
+    session.history.check(number_in(posted))
+    keep_one(session, number_in(posted, "candidate"))
+    looked = number_in(posted, "look")  # where it was kept from there
+    return back(_address(_view(posted)) if looked < 0 else f"/look/{looked}")
+
+
+async def forget(request: Request, session: Session) -> Response:
+    """Keep a candidate no longer; undo brings it back."""
+    posted = await form_of(request)
+    assert session.history is not None
+    session.history.check(number_in(posted))
+    session.forget(number_in(posted, "candidate"))
+    return back(_address(_view(posted)))
+
+
+async def remove(request: Request, session: Session) -> Response:
+    """Take a release off the map and the table; comparing once more brings it back."""
+    posted = await form_of(request)
+    assert session.history is not None
+    session.history.check(number_in(posted))
+    recipe = session.shelf.recipe(number_in(posted, "candidate"))
+    if recipe is not None:
+        session.shelf.removed.add(session.key(recipe))
+        session.touch()
+    return back(_address(_view(posted)))

@@ -1,0 +1,126 @@
+"""Try: k, the method and every other choice; what the release would keep, lose and risk."""
+
+from dataclasses import replace
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from microagg.app.answers import back, form_of, number_in, rendered, settled
+from microagg.app.edits import candidate_name, change_words
+from microagg.app.forms import Control, Table, Wrong, changed_by, k_field, method_options, table_of
+from microagg.app.session import Session
+from microagg.app.worker import TRY
+from microagg.errors import MicroaggError
+from microagg.recipe import PARTS
+
+ELSEWHERE = ("roles", "kinds", "read", "join", "compare")
+"""Tables of a recipe that other pages have fields for; add those of a page that you write."""
+
+_FIRST = ("method", "refine")  # tables that stand above the others
+_WORST = 5  # columns whose loss is named
+
+
+def fields_of(session: Session, wrong: Wrong | None = None) -> dict[str, Any]:
+    """Give the fields: those that are used most, and all others by table."""
+    recipe, columns = session.recipe, session.columns
+    exposure = session.exposure()
+    k = k_field(recipe, None if exposure is None else exposure.smallest_stratum, wrong)
+    first: list[Control] = [k]
+    for name in _FIRST:
+        own = table_of(name, recipe, columns, wrong).controls
+        first.append(replace(own[0], more=""))  # which speaks to who programs
+    options = method_options(recipe, columns, wrong)
+    more: dict[str, list[Control]] = {}
+    for name in PARTS:
+        if name not in (*ELSEWHERE, *_FIRST):
+            table = table_of(name, recipe, columns, wrong)
+            more.setdefault(table.title, []).extend(table.controls)
+    more.setdefault(table_of("refine", recipe, columns).title, []).extend(
+        table_of("refine", recipe, columns, wrong).controls[1:]
+    )
+    tables = [Table(f"more-{i}", title, tuple(controls)) for i, (title, controls) in enumerate(more.items())]
+    placed = (*first, *options, *(one for table in tables for one in table.controls))
+    at_field = any(one.error or any(row.error for row in one.rows) for one in placed)
+    return {
+        "first": first,
+        "options": options,
+        "tables": tables,
+        "changed": sum(table.changed for table in tables),
+        "wrong": "" if wrong is None or at_field else wrong.text,
+        "refused": wrong is not None,
+    }
+
+
+def _shown(session: Session, status: int = 200, wrong: Wrong | None = None) -> Response:
+    tried = session.figures()
+    exposure = session.exposure()
+    failure = session.failure()
+    too_many = failure is not None and failure.kind == "TooFewRecords" and bool(session.recipe.roles.strata)
+    smallest = exposure.smallest_stratum if exposure is not None and too_many else None
+    return rendered(
+        session,
+        "try.html.j2",
+        status,
+        tried=tried,
+        former=session.shown if tried is None and session.shown else None,
+        failure=failure,
+        smallest=smallest if smallest and 2 <= smallest < session.recipe.k else None,
+        strata=too_many,
+        lacking=session.lacking,
+        seconds=session.seconds,
+        trying=session.worker.has(TRY),
+        worst=_WORST,
+        kept=any(one.recipe == session.recipe for one in session.candidates),
+        **fields_of(session, wrong),
+    )
+
+
+async def show(request: Request, session: Session) -> Response:  # noqa: ARG001 - pages are all called alike
+    """Show the choices and the figures of the last try."""
+    if not session.lacking:
+        if session.recipe.roles.strata:
+            session.look()
+        session.attempt_if_quick()
+        await settled(session, TRY)
+    return _shown(session)
+
+
+async def apply(request: Request, session: Session) -> Response:
+    """Change choices, and try them where that takes no time or is asked for."""
+    posted = await form_of(request)
+    assert session.history is not None
+    session.history.check(number_in(posted))
+    try:
+        recipe = changed_by(posted, session.recipe, session.columns)
+        if recipe.masked(session.columns):
+            recipe.check_columns(session.columns)
+    except MicroaggError as error:
+        return _shown(session, 422, Wrong(error, posted))
+    words = change_words(session.recipe, recipe, session.columns)
+    if words:
+        session.change(recipe, words)
+        session.worker.cancel(TRY)
+    if "run" in posted and not session.lacking:
+        session.attempt()
+    return back("/try")
+
+
+async def keep(request: Request, session: Session) -> Response:
+    """Keep the present recipe as a candidate."""
+    posted = await form_of(request)
+    assert session.history is not None
+    session.history.check(number_in(posted))
+    recipe = session.recipe
+    if session.figures() is not None and all(one.recipe != recipe for one in session.candidates):
+        session.keep(candidate_name(recipe), posted.get("note", [""])[-1].strip()[:500])
+    return back("/try")
+
+
+async def forget(request: Request, session: Session) -> Response:
+    """Take a candidate away."""
+    posted = await form_of(request)
+    assert session.history is not None
+    session.history.check(number_in(posted))
+    session.forget(number_in(posted, "candidate"))
+    return back("/try")

@@ -1,0 +1,321 @@
+"""What all pages are about: the file, the history of recipes, the candidates, the figures and the work that goes on.
+
+There is one session, since a steward has one file and one desk. It is changed on the thread that serves pages; the
+worker hands in what it has found.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from microagg.app.figures import Cache, Times
+from microagg.app.history import History, Kept, Step
+from microagg.app.shelf import Shelf
+from microagg.app.worker import COMPARE, DRAW, LOOK, READ, TRY, Job, Worker
+
+if TYPE_CHECKING:
+    from microagg.desk.opening import Opened
+    from microagg.desk.trying import Tried
+    from microagg.desk.words import Told
+    from microagg.recipe import Recipe
+    from microagg.release import Release
+    from microagg.study.inspection import Exposure, Inspection
+
+AT_ONCE = 1.0  # seconds: what takes longer is done only when it is asked for
+
+
+class Session:
+    """The state that pages show and change.
+
+    Attributes
+    ----------
+    folder : Path
+        Where files are offered from.
+    output : Path or None
+        Where a release goes, if that was said at the start.
+    peek : bool
+        Whether some rows of the masked file may be shown.
+    opened : Opened or None
+        The file as it was read; its recipe is the first one, not the present one.
+    inspection : Inspection or None
+        What its columns hold and probably are.
+    history : History or None
+    stamp : int
+        It rises whenever a page may have something else to show.
+    """
+
+    def __init__(self, folder: Path, *, output: Path | None = None, peek: bool = True) -> None:
+        self.folder, self.output, self.peek = folder, output, peek
+        self.opened: Opened | None = None
+        self.inspection: Inspection | None = None
+        self.history: History | None = None
+        self.stamp = 0
+        self._read_as: Any = None
+        self.refused: Told | None = None  # why a file was not read
+        self.release: tuple[str, Release[Any]] | None = None  # the last one, and its key
+        self.shown: tuple[str, Tried] | None = None  # the last figures, and what they are of
+        self.written: Recipe | None = None
+        self.address = ""  # what was asked for last
+        self._figures: Cache[Tried] = Cache()
+        self._failures: Cache[Told] = Cache()
+        self._exposures: Cache[Exposure] = Cache()
+        self._times = Times()
+        self._stopped = ""  # what a person has cancelled, and is not tried again by itself
+        self.shelf = Shelf()
+        self.worker = Worker(self.touch)
+
+    def touch(self) -> None:
+        """Let pages look again."""
+        self.stamp += 1
+
+    @property
+    def recipe(self) -> "Recipe":
+        """The present recipe."""
+        assert self.history is not None
+        return self.history.now.recipe
+
+    @property
+    def candidates(self) -> tuple[Kept, ...]:
+        """What was kept, in order."""
+        return () if self.history is None else self.history.now.candidates
+
+    def candidate(self, number: int) -> Kept | None:
+        """Give a candidate by its number."""
+        return next((one for one in self.candidates if one.number == number), None)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the file's columns."""
+        return [] if self.opened is None else list(self.opened.source.table.column_names)
+
+    @property
+    def ready(self) -> bool:
+        """Whether the file is read, and as the present recipe says."""
+        return self.opened is not None and self.history is not None and _read_as(self.recipe) == self._read_as
+
+    @property
+    def lacking(self) -> str:
+        """Why nothing can be tried; empty where it can."""
+        if not self.ready:
+            return "No file is open yet."
+        if not self.recipe.masked(self.columns):
+            return "No column is left to mask. Give at least one the role “quasi”."
+        return ""
+
+    @property
+    def dirty(self) -> bool:
+        """Whether something was chosen that was not written."""
+        return self.history is not None and self.recipe not in (self.written, self.history.steps[0].recipe)
+
+    def open(self, address: str, recipe: "Recipe | None" = None, **chosen: Any) -> None:
+        """Read a file, and begin a new history with it."""
+        self.refused, self.address = None, address
+
+        def work(job: Job) -> None:
+            from microagg.desk.opening import open_file
+
+            opened = open_file(address, recipe, **chosen)
+            self._take(opened, job)
+            self.history = History(Step(opened.recipe, "opened"))
+            for cache in (self._figures, self._failures, self._exposures):
+                cache.clear()
+            self._times, self.shelf = Times(), Shelf()
+            self.release = self.shown = self.written = None
+
+        self._submit_reading(work)
+
+    def read_differently(self, recipe: "Recipe", words: str) -> None:
+        """Read the file in another way; the roles stay where the columns have the same names."""
+        assert self.opened is not None
+        address, names, self.refused = self.opened.address, self.columns, None
+
+        def work(job: Job) -> None:
+            from microagg.desk.opening import open_source, read_file
+
+            source = read_file(address, recipe)
+            same = list(source.table.column_names) == names
+            opened = open_source(address, source, recipe if same else None, **({} if same else recipe.reading.said))
+            self._take(opened, job)
+            self.change(opened.recipe, words)
+
+        self._submit_reading(work)
+
+    def _read_again(self) -> None:
+        """Read the file as the present recipe says, after undo or redo."""
+        assert self.opened is not None
+        address, recipe = self.opened.address, self.recipe
+
+        def work(job: Job) -> None:
+            from microagg.desk.opening import open_file
+
+            self._take(open_file(address, recipe), job)
+
+        self._submit_reading(work)
+
+    def _submit_reading(self, work: Callable[[Job], None]) -> None:
+        def failed(told: "Told", _: BaseException) -> None:
+            self.refused = told
+
+        self.worker.cancel(TRY, LOOK, COMPARE, DRAW)  # which are of the file as it was
+        self.worker.submit(Job(READ, "reading the file", work, failed))
+
+    def _take(self, opened: "Opened", job: Job) -> None:
+        from microagg.desk.inspecting import looked_at
+
+        job.phase("looking at the columns")
+        self.inspection = looked_at(opened)
+        self._read_as = _read_as(opened.recipe)
+        self.opened, self.refused = opened, None
+
+    def change(self, recipe: "Recipe", words: str, candidates: tuple[Kept, ...] | None = None) -> None:
+        """Go on with another recipe, or other candidates."""
+        assert self.history is not None
+        if recipe.masking.nominal == "draw" and recipe.masking.nominal_seed is None:  # else each try would differ
+            recipe = recipe.replace(nominal_seed=recipe.spelt_out().masking.nominal_seed)
+        self.history.add(Step(recipe, words, self.candidates if candidates is None else candidates))
+        self.touch()
+
+    def keep(self, name: str, note: str = "", recipe: "Recipe | None" = None) -> Kept:
+        """Keep a recipe as a candidate, the present one by default."""
+        recipe = self.recipe if recipe is None else recipe
+        number = self.number_of(recipe)
+        kept = Kept(number if self.candidate(number) is None else self.shelf.fresh(recipe), name, recipe, note)
+        self.change(self.recipe, f"kept “{name}” as a candidate", (*self.candidates, kept))
+        return kept
+
+    def forget(self, number: int) -> None:
+        """Take a candidate away; undo brings it back."""
+        names = [one.name for one in self.candidates if one.number == number]
+        if names:
+            left = tuple(one for one in self.candidates if one.number != number)
+            self.change(self.recipe, f"removed the candidate “{names[0]}”", left)
+
+    def go(self, at: int) -> None:
+        """Go to another state of the history."""
+        assert self.history is not None
+        self.history.go(at)
+        if not self.ready:
+            self._read_again()
+        self.touch()
+
+    def key(self, recipe: "Recipe | None" = None) -> str:
+        """Tell what figures are of: the file as it was read, and the choices that they depend on."""
+        from microagg.recipe import Compare, Output
+
+        assert self.opened is not None
+        recipe = (self.recipe if recipe is None else recipe).replace(output=Output(), compare=Compare())
+        return f"{self.opened.source.sha256} {recipe.digest}"
+
+    def number_of(self, recipe: "Recipe | None" = None) -> int:
+        """Give the number of a recipe in addresses."""
+        recipe = self.recipe if recipe is None else recipe
+        return self.shelf.number(self.key(recipe), recipe)
+
+    def is_read_for(self, recipe: "Recipe") -> bool:
+        """Tell whether the file is read as a recipe says."""
+        return bool(_read_as(recipe) == self._read_as)
+
+    def figures(self, recipe: "Recipe | None" = None) -> "Tried | None":
+        """Give the figures of a recipe, the present one by default, if there are any."""
+        return self.figures_at(self.key(recipe))
+
+    def figures_at(self, key: str) -> "Tried | None":
+        """Give figures by their key."""
+        return self._figures.get(key)
+
+    def failure(self) -> "Told | None":
+        """Say why the present recipe could not be followed, if it was tried."""
+        return self._failures.get(self.key())
+
+    def exposure(self) -> "Exposure | None":
+        """Give how exposed the records are by the present roles, if that was counted."""
+        return self._exposures.get(self._exposed())
+
+    def publish(self, key: str, tried: "Tried", of: str = "") -> None:
+        """Let pages show figures; `of` says what the present recipe was, where they are of a try."""
+        self._figures.store(key, tried)
+        if of:
+            self.shown = (of, tried)
+        self.touch()
+
+    def _exposed(self) -> str:
+        assert self.opened is not None
+        roles = self.recipe.roles
+        return repr((self.opened.source.sha256, self.recipe.masked(self.columns), roles.strata, self._read_as))
+
+    @property
+    def seconds(self) -> float:
+        """How long a try would take."""
+        return self.seconds_of(self.recipe)
+
+    def seconds_of(self, recipe: "Recipe") -> float:
+        """Say how long masking by a recipe would take."""
+        records = 0 if self.inspection is None else self.inspection.records
+        return self._times.estimate(recipe, len(recipe.masked(self.columns)) * records)
+
+    @property
+    def timed(self) -> bool:
+        """Whether that comes from a try of this file, and is no guess."""
+        return self._times.knows(self.recipe)
+
+    @property
+    def live(self) -> bool:
+        """Whether a change is tried at once."""
+        return not self.lacking and self.seconds < AT_ONCE and self.key() != self._stopped
+
+    def cancel(self) -> None:
+        """Stop what goes on; what was being tried is not tried again until somebody asks."""
+        if self.ready and self.worker.has(TRY):
+            self._stopped = self.key()
+        if self.worker.has(DRAW):
+            self.shelf.stopped = self.shelf.drawing
+        self.worker.cancel()
+
+    def look(self) -> None:
+        """Count how exposed the records are by the present roles, unless that is known."""
+        from microagg.app.jobs import counting
+
+        assert self.opened is not None
+        key = self._exposed()
+        if key not in self._exposures and not self.worker.has(LOOK):
+            self.worker.submit(counting(self.with_recipe(self.recipe), lambda found: self._exposures.store(key, found)))
+
+    def attempt(self) -> None:
+        """Try the present recipe: mask, then measure the risk; figures are published as they come."""
+        from microagg.app.edits import recipe_line
+        from microagg.app.jobs import trying
+
+        key, recipe, of = self.key(), self.recipe, recipe_line(self.recipe, self.columns)
+        self._failures.pop(key, None)
+        self._stopped = ""
+
+        def timed(cells: int, seconds: float) -> None:
+            self._times.store(recipe, cells, seconds)
+
+        def done(release: "Release[Any]") -> None:
+            self.release = (key, release)
+
+        def failed(told: "Told", _: BaseException) -> None:
+            self._failures.store(key, told)
+
+        self.worker.submit(
+            trying(self.with_recipe(recipe), lambda tried: self.publish(key, tried, of), timed, done, failed)
+        )
+
+    def with_recipe(self, recipe: "Recipe") -> "Opened":
+        """Give the file with a recipe to mask it by."""
+        assert self.opened is not None
+        return replace(self.opened, recipe=recipe)
+
+    def attempt_if_quick(self) -> None:
+        """Try the present recipe where that takes no time and was not done yet."""
+        if not self.live or self.failure() is not None or self.worker.has(TRY):
+            return
+        tried = self.figures()
+        if tried is None or not tried.facts:
+            self.attempt()
+
+
+def _read_as(recipe: "Recipe") -> tuple[Any, Any]:
+    return recipe.reading, recipe.join.households
