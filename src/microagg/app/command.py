@@ -38,7 +38,7 @@ def run(
     try:
         from microagg.app.server import serve
     except ModuleNotFoundError as error:
-        if error.name not in ("starlette", "uvicorn", "anyio", "h11"):
+        if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "anyio", "h11"):
             raise
         raise InvalidParameter("the app needs Starlette and uvicorn: pip install 'microagg[app]'") from None
     from microagg.app.session import Session

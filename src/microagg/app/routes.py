@@ -59,6 +59,12 @@ def _kept_safe(session: Session, handle: Callable[[Request, Session], Awaitable[
     """Answer what a page raises: a form of a former state, a refusal, or a fault, of which no cell is shown."""
 
     async def answer(request: Request) -> Response:
+        given = await answered(request)
+        if request.headers.get("x-script") and given.status_code >= 400:
+            given.status_code = 200  # browsers write the others to their console; the page says what is wrong
+        return given
+
+    async def answered(request: Request) -> Response:
         try:
             return await handle(request, session)
         except Stale as stale:
@@ -91,7 +97,7 @@ async def _job(_: Request, session: Session) -> Response:
 
 
 async def _cancel(request: Request, session: Session) -> Response:
-    session.worker.cancel()
+    session.cancel()
     await settled(session)
     return back(_from(request))
 

@@ -7,6 +7,8 @@ import socket
 import stat
 import sys
 import tempfile
+import threading
+import time
 import webbrowser
 from collections.abc import Callable
 from contextlib import suppress
@@ -73,14 +75,16 @@ async def _until_ended(
         # Regular files cannot be waited for, nor can anything on Windows.
         with suppress(OSError, NotImplementedError, ValueError):
             loop.add_reader(sys.stdin.fileno(), heard)
-    opening = asyncio.create_task(_open_browser(keys)) if browser else None
+    ended = threading.Event()
+    opening = threading.Thread(target=_open_browser, args=(keys, ended), daemon=True)
+    if browser:
+        opening.start()
     try:
         await server.serve(sockets=[made])
     finally:
-        if opening is not None:
-            opening.cancel()
-            with suppress(asyncio.CancelledError):
-                await opening
+        ended.set()
+        if browser:
+            opening.join(2.0)
 
 
 def _can_be_heard() -> bool:
@@ -93,16 +97,18 @@ def _can_be_heard() -> bool:
         return False
 
 
-async def _open_browser(keys: Keys) -> None:
-    """Lead a browser here through a file that only its owner can read: everybody sees the words of a command."""
+def _open_browser(keys: Keys, ended: threading.Event) -> None:
+    """Lead a browser here through a file that only its owner can read: everybody sees the words of a command.
+
+    On a thread of its own: the folder would take the signals that the server waits for.
+    """
     with private_folder(Path(tempfile.gettempdir()), "the browser") as folder:
         page = folder / "microagg.html"
         handle = os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             address = html.escape(keys.address())
             file.write(f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={address}">\n')
-        await asyncio.to_thread(webbrowser.open, page.as_uri())
-        for _ in range(int(_LONG_ENOUGH * 10)):
-            await asyncio.sleep(0.1)
-            if keys.entered:
-                return
+        webbrowser.open(page.as_uri())
+        deadline = time.monotonic() + _LONG_ENOUGH
+        while not keys.entered and time.monotonic() < deadline and not ended.wait(0.1):
+            pass

@@ -4,12 +4,12 @@ There is one session, since a steward has one file and one desk. It is changed o
 worker hands in what it has found.
 """
 
-import time
-from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from microagg.app.figures import Cache, Times
 from microagg.app.history import History, Kept, Step
 from microagg.app.worker import LOOK, READ, TRY, Job, Worker
 
@@ -21,10 +21,7 @@ if TYPE_CHECKING:
     from microagg.release import Release
     from microagg.study.inspection import Exposure, Inspection
 
-MOST_FIGURES = 200
 AT_ONCE = 1.0  # seconds: what takes longer is done only when it is asked for
-_USUAL = {"mdav": 1e-6}  # seconds for each masked cell, until this file has been masked by the method once
-_SLOW = 1e-5
 
 
 class Session:
@@ -58,10 +55,12 @@ class Session:
         self.release: tuple[str, Release[Any]] | None = None  # the last one, and its key
         self.shown: tuple[str, Tried] | None = None  # the last figures, and what they are of
         self.written: Recipe | None = None
-        self._figures: OrderedDict[str, Tried] = OrderedDict()
-        self._failures: OrderedDict[str, Told] = OrderedDict()
-        self._exposures: OrderedDict[str, Exposure] = OrderedDict()
-        self._rates: dict[str, float] = {}
+        self.address = ""  # what was asked for last
+        self._figures: Cache[Tried] = Cache()
+        self._failures: Cache[Told] = Cache()
+        self._exposures: Cache[Exposure] = Cache()
+        self._times = Times()
+        self._stopped = ""  # what a person has cancelled, and is not tried again by itself
         self._kept = 0
         self.worker = Worker(self.touch)
 
@@ -114,7 +113,7 @@ class Session:
 
     def open(self, address: str, recipe: "Recipe | None" = None, **chosen: Any) -> None:
         """Read a file, and begin a new history with it."""
-        self.refused = None
+        self.refused, self.address = None, address
 
         def work(job: Job) -> None:
             from microagg.desk.opening import open_file
@@ -122,13 +121,12 @@ class Session:
             opened = open_file(address, recipe, **chosen)
             self._take(opened, job)
             self.history = History(Step(opened.recipe, "opened"))
-            self._figures.clear()
-            self._failures.clear()
-            self._exposures.clear()
-            self._rates.clear()
+            for cache in (self._figures, self._failures, self._exposures):
+                cache.clear()
+            self._times = Times()
             self.release = self.shown = self.written = None
 
-        self.worker.submit(Job(READ, "reading the file", work, self._refuse))
+        self._submit_reading(work)
 
     def read_differently(self, recipe: "Recipe", words: str) -> None:
         """Read the file in another way; the roles stay where the columns have the same names."""
@@ -144,7 +142,7 @@ class Session:
             self._take(opened, job)
             self.change(opened.recipe, words)
 
-        self.worker.submit(Job(READ, "reading the file", work, self._refuse))
+        self._submit_reading(work)
 
     def _read_again(self) -> None:
         """Read the file as the present recipe says, after undo or redo."""
@@ -156,7 +154,13 @@ class Session:
 
             self._take(open_file(address, recipe), job)
 
-        self.worker.submit(Job(READ, "reading the file", work, self._refuse))
+        self._submit_reading(work)
+
+    def _submit_reading(self, work: Callable[[Job], None]) -> None:
+        def failed(told: "Told", _: BaseException) -> None:
+            self.refused = told
+
+        self.worker.submit(Job(READ, "reading the file", work, failed))
 
     def _take(self, opened: "Opened", job: Job) -> None:
         from microagg.desk.inspecting import looked_at
@@ -165,9 +169,6 @@ class Session:
         self.inspection = looked_at(opened)
         self._read_as = _read_as(opened.recipe)
         self.opened, self.refused = opened, None
-
-    def _refuse(self, told: "Told", _: BaseException) -> None:
-        self.refused = told
 
     # Changing.
 
@@ -225,7 +226,7 @@ class Session:
 
     def publish(self, key: str, tried: "Tried", of: str) -> None:
         """Let pages show figures."""
-        _store(self._figures, key, tried)
+        self._figures.store(key, tried)
         self.shown = (of, tried)
         self.touch()
 
@@ -234,69 +235,61 @@ class Session:
         roles = self.recipe.roles
         return repr((self.opened.source.sha256, self.recipe.masked(self.columns), roles.strata, self._read_as))
 
-    def estimate(self) -> float:
-        """Say how many seconds a try would take: as long as the last one by this method, or a guess."""
-        cells = len(self.recipe.masked(self.columns)) * (self.inspection.records if self.inspection else 0)
-        return cells * self._rates.get(_way(self.recipe), _guess(self.recipe))
-
-    def _time(self, recipe: "Recipe", rate: float) -> None:
-        """Remember how long a cell took; the first time kernels were loaded or compiled as well, which counts not."""
-        way = _way(recipe)
-        self._rates[way] = rate if way in self._rates else min(rate, _guess(recipe))
+    @property
+    def seconds(self) -> float:
+        """How long a try would take."""
+        records = 0 if self.inspection is None else self.inspection.records
+        return self._times.estimate(self.recipe, len(self.recipe.masked(self.columns)) * records)
 
     @property
     def timed(self) -> bool:
-        """Whether the estimate comes from a try of this file."""
-        return _way(self.recipe) in self._rates
+        """Whether that comes from a try of this file, and is no guess."""
+        return self._times.knows(self.recipe)
 
     @property
     def live(self) -> bool:
         """Whether a change is tried at once."""
-        return not self.lacking and self.estimate() < AT_ONCE
+        return not self.lacking and self.seconds < AT_ONCE and self.key() != self._stopped
+
+    def cancel(self) -> None:
+        """Stop what goes on; what was being tried is not tried again until somebody asks."""
+        if self.ready and self.worker.has(TRY):
+            self._stopped = self.key()
+        self.worker.cancel()
 
     def look(self) -> None:
         """Count how exposed the records are by the present roles, unless that is known."""
-        from microagg.desk.inspecting import exposure_of
+        from microagg.app.jobs import counting
 
         assert self.opened is not None
-        key, opened = self._exposed(), replace(self.opened, recipe=self.recipe)
-        if key in self._exposures or self.worker.has(LOOK):
-            return
-
-        def work(_: Job) -> None:
-            _store(self._exposures, key, exposure_of(opened))
-            self.touch()
-
-        self.worker.submit(Job(LOOK, "counting who is alone", work))
+        key = self._exposed()
+        if key not in self._exposures and not self.worker.has(LOOK):
+            self.worker.submit(counting(self._with(self.recipe), lambda found: self._exposures.store(key, found)))
 
     def attempt(self) -> None:
         """Try the present recipe: mask, then measure the risk; figures are published as they come."""
         from microagg.app.edits import recipe_line
+        from microagg.app.jobs import trying
 
-        assert self.opened is not None
-        key, opened = self.key(), replace(self.opened, recipe=self.recipe)
-        of, cells = recipe_line(self.recipe, self.columns), len(self.recipe.masked(self.columns))
+        key, recipe, of = self.key(), self.recipe, recipe_line(self.recipe, self.columns)
         self._failures.pop(key, None)
+        self._stopped = ""
 
-        def work(job: Job) -> None:
-            from microagg.desk import masking, trying
+        def timed(cells: int, seconds: float) -> None:
+            self._times.store(recipe, cells, seconds)
 
-            begun = time.monotonic()
-            release = masking.mask(opened, job.progress)
-            seconds = time.monotonic() - begun
-            self._time(opened.recipe, seconds / max(1, cells * len(release.groups)))
-            first = trying.first_figures(release, seconds)
-            self.publish(key, first, of)
-            job.phase("measuring linkage")
-            release = masking.judge(release, job.progress)
-            job.phase("wording the verdict")
-            self.publish(key, trying.full_figures(release, first), of)
+        def done(release: "Release[Any]") -> None:
             self.release = (key, release)
 
         def failed(told: "Told", _: BaseException) -> None:
-            _store(self._failures, key, told)
+            self._failures.store(key, told)
 
-        self.worker.submit(Job(TRY, "masking", work, failed))
+        self.worker.submit(trying(self._with(recipe), lambda tried: self.publish(key, tried, of), timed, done, failed))
+
+    def _with(self, recipe: "Recipe") -> "Opened":
+        """Give the file with a recipe to mask it by."""
+        assert self.opened is not None
+        return replace(self.opened, recipe=recipe)
 
     def attempt_if_quick(self) -> None:
         """Try the present recipe where that takes no time and was not done yet."""
@@ -307,22 +300,5 @@ class Session:
             self.attempt()
 
 
-def _way(recipe: "Recipe") -> str:
-    """Tell what decides how long masking takes for each cell."""
-    return repr((recipe.method.name, recipe.refine.effort, recipe.blocks.by, recipe.blocks.max_block))
-
-
-def _guess(recipe: "Recipe") -> float:
-    """Guess the seconds for each cell."""
-    return _USUAL.get(recipe.method.name, _SLOW) * (1 if recipe.refine.effort is None else 10)
-
-
 def _read_as(recipe: "Recipe") -> tuple[Any, Any]:
     return recipe.reading, recipe.join.households
-
-
-def _store(cache: "OrderedDict[str, Any]", key: str, value: Any) -> None:
-    cache[key] = value
-    cache.move_to_end(key)
-    while len(cache) > MOST_FIGURES:
-        cache.popitem(last=False)

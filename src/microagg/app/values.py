@@ -77,7 +77,7 @@ def _scalar(choice: Choice, text: str, now: Any) -> Any:
         value = int(text) if text.isdecimal() else text
     else:
         value = text if takes_names(choice) else value_of(choice, text)
-    return now if value == now and type(value) is not bool else choice.checked(value)
+    return now if value == now else value  # whole parts check what they are made of
 
 
 def _names_from(choice: Choice, given: list[str], columns: Sequence[str], now: Any) -> Any:
@@ -94,7 +94,7 @@ def _table_from(choice: Choice, field: str, posted: Posted, columns: Sequence[st
     """Read what is said of single columns; a word where nothing is said of any."""
     found = dict(now) if isinstance(now, Mapping) else {}
     for i, name in enumerate(columns):
-        text = posted.get(f"{field}@{i}", [None])[-1]  # type: ignore[list-item]
+        text = posted.get(f"{field}@{i}", [None])[-1]
         if text is None or text.strip() == column_field(choice, found.get(name)):
             continue
         found.pop(name, None)

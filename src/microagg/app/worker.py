@@ -194,5 +194,3 @@ class Worker:
         if self._running is not None:
             self._running.remark = text
             self._changed()
-
-

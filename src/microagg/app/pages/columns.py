@@ -58,7 +58,9 @@ def rows_of(session: Session, wrong: Wrong | None = None) -> list[Row]:
     made = []
     for index, guess in enumerate(session.inspection.columns):
         kind = session.recipe.kinds.kinds.get(guess.name)
-        reason = guess.reason if guess.role.value == roles[guess.name] else _other_reason(guess, were[guess.name], roles)
+        reason = (
+            guess.reason if guess.role.value == roles[guess.name] else _other_reason(guess, were[guess.name], roles)
+        )
         posted = {} if wrong is None else wrong.posted
         blamed = wrong is not None and guess.name in wrong.error.columns
         made.append(
@@ -85,10 +87,10 @@ def _other_reason(guess: Any, was: str, roles: Mapping[str, str]) -> str:
 
 def _kinds_for(guessed: str | None, kind: Any) -> tuple[tuple[str, str], ...]:
     """Give the kinds that can be chosen, the first of them what follows from the column's type."""
-    own = ()
+    own: tuple[tuple[str, str], ...] = ()
     if kind is not None and not isinstance(kind, str):
         own = ((_AS_NOW, f"levels ({len(kind)})" if isinstance(kind, tuple) else f"semi, spike {kind['spike']:g}"),)
-    by_type = f"{guessed}, by its type" if guessed and kind is None else "by its type"
+    by_type = f"{guessed}, by type" if guessed and kind is None else "by type"
     return (("", by_type), *own, *((word, word) for word in KINDS))
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -47,8 +48,32 @@ def _size(count: int) -> str:
     return f"{amount:.1f} GB"
 
 
+def _reading() -> Any:
+    from microagg.app.forms import table_of
+    from microagg.recipe import Recipe
+
+    return table_of("read", Recipe(5), ())
+
+
+def _read_as(posted: dict[str, list[str]]) -> dict[str, Any]:
+    """Give what a form says of how a text file is written."""
+    if not any(name.startswith("read.") and any(given) for name, given in posted.items()):
+        return {}
+    from microagg.app.forms import changed_by
+    from microagg.recipe import Recipe
+
+    return changed_by(posted, Recipe(5), ()).reading.said
+
+
 def _shown(session: Session, status: int = 200, **more: str) -> Response:
-    content = {"files": files_in(session.folder), "known": known_addresses(), "survey": SURVEY, "path": "", **more}
+    content: dict[str, Any] = {
+        "files": files_in(session.folder),
+        "known": known_addresses(),
+        "survey": SURVEY,
+        "path": "",
+        **more,
+    }
+    content["reading"] = _reading() if session.refused is not None else None  # the way out, where a guess was wrong
     return rendered(session, "open.html.j2", status, **{"wrong": "", **content})
 
 
@@ -56,7 +81,9 @@ async def show(request: Request, session: Session) -> Response:  # noqa: ARG001 
     """Show what can be opened."""
     if session.worker.has(READ):
         return rendered(session, "waiting.html.j2")
-    return _shown(session, wrong="" if session.refused is None else session.refused.text)
+    if session.refused is None:
+        return _shown(session)
+    return _shown(session, path=session.address, wrong=session.refused.text)
 
 
 async def read(request: Request, session: Session) -> Response:
@@ -74,7 +101,7 @@ async def read(request: Request, session: Session) -> Response:
     path = session.folder / Path(typed).expanduser()
     if not path.exists():
         return _shown(session, 422, path=typed, wrong="There is no such file. Check the path.")
-    session.open(str(path))
+    session.open(str(path), **_read_as(posted))
     return back("/")
 
 

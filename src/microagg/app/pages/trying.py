@@ -40,7 +40,7 @@ def fields_of(session: Session, wrong: Wrong | None = None) -> dict[str, Any]:
         table_of("refine", recipe, columns, wrong).controls[1:]
     )
     tables = [Table(f"more-{i}", title, tuple(controls)) for i, (title, controls) in enumerate(more.items())]
-    placed = [one for one in (*first, *options, *(c for table in tables for c in table.controls))]
+    placed = (*first, *options, *(one for table in tables for one in table.controls))
     at_field = any(one.error or any(row.error for row in one.rows) for one in placed)
     return {
         "first": first,
@@ -68,7 +68,7 @@ def _shown(session: Session, status: int = 200, wrong: Wrong | None = None) -> R
         smallest=smallest if smallest and 2 <= smallest < session.recipe.k else None,
         strata=too_many,
         lacking=session.lacking,
-        seconds=session.estimate(),
+        seconds=session.seconds,
         trying=session.worker.has(TRY),
         worst=_WORST,
         kept=any(one.recipe == session.recipe for one in session.candidates),

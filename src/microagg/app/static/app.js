@@ -28,11 +28,12 @@
   function patch(old, fresh) {
     const active = document.activeElement;
     const within = active && active !== document.body && old.contains(active);
-    const isPage = "page" in old.dataset && old.dataset.page === fresh.dataset.page;
+    const typing = within && isText(active);
+    const isPage = "page" in old.dataset, isSame = old.dataset.page === fresh.dataset.page;
     const parts = partsOf(old), others = new Map(partsOf(fresh).map((one) => [one.id, one]));
-    const alike = parts.length > 0 && parts.length === others.size && parts.every((one) => others.has(one.id));
-    if (alike && (isPage || (within && isText(active)))) for (const one of parts) patch(one, others.get(one.id));
-    else if (isPage || !(within && isText(active))) replace(old, fresh, active, within);
+    const alike = isSame && parts.length > 0 && parts.length === others.size && parts.every((one) => others.has(one.id));
+    if (alike && (isPage || typing)) for (const one of parts) patch(one, others.get(one.id));
+    else if (isPage || !typing) replace(old, fresh, active, within);
   }
 
   function replace(old, fresh, active, within) {
@@ -50,18 +51,19 @@
     const fresh = new DOMParser().parseFromString(text, "text/html");
     if (!fresh.body.dataset.stamp) return;
     stamp = Number(fresh.body.dataset.stamp);
+    const focus = posted && fresh.querySelector("main [autofocus]");
+    for (const one of fresh.querySelectorAll("[autofocus]")) one.removeAttribute("autofocus");
     for (const id of ["top", "main"]) patch(element(id), fresh.getElementById(id));
     for (const one of document.querySelectorAll("input[name=number]")) one.value = fresh.body.dataset.number;
     document.title = fresh.title;
-    const focus = posted && element("main").querySelector("[autofocus]");
-    if (focus) focus.focus();
+    if (focus && focus.isConnected) focus.focus();
     filter();
   }
 
   async function ask(url, options, posted) {
     const mine = ++asked;
     try {
-      const answer = await fetch(url, options);
+      const answer = await fetch(url, { ...options, headers: { "X-Script": "1" } });
       const text = await answer.text();
       failures = 0;
       element("gone").hidden = true;
@@ -75,12 +77,19 @@
     if (failures > 1) element("gone").hidden = false;
   }
 
-  // Forms that are posted as they change.
-  async function post(form, button) {
-    const content = new URLSearchParams(new FormData(form, button));
+  // Forms that are posted as they change, one after the other: each carries the number that the last answer gave.
+  let chain = Promise.resolve();
+  function post(form, button) {
     posting += 1;
-    await ask((button && button.getAttribute("formaction")) || form.getAttribute("action"), { method: "POST", body: content }, true);
-    posting -= 1;
+    chain = chain.then(async () => {
+      const now = (form.id && element(form.id)) || form;
+      const pressed = button && ((button.id && element(button.id)) || button);
+      if (!(pressed && pressed.disabled)) {
+        const body = new URLSearchParams(new FormData(now, pressed));
+        await ask((pressed && pressed.getAttribute("formaction")) || now.getAttribute("action"), { method: "POST", body }, true);
+      }
+      posting -= 1;
+    });
   }
   let waiting = 0;
   function later(form, pause) {

@@ -1,0 +1,50 @@
+"""The app as a process of its own."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+
+ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/enter\?token=(\S+)")
+
+
+class Running:
+    """A process, its port, and the address that it printed."""
+
+    def __init__(self, process):
+        self.process = process
+        self.said = process.stdout.readline()
+        found = ADDRESS.search(self.said)
+        assert found, self.said + process.stderr.read()
+        self.address, self.port, self.token = found[0], int(found[1]), found[2]
+        self.origin = f"http://127.0.0.1:{self.port}"
+
+    def fresh(self):
+        """Press Enter, and give the address that is printed."""
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        while not (found := ADDRESS.search(self.process.stdout.readline())):
+            pass
+        return found[0]
+
+    def end(self):
+        """Press Ctrl-C, and give the exit code and what was written to standard error."""
+        self.process.send_signal(signal.SIGINT)
+        _, err = self.process.communicate(timeout=20)
+        return self.process.returncode, err
+
+
+@contextmanager
+def running(folder, *words, browser=False, **environment):
+    """Start the app in a folder; end it in any case."""
+    command = [sys.executable, "-m", "microagg", "app", *map(str, words), *([] if browser else ["--no-browser"])]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    process = subprocess.Popen(command, cwd=folder, text=True, env={**os.environ, **environment}, **pipes)
+    try:
+        yield Running(process)
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
