@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from microagg.app.figures import Cache, Times
 from microagg.app.history import History, Kept, Step
+from microagg.app.releasing import Releasing
 from microagg.app.worker import LOOK, READ, TRY, Job, Worker
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from microagg.release import Release
     from microagg.study.inspection import Exposure, Inspection
 
+OUTPUT = "out"  # as `microagg mask` has it
 AT_ONCE = 1.0  # seconds: what takes longer is done only when it is asked for
 
 
@@ -56,6 +58,7 @@ class Session:
         self.shown: tuple[str, Tried] | None = None  # the last figures, and what they are of
         self.written: Recipe | None = None
         self.address = ""  # what was asked for last
+        self.releasing = Releasing(str(output or OUTPUT))
         self._figures: Cache[Tried] = Cache()
         self._failures: Cache[Told] = Cache()
         self._exposures: Cache[Exposure] = Cache()
@@ -144,8 +147,8 @@ class Session:
 
         self._submit_reading(work)
 
-    def _read_again(self) -> None:
-        """Read the file as the present recipe says, after undo or redo."""
+    def read_again(self) -> None:
+        """Read the file as the present recipe says, after undo or redo, or since it was changed."""
         assert self.opened is not None
         address, recipe = self.opened.address, self.recipe
 
@@ -199,7 +202,7 @@ class Session:
         assert self.history is not None
         self.history.go(at)
         if not self.ready:
-            self._read_again()
+            self.read_again()
         self.touch()
 
     # Figures.
@@ -238,8 +241,12 @@ class Session:
     @property
     def seconds(self) -> float:
         """How long a try would take."""
+        return self.seconds_for(self.recipe)
+
+    def seconds_for(self, recipe: "Recipe") -> float:
+        """Say how long it would take to mask by a recipe."""
         records = 0 if self.inspection is None else self.inspection.records
-        return self._times.estimate(self.recipe, len(self.recipe.masked(self.columns)) * records)
+        return self._times.estimate(recipe, len(recipe.masked(self.columns)) * records)
 
     @property
     def timed(self) -> bool:

@@ -45,4 +45,8 @@ PAGES = (
     Page("Open", "/open", "opening", ("read", "make"), needs_file=False),
     Page("Columns", "/", "columns", ("apply", "bulk", "load", "read")),
     Page("Try", "/try", "trying", ("apply", "keep", "forget")),
+    Page("Release", "/release", "release", ("apply", "write", "prepare", "reread")),
+    Page("Release", "/release/{number:int}", "release", ("apply", "write", "prepare", "reread"), step=False),
+    Page("Report", "/report/{number:int}", "report", step=False),
+    Page("Public report", "/public/{number:int}", "public", step=False),
 )

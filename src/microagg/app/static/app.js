@@ -114,6 +114,14 @@
     if (button && !button.disabled) { event.preventDefault(); button.click(); }
   });
 
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-copy]");
+    if (!button) return;
+    const text = element(button.dataset.copy);
+    text.select();
+    navigator.clipboard.writeText(text.value).then(() => { element("said").textContent = button.textContent = "Copied"; }, () => {});
+  });
+
   function filter() {
     const field = element("filter");
     if (!field) return;
