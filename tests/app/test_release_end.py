@@ -97,7 +97,7 @@ def test_without_a_script_columns_try_and_release_give_the_folder_of_the_command
     assert b"k = 6" in made["recipe.toml"]
 
 
-@pytest.mark.parametrize("seconds", ["1", pytest.param("3.5", marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("seconds", ["0.5", pytest.param("8", marks=pytest.mark.campaign)])
 def test_ctrl_c_while_a_release_is_written_leaves_no_folder(survey, seconds):
     (survey / "sitecustomize.py").write_text(SLOWLY)
     path = ":".join([str(survey), *filter(None, sys.path)])
