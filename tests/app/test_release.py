@@ -74,7 +74,7 @@ def test_everything_to_look_at_must_be_ticked(client, tmp_path):
 def refused(client, folder, **fields):
     """Write, and give the reason why nothing was written."""
     page = write(client, folder, **fields)
-    found = re.search(r'class="wrong" role="alert"[^>]*>(.*?)</(?:p|div)>', page.text, re.DOTALL)
+    found = re.search(r'id="(?:e-write|refused)"[^>]*>(.*?)</(?:p|div)>', page.text, re.DOTALL)
     assert found, page.text
     assert client.session.releasing.done == []
     return re.sub("<[^>]*>", "", unescape(found[1]))
@@ -90,7 +90,7 @@ def test_folders_that_are_not_ours_are_refused(client, folder, tmp_path):
     assert "holds other files" in refused(client, folder)  # the source's folder
     assert names(folder) == before
     assert "no folder to make the output" in refused(client, tmp_path / "none" / "out")
-    assert "no folder is named" in refused(client, " ")
+    assert "No folder is named" in refused(client, " ")
     (tmp_path / "file").write_text("")
     assert "is not a folder" in refused(client, tmp_path / "file")
     assert names(tmp_path) == ["file", "other"]
@@ -210,6 +210,41 @@ def test_what_does_not_go_together_is_said_at_its_field(client, tmp_path):
     assert page.status == 422
     found = re.search(r'id="e-output.excel_safe"[^>]*>(.*?)</p>', page.text)
     assert "goes with text files" in unescape(found[1])
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_takes_its_time_is_begun_only_when_somebody_asks(client, tmp_path, monkeypatch):
+    monkeypatch.setattr("microagg.app.pages.release.AT_ONCE", 0.0)
+    page = client.get("/release")
+    assert "Make the checklist" in page.text
+    assert client.session.worker.idle
+    page = client.post("/release/write", folder=str(tmp_path / "out"))
+    assert "The checklist is not made yet" in page.text
+    page = client.post("/release/prepare")
+    assert boxes(page)
+    write(client, tmp_path / "out")
+    assert "report.html" in names(tmp_path / "out")
+
+
+def test_writing_can_be_cancelled_and_leaves_nothing(client, tmp_path, monkeypatch):
+    real = writing.write_report
+
+    def cancelled(*given, **more):
+        client.session.cancel()
+        return real(*given, **more)
+
+    monkeypatch.setattr(writing, "write_report", cancelled)
+    page = write(client, tmp_path / "out")
+    assert "Cancelled. Nothing was changed." in page.text
+    assert names(tmp_path) == []
+    assert client.session.releasing.done == []
+
+
+def test_a_recipe_that_cannot_be_followed_says_why(client, tmp_path):
+    client.post("/try/apply", k="300")
+    page = write(client, tmp_path / "out")
+    assert page.status == 422
+    assert "strata by &#39;region&#39;" in page.text
     assert not (tmp_path / "out").exists()
 
 

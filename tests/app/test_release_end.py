@@ -37,7 +37,7 @@ class Raw:
 
     def _ask(self, method, path, body=None):
         made = HTTPConnection("127.0.0.1", self.app.port, timeout=60)
-        made.request(method, path, body, {"cookie": self.cookie, "origin": self.app.origin})
+        made.request(method, path.partition("#")[0], body, {"cookie": self.cookie, "origin": self.app.origin})
         answer = made.getresponse()
         self.text = answer.read().decode()
         made.close()

@@ -63,7 +63,7 @@ def shell(address: str, recipe: Recipe) -> str:
             "case $folder in /*) ;; *) folder=$PWD/$folder ;; esac",
             f"cd -- {shlex.quote(str(_start(recipe)))} || exit",
         ]
-    words = shlex.join(["microagg", "mask", _place(address)])
+    words = shlex.join(["microagg", "mask", lasting(address)])
     return "\n".join([*lines, f'exec {words} --recipe "$here/recipe.toml" -o "$folder"']) + "\n"
 
 
@@ -77,7 +77,7 @@ def program(address: str, recipe: Recipe) -> str:
         f"here = Path(__file__).resolve().parent\n"
         f'folder = Path(sys.argv[1]).absolute() if sys.argv[1:] else here.with_name(f"{{here.name}}_again")\n'
         f"{'' if start is None else f'os.chdir({str(start)!r})' + chr(10)}"
-        f'opened = desk.open_file({_place(address)!r}, ma.Recipe.read(here / "recipe.toml"))\n'
+        f'opened = desk.open_file({lasting(address)!r}, ma.Recipe.read(here / "recipe.toml"))\n'
         f"release = desk.judge(desk.mask(opened))\n"
         f"desk.write(release, opened, folder)\n"
         f"print(release)\n"
@@ -90,7 +90,7 @@ _ABOUT = (
 )
 
 
-def _place(address: str) -> str:
+def lasting(address: str) -> str:
     """Give an address that holds wherever a script is started."""
     return without_credentials(address) if is_database(address) else str(Path(address).absolute())
 

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from microagg.app.answers import back, form_of, number_in, rendered, settled
 from microagg.app.edits import change_words, recipe_line
-from microagg.app.forms import Wrong, changed_by, table_of
+from microagg.app.forms import Table, Wrong, changed_by, table_of
 from microagg.app.releasing import Chosen, Prepared, tick_of
 from microagg.app.session import AT_ONCE, Session
 from microagg.app.values import Posted
@@ -18,6 +18,7 @@ from microagg.app.worker import EXPORT, PREPARE
 from microagg.desk import again, writing
 from microagg.desk.choosing import one_line
 from microagg.errors import InvalidParameter, MicroaggError
+from microagg.io.addresses import kind_at
 from microagg.report.words import TWO_RELEASES
 
 _PATIENCE = 8  # times a moment in which what a post needs may come to be
@@ -43,6 +44,8 @@ def chosen_by(request: Request, session: Session) -> Chosen | None:
     """Give what a page is about: the present recipe, or a candidate, each written as the present recipe says."""
     number = int(request.path_params.get("number", 0))
     now = session.recipe
+    if number == 0 and session.lacking:
+        return None
     if number == 0:
         return Chosen(0, "The present choices", now, session.key(now))
     kept = session.candidate(number)
@@ -93,18 +96,40 @@ def _again(session: Session, chosen: Chosen, prepared: Prepared) -> dict[str, st
     folder = session.folder / Path(draft.folder.strip() or "out").expanduser()
     return {
         "recipe": recipe.text(session.opened.source.name),
-        "command": again.command(address, folder / writing.RECIPE, again.again_folder(folder)),
+        "command": again.command(again.lasting(address), folder / writing.RECIPE, again.again_folder(folder)),
         "script": again.program(address, recipe),
     }
+
+
+def _output(session: Session, chosen: Chosen, wrong: Wrong | None) -> Table:
+    """Give the fields of how a release is written; the kind of file that is usual by its name."""
+    assert session.opened is not None
+    usual = kind_at(writing.masked_name(session.opened.address))
+    found = table_of("output", chosen.recipe, session.columns, wrong)
+    kind = f"as the source ({usual})"
+    controls = (
+        replace(one, options=(replace(one.options[0], words=kind), *one.options[1:])) if one.shape == "select" else one
+        for one in found.controls
+    )
+    return replace(found, controls=tuple(controls))
+
+
+def _elsewhere(session: Session, chosen: Chosen) -> list[tuple[str, str]]:
+    """Give what else could be released: the present choices, and candidates that are others."""
+    found = [(session.key(one.recipe), f"/release/{one.number}", one.name) for one in session.candidates]
+    if all(key != session.key() for key, *_ in found):
+        found.insert(0, (session.key(), "/release", "the present choices"))
+    return [(path, name) for key, path, name in found if key != chosen.key]
 
 
 def _shown(session: Session, chosen: Chosen, status: int = 200, problems: Problems | None = None) -> Response:
     problems = Problems() if problems is None else problems
     releasing, wrong = session.releasing, problems.wrong
     prepared = releasing.prepared(chosen)
-    output = table_of("output", chosen.recipe, session.columns, wrong)
+    output = _output(session, chosen, wrong)
     content: dict[str, Any] = {
         "chosen": chosen,
+        "elsewhere": _elsewhere(session, chosen),
         "of": recipe_line(chosen.recipe, session.columns),
         "prepared": prepared,
         "boxes": [
@@ -139,11 +164,9 @@ def _lacking(session: Session) -> Response:
 
 async def show(request: Request, session: Session) -> Response:
     """Show what would be written."""
-    if session.lacking:
-        return _lacking(session)
     chosen = chosen_by(request, session)
     if chosen is None:
-        return _none(session)
+        return _none(session) if "number" in request.path_params else _lacking(session)
     _prepare_if_quick(session, chosen)
     await settled(session, PREPARE, EXPORT)
     return _shown(session, chosen)
@@ -152,7 +175,7 @@ async def show(request: Request, session: Session) -> Response:
 async def prepare(request: Request, session: Session) -> Response:
     """Make the checklist, as somebody asks for it."""
     session.releasing.failed.clear()
-    chosen = None if session.lacking else chosen_by(request, session)
+    chosen = chosen_by(request, session)
     if chosen is None:
         return _none(session)
     if not session.worker.has(EXPORT):
@@ -195,7 +218,7 @@ async def write(request: Request, session: Session) -> Response:
     reason = draft.reason if second else ""
     job = exporting(session, chosen, folder_of(session), overwrite=draft.overwrite, reason=reason)
     session.worker.submit(job)
-    return back(chosen.path)
+    return back(f"{chosen.path}#outcome")
 
 
 async def _taken(request: Request, session: Session) -> tuple[Chosen | None, Problems]:
@@ -213,7 +236,7 @@ async def _taken(request: Request, session: Session) -> tuple[Chosen | None, Pro
             session.change(recipe, words)
     except MicroaggError as error:
         problems = Problems(wrong=Wrong(error, posted))
-    return (None if session.lacking else chosen_by(request, session)), problems
+    return chosen_by(request, session), problems
 
 
 def _draft(session: Session, posted: Posted) -> None:
@@ -249,5 +272,6 @@ def _problems(session: Session, chosen: Chosen) -> Problems:
     except MicroaggError as error:
         places = {"excel_safe", "file_kind"}
         at = "wrong" if error.parameter in places else "overwrite" if error.parameter == "overwrite" else "folder"
-        found[at] = Wrong(error, {}) if at == "wrong" else said(error).text
+        text = said(error).text
+        found[at] = Wrong(error, {}) if at == "wrong" else f"{text[:1].upper()}{text[1:]}"
     return Problems(**found)
