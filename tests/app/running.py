@@ -36,10 +36,25 @@ class Running:
         return self.process.returncode, err
 
 
+# Starts the program with an ear for each address that it turns to.
+HEARD = """
+import sys
+
+def hear(event, given):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname"):
+        place = given[1] if event == "socket.connect" else given[0]
+        open("heard", "a").write(repr(place) + chr(10))
+
+sys.addaudithook(hear)
+from microagg.cli import main
+main()
+"""
+
+
 @contextmanager
 def running(folder, *words, browser=False, **environment):
     """Start the app in a folder; end it in any case."""
-    command = [sys.executable, "-m", "microagg", "app", *map(str, words), *([] if browser else ["--no-browser"])]
+    command = [sys.executable, "-c", HEARD, "app", *map(str, words), *([] if browser else ["--no-browser"])]
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     process = subprocess.Popen(command, cwd=folder, text=True, env={**os.environ, **environment}, **pipes)
     try:

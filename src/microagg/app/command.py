@@ -43,6 +43,8 @@ def run(
         raise InvalidParameter("the app needs Starlette and uvicorn: pip install 'microagg[app]'") from None
     from microagg.app.session import Session
 
+    if source is not None and "://" not in source and not Path(source).exists():
+        raise InvalidParameter(f"there is no file {Path(source).name!r}. Check the path.", parameter="source")
     session = Session(Path.cwd(), output=output, peek=peek)
     if source is not None:
         asked = None

@@ -24,7 +24,7 @@ _REFUSED = (
 )
 _INSIDE = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/">'
-    '<title>microagg</title><a href="/">Go on</a></html>'
+    '<link rel="icon" href="data:,"><title>microagg</title><a href="/">Go on</a></html>'
 )
 
 

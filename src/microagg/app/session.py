@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from microagg.app.figures import Cache, Times
 from microagg.app.history import History, Kept, Step
 from microagg.app.releasing import Releasing
-from microagg.app.worker import LOOK, READ, TRY, Job, Worker
+from microagg.app.worker import COMPARE, LOOK, READ, TRY, Job, Worker
 
 if TYPE_CHECKING:
     from microagg.desk.opening import Opened
@@ -71,8 +71,6 @@ class Session:
         """Let pages look again."""
         self.stamp += 1
 
-    # What is there.
-
     @property
     def recipe(self) -> "Recipe":
         """The present recipe."""
@@ -111,8 +109,6 @@ class Session:
     def dirty(self) -> bool:
         """Whether something was chosen that was not written."""
         return self.history is not None and self.recipe not in (self.written, self.history.steps[0].recipe)
-
-    # Opening.
 
     def open(self, address: str, recipe: "Recipe | None" = None, **chosen: Any) -> None:
         """Read a file, and begin a new history with it."""
@@ -163,6 +159,7 @@ class Session:
         def failed(told: "Told", _: BaseException) -> None:
             self.refused = told
 
+        self.worker.cancel(TRY, LOOK, COMPARE)  # which are of the file as it was
         self.worker.submit(Job(READ, "reading the file", work, failed))
 
     def _take(self, opened: "Opened", job: Job) -> None:
@@ -172,8 +169,6 @@ class Session:
         self.inspection = looked_at(opened)
         self._read_as = _read_as(opened.recipe)
         self.opened, self.refused = opened, None
-
-    # Changing.
 
     def change(self, recipe: "Recipe", words: str, candidates: tuple[Kept, ...] | None = None) -> None:
         """Go on with another recipe, or other candidates."""
@@ -204,8 +199,6 @@ class Session:
         if not self.ready:
             self.read_again()
         self.touch()
-
-    # Figures.
 
     def key(self, recipe: "Recipe | None" = None) -> str:
         """Tell what figures are of: the file as it was read, and the choices that they depend on."""

@@ -34,6 +34,12 @@
     const alike = isSame && parts.length > 0 && parts.length === others.size && parts.every((one) => others.has(one.id));
     if (alike && (isPage || typing)) for (const one of parts) patch(one, others.get(one.id));
     else if (isPage || !typing) replace(old, fresh, active, within);
+    if (!typing || isPage) return;
+    const other = fresh.querySelector(`[id="${active.id}"]`);
+    for (const name of ["aria-invalid", "aria-describedby"]) {
+      if (other && other.hasAttribute(name)) active.setAttribute(name, other.getAttribute(name));
+      else active.removeAttribute(name);
+    }
   }
 
   function replace(old, fresh, active, within) {
