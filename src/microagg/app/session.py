@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from microagg.app.figures import Cache, Times
 from microagg.app.history import History, Kept, Step
 from microagg.app.releasing import Releasing
-from microagg.app.worker import COMPARE, LOOK, READ, TRY, Job, Worker
+from microagg.app.worker import COMPARE, LOOK, PREPARE, READ, TRY, Job, Worker
 
 if TYPE_CHECKING:
     from microagg.desk.opening import Opened
@@ -159,7 +159,7 @@ class Session:
         def failed(told: "Told", _: BaseException) -> None:
             self.refused = told
 
-        self.worker.cancel(TRY, LOOK, COMPARE)  # which are of the file as it was
+        self.worker.cancel(TRY, LOOK, COMPARE, PREPARE)  # which are of the file as it was
         self.worker.submit(Job(READ, "reading the file", work, failed))
 
     def _take(self, opened: "Opened", job: Job) -> None:

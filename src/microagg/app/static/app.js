@@ -56,11 +56,15 @@
     if (mine !== asked) return;
     const fresh = new DOMParser().parseFromString(text, "text/html");
     if (!fresh.body.dataset.stamp) return;
+    const numbers = () => { for (const one of document.querySelectorAll("input[name=number]")) one.value = fresh.body.dataset.number; };
+    // What was changed meanwhile and is not posted yet would be lost with the page; the answer to that post is shown.
+    const more = waiting !== 0 || posting > (posted ? 1 : 0);
+    if (more && element("main").dataset.page === fresh.getElementById("main").dataset.page) return numbers();
     stamp = Number(fresh.body.dataset.stamp);
     const focus = posted && fresh.querySelector("main [autofocus]");
     for (const one of fresh.querySelectorAll("[autofocus]")) one.removeAttribute("autofocus");
     for (const id of ["top", "main"]) patch(element(id), fresh.getElementById(id));
-    for (const one of document.querySelectorAll("input[name=number]")) one.value = fresh.body.dataset.number;
+    numbers();
     document.title = fresh.title;
     if (focus && focus.isConnected) focus.focus();
     filter();
@@ -100,7 +104,7 @@
   let waiting = 0;
   function later(form, pause) {
     clearTimeout(waiting);
-    waiting = setTimeout(() => post(form), pause);
+    waiting = setTimeout(() => { waiting = 0; post(form); }, pause);
   }
   document.addEventListener("input", (event) => {
     if (event.target.id === "filter") return filter();
@@ -112,6 +116,7 @@
     if (!form.matches("form[data-live], .undo, .job form, #keep, #keeping form")) return;
     event.preventDefault();
     clearTimeout(waiting);
+    waiting = 0;
     post(form, event.submitter || undefined);
   });
   document.addEventListener("keydown", (event) => {
