@@ -21,9 +21,15 @@ To add a page:
 3. Add a line to `PAGES`: ``Page("Compare", "/compare", "compare", ("remove",))``. What is posted to /compare/remove
    goes to `remove`. The path may end in ``/{number:int}``; such a page has no place among the steps: step=False.
 
-Work that takes time is a `Job` (`microagg.app.worker`) that calls the desk, hands on ``job.progress``, and puts what
-it has found into the session; a page shows what is there and says what is not there yet. Modules of pages are imported
-when they are first asked for; where `needs_file` is set, that is after a file was opened.
+Fields for a table of a recipe come from ``forms.table_of("compare", session.recipe, session.columns)``, the macro
+``field`` of ``controls.html.j2`` draws one, and ``forms.changed_by(posted, ...)`` gives the recipe that was posted. Name
+the table in `trying.ELSEWHERE`, so that Try leaves it to your page.
+
+Work that takes time is a `Job` (`microagg.app.jobs` has some) that calls the desk, hands on ``job.progress``, puts what
+it has found into the session and calls ``session.touch()``; a page shows what is there and says what is not there yet;
+``await settled(session, kind)`` lets it wait a moment for what is quick. ``session.release`` is the last release that
+was tried, with its key (`Session.key`); others are made again from their recipes. Modules of pages are imported when
+they are first asked for; where `needs_file` is set, that is after a file was opened.
 """
 
 from dataclasses import dataclass

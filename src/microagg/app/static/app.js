@@ -10,6 +10,7 @@
   let failures = 0;
   let stamp = Number(document.body.dataset.stamp);
   let announced = -1;
+  let spoken = "";    // the verdict that was said last
 
   const isText = (one) => one && one.matches("input:not([type=checkbox]):not([type=radio]), textarea");
 
@@ -68,6 +69,8 @@
     document.title = fresh.title;
     if (focus && focus.isConnected) focus.focus();
     filter();
+    const verdict = document.querySelector("#verdict:not(.former) h2");
+    if (verdict && verdict.textContent !== spoken) element("said").textContent = spoken = verdict.textContent;
   }
 
   async function ask(url, options, posted) {
