@@ -9,8 +9,10 @@ import pytest
 
 import microagg as ma
 from microagg.app.session import Session
+from microagg.desk.again import again_folder
 from tests.app.client import Client
 from tests.app.releases import names, write
+from tests.desk.test_joined import CHOICES, tables
 
 ROLES = """k = 4  # agreed
 
@@ -61,6 +63,22 @@ def programs(tmp_path_factory):
     return f"{folder}{os.pathsep}{os.environ['PATH']}"
 
 
+def check(source, out, programs):
+    """See that each of three ways gives what was written, in fresh processes."""
+    folder, elsewhere, made = out.parent, out.parent / "elsewhere", content(out)
+    elsewhere.mkdir()
+    by_recipe = ["microagg", "mask", f"./{source.name}", "--recipe", str(out / "recipe.toml"), "-o", "third"]
+    ways = {
+        again_folder(out): start(["sh", str(out / "again.sh")], elsewhere, PATH=programs),
+        elsewhere / "mine": start([sys.executable, str(out / "again.py"), "mine"], elsewhere),
+        folder / "third": start(by_recipe, folder, PATH=programs),
+    }
+    for written, process in ways.items():
+        _, err = process.communicate(timeout=300)
+        assert process.returncode == 0, err
+        assert content(written) == made
+
+
 @pytest.mark.parametrize(
     ("suffix", "recipe", "fields"),
     [
@@ -95,16 +113,36 @@ def test_three_ways_give_the_bytes_of_the_app(tmp_path, programs, suffix, recipe
     made = content(out)
     assert b"Chosen among 2" in made["recipe.toml"]
     assert len(made) == (4 if "output__public" in fields else 3)
+    check(source, out, programs)
 
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    by_recipe = ["microagg", "mask", source.name, "--recipe", str(out / "recipe.toml"), "-o", "third"]
-    ways = {
-        tmp_path / "it's out_again": start(["sh", str(out / "again.sh")], elsewhere, PATH=programs),
-        elsewhere / "mine": start([sys.executable, str(out / "again.py"), "mine"], elsewhere),
-        tmp_path / "third": start(by_recipe, tmp_path, PATH=programs),
-    }
-    for folder, process in ways.items():
-        _, err = process.communicate(timeout=300)
-        assert process.returncode == 0, err
-        assert content(folder) == made
+
+ILL = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "../../etc/passwd", "n" * 240, "\u202eab", "end "]
+
+
+@pytest.mark.campaign
+def test_three_ways_give_the_bytes_where_names_are_of_ill_will(tmp_path, programs):
+    source = tmp_path / "-rf $(date) 'x.csv"
+    values = {name: [(i * 7 + j * j) % 97 for i in range(120)] for j, name in enumerate(ILL)}
+    ma.write(pa.table(values), source)
+    client = Client(Session(tmp_path))
+    client.session.open(str(source))
+    client.settle()
+    page = write(client, tmp_path / "-o `it`", **OPEN)
+    assert "<script>alert" not in page.text
+    check(source, tmp_path / "-o `it`", programs)
+    client.session.worker.end()
+
+
+@pytest.mark.campaign
+def test_three_ways_give_the_bytes_of_two_files_that_were_joined(tmp_path, programs, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    people, homes = tables()
+    people.to_csv("people.csv", index=False)
+    homes.to_csv("homes.csv", index=False, sep=";", decimal=",")
+    client = Client(Session(tmp_path))
+    client.session.open("people.csv", None, households="homes.csv", **CHOICES)
+    client.settle()
+    write(client, "out", **OPEN)
+    assert {"people_masked.csv", "homes_masked.csv", "again.sh"} < {*names(tmp_path / "out")}
+    check(tmp_path / "people.csv", tmp_path / "out", programs)
+    client.session.worker.end()
