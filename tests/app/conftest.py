@@ -3,8 +3,10 @@
 import pytest
 
 from microagg.app.session import Session
+from tests.app.browsing import RULES
 from tests.app.client import Client
 from tests.cli import call
+from tests.conftest import find_program
 
 
 @pytest.fixture(scope="module")
@@ -28,3 +30,13 @@ def client(empty, folder):
     empty.get("/")
     empty.settle()
     return empty
+
+
+@pytest.fixture(scope="module")
+def browser():
+    chromium = find_program("chromium")
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as play:
+        opened = play.chromium.launch(executable_path=chromium, args=["--no-sandbox", f"--host-resolver-rules={RULES}"])
+        yield opened
+        opened.close()

@@ -2,28 +2,14 @@
 
 import json
 import re
-from contextlib import contextmanager
 
 import pyarrow as pa
 import pyarrow.csv
 import pytest
 
+from tests.app.browsing import contains, focused, has, see, watched
 from tests.app.running import running
 from tests.cli import call
-from tests.conftest import find_program
-
-RULES = "MAP evil.example 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
-PATIENT = 30_000  # milliseconds, for what should take a moment and may meet a busy machine
-
-
-@pytest.fixture(scope="module")
-def browser():
-    chromium = find_program("chromium")
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as play:
-        opened = play.chromium.launch(executable_path=chromium, args=["--no-sandbox", f"--host-resolver-rules={RULES}"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
@@ -42,29 +28,6 @@ def app(folder):
     assert not (folder / "heard").exists()  # it has turned to nobody
 
 
-@contextmanager
-def watched(app, browser, *, enter=True, gone=False, **options):
-    """Give a page of a context of its own, which may ask nobody else and say nothing on the console."""
-    context = browser.new_context(viewport={"width": options.pop("width", 1280), "height": 900}, **options)
-    context.set_default_timeout(PATIENT)
-    asked, said = [], []
-    context.on("request", lambda request: asked.append(request.url))
-    context.on("console", lambda message: said.append(message.text))
-    context.on("weberror", lambda error: said.append(str(error.error)))
-    context.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
-    page = context.new_page()
-    if enter:
-        page.goto(app.fresh())
-    try:
-        yield page
-    finally:
-        context.close()
-    assert [text for text in said if not (gone and "ERR_CONNECTION_REFUSED" in text)] == []
-    # Chromium's own page for an empty tab is no request to anybody.
-    assert [url for url in asked if not re.match(rf"{app.origin}/|data:|file:|http://evil\.example", url)] == []
-    assert not any(re.search(r"survey|age|region|quasi", url) for url in asked if url.startswith(app.origin + "/"))
-
-
 @pytest.fixture
 def page(app, browser):
     """Give a page on the columns, in the state in which the file was opened."""
@@ -73,28 +36,6 @@ def page(app, browser):
         if opened.locator("#undo").is_enabled():
             back_to_start(opened)
         yield opened
-
-
-def see(locator):
-    from playwright.sync_api import expect
-
-    return expect(locator).to_be_visible(timeout=PATIENT)
-
-
-def has(locator, text):
-    from playwright.sync_api import expect
-
-    return expect(locator).to_have_text(text, timeout=PATIENT)
-
-
-def contains(locator, text):
-    from playwright.sync_api import expect
-
-    return expect(locator).to_contain_text(text, timeout=PATIENT)
-
-
-def focused(page):
-    return page.evaluate("document.activeElement.id")
 
 
 def back_to_start(page):

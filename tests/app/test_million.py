@@ -5,11 +5,10 @@ import time
 
 import pytest
 
+from tests.app.browsing import PATIENT, contains, see, watched
 from tests.app.running import running
-from tests.app.test_browser import PATIENT, browser, contains, see, watched
 from tests.cli import call
 
-__all__ = ["browser"]  # a fixture of both modules
 LONG = 600_000  # milliseconds: the machine may be busy with other tests
 
 
@@ -52,7 +51,7 @@ def wait_for_title(page, title, seconds):
 @pytest.mark.campaign
 def test_progress_cancel_and_undo_on_a_million_records(browser, folder, pace):
     before = {path.name for path in folder.iterdir()}
-    with running(folder, "large.parquet") as app, watched(app, browser) as page:
+    with running(folder, "large.parquet") as app, watched(app, browser, gone=True) as page:
         page.set_default_timeout(LONG)
         see_long(page.get_by_role("heading", name="Columns", exact=True))
         page.goto(f"{app.origin}/try")

@@ -22,8 +22,8 @@ To add a page:
    goes to `remove`. The path may end in ``/{number:int}``; such a page has no place among the steps: step=False.
 
 Fields for a table of a recipe come from ``forms.table_of("compare", session.recipe, session.columns)``, the macro
-``field`` of ``controls.html.j2`` draws one, and ``forms.changed_by(posted, ...)`` gives the recipe that was posted. Name
-the table in `trying.ELSEWHERE`, so that Try leaves it to your page.
+``field`` of ``controls.html.j2`` draws one, and ``forms.changed_by(posted, ...)`` gives the recipe that was posted.
+Name the table in `trying.ELSEWHERE`, so that Try leaves it to your page.
 
 Work that takes time is a `Job` (`microagg.app.jobs` has some) that calls the desk, hands on ``job.progress``, puts what
 it has found into the session and calls ``session.touch()``; a page shows what is there and says what is not there yet;
