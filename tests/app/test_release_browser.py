@@ -1,24 +1,11 @@
 """The page Release in a real browser: by keyboard alone, and with the written report in a tab."""
 
-import pytest
-
+from tests.app.browsing import contains, focused, has, see, watched
 from tests.app.releases import names, sha256
 from tests.app.running import running
-from tests.app.test_browser import contains, focused, has, see, watched
 from tests.cli import call
-from tests.conftest import find_program
 
 MOST = 120  # presses of Tab from one end of a page to the other
-
-
-@pytest.fixture(scope="module")
-def browser():
-    chromium = find_program("chromium")
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as play:
-        opened = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 def tab_to(page, wanted):

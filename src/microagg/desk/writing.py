@@ -175,7 +175,7 @@ def check_unchanged(opened: Opened) -> None:
     for source in (opened.source,) if joined is None else (joined.persons, joined.households):
         if source.sha256 is not None and (source.path is None or file_digest(source.path) != source.sha256):
             raise InvalidData(
-                f"{source.name!r} was changed on disk since it was read, and nothing was written. Read it again.",
+                f"{source.name!r} was changed on disk since it was read. Read it again.",
                 parameter="source",
             )
 
