@@ -111,7 +111,7 @@ def test_ctrl_c_while_a_release_is_written_leaves_no_folder(survey, seconds):
         assert any(path.name.startswith(".microagg-") for path in survey.iterdir())
         begun = time.monotonic()
         assert app.end() == (130, "")
-        assert time.monotonic() - begun < 5
+        assert time.monotonic() - begun < 8  # less than work takes that does not heed it, on a busy machine too
     assert sorted(path.name for path in survey.iterdir() if path.name != "__pycache__") == [
         "begun",
         "sitecustomize.py",

@@ -8,6 +8,7 @@ import pytest
 import microagg as ma
 from microagg.desk.again import program, shell
 from microagg.desk.choosing import one_line, with_remarks
+from microagg.desk.findings import to_tick
 from microagg.desk.writing import households_name, masked_name
 from microagg.recipe import Recipe
 
@@ -76,3 +77,17 @@ def test_what_is_written_again_shows_no_password():
     for text in (shell(address, Recipe(3)), program(address, Recipe(3))):
         assert "secret" not in text
         assert "host" in text
+
+
+def test_what_must_be_looked_at_is_told_once_and_nothing_of_it_is_left_out():
+    release = ma.protect(
+        ma.datasets.survey(300, seed=0), k=3, quasi=["age", "income"], keep=["wage", "person"], rest="drop"
+    )
+    model = release.report_model()
+    listed, rest = to_tick(model)
+    topics = [one.topic for one in listed]
+    assert len({(one.topic, one.text) for one in listed}) == len(listed)
+    assert {one.topic for one in model.verdict.findings if one.state != "note"} <= {*topics}
+    assert {one.topic for one in model.checklist} <= {*topics, *(one.topic for one in rest)}
+    assert topics.count("row order") == 1
+    assert {one.state for one in rest} <= {"good", "note"}
