@@ -18,6 +18,8 @@ To add a page:
    the number of the history. What may change while the page is open has an id and ``data-swap``: the script asks for
    the page again whenever `Session.stamp` has risen, and exchanges those parts.
 
+   Forms and buttons that the script posts have ids too, so that it finds them again after an exchange.
+
 3. Add a line to `PAGES`: ``Page("Compare", "/compare", "compare", ("remove",))``. What is posted to /compare/remove
    goes to `remove`. The path may end in ``/{number:int}``; such a page has no place among the steps: step=False.
 

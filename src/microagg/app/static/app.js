@@ -96,13 +96,12 @@
     posting += 1;
     chain = chain.then(async () => {
       const now = (form.id && element(form.id)) || form;
-      const pressed = button && ((button.id && element(button.id)) || button);
-      if (!(pressed && pressed.disabled)) {
-        const body = new URLSearchParams(new FormData(now, pressed));
-        await ask((pressed && pressed.getAttribute("formaction")) || now.getAttribute("action"), { method: "POST", body }, true);
-      }
-      posting -= 1;
-    });
+      const found = button && button.id && element(button.id);
+      const pressed = found && found.form === now ? found : button && button.form === now ? button : undefined;
+      if (button && (!pressed || pressed.disabled)) return;  // it went away meanwhile
+      const body = new URLSearchParams(new FormData(now, pressed));
+      await ask((pressed && pressed.getAttribute("formaction")) || now.getAttribute("action"), { method: "POST", body }, true);
+    }).catch(failed).finally(() => { posting -= 1; });
   }
   let waiting = 0;
   function later(form, pause) {
