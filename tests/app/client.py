@@ -60,7 +60,7 @@ class Client:
 
     def get(self, path):
         """Ask for a page, and follow where it leads."""
-        answer = self._seen(self.ask("GET", path))
+        answer = self._seen(self.ask("GET", path.partition("#")[0]))
         return self.get(answer.headers["location"]) if answer.status == 303 else answer
 
     def post(self, path, /, *, number=None, **fields):

@@ -45,6 +45,7 @@ REFUSED = {
     "reorder": {"reorder": True},
     "excel_safe": {"excel_safe": True},
     "public": {"public": True},
+    "file_kind": {"file_kind": "csv"},
 }
 
 

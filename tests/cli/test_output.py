@@ -137,3 +137,13 @@ def test_a_umask_for_a_group_takes_nothing_from_recovery():
     mask("-o", "another")
     assert Path("out/recipe.toml").read_bytes() == former
     assert not list(Path().glob(".microagg-*"))
+
+
+def test_the_masked_file_can_be_of_another_kind_than_the_source(place):
+    mask("--file-kind", "csv", "--excel-safe")
+    assert sorted(path.name for path in (place / "out").iterdir()) == ["f_masked.csv", "recipe.toml", "report.html"]
+    again = call("mask", "f.parquet", "--recipe", "out/recipe.toml", "-o", "again")
+    assert "Not used" not in again.stderr
+    assert Path("again/f_masked.csv").read_bytes() == Path("out/f_masked.csv").read_bytes()
+    mask("--file-kind", "parquet", "--force")  # a former output of another kind is ours too
+    assert (place / "out" / "f_masked.parquet").exists()

@@ -295,3 +295,17 @@ def test_what_is_written_while_a_folder_is_removed_goes_too(tmp_path, monkeypatc
         (folder / "scratch").write_bytes(b"secret")
     assert not late
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_threads_still_use_at_the_end_of_the_process_goes_and_what_was_replaced_comes_back(shared):
+    with private_folder(shared) as private:
+        (private / "whole").mkdir()
+        (private / "whole" / "half.csv").write_text("half")
+        (private / "replaced" / "out").mkdir(parents=True)
+        (private / "replaced").chmod(0o700)
+        (private / "replaced" / "out" / "former.csv").write_text("former")
+        scratch.abandon()
+        assert [path.name for path in shared.iterdir()] == ["out"]
+        assert (shared / "out" / "former.csv").read_text() == "former"
+    scratch.abandon()  # nothing is in use any more
+    assert [path.name for path in shared.iterdir()] == ["out"]

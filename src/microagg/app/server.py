@@ -19,9 +19,11 @@ import uvicorn
 from microagg.app.guard import Guard, Keys
 from microagg.app.routes import make_app
 from microagg.app.session import Session
+from microagg.desk.interrupts import undisturbed
 from microagg.errors import InvalidParameter
-from microagg.io.scratch import private_folder
+from microagg.io.scratch import abandon, private_folder
 
+_PATIENCE = 3.0  # seconds in which work that was cancelled should have ended
 _LONG_ENOUGH = 30.0  # seconds in which a browser that was opened has read the file that leads it here
 
 
@@ -57,7 +59,9 @@ def serve(session: Session, *, port: int = 0, browser: bool = True, say: Callabl
         try:
             asyncio.run(_until_ended(uvicorn.Server(config), made, keys, browser, say))
         finally:
-            session.worker.end(5.0)
+            with undisturbed():
+                if not session.worker.end(_PATIENCE):
+                    abandon()
 
 
 async def _until_ended(

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from microagg.app.figures import Cache, Times
 from microagg.app.history import History, Kept, Step
+from microagg.app.releasing import Releasing
 from microagg.app.shelf import Shelf
-from microagg.app.worker import COMPARE, DRAW, LOOK, READ, TRY, Job, Worker
+from microagg.app.worker import COMPARE, DRAW, LOOK, PREPARE, READ, TRY, Job, Worker
 
 if TYPE_CHECKING:
     from microagg.desk.opening import Opened
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from microagg.release import Release
     from microagg.study.inspection import Exposure, Inspection
 
+OUTPUT = "out"  # as `microagg mask` has it
 AT_ONCE = 1.0  # seconds: what takes longer is done only when it is asked for
 
 
@@ -57,6 +59,7 @@ class Session:
         self.shown: tuple[str, Tried] | None = None  # the last figures, and what they are of
         self.written: Recipe | None = None
         self.address = ""  # what was asked for last
+        self.releasing = Releasing(str(output or OUTPUT))
         self._figures: Cache[Tried] = Cache()
         self._failures: Cache[Told] = Cache()
         self._exposures: Cache[Exposure] = Cache()
@@ -141,8 +144,8 @@ class Session:
 
         self._submit_reading(work)
 
-    def _read_again(self) -> None:
-        """Read the file as the present recipe says, after undo or redo."""
+    def read_again(self) -> None:
+        """Read the file as the present recipe says, after undo or redo, or since it was changed."""
         assert self.opened is not None
         address, recipe = self.opened.address, self.recipe
 
@@ -157,7 +160,7 @@ class Session:
         def failed(told: "Told", _: BaseException) -> None:
             self.refused = told
 
-        self.worker.cancel(TRY, LOOK, COMPARE, DRAW)  # which are of the file as it was
+        self.worker.cancel(TRY, LOOK, COMPARE, DRAW, PREPARE)  # which are of the file as it was
         self.worker.submit(Job(READ, "reading the file", work, failed))
 
     def _take(self, opened: "Opened", job: Job) -> None:
@@ -196,7 +199,7 @@ class Session:
         assert self.history is not None
         self.history.go(at)
         if not self.ready:
-            self._read_again()
+            self.read_again()
         self.touch()
 
     def key(self, recipe: "Recipe | None" = None) -> str:

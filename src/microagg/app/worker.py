@@ -10,6 +10,7 @@ from microagg.desk.words import Told
 from microagg.progress import Progress
 
 TRY, READ, LOOK, COMPARE, DRAW, EXPORT = "try", "read", "look", "compare", "draw", "export"
+PREPARE = "prepare"
 """Kinds of jobs. A new one takes the place of one of its kind, but for an export, which is never stopped by another."""
 
 

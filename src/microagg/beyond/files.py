@@ -234,6 +234,7 @@ _WHY = {
     "reorder": "rows keep their order",
     "excel_safe": "text is written as it was read",
     "public": "no report is made",
+    "file_kind": "the masked file is of the source's kind",
 }
 
 

@@ -44,13 +44,14 @@ def run(terminal: Terminal, source: str, chosen: dict[str, Any], **wished: Any) 
     if wishes.engine != "memory":
         _beyond_memory(terminal, source, wishes, asked)
         return
-    writing.check_writable(source, wishes.to, overwrite=wishes.force, excel_safe=bool(chosen.get("excel_safe")))
+    excel, kind = bool(chosen.get("excel_safe")), asked.output.kind
+    writing.check_writable(source, wishes.to, overwrite=wishes.force, excel_safe=excel, kind=kind)
     _in_memory(terminal, source, wishes, chosen)
 
 
 def _in_memory(terminal: Terminal, address: str, wishes: Wishes, chosen: dict[str, Any]) -> None:
     file = opened(terminal, address, wishes.recipe, wishes.k, chosen, yes=wishes.yes)
-    if file.recipe.output.excel_safe and not writing.is_text_target(address, wishes.to):
+    if file.recipe.output.excel_safe and not writing.is_text_target(address, wishes.to, file.recipe.output.kind):
         terminal.remark("Not used of the recipe: excel_safe; the target is no text file.")
         file = replace(file, recipe=file.recipe.replace(excel_safe=False))
     with terminal.bar("masking") as tell:

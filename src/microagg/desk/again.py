@@ -3,7 +3,8 @@
 import shlex
 from pathlib import Path
 
-from microagg.io.databases import without_credentials
+from microagg.io.databases import is_database, without_credentials
+from microagg.recipe import Recipe
 
 
 def command(
@@ -46,3 +47,55 @@ def script(
         f"ma.write(release, {str(target)!r}{more})\n"
         f"print(release)\n"
     )
+
+
+def again_folder(folder: Path) -> Path:
+    """Name the folder that what was written to another is written to once more."""
+    return folder.with_name(f"{folder.name}_again")
+
+
+def shell(address: str, recipe: Recipe) -> str:
+    """Give a script of the shell that does a run again by the recipe beside it, in a folder of its own."""
+    lines = ["#!/bin/sh", *(f"# {line}" for line in _ABOUT), "# Another folder: sh again.sh FOLDER"]
+    lines += ['here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd) || exit', "folder=${1:-${here}_again}"]
+    if _start(recipe) is not None:
+        lines += [
+            "case $folder in /*) ;; *) folder=$PWD/$folder ;; esac",
+            f"cd -- {shlex.quote(str(_start(recipe)))} || exit",
+        ]
+    words = shlex.join(["microagg", "mask", lasting(address)])
+    return "\n".join([*lines, f'exec {words} --recipe "$here/recipe.toml" -o "$folder"']) + "\n"
+
+
+def program(address: str, recipe: Recipe) -> str:
+    """Give a Python script that does a run again by the recipe beside it, in a folder of its own."""
+    start = _start(recipe)
+    return (
+        f"# {_ABOUT[0]}\n# {_ABOUT[1]}\n# Another folder: python again.py FOLDER\n"
+        f"{'' if start is None else 'import os' + chr(10)}import sys\nfrom pathlib import Path\n\n"
+        f"import microagg as ma\nfrom microagg import desk\n\n"
+        f"here = Path(__file__).resolve().parent\n"
+        f'folder = Path(sys.argv[1]).absolute() if sys.argv[1:] else here.with_name(f"{{here.name}}_again")\n'
+        f"{'' if start is None else f'os.chdir({str(start)!r})' + chr(10)}"
+        f'opened = desk.open_file({lasting(address)!r}, ma.Recipe.read(here / "recipe.toml"))\n'
+        f"release = desk.judge(desk.mask(opened))\n"
+        f"desk.write(release, opened, folder)\n"
+        f"print(release)\n"
+    )
+
+
+_ABOUT = (
+    "The same masked file, reports and recipe once more, by the recipe beside this script,",
+    "to the byte, in a folder of their own beside this one.",
+)
+
+
+def lasting(address: str) -> str:
+    """Give an address that holds wherever a script is started."""
+    return without_credentials(address) if is_database(address) else str(Path(address).absolute())
+
+
+def _start(recipe: Recipe) -> Path | None:
+    """Give the folder to start in, where the recipe names a file as seen from there."""
+    households = recipe.join.households
+    return None if households is None or Path(households).is_absolute() else Path.cwd()

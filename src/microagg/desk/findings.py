@@ -24,6 +24,18 @@ def results_of(model: ReportModel) -> list[str]:
     return [_spaced(f"{one.name}: {one.value}") for one in model.verdict.lines if one.name == "Results"]
 
 
+def to_tick(model: ReportModel) -> tuple[list[Finding], list[Finding]]:
+    """Give what somebody must look at before the file goes out, the gravest first, and the rest of the checklist.
+
+    What the verdict and the checklist both have is told once.
+    """
+    listed = {one.topic for one in model.checklist}
+    grave = [one for one in model.verdict.findings if one.state in ("bad", "look") and one.topic not in listed]
+    grave += [one for one in model.checklist if one.state in ("bad", "look")]
+    rest = [one for one in model.checklist if one.state not in ("bad", "look")]
+    return sorted(grave, key=lambda one: one.state != "bad"), rest
+
+
 def _plain(one: Finding) -> dict[str, Any]:
     texts = {"line": one.short or one.text, "text": one.text}
     return {"level": _LEVELS[one.state], "topic": one.topic, **{key: _spaced(text) for key, text in texts.items()}}

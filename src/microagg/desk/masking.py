@@ -1,5 +1,6 @@
 """Masking a file that was opened: in memory, or beyond it."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,11 @@ ENGINES = ("memory", "disk", "dask")
 def mask(opened: Opened, progress: Progress | None = None) -> Release[Any]:
     """Mask a file by its recipe."""
     return protect(opened.source, recipe=opened.recipe, progress=progress)
+
+
+def written_by(release: Release[Any], recipe: Recipe) -> Release[Any]:
+    """Give a release as another recipe writes it, with its comments; it must mask alike."""
+    return replace(release, recipe=replace(release.recipe, output=recipe.output, comments=recipe.comments))
 
 
 def judge(release: Release[Any], progress: Progress | None = None) -> Release[Any]:

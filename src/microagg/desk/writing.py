@@ -9,24 +9,27 @@ from pathlib import Path
 from typing import Any
 
 from microagg.checks import check_absent
+from microagg.desk.again import program, shell
 from microagg.desk.findings import findings_of, recoded_of, results_of, warnings_among
 from microagg.desk.masking import mask_beyond_memory
 from microagg.desk.opening import Opened
 from microagg.desk.tables import write_release
 from microagg.errors import InvalidData, InvalidParameter, MicroaggError, setting
-from microagg.io.addresses import check_target, file_of, is_text_file, kind_at
+from microagg.io._kinds import SUFFIXES
+from microagg.io.addresses import check_target, file_digest, file_of, is_text_file, kind_at
 from microagg.io.databases import is_database, without_credentials
 from microagg.io.scratch import private_folder, put_in_place
 from microagg.io.sources import Source
-from microagg.progress import Progress
+from microagg.progress import Progress, tell
 from microagg.recipe import Recipe
 from microagg.recipe.joined import check_join
 from microagg.release import Release
-from microagg.report import SourceFacts, WrittenFacts
+from microagg.report import ReportModel, SourceFacts, WrittenFacts
 from microagg.report import write as write_report
 from microagg.study.comparison import Comparison
 
 REPORT, PUBLIC, RECIPE = "report.html", "report_public.html", "recipe.toml"
+SHELL, PROGRAM = "again.sh", "again.py"
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,8 @@ class Written:
     Attributes
     ----------
     places : dict
-        "masked", "report", "recipe", and "public_report" where it was asked for, each with its place.
+        "masked", "report", "recipe", and what was asked for of "public_report", "command" and "script", each with its
+        place.
     recipe : Recipe
         As it was written: every choice settled.
     sha256 : str or None
@@ -62,21 +66,23 @@ class Written:
         return warnings_among(self.findings)
 
 
-def masked_name(address: str) -> str:
-    """Name the masked file after the source: the same kind, or Parquet for what has no file to be named after."""
+def masked_name(address: str, kind: str | None = None) -> str:
+    """Name the masked file after the source: of this kind, else of the same, or Parquet for what is no file."""
     if is_database(address):
-        return "masked.parquet"
+        return f"masked{SUFFIXES[kind or 'parquet']}"
     path = Path(address)
     if path.is_dir():
-        return f"{path.name.removesuffix('.parquet')}_masked.parquet"
+        return f"{path.name.removesuffix('.parquet')}_masked{SUFFIXES[kind or 'parquet']}"
     suffixes = "".join(path.suffixes[-2:]) if path.suffix.lower() in (".gz", ".zst") else path.suffix
     written = ".csv" if suffixes.lower() == ".sas7bdat" else suffixes
+    if kind is not None and kind != kind_at(f"masked{written}"):
+        written = SUFFIXES[kind]
     return f"{path.name.removesuffix(suffixes)}_masked{written}"
 
 
-def households_name(address: str, households: str) -> str:
+def households_name(address: str, households: str, kind: str | None = None) -> str:
     """Name the masked file of households after its source; otherwise than that of persons."""
-    name, taken = masked_name(households), masked_name(address)
+    name, taken = masked_name(households, kind), masked_name(address, kind)
     return name if name != taken else f"households_{name}"
 
 
@@ -120,10 +126,10 @@ def check_output(folder: Path, address: str, to: str | None, *, overwrite: bool,
 
 
 def _left_by_a_run(address: str, households: str | None = None) -> set[str]:
-    masked = (
-        {masked_name(address)} if households is None else {masked_name(address), households_name(address, households)}
-    )
-    return {*masked, REPORT, PUBLIC, RECIPE}
+    masked = {masked_name(address, kind) for kind in (None, *SUFFIXES)}
+    if households is not None:
+        masked |= {households_name(address, households, kind) for kind in (None, *SUFFIXES)}
+    return {*masked, REPORT, PUBLIC, RECIPE, SHELL, PROGRAM}
 
 
 def lies_in_output(path: Path, address: str) -> bool:
@@ -149,11 +155,11 @@ def _lies_in(address: str, folder: Path) -> bool:
     return file is not None and folder in (file.resolve(), *file.resolve().parents)
 
 
-def check_writable(address: str, to: str | None, *, overwrite: bool, excel_safe: bool) -> None:
+def check_writable(address: str, to: str | None, *, overwrite: bool, excel_safe: bool, kind: str | None = None) -> None:
     """Refuse a target that cannot be written, or not in the way that is asked for, before any work is done."""
     if to is not None:
         check_target(to, address, overwrite=overwrite)
-    if excel_safe and not is_text_target(address, to):
+    if excel_safe and not is_text_target(address, to, kind):
         raise InvalidParameter(
             f"{setting('excel_safe')} goes with text files, such as .csv, and the target is none. Leave it out, or "
             f"name one: {setting('to')}.",
@@ -161,9 +167,20 @@ def check_writable(address: str, to: str | None, *, overwrite: bool, excel_safe:
         )
 
 
-def is_text_target(address: str, to: str | None) -> bool:
+def is_text_target(address: str, to: str | None, kind: str | None = None) -> bool:
     """Tell whether the masked data goes to a text file."""
-    return is_text_file(masked_name(address) if to is None else to)
+    return is_text_file(masked_name(address, kind) if to is None else to)
+
+
+def check_unchanged(opened: Opened) -> None:
+    """Refuse to go on with a file that is no longer the one that was read: the report would tell of another."""
+    joined = opened.source.joined
+    for source in (opened.source,) if joined is None else (joined.persons, joined.households):
+        if source.sha256 is not None and (source.path is None or file_digest(source.path) != source.sha256):
+            raise InvalidData(
+                f"{source.name!r} was changed on disk since it was read. Read it again.",
+                parameter="source",
+            )
 
 
 def write(
@@ -174,47 +191,72 @@ def write(
     to: str | None = None,
     overwrite: bool = False,
     comparison: Comparison | None = None,
+    again: bool = False,
+    progress: Progress | None = None,
 ) -> Written:
-    """Write the masked data, the reports and the recipe that gives them again."""
+    """Write the masked data, the reports and the recipe that gives them again.
+
+    With `again`, a command and a script that do so are written beside them. What `progress` raises stops the work, and
+    nothing is left.
+    """
     source = opened.source
-    digest = source.sha256
     whole = recipe_to_write(release, opened)
     output = release.recipe.output
-    name, joined = masked_name(opened.address), source.joined
-    other = None if joined is None else households_name(opened.address, str(joined.households.address))
+    name, joined = masked_name(opened.address, output.kind), source.joined
+    other = None if joined is None else households_name(opened.address, str(joined.households.address), output.kind)
+    texts = {"command": (SHELL, shell), "script": (PROGRAM, program)} if again else {}
     reports = {"report": REPORT, **({"public_report": PUBLIC} if output.public else {})}
-    facts: dict[str, Any] = {
-        "source": SourceFacts(
-            name=source.name,
-            kind=source.kind,
-            details=_details(source),
-            sha256=digest,
-            records=source.table.num_rows,
-            columns=source.table.num_columns,
-        ),
-        "written": WrittenFacts(output.reorder, output.excel_safe, kind_at(name if to is None else to)),
-        "comparison": comparison,
-    }
+    steps = len(reports) + 2
     findings: list[dict[str, Any]] = []
     recoded: list[dict[str, Any]] = []
     results: list[str] = []
     with whole_output(folder, to, overwrite) as made:
-        for what, report in reports.items():
-            model = release.report_model(public=what == "public_report", **facts)
+        for step, (what, report) in enumerate(reports.items()):
+            tell(progress, step, steps)
+            model = report_model(release, opened, public=what == "public_report", to=to, comparison=comparison)
+            tell(progress, step, steps)
             write_report(model, made.folder / report)
             findings, recoded = findings or findings_of(model), recoded or recoded_of(model)
             results = results or results_of(model)
         whole.write(made.folder / RECIPE, made_for=source.name)
+        for file, text in texts.values():
+            (made.folder / file).write_text(text(opened.address, whole), "utf-8", newline="\n")
+        tell(progress, steps - 2, steps)
         if to is None:
             second = None if other is None else made.folder / other
             write_release(release, made.folder / name, source, households=second, overwrite=False)
         else:
             write_release(release, to, source, overwrite=overwrite)
             made.data_is_written = True
+        tell(progress, steps - 1, steps)
     places = {"masked": str(folder / name) if to is None else without_credentials(to)}
     places |= {} if other is None else {"households": str(folder / other)}
     places |= {what: str(folder / report) for what, report in reports.items()} | {"recipe": str(folder / RECIPE)}
-    return Written(places, whole, digest, findings, recoded, results)
+    places |= {what: str(folder / file) for what, (file, _) in texts.items()}
+    return Written(places, whole, source.sha256, findings, recoded, results)
+
+
+def report_model(
+    release: Release[Any],
+    opened: Opened,
+    *,
+    public: bool = False,
+    to: str | None = None,
+    comparison: Comparison | None = None,
+) -> ReportModel:
+    """Give what the report says that is written with a release."""
+    source, output = opened.source, release.recipe.output
+    kind = kind_at(masked_name(opened.address, output.kind) if to is None else to)
+    facts = SourceFacts(
+        name=source.name,
+        kind=source.kind,
+        details=_details(source),
+        sha256=source.sha256,
+        records=source.table.num_rows,
+        columns=source.table.num_columns,
+    )
+    written = WrittenFacts(output.reorder, output.excel_safe, kind)
+    return release.report_model(public=public, source=facts, written=written, comparison=comparison)
 
 
 def _details(source: Source) -> dict[str, str]:

@@ -20,6 +20,9 @@ KINDS = {
     ".dta": "stata",
     ".sas7bdat": "sas",
 }
+SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "feather": ".feather", "spss": ".sav", "stata": ".dta"}
+"""The kinds that can be written, each with the usual end of a name."""
+
 COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 TITLES = {
     "csv": "CSV, TSV",

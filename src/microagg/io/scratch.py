@@ -35,6 +35,7 @@ _REPLACED = "replaced"
 _OLD = 600.0  # seconds after which a folder that names no owner belongs to nobody
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = os.O_RDONLY | _NO_LINK | getattr(os, "O_DIRECTORY", 0)
+_OPEN: "dict[Path, _Folder]" = {}  # those of this process that are in use
 
 
 @contextmanager
@@ -51,17 +52,30 @@ def private_folder(parent: Path, what: str = "scratch") -> Iterator[Path]:
         folder, lock = _claim(path)
     except OSError:
         raise InvalidParameter(f"no folder can be made in the one for {what}. Name another.") from None
+    _OPEN[path] = folder
     try:
         with _signals_raise():
             yield path
     finally:
         with _signals_wait():
+            _OPEN.pop(path, None)
             is_empty = folder.empty()
             os.close(lock)  # first: Windows does not remove an open file, and NFS leaves another in its place
             # A worker that was not reached in time may write once more in between.
             while is_empty and not folder.remove():
                 is_empty = folder.empty()
             folder.close()
+
+
+def abandon() -> None:
+    """Remove the private folders that threads of this process still use, since it ends now and they would not."""
+    for folder in list(_OPEN.values()):
+        if folder.handle is None:  # Windows, where nothing can be brought back by a handle
+            continue
+        with suppress(OSError), _opened(folder.path.parent) as place:
+            _put_back(place, folder.handle)
+            if folder.empty():
+                folder.remove()
 
 
 @contextmanager

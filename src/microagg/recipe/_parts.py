@@ -7,6 +7,7 @@ from typing import Any
 from microagg.aggregate import AGGREGATES
 from microagg.blocking import BLOCKINGS
 from microagg.errors import InvalidParameter, setting
+from microagg.io._kinds import SUFFIXES
 from microagg.kinds import NOMINAL_RULES, SPIKE_TOTALS
 from microagg.moment_matching import MOMENTS
 from microagg.partition import METHODS
@@ -408,6 +409,9 @@ class Output(Part):
     reorder: bool = choose(False, FLAG, "whether the released rows are sorted, so that their order tells nothing")
     excel_safe: bool = choose(False, FLAG, "whether text is kept from acting as a spreadsheet's formula")
     public: bool = choose(False, FLAG, "whether a report for everybody is written too, without what helps an intruder")
+    kind: str | None = choose(
+        None, WORD, "the kind of the masked file; else that of the source", words=tuple(SUFFIXES), keyword="file_kind"
+    )
 
 
 @dataclass(frozen=True)

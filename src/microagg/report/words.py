@@ -14,6 +14,10 @@ from microagg.report.parts import Fact, Finding, Source, SourceFacts, WrittenFac
 from microagg.report.text import count, counted, listed, quoted, sentence, shown
 from microagg.schema import Role
 
+TWO_RELEASES = (
+    "Two releases of one file, or of files with the same persons, protect less than one: groups that differ can be "
+    "compared."
+)
 _SEARCHES = {
     "brute": "Every record is looked at; for a file of this size and width that is fast enough.",
     "tree": "A tree finds the nearest and farthest records, which is faster in a file of this size.",
@@ -273,8 +277,7 @@ def limits(judgement: Judgement) -> tuple[str, ...]:
         "It hides which of several identical records is whose. It does not hide what all of them have in common.",
         "It does not protect against an intruder who knows confidential values of a person already, or who took part "
         "in the survey and knows who else did.",
-        "Two releases of one file, or of files with the same persons, protect less than one: groups that differ can be "
-        "compared.",
+        TWO_RELEASES,
         "It gives no differential privacy.",
         moments.varies(judgement),
     ]

@@ -56,4 +56,8 @@ PAGES = (
     Page("Compare", "/compare", "comparing", ("apply", "keep", "forget", "remove")),
     Page("Look", "/look", "looking", ("draw", "use", "peek")),
     Page("Look", "/look/{number:int}", "looking", step=False),
+    Page("Release", "/release", "release", ("apply", "write", "prepare", "reread")),
+    Page("Release", "/release/{number:int}", "release", ("apply", "write", "prepare", "reread"), step=False),
+    Page("Report", "/report/{number:int}", "report", step=False),
+    Page("Public report", "/public/{number:int}", "public", step=False),
 )

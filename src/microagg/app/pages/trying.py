@@ -14,7 +14,7 @@ from microagg.app.worker import TRY
 from microagg.errors import MicroaggError
 from microagg.recipe import PARTS
 
-ELSEWHERE = ("roles", "kinds", "read", "join", "compare")
+ELSEWHERE = ("roles", "kinds", "read", "join", "output", "compare")
 """Tables of a recipe that other pages have fields for; add those of a page that you write."""
 
 _FIRST = ("method", "refine")  # tables that stand above the others

@@ -58,11 +58,15 @@
     if (mine !== asked) return;
     const fresh = new DOMParser().parseFromString(text, "text/html");
     if (!fresh.body.dataset.stamp) return;
+    const numbers = () => { for (const one of document.querySelectorAll("input[name=number]")) one.value = fresh.body.dataset.number; };
+    // What was changed meanwhile and is not posted yet would be lost with the page; the answer to that post is shown.
+    const more = waiting !== 0 || posting > (posted ? 1 : 0);
+    if (more && element("main").dataset.page === fresh.getElementById("main").dataset.page) return numbers();
     stamp = Number(fresh.body.dataset.stamp);
     const focus = posted && fresh.querySelector("main [autofocus]");
     for (const one of fresh.querySelectorAll("[autofocus]")) one.removeAttribute("autofocus");
     for (const id of ["top", "main"]) patch(element(id), fresh.getElementById(id));
-    for (const one of document.querySelectorAll("input[name=number]")) one.value = fresh.body.dataset.number;
+    numbers();
     document.title = fresh.title;
     if (focus && focus.isConnected) focus.focus();
     filter();
@@ -103,7 +107,7 @@
   let waiting = 0;
   function later(form, pause) {
     clearTimeout(waiting);
-    waiting = setTimeout(() => post(form), pause);
+    waiting = setTimeout(() => { waiting = 0; post(form); }, pause);
   }
   document.addEventListener("input", (event) => {
     if (event.target.id === "filter") return filter();
@@ -117,12 +121,21 @@
     if (!form.matches("form[data-live], .undo, .job form, #keep, #keeping form")) return;
     event.preventDefault();
     clearTimeout(waiting);
+    waiting = 0;
     post(form, event.submitter || undefined);
   });
   document.addEventListener("keydown", (event) => {
     if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || isText(document.activeElement)) return;
     const button = element(event.shiftKey ? "redo" : "undo");
     if (button && !button.disabled) { event.preventDefault(); button.click(); }
+  });
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-copy]");
+    if (!button) return;
+    const text = element(button.dataset.copy);
+    text.select();
+    navigator.clipboard.writeText(text.value).then(() => { element("said").textContent = button.textContent = "Copied"; }, () => {});
   });
 
   function filter() {

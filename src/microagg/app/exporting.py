@@ -1,0 +1,111 @@
+"""Work on the worker's thread for the page Release: what a release would say, and writing it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from microagg.app.edits import recipe_line
+from microagg.app.releasing import Chosen, Done, Prepared
+from microagg.app.session import Session
+from microagg.app.worker import EXPORT, PREPARE, Cancelled, Job
+from microagg.desk import masking, writing
+from microagg.desk.choosing import with_remarks
+from microagg.desk.findings import to_tick
+from microagg.desk.opening import Opened, open_file
+from microagg.desk.words import Told
+from microagg.io.addresses import file_digest
+from microagg.recipe import Recipe
+from microagg.release import Release
+from microagg.report import render
+
+
+def remarked(recipe: Recipe, session: Session, chosen: Chosen, reason: str) -> Recipe:
+    """Give a recipe that remarks among how many candidates it was chosen, and why this is not the first release."""
+    keys = {session.key(one.recipe) for one in session.candidates} | {chosen.key}
+    return with_remarks(recipe, date.today(), among=len(keys), reason=reason)
+
+
+def _opening(session: Session, recipe: Recipe) -> Callable[[], Opened]:
+    """Give what gives the file as a recipe reads it, which may be otherwise than the present one does."""
+    opened, now = session.opened, session.recipe
+    assert opened is not None
+    if (recipe.reading, recipe.join) == (now.reading, now.join):
+        return lambda: replace(opened, recipe=recipe)
+    return lambda: open_file(opened.address, recipe)
+
+
+def _made(session: Session, key: str, opened: Opened, job: Job) -> Release[Any]:
+    """Give the release of a recipe: the one in memory if it is of this recipe, else it is made again."""
+    if session.release is not None and session.release[0] == key:
+        release = session.release[1]
+    else:
+        job.phase("masking")
+        release = masking.mask(opened, job.progress)
+        job.phase("measuring linkage")
+        release = masking.judge(release, job.progress)
+        session.release = (key, release)
+    return masking.written_by(release, opened.recipe)
+
+
+def preparing(session: Session, chosen: Chosen) -> Job:
+    """Find out what the reports of a release would say."""
+    releasing, opening = session.releasing, _opening(session, chosen.recipe)
+    releasing.stopped = ""
+
+    def work(job: Job) -> None:
+        try:
+            opened = opening()
+            release = _made(session, chosen.key, opened, job)
+            job.phase("making the checklist")
+            model = writing.report_model(release, opened)
+            listed, rest = to_tick(model)
+            whole = writing.recipe_to_write(release, opened)
+            public = None
+            if chosen.recipe.output.public:
+                job.phase("making the public report")
+                public = render(writing.report_model(release, opened, public=True))
+        except Cancelled:
+            releasing.stopped = chosen.place
+            raise
+        verdict = model.verdict
+        releasing.store(chosen, Prepared(verdict.headline, verdict.state, tuple(listed), tuple(rest), whole, public))
+
+    def failed(told: Told, _: BaseException) -> None:
+        releasing.failed[chosen.place] = told
+
+    releasing.failed.pop(chosen.place, None)
+    return Job(PREPARE, "making the checklist", work, failed)
+
+
+def exporting(session: Session, chosen: Chosen, folder: Path, *, overwrite: bool, reason: str) -> Job:
+    """Write a release with all that belongs to it, or nothing."""
+    releasing, columns = session.releasing, session.columns
+    opening = _opening(session, remarked(chosen.recipe, session, chosen, reason))
+    releasing.refused = None
+
+    def work(job: Job) -> None:
+        opened = opening()
+        job.phase("seeing that the file is as it was")
+        writing.check_unchanged(opened)
+        release = _made(session, chosen.key, opened, job)
+        job.phase("writing")
+        written = writing.write(release, opened, folder, overwrite=overwrite, again=True, progress=job.progress)
+        session.written = chosen.recipe
+        releasing.take(
+            Done(
+                len(releasing.done) + 1,
+                chosen.key,
+                recipe_line(chosen.recipe, columns),
+                (opened.address, opened.source.sha256),
+                str(folder),
+                written,
+                file_digest(written.places["masked"]),
+            )
+        )
+
+    def failed(told: Told, _: BaseException) -> None:
+        releasing.refused = (chosen.path, told)
+
+    return Job(EXPORT, "writing", work, failed)

@@ -1,0 +1,23 @@
+"""A report that was written in this session, read from its folder: this file alone, by a number."""
+
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from microagg.app.answers import rendered
+from microagg.app.session import Session
+
+
+async def show(request: Request, session: Session) -> Response:
+    """Show the internal report of a release, or the public one: ?public=1."""
+    which = "public_report" if "public" in request.query_params else "report"
+    done = next((one for one in session.releasing.done if one.number == request.path_params["number"]), None)
+    place = None if done is None else done.written.places.get(which)
+    try:
+        text = None if place is None else Path(place).read_bytes()
+    except OSError:
+        text = None
+    if text is None:
+        return rendered(session, "fault.html.j2", 404, text="This report is not there, or no longer.")
+    return HTMLResponse(text)

@@ -1,0 +1,141 @@
+"""What the page Release is about: what was filled in, what a release would say, and what was written."""
+
+import hashlib
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from microagg.desk.words import Told
+    from microagg.desk.writing import Written
+    from microagg.recipe import Recipe
+    from microagg.report.parts import Finding
+
+_MOST = 6  # that are kept: each may hold a whole page
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What is to be written: the present recipe, numbered 0, or a candidate, each as the page says how to write it."""
+
+    number: int
+    name: str
+    recipe: "Recipe"
+    key: str
+
+    @property
+    def path(self) -> str:
+        """The address of its page."""
+        return f"/release/{self.number}" if self.number else "/release"
+
+    @property
+    def place(self) -> str:
+        """What tells what its reports would say."""
+        return f"{self.key} {self.recipe.output!r}"
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What would be written of a release, as far as it can be told before.
+
+    Attributes
+    ----------
+    headline, state : str
+        The report's verdict.
+    to_tick, rest : tuple of Finding
+        The report's checklist: what must be looked at, and what is merely said.
+    recipe : Recipe
+        As it would be written.
+    public : str or None
+        The public report, where one is asked for.
+    """
+
+    headline: str
+    state: str
+    to_tick: "tuple[Finding, ...]"
+    rest: "tuple[Finding, ...]"
+    recipe: "Recipe"
+    public: str | None = None
+
+
+@dataclass(frozen=True)
+class Done:
+    """A release that was written."""
+
+    number: int
+    key: str
+    line: str
+    file: tuple[str, str | None]  # the address of the source and its checksum
+    folder: str
+    written: "Written"
+    sha256: str | None
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What was filled in on the page."""
+
+    folder: str
+    overwrite: bool = False
+    reason: str = ""
+    ticked: frozenset[str] = frozenset()
+
+
+def tick_of(key: str, finding: "Finding") -> str:
+    """Give what a ticked box posts: it holds for this finding of this release alone."""
+    return hashlib.sha256(f"{key}\n{finding.topic}\n{finding.text}".encode()).hexdigest()[:16]
+
+
+class Releasing:
+    """What is known of releases of this session.
+
+    Attributes
+    ----------
+    draft : Draft
+    done : list of Done
+        In the order in which they were written.
+    refused : tuple of str and Told, or None
+        Why the last one was not written, and the page that it is about.
+    failed : dict
+        Why no checklist could be made, by `Chosen.place`.
+    stopped : str
+        What somebody cancelled, and is not begun again by itself.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.draft = Draft(folder)
+        self.done: list[Done] = []
+        self.refused: tuple[str, Told] | None = None
+        self.failed: dict[str, Told] = {}
+        self.stopped = ""
+        self._prepared: OrderedDict[str, Prepared] = OrderedDict()
+
+    def prepared(self, chosen: Chosen) -> Prepared | None:
+        """Give what is known of a release, if that was found out."""
+        return self._prepared.get(chosen.place)
+
+    def store(self, chosen: Chosen, prepared: Prepared) -> None:
+        """Keep what is known of a release."""
+        self._prepared[chosen.place] = prepared
+        while len(self._prepared) > _MOST:
+            self._prepared.popitem(last=False)
+
+    def unticked(self, chosen: Chosen) -> list["Finding"]:
+        """Give what nobody has ticked yet."""
+        prepared = self.prepared(chosen)
+        found = () if prepared is None else prepared.to_tick
+        return [one for one in found if tick_of(chosen.key, one) not in self.draft.ticked]
+
+    def others(self, chosen: Chosen, file: tuple[str, str | None]) -> list[Done]:
+        """Give the releases of the same file that were written already and are masked otherwise."""
+        return [
+            one
+            for one in self.done
+            if one.key != chosen.key and (one.file[0] == file[0] or None is not one.file[1] == file[1])
+        ]
+
+    def take(self, done: Done) -> None:
+        """Remember what was written; the next time nothing is replaced unless that is asked for again."""
+        self.done.append(done)
+        self.refused = None
+        self.draft = replace(self.draft, overwrite=False)

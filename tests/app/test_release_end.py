@@ -1,0 +1,119 @@
+"""Ctrl-C while a release is written, and the whole way without a script."""
+
+import re
+import sys
+import time
+from http.client import HTTPConnection
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.app.releases import boxes, names
+from tests.app.running import running
+from tests.cli import call
+
+SLOWLY = """
+import os, time
+if os.environ.get("SLOWLY"):
+    from microagg.report import html
+    real = html.write
+    def slow(*given, **more):
+        made = real(*given, **more)
+        open("begun", "w").close()
+        time.sleep(float(os.environ["SLOWLY"]))
+        return made
+    from microagg.desk import writing
+    writing.write_report = slow
+"""
+
+
+class Raw:
+    """A browser without a script: it follows where it is led, and posts the forms that it sees."""
+
+    def __init__(self, app):
+        self.app, self.cookie, self.text = app, "", ""
+        answer = self._ask("GET", app.fresh().removeprefix(app.origin))
+        self.cookie = answer.getheader("set-cookie").partition(";")[0]
+
+    def _ask(self, method, path, body=None):
+        made = HTTPConnection("127.0.0.1", self.app.port, timeout=60)
+        made.request(method, path.partition("#")[0], body, {"cookie": self.cookie, "origin": self.app.origin})
+        answer = made.getresponse()
+        self.text = answer.read().decode()
+        made.close()
+        return answer
+
+    def get(self, path):
+        answer = self._ask("GET", path)
+        while answer.status == 303:
+            answer = self._ask("GET", answer.getheader("location"))
+        return answer.status
+
+    def until(self, path, words):
+        """Ask again, as a page does that refreshes itself, until something is there."""
+        for _ in range(600):
+            self.get(path)
+            if words in self.text:
+                return
+            time.sleep(0.1)
+        raise AssertionError(words)
+
+    def post(self, path, **fields):
+        number = re.search(r'name="number" value="(\d+)"', self.text)[1]
+        given = {"number": number} | {name.replace("__", "."): value for name, value in fields.items()}
+        answer = self._ask("POST", path, urlencode(given, doseq=True))
+        return self.get(answer.getheader("location")) if answer.status == 303 else answer.status
+
+
+@pytest.fixture
+def survey(tmp_path):
+    call("datasets", "make", "survey", "-n", 600, "-o", tmp_path / "survey.csv")
+    return tmp_path
+
+
+def write(page, folder):
+    page.until("/release", 'name="tick"')
+    ticks = boxes(page)
+    return page.post("/release/write", folder=folder, shown=ticks, tick=ticks)
+
+
+def test_without_a_script_columns_try_and_release_give_the_folder_of_the_command_line(survey):
+    with running(survey, "survey.csv") as app:
+        page = Raw(app)
+        page.until("/", 'id="row-0"')
+        row = re.search(r'id="n-(\d+)"><bdi>age<', page.text)[1]
+        assert page.post("/columns/apply", **{f"role-{row}": "keep"}) == 200
+        page.get("/try")
+        assert page.post("/try/apply", k="6", run="1") == 200
+        page.until("/try", 'id="linked"')
+        assert write(page, "mine") == 200
+        page.until("/release", "Written to")
+        assert app.end() == (130, "")
+    made = {name: (survey / "mine" / name).read_bytes() for name in names(survey / "mine")}
+    assert [*made] == ["again.py", "again.sh", "recipe.toml", "report.html", "survey_masked.csv"]
+    call("mask", survey / "survey.csv", "--recipe", survey / "mine" / "recipe.toml", "-o", survey / "other")
+    for name in names(survey / "other"):
+        assert (survey / "other" / name).read_bytes() == made[name]
+    assert b"k = 6" in made["recipe.toml"]
+
+
+@pytest.mark.parametrize("seconds", ["0.5", pytest.param("8", marks=pytest.mark.campaign)])
+def test_ctrl_c_while_a_release_is_written_leaves_no_folder(survey, seconds):
+    (survey / "sitecustomize.py").write_text(SLOWLY)
+    path = ":".join([str(survey), *filter(None, sys.path)])
+    with running(survey, "survey.csv", PYTHONPATH=path, SLOWLY=seconds) as app:
+        page = Raw(app)
+        write(page, "out")
+        for _ in range(600):
+            if (survey / "begun").exists():
+                break
+            time.sleep(0.05)
+        assert any(path.name.startswith(".microagg-") for path in survey.iterdir())
+        begun = time.monotonic()
+        assert app.end() == (130, "")
+        assert time.monotonic() - begun < 8  # less than work takes that does not heed it, on a busy machine too
+    assert sorted(path.name for path in survey.iterdir() if path.name != "__pycache__") == [
+        "begun",
+        "sitecustomize.py",
+        "survey.csv",
+    ]
