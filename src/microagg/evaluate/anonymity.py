@@ -24,6 +24,7 @@ from microagg._kernels.sums import group_sizes
 from microagg.equivalence import first_of_each
 from microagg.evaluate.measure import Measure, as_html, as_text
 from microagg.parallel import in_parallel
+from microagg.progress import Progress, stage
 from microagg.readonly import ReadOnly
 from microagg.table import Table
 from microagg.units import Units, held_by
@@ -204,6 +205,7 @@ def fewest_sharing(
     groups: NDArray[np.int64] | None = None,
     per_column: bool = False,
     n_jobs: int = 1,
+    progress: Progress | None = None,
 ) -> int:
     """Give the fewest records, or units where these are told, that share a combination of released values and stratum.
 
@@ -222,10 +224,13 @@ def fewest_sharing(
     per_column : bool
         Whether to count each column by itself, with the strata.
     n_jobs : int
+    progress : callable, optional
+        Called as progress(done, in all).
     """
     key, in_part = os.urandom(16), units is None or units.in_part
     numbers = np.asarray(strata, dtype=np.int64).view(np.uint64)
-    columns = in_parallel(lambda column, _: column.cells.classes, table.columns, n_jobs)
+    first, second, third, fourth = (stage(progress, number, 4) for number in range(4))
+    columns = in_parallel(lambda column, _: column.cells.classes, table.columns, n_jobs, first)
 
     def digests(rows: slice, own: Sequence[NDArray[np.float64]]) -> Digests:
         found = digests_of([*(float_bits(values[rows]) for values in own), numbers[rows]], key)
@@ -238,9 +243,9 @@ def fewest_sharing(
         return fewest_alike([in_order(digests(slice(None), [values]))], in_part)
 
     if per_column:
-        return min(in_parallel(of_column, columns, n_jobs))
+        return min(in_parallel(of_column, columns, n_jobs, second))
     starts = range(0, numbers.size, _PART)
-    parts = in_parallel(of_part, starts, n_jobs)
+    parts = in_parallel(of_part, starts, n_jobs, second)
     if groups is not None and units is None:
         heads = np.concatenate(parts, axis=1)[:, first_of_each(groups)]
 
@@ -248,6 +253,6 @@ def fewest_sharing(
             own = groups[start : start + _PART]
             return all(np.array_equal(head[own], lane) for head, lane in zip(heads, parts[start // _PART], strict=True))
 
-        if all(in_parallel(is_alike, starts, n_jobs)):
+        if all(in_parallel(is_alike, starts, n_jobs, third)):
             return fewest_in_groups(heads, np.bincount(groups))
-    return fewest_alike(in_parallel(lambda part, _: in_order(part), parts, n_jobs), in_part)
+    return fewest_alike(in_parallel(lambda part, _: in_order(part), parts, n_jobs, fourth), in_part)
