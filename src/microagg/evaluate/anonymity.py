@@ -24,7 +24,7 @@ from microagg._kernels.sums import group_sizes
 from microagg.equivalence import first_of_each
 from microagg.evaluate.measure import Measure, as_html, as_text
 from microagg.parallel import in_parallel
-from microagg.progress import Progress, stage
+from microagg.progress import Progress, stage, tell
 from microagg.readonly import ReadOnly
 from microagg.table import Table
 from microagg.units import Units, held_by
@@ -134,6 +134,7 @@ def measure_anonymity(
     alike: NDArray[np.int64],
     confidential: Mapping[Any, tuple[NDArray[np.int64], bool]],
     units: Units | None = None,
+    progress: Progress | None = None,
 ) -> Anonymity:
     """Judge records by the number of their combination of keys.
 
@@ -141,7 +142,10 @@ def measure_anonymity(
     order from 0 without gaps, and whether that order means anything; `units` are the units of records.
     """
     sizes = group_sizes(alike, int(alike.max()) + 1)
-    diversity = {name: _diversity(alike, sizes, *column) for name, column in confidential.items()}
+    diversity = {}
+    for name, column in confidential.items():
+        diversity[name] = _diversity(alike, sizes, *column)
+        tell(progress, len(diversity), len(confidential))
     if units is None:
         return Anonymity(int(sizes.min()), alike.size, sizes.size, int(np.count_nonzero(sizes == 1)), diversity)
     held = held_by(alike, units.codes, sizes.size)

@@ -12,6 +12,7 @@ from microagg.equivalence import codes_of
 from microagg.kinds import Cells, Nominal, Number, Ordinal, Semi, Taxonomy
 from microagg.kinds.nominal import numbers_of
 from microagg.parallel import in_parallel
+from microagg.progress import Progress
 from microagg.table import Coded, Table
 
 _MOST_CODES = 50  # different values: above, whole numbers are taken for quantities
@@ -71,7 +72,11 @@ Both = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def changes_of(
-    original: Table, masked: Table, groups: NDArray[np.int64], weights: Both | None = None
+    original: Table,
+    masked: Table,
+    groups: NDArray[np.int64],
+    weights: Both | None = None,
+    progress: Progress | None = None,
 ) -> dict[Any, ColumnChange]:
     """Give what became of each column; `groups` are of shape (n,), or (n, d) where each column has its own.
 
@@ -82,7 +87,8 @@ def changes_of(
         labels = groups if groups.ndim == 1 else np.ascontiguousarray(groups[:, j])
         return change_of(original.columns[j], masked.columns[j], labels, weights)
 
-    return dict(zip(original.names, in_parallel(one, range(len(original)), check_jobs(None)), strict=True))
+    found = in_parallel(one, range(len(original)), check_jobs(None), progress)
+    return dict(zip(original.names, found, strict=True))
 
 
 def change_of(before: Coded, after: Coded, labels: NDArray[np.int64], weights: Both | None = None) -> ColumnChange:
