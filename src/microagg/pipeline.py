@@ -224,7 +224,8 @@ def _protected(
         original, released, groups, strata = original.take(rows), released.take(rows), groups[rows], strata[rows]
         units, weighed = Units(of_units, slots=layout.slots[rows]), weighed.take(rows)
         replaced = {name: weights_like(numbers.get_column(name), own.values[name][rows]) for name in own.values}
-        data = _released_frame(complete, schema.released_with_units, released, coders, rounded, replaced, laying)
+        heard = part(reading, 0, 0, 1)
+        data = _released_frame(complete, schema.released_with_units, released, coders, rounded, replaced, heard)
     data = frames.laid_out_like(frame, data)
     written = written_table(frames.open_frame(data), list(coders.values()), reading)
     counted = _with_weights(written, frames.open_frame(data), recipe.weights_by_group)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.linkage import count_as_near
+from microagg._kernels.records import coordinates, take
 from microagg._kernels.tree import rows_by_leaf, tree_of
 from microagg.equivalence import codes_of, first_of_each, split_classes
 from microagg.prepare.embedding import Points, embed_both
@@ -43,13 +44,11 @@ class Linkage:
         progress: Progress | None = None,
     ) -> None:
         heard = partial(tell, progress, 0, 1)
-        z = original.coordinates
-        heard()
-        z_masked = masked.coordinates
-        heard()
         self.owners, self.classes = original.owners, classes
         first = first_of_each(classes)
-        order = rows_by_leaf(tree_of(z_masked[:, first], heard))
+        points = coordinates(take(masked.records, first))
+        heard()
+        order = rows_by_leaf(tree_of(points, heard))
         number = np.empty_like(order)
         number[order] = np.arange(order.size)
         groups, first = number[classes], first[order]
@@ -58,12 +57,12 @@ class Linkage:
         rows = queries[self.places]
         self.own = groups[rows]
         self.group_size = self.sizes[self.own]
-        self.points = np.ascontiguousarray(z_masked[:, first])  # (keys, groups)
+        self.points = np.take(points, order, axis=1)  # (keys, groups)
         self.codes = []
         for column in self.points:
             self.codes.append(codes_of(column))
             heard()
-        self.queries = np.ascontiguousarray(z[:, rows])
+        self.queries = coordinates(take(original.records, rows))
         self.group_apart, self.query_apart = apart[first], apart[rows]
         self.of_units = None if units is None else _UnitGroups.of(groups, units, rows)
 

@@ -171,7 +171,7 @@ def refine(
     rounds = _rounds(moves, n, once=effort == "fast")
     if stop_after is not None:
         rounds = _until(rounds, stop_after)
-    best, stopped = search.run(rounds, deadline, stop_after, part(progress, looked, _STEPS, _STEPS))
+    best, stopped = search.run(rounds, deadline, stop_after, part(progress, looked, _STEPS - 1, _STEPS))
     after = squared_error(records, best, partial(tell, progress, _STEPS - 1, _STEPS))
     if after >= before:
         best, after = given, before
