@@ -11,6 +11,7 @@ from microagg.checks import check_option
 from microagg.kinds import Cells, Rule
 from microagg.moments import Moved
 from microagg.parallel import in_parallel
+from microagg.progress import Progress
 from microagg.table import Coded, Table
 from microagg.weights import Members, Weights
 
@@ -56,7 +57,14 @@ class Released(NamedTuple):
     moved: Moved | None
 
 
-def represent(table: Table, labels: Labels, rule: Rule, n_jobs: int = 1, weights: Weights | None = None) -> Represented:
+def represent(
+    table: Table,
+    labels: Labels,
+    rule: Rule,
+    n_jobs: int = 1,
+    weights: Weights | None = None,
+    progress: Progress | None = None,
+) -> Represented:
     """Give what each group releases.
 
     `labels` are numbered from 0; shape (n,) or, where each column has groups of its own, (n, d).
@@ -67,7 +75,7 @@ def represent(table: Table, labels: Labels, rule: Rule, n_jobs: int = 1, weights
         own = labels if labels.ndim == 1 else np.ascontiguousarray(labels[:, j])
         return own, released_by(table.columns[j], own, int(own.max()) + 1, rule, weights)
 
-    found = in_parallel(one, range(len(table)), n_jobs)
+    found = in_parallel(one, range(len(table)), n_jobs, progress)
     columns = [(column, own, part) for column, (own, part) in zip(table, found, strict=True)]
     return Represented(
         Table(tuple(column.with_cells(part.cells) for column, _, part in columns)),

@@ -27,7 +27,7 @@ from microagg.evaluate.utility import LossMeasures, measure_loss
 from microagg.io import frames
 from microagg.io.coding import Asked, open_both
 from microagg.io.weighing import WeightSeen
-from microagg.progress import Progress
+from microagg.progress import Progress, stage, tell
 from microagg.recipe import Kinds, Missing
 from microagg.table import Table
 from microagg.units import Units
@@ -212,10 +212,16 @@ def anonymity(
     return judged_anonymity(opened, known, secret, units)
 
 
-def judged_anonymity(opened: Any, keys: list[Any], secret: list[Any], units: Units | None) -> Anonymity:
+def judged_anonymity(
+    opened: Any, keys: list[Any], secret: list[Any], units: Units | None, progress: Progress | None = None
+) -> Anonymity:
     """Give the anonymity of an open frame, whose units may be told from elsewhere."""
-    columns = {name: frames.ordered_codes(opened, name) for name in secret}
-    return measure_anonymity(frames.category_codes(opened, keys), columns, units)
+    first, second, third = (stage(progress, number, 3) for number in range(3))
+    columns = {}
+    for name in secret:
+        columns[name] = frames.ordered_codes(opened, name)
+        tell(first, len(columns), len(secret))
+    return measure_anonymity(frames.category_codes(opened, keys, second), columns, units, third)
 
 
 def pmse(

@@ -28,7 +28,7 @@ from microagg.partition import groups_each_column
 from microagg.prepare.embedding import embed
 from microagg.prepare.patterns import Patterns, find_patterns
 from microagg.prepare.selection import Selection
-from microagg.progress import Progress, stage
+from microagg.progress import Progress, part, stage
 from microagg.recipe import Blocks, Recipe, Select
 from microagg.schema import Role, Schema
 from microagg.table import Table
@@ -137,37 +137,44 @@ def _of_rows(
     selection = select_forming(select, frame, names, table) if select.said else None
     chosen = names if selection is None else selection.columns
     forming = table.named([name for name in names if name in chosen])  # in file order, whatever the choice's
-    points = embed(forming, masking.scale, masking.spike, n_jobs)
+    heard = part(progress, 0, 0, 1)
+    points = embed(forming, masking.scale, masking.spike, n_jobs, heard)
     patterns = find_patterns(table, strata, k, units) if masking.missing == "pattern" else Patterns(strata, 0, 0)
     largest = int(np.bincount(patterns.pieces).max())
     blocks = settle_blocks(recipe.blocks, k, largest, whole=groups_each_column(method.name))
-    pieces = cut_into_pieces(points, forming.names, patterns.pieces, blocks, k, n_jobs, units)
+    pieces = cut_into_pieces(points, forming.names, patterns.pieces, blocks, k, n_jobs, units, heard)
     entries, heights, _ = points.records
     method = method.searching(max(rows.size for rows in pieces), entries.shape[0], heights.size)
     partition = method.on(points, forming.names)
-    first = progress if demand is None else stage(progress, 0, 2)
+    refined = recipe.refine.effort is not None
+    stages = 1 + (demand is not None) + refined
+    first, second, last = (stage(progress, number, stages) for number in (0, 1, stages - 1))
     groups = form_groups(partition, points, pieces, k, masking.per_column, n_jobs, first, units)
     weights = weighed.representing
     if weights is not None and units is not None:
         weights = weights._replace(units=units.codes)
     moves, diverse, searched = 0, None, patterns.pieces
     if demand is not None:
-        lost = partial(_loss, table, rule=rule, n_jobs=n_jobs, weights=weights)
-        kept = keep_demand(points, groups, pieces, strata, k, demand, ways, lost, n_jobs, stage(progress, 1, 2), units)
+        heard = part(second, 1, 1, 1)
+        lost = partial(_loss, table, rule=rule, n_jobs=n_jobs, weights=weights, progress=heard)
+        kept = keep_demand(points, groups, pieces, strata, k, demand, ways, lost, n_jobs, second, units)
         diverse = Diverse(kept.way, groups, lost(groups), kept.loss)
         groups, searched = kept.groups, joined_pieces(patterns.pieces, kept.pieces)
-    if recipe.refine.effort is not None:
-        groups, moves = refine_groups(points, searched, groups, k, recipe.refine, n_jobs, progress, units, demand)
-    found = represent(table, groups, rule, n_jobs, weights)
+    if refined:
+        groups, moves = refine_groups(points, searched, groups, k, recipe.refine, n_jobs, last, units, demand)
+    found = represent(table, groups, rule, n_jobs, weights, part(progress, 1, 1, 1))
     n_blocks = len(pieces) if blocks.by != "none" else 0
     return Formed(
         file, groups, found, groups, groups, method, blocks, patterns, n_blocks, moves, selection, diverse=diverse
     )
 
 
-def _loss(table: Table, labels: Labels, *, rule: Rule, n_jobs: int, weights: Weights | None) -> float:
+def _loss(
+    table: Table, labels: Labels, *, rule: Rule, n_jobs: int, weights: Weights | None, progress: Progress | None
+) -> float:
     """Give the information loss of groups, in percent, before anything is rounded."""
-    return loss_of_release(table, represent(table, labels, rule, n_jobs, weights).records, n_jobs).percent
+    released = represent(table, labels, rule, n_jobs, weights, progress).records
+    return loss_of_release(table, released, n_jobs, progress).percent
 
 
 def check_whole_units(recipe: Recipe, schema: Schema, method: str) -> None:

@@ -25,7 +25,7 @@ from microagg.partition.refine import refine
 from microagg.prepare.dependence import dependence
 from microagg.prepare.embedding import Points
 from microagg.prepare.selection import Selection, select_columns
-from microagg.progress import Progress
+from microagg.progress import Progress, part, tell
 from microagg.recipe import Blocks, Method, Recipe, Refine, Select
 from microagg.recipe._parts import full_name, plain_settings
 from microagg.table import Table
@@ -305,6 +305,7 @@ def cut_into_pieces(
     k: int,
     n_jobs: int,
     units: Units | None = None,
+    progress: Progress | None = None,
 ) -> list[NDArray[np.int64]]:
     """List the rows of each piece that is grouped by itself: a stratum, or a block of one."""
     pieces = rows_of(strata)
@@ -315,7 +316,7 @@ def cut_into_pieces(
         largest = int(held_by(strata, units.codes, len(pieces)).largest.max())
         most = room_for_units(most, k, largest)
     if blocks.by == "median":
-        return median_pieces_of(points, pieces, most, k, n_jobs)
+        return median_pieces_of(points, pieces, most, k, n_jobs, progress)
     columns = points.coordinates
     # A column of several coordinates is known by its first.
     named = [names[owner] if owner >= 0 else None for owner in points.owners]
@@ -366,13 +367,18 @@ def _holding_units(blocks: list[NDArray[np.int64]], k: int, units: Units) -> lis
 
 
 def median_pieces_of(
-    points: Points, pieces: list[NDArray[np.int64]], max_block: int, k: int, n_jobs: int
+    points: Points,
+    pieces: list[NDArray[np.int64]],
+    max_block: int,
+    k: int,
+    n_jobs: int,
+    progress: Progress | None = None,
 ) -> list[NDArray[np.int64]]:
     """List the rows of each block of some pieces, cut by rank in the widest column."""
     entries, scales = points.records.entries, points.records.cut_scales
     found = []
     for rows in pieces:
-        found += median_pieces(entries, scales, max_block, k, rows=rows, n_jobs=n_jobs)
+        found += median_pieces(entries, scales, max_block, k, rows=rows, n_jobs=n_jobs, progress=progress)
     return found
 
 
@@ -412,22 +418,23 @@ def refine_groups(
 ) -> tuple[Labels, int]:
     """Refine the groups of each stratum; give them, numbered by lowest row, and the moves that were offered."""
     found = np.empty_like(groups)
-    base, moves = 0, 0
+    base, moves, done = 0, 0, 0
     for rows in rows_of(strata):
-        part = refine(
+        refined = refine(
             take(points.records, rows),
             groups[rows],
             k,
             effort=how.effort,
             seed=how.seed,
             n_jobs=n_jobs,
-            progress=progress,
+            progress=part(progress, done, done + rows.size, groups.size),
             units=None if units is None else units.take(rows),
             demand=None if demand is None else demand.take(rows),
         )
-        found[rows] = part.labels + base
-        base += int(part.labels.max()) + 1
-        moves += part.moves
+        found[rows] = refined.labels + base
+        base += int(refined.labels.max()) + 1
+        moves += refined.moves
+        done += rows.size
     number_groups(found)
     return found, moves
 
@@ -449,15 +456,14 @@ def form_groups(
     def group_piece(number: int, check: Callable[[], None]) -> Labels:
         rows = pieces[number]
 
-        def tell(records: int, total: int) -> None:  # noqa: ARG001
+        def told(records: int, total: int) -> None:  # noqa: ARG001
             check()
             done[number] = records
-            if progress is not None:
-                progress(int(done.sum()), n)
+            tell(progress, int(done.sum()), n)
 
-        part = take(points.records, rows)
+        own = take(points.records, rows)
         bound = {} if units is None else {"units": units.take(rows)}
-        return checked_groups(partition(part, k, progress=tell, **bound), part.entries, k, per_column=per_column)
+        return checked_groups(partition(own, k, progress=told, **bound), own.entries, k, per_column=per_column)
 
     found = in_parallel(group_piece, range(len(pieces)), n_jobs)
     groups = np.empty((n, *found[0].shape[1:]), dtype=np.int64)

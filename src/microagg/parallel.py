@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any, TypeVar
 
+from microagg.progress import Progress, tell
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -15,8 +17,13 @@ class Stopped(Exception):
     """Ends a piece of work whose result nobody waits for any more."""
 
 
-def in_parallel(work: Callable[[Item, Callable[[], None]], Result], items: Sequence[Item], n_jobs: int) -> list[Result]:
-    """Give work(item, check) for each item, in their order.
+def in_parallel(
+    work: Callable[[Item, Callable[[], None]], Result],
+    items: Sequence[Item],
+    n_jobs: int,
+    progress: Progress | None = None,
+) -> list[Result]:
+    """Give work(item, check) for each item, in their order; tell `progress` of each that is done.
 
     The first error, or Ctrl-C, stops the rest: those that have begun end when they next call check().
     """
@@ -27,9 +34,12 @@ def in_parallel(work: Callable[[Item, Callable[[], None]], Result], items: Seque
             raise Stopped
 
     workers = min(len(items), n_jobs)
-    if workers <= 1:
-        return [work(item, check) for item in items]
     results: dict[int, Result] = {}
+    if workers <= 1:
+        for number, item in enumerate(items):
+            results[number] = work(item, check)
+            tell(progress, number + 1, len(items))
+        return list(results.values())
     running: dict[Future[Result], int] = {}
     with ThreadPoolExecutor(workers) as executor:
         try:
@@ -37,9 +47,11 @@ def in_parallel(work: Callable[[Item, Callable[[], None]], Result], items: Seque
             for number, item in enumerate(items):
                 if len(running) >= 2 * workers:
                     _collect(running, results)
+                    tell(progress, len(results), len(items))
                 running[executor.submit(work, item, check)] = number
             while running:
                 _collect(running, results)
+                tell(progress, len(results), len(items))
         except BaseException:
             stop.set()
             executor.shutdown(cancel_futures=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, overload
 
 import numpy as np
@@ -31,7 +32,7 @@ from microagg.moment_matching import Matched, MomentFacts, check_moments, match_
 from microagg.partition import METHODS, groups_each_column
 from microagg.prepare.recoding import Recoding
 from microagg.prepare.selection import Selection
-from microagg.progress import Progress
+from microagg.progress import Progress, part, stage, tell
 from microagg.recipe import OF_PROTECT, DiversityChoices, Kinds, Masking, Missing, Recipe, Select
 from microagg.recipe._signature import recipe_of, takes
 from microagg.recipe.joined import with_join
@@ -55,6 +56,8 @@ from microagg.weighting import (
 from microagg.whole_units import order_of_units
 
 Values = NDArray[np.float64]
+
+_OPENED, _FORMED = 5, 85  # percent of the progress: when the columns are coded, and when the groups are formed
 
 
 @overload
@@ -171,6 +174,10 @@ def _protected(
     recipe, k = asked.spelt_out(), asked.k
     masking, weighing = recipe.masking, weighing_of(recipe)
     opened = frames.open_frame(frame)
+    n = opened.shape[0]
+    opening, forming, last = (
+        part(progress, *ends, n) for ends in pairwise((0, _OPENED * n // 100, _FORMED * n // 100, n))
+    )
     schema = Schema.assign(opened.columns, **recipe.roles.lists)
     recipe.check_named(opened.columns)
     opened, recipe, recoded = _recoded(opened, recipe)
@@ -181,7 +188,7 @@ def _protected(
     check_whole_units(recipe, schema, method.name)
     check_demanded(recipe, schema.names(Role.CONFIDENTIAL))
     wishes = asked_of(recipe, names, labels)
-    original, coders = open_table(opened, wishes)
+    original, coders = open_table(opened, wishes, opening)
     check_kinds(original, method, recipe)
     check_calibrated(weighing, original.columns)
     check_moments(original, masking.moments, masking.moments_clip, masking.per_column)
@@ -194,19 +201,20 @@ def _protected(
     check_enough_records(original.n_records, k)
 
     rule = Rule(k, masking.aggregate, masking.nominal, masking.spike_totals, masking.nominal_seed)
-    formed = formed_of(complete, original, schema, recipe, method, select, rule, weighed, sensitive, n_jobs, progress)
+    formed = formed_of(complete, original, schema, recipe, method, select, rule, weighed, sensitive, n_jobs, forming)
     complete, original, strata, units, weighed, demand = formed.file
     groups, blocks = formed.groups, formed.blocks
     check_dominance(formed.found.dominated, int(groups.max()) + 1, weighing, of_units=units is not None)
     weights = None if weighed.representing is None else weighed.representing.values
     matched = _matched(formed, masking, rule, weights)
     of_groups = formed.found.groups if matched is None else matched.groups
-    released, rounded = round_means(original, of_groups, formed.labels, masking.rounding, weights)
+    rounding, laying, reading, counting, losing, weighing_loss, _ = (stage(last, number, 7) for number in range(7))
+    released, rounded = round_means(original, of_groups, formed.labels, masking.rounding, weights, rounding)
     relations = recipe.relations.relations
     released, rounded, chosen = keep_relations(relations, original, released, formed.labels, rounded, weights)
     own = released_weights(weighed, formed.places, original, released)
     replaced = {name: weights_like(numbers.get_column(name), values) for name, values in own.values.items()}
-    data = _released_frame(complete, schema.released, released, coders, rounded, replaced)
+    data = _released_frame(complete, schema.released, released, coders, rounded, replaced, laying)
     layout = formed.layout
     if layout is not None:  # in an order, and by numbers, that follow from what is released
         rows, of_units = order_of_units(layout.units, frames.row_ranks(frames.open_frame(data)))
@@ -214,14 +222,17 @@ def _protected(
         original, released, groups, strata = original.take(rows), released.take(rows), groups[rows], strata[rows]
         units, weighed = Units(of_units, slots=layout.slots[rows]), weighed.take(rows)
         replaced = {name: weights_like(numbers.get_column(name), own.values[name][rows]) for name in own.values}
-        data = _released_frame(complete, schema.released_with_units, released, coders, rounded, replaced)
+        heard = part(reading, 0, 0, 1)
+        data = _released_frame(complete, schema.released_with_units, released, coders, rounded, replaced, heard)
     data = frames.laid_out_like(frame, data)
-    written = written_table(frames.open_frame(data), list(coders.values()))
+    written = written_table(frames.open_frame(data), list(coders.values()), reading)
     counted = _with_weights(written, frames.open_frame(data), recipe.weights_by_group)
     if layout is None:
         each = groups.ndim == 2
         together = None if each else groups
-        k_achieved = fewest_sharing(counted, strata, units=units, groups=together, per_column=each, n_jobs=n_jobs)
+        k_achieved = fewest_sharing(
+            counted, strata, units=units, groups=together, per_column=each, n_jobs=n_jobs, progress=counting
+        )
     else:
         k_achieved = fewest_whole_units(counted, strata, of_units)
     if k_achieved < k:
@@ -232,10 +243,10 @@ def _protected(
     classes = groups if demand is None else classes_sharing(counted, strata)
     if demand is not None and not demand.kept(classes):
         raise PromiseBroken("records that look alike would give away more of a confidential column than l or t allows.")
-    return Release(
+    release = Release(
         data=data,
         groups=groups,
-        information=loss_of_release(original, written, n_jobs),
+        information=loss_of_release(original, written, n_jobs, losing),
         k_achieved=k_achieved,
         recipe=replace(
             recipe,
@@ -259,7 +270,7 @@ def _protected(
         diversity=_diversity_facts(demand, formed.diverse, classes),
         moments=_moment_facts(matched, masking.moments, original, written, weighed),
         chosen=chosen,
-        weights=_weight_facts(weighed, own, formed.found, original, written, n_jobs),
+        weights=_weight_facts(weighed, own, formed.found, original, written, n_jobs, weighing_loss),
         _original=original,
         _written=written,
         _units=units,
@@ -267,6 +278,8 @@ def _protected(
         _repeating=frames.shared_codes(complete, schema.names(Role.IDENTIFIER, Role.DROP)),
         _weights=weighed.first,
     )
+    tell(progress, n, n)
+    return release
 
 
 def _matched(formed: Formed, masking: Masking, rule: Rule, weights: Values | None) -> Matched | None:
@@ -294,13 +307,19 @@ def _with_weights(written: Table, data: Any, names: tuple[Any, ...]) -> Table:
 
 
 def _weight_facts(
-    weighed: Weighed, own: ReleasedWeights, found: Represented, original: Table, written: Table, n_jobs: int
+    weighed: Weighed,
+    own: ReleasedWeights,
+    found: Represented,
+    original: Table,
+    written: Table,
+    n_jobs: int,
+    progress: Progress | None,
 ) -> WeightFacts | None:
     """Give what weights did to a release; None where no weights are known."""
     weights = weighed.first
     if weights is None:
         return None
-    lost = weighted_loss_of_release(original, written, weights, n_jobs)
+    lost = weighted_loss_of_release(original, written, weights, n_jobs, progress)
     return weight_facts(lost, found.dominated, found.moved, own.calibrated)
 
 
@@ -349,10 +368,12 @@ def _released_frame(
     coders: Mapping[Any, Coder],
     rounded: Mapping[Any, Rounded],
     weights: Mapping[Any, Any],
+    progress: Progress | None,
 ) -> Any:
     """Give the frame with what each group releases in the place of its members' values, and of their weights."""
     replaced = dict(weights)
-    for column in released:
+    for done, column in enumerate(released):
+        tell(progress, done, len(released))
         power = rounded[column.name].power if column.name in rounded else None
         like = frame.get_column(column.name)
         replaced[column.name] = coders[column.name].series(column.cells, like, power)

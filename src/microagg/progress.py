@@ -1,5 +1,6 @@
 """How long work tells its caller how far it has come."""
 
+import threading
 from collections.abc import Callable
 
 Progress = Callable[[int, int], None]
@@ -16,11 +17,25 @@ def stage(progress: Progress | None, number: int, of: int) -> Progress | None:
     """Give the progress of one of so many stages, numbered from 0, that each look at all records."""
     if progress is None:
         return None
-    return lambda done, total: progress((number * total + done) // of, total)
+    return lambda done, total: progress(number * total + done, of * total)
 
 
 def part(progress: Progress | None, start: int, stop: int, in_all: int) -> Progress | None:
-    """Give the progress of a step that takes the whole from `start` to `stop`."""
+    """Give the progress of a step that takes the whole from `start` to `stop`; the same twice: it is heard, no more."""
     if progress is None:
         return None
     return lambda done, total: progress(start + (stop - start) * done // max(1, total), in_all)
+
+
+class Told:
+    """Adds up the progress of threads that work side by side."""
+
+    def __init__(self, progress: Progress | None, in_all: int) -> None:
+        self._progress, self._in_all, self._done = progress, in_all, 0
+        self._lock = threading.Lock()
+
+    def __call__(self, more: int) -> None:
+        """Tell that so much more is done."""
+        with self._lock:
+            self._done += more
+            tell(self._progress, self._done, self._in_all)

@@ -1,7 +1,7 @@
 """Release: what protect() gives back."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -29,7 +29,7 @@ from microagg.io.sources import Source
 from microagg.kinds import Nominal, Ordinal
 from microagg.moment_matching import MomentFacts, moment_words
 from microagg.prepare.selection import Selection
-from microagg.progress import Progress
+from microagg.progress import Progress, stage
 from microagg.recipe import Recipe
 from microagg.relation_keeping import KeptRelation
 from microagg.release_facts import MissingFacts, WeightFacts, by_weight
@@ -180,7 +180,11 @@ class Release(Generic[IntoDataFrameT]):
     @cached_property
     def loss(self) -> LossMeasures:
         """What masking did to the statistics of the file."""
-        return measure_loss(*self._both(), self.information, None if self.weights is None else self.weights.information)
+        return self._measured_loss(None)
+
+    def _measured_loss(self, progress: Progress | None) -> LossMeasures:
+        weighted = None if self.weights is None else self.weights.information
+        return measure_loss(*self._both(), self.information, weighted, progress)
 
     @cached_property
     def risk(self) -> DisclosureRisk:
@@ -352,9 +356,24 @@ class Release(Generic[IntoDataFrameT]):
     @cached_property
     def anonymity(self) -> Anonymity:
         """How many records share their masked values and strata."""
+        return self._measured_anonymity(None)
+
+    def _measured_anonymity(self, progress: Progress | None) -> Anonymity:
         roles = self.recipe.roles
         keys = [*roles.of(Role.QUASI.value), *roles.strata, *self.recipe.weights_by_group]
-        return judged_anonymity(frames.open_frame(self.data), keys, list(roles.confidential), self._units)
+        return judged_anonymity(frames.open_frame(self.data), keys, list(roles.confidential), self._units, progress)
+
+    def _measure(self, names: Sequence[str], progress: Progress | None) -> None:
+        """Measure what would be measured when it is asked for, where nobody could tell how far it has come."""
+        measured: Mapping[str, Callable[[Progress | None], Any]] = {
+            "loss": self._measured_loss,
+            "anonymity": self._measured_anonymity,
+            "risk": lambda told: self.risk_for(progress=told) if self._judged is None else self._judged,
+            "results": lambda told: self.with_results(told)._results if self._results is None else self._results,
+        }
+        for number, name in enumerate(names):
+            if name not in self.__dict__:
+                self.__dict__[name] = measured[name](stage(progress, number, len(names)))
 
     def report(
         self,
@@ -405,11 +424,15 @@ class Release(Generic[IntoDataFrameT]):
         source: "SourceFacts | None" = None,
         written: "WrittenFacts | None" = None,
         comparison: "Comparison | None" = None,
+        progress: Progress | None = None,
     ) -> "ReportModel":
-        """Give what `report` shows as plain values; `microagg.report.to_json` writes them as JSON."""
+        """Give what `report` shows as plain values; `microagg.report.to_json` writes them as JSON.
+
+        `progress` is called as progress(done, in all), often; what it raises stops the work.
+        """
         from microagg.report.model import build
 
-        return build(self, public=public, source=source, written=written, comparison=comparison)
+        return build(self, public=public, source=source, written=written, comparison=comparison, progress=progress)
 
     def _both(self) -> tuple[Table, Table]:
         """Give the original and the released values as they were when the release was made."""

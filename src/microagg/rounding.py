@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from microagg._kernels.sums import exact_digits
 from microagg.kinds import Cells, Semi
 from microagg.moments import Moved, moments
+from microagg.progress import Progress, tell
 from microagg.table import Coded, Table
 
 _MOST_DECIMALS = 12
@@ -131,6 +132,7 @@ def round_means(
     labels: NDArray[np.int64],
     rounding: str | Mapping[Any, float],
     weights: NDArray[np.float64] | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Table, dict[Any, Rounded]]:
     """Round what groups release of quantities; give what each record gets, and how each column was rounded.
 
@@ -145,6 +147,8 @@ def round_means(
         standard deviation; a mapping has powers of ten for some columns, and "auto" is for the others.
     weights : array of shape (n,), optional
         By which totals are taken, to tell how far rounding moved them.
+    progress : callable, optional
+        Called as progress(columns done, columns in all).
     """
     columns, found = [], {}
     for j, (before, column) in enumerate(zip(original, of_groups, strict=True)):
@@ -158,6 +162,7 @@ def round_means(
         elif column.reserved:
             cells = off_reserved(column, cells)
         columns.append(column.with_cells(cells.take(own)))
+        tell(progress, len(columns), len(original))
     return Table(tuple(columns)), found
 
 

@@ -20,7 +20,7 @@ from microagg.kinds import Rule
 from microagg.prepare.embedding import embed
 from microagg.prepare.patterns import find_patterns
 from microagg.prepare.wide import columns_alike_within, shapes_of, wides_of
-from microagg.progress import Progress
+from microagg.progress import Progress, part, stage
 from microagg.recipe import Blocks, Recipe
 from microagg.table import Table
 from microagg.weights import Weights
@@ -145,7 +145,7 @@ def form_whole_groups(
 ) -> WholeGroups:
     """Group the units of each shape; `table` has the rows of the layout."""
     k, masking = recipe.k, recipe.masking
-    points = embed(table, masking.scale, masking.spike, n_jobs)
+    points = embed(table, masking.scale, masking.spike, n_jobs, part(progress, 0, 0, 1))
     of_shared = np.array([owner < 0 or table.names[owner] in shared for owner in points.entry_owners])
     wides = wides_of(layout.units, layout.slots, layout.shapes)
     blocks = settle_blocks(recipe.blocks, k, max(wide.units.size for wide in wides), whole=False)
@@ -157,13 +157,15 @@ def form_whole_groups(
         if masking.missing == "pattern":
             patterns = find_patterns(wide.table(table, shared), strata, k)
             n_patterns, n_moved, strata = n_patterns + patterns.n_patterns, n_moved + patterns.n_moved, patterns.pieces
-        pieces = cut_into_pieces(place, table.names, strata, blocks, k, n_jobs)
+        told = part(progress, done, done + wide.units.size, layout.shapes.size)
+        pieces = cut_into_pieces(place, table.names, strata, blocks, k, n_jobs, progress=part(told, 0, 0, 1))
         entries, heights, _ = place.records
         own = method.searching(max(rows.size for rows in pieces), entries.shape[0], heights.size)
-        told = _told(progress, done, layout.shapes.size)
-        labels = form_groups(own.on(place, table.names), place, pieces, k, False, n_jobs, told)
-        if recipe.refine.effort is not None:
-            labels, tried = refine_groups(place, strata, labels, k, recipe.refine, n_jobs, progress)
+        refined = recipe.refine.effort is not None
+        first, second = (stage(told, number, 1 + refined) for number in (0, 1))
+        labels = form_groups(own.on(place, table.names), place, pieces, k, False, n_jobs, first)
+        if refined:
+            labels, tried = refine_groups(place, strata, labels, k, recipe.refine, n_jobs, second)
             moves += tried
         of_units[wide.units] = labels + n_groups
         n_groups += int(labels.max()) + 1
@@ -175,10 +177,6 @@ def form_whole_groups(
     places = codes_of(groups * n_slots + layout.slots)
     n_blocks = n_blocks if blocks.by != "none" else 0
     return WholeGroups(groups, places, blocks, method, n_blocks, moves, n_patterns, n_moved)
-
-
-def _told(progress: Progress | None, done: int, total: int) -> Progress | None:
-    return None if progress is None else lambda records, _: progress(done + records, total)
 
 
 def represent_whole(

@@ -8,6 +8,8 @@ A box holds the lowest and highest code of a column as it does those of numbers.
 would give: a category's coordinate is the height or 0.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,10 +25,17 @@ BEGIN, END, LEAVES = 0, 1, 2
 NODES_CUT, NODES_MADE, LEAVES_MADE = 0, 1, 2
 
 
-def make_tree(records: Records, rows: NDArray[np.int64], sums: NDArray[np.float64], place: NDArray[np.int64]) -> Pool:
+def make_tree(
+    records: Records,
+    rows: NDArray[np.int64],
+    sums: NDArray[np.float64],
+    place: NDArray[np.int64],
+    check: Callable[[], None] = lambda: None,
+) -> Pool:
     """Put these rows of the records into a new tree.
 
-    `rows` and `place` (n,) are used up; `sums` are the running sums of those rows.
+    `rows` and `place` (n,) are used up; `sums` are the running sums of those rows. `check` is called often; what it
+    raises stops the work.
     """
     n = rows.shape[0]
     leaves = -(-n // LEAF)
@@ -40,18 +49,19 @@ def make_tree(records: Records, rows: NDArray[np.int64], sums: NDArray[np.float6
     keys = np.empty(n)
     while state[NODES_CUT] < state[NODES_MADE]:  # Python regains control between slices
         build(records.entries, rows, keys, spans, _SLICE, state, pool)
+        check()
     return pool
 
 
-def tree_of(columns: NDArray[np.float64]) -> Pool:
+def tree_of(columns: NDArray[np.float64], check: Callable[[], None] = lambda: None) -> Pool:
     """Put every record of `columns` (d, n) into a new tree that is searched only; its sums stay 0."""
-    return tree_of_records(plain_records(columns))
+    return tree_of_records(plain_records(columns), check)
 
 
-def tree_of_records(records: Records) -> Pool:
+def tree_of_records(records: Records, check: Callable[[], None] = lambda: None) -> Pool:
     """Put every record into a new tree that is searched only; its sums stay 0."""
     n = records.entries.shape[1]
-    return make_tree(records, np.arange(n), np.zeros(records.starts[-1]), np.empty(n, dtype=np.int64))
+    return make_tree(records, np.arange(n), np.zeros(records.starts[-1]), np.empty(n, dtype=np.int64), check)
 
 
 def rows_by_leaf(pool: Pool) -> NDArray[np.int64]:

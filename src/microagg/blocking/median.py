@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from microagg._kernels.blocking import medians
 from microagg.blocking._blocks import SLICE, check_block_size, labels_of_ranges
 from microagg.parallel import in_parallel
+from microagg.progress import Progress, tell
 
 
 class _Node(NamedTuple):
@@ -42,11 +43,14 @@ def median_pieces(
     rows: NDArray[np.int64],
     blocks: int | None = None,
     n_jobs: int = 1,
+    progress: Progress | None = None,
 ) -> list[NDArray[np.int64]]:
     """List the rows of each block of some rows, in order; see `median_ranges`."""
     if (blocks_needed(rows.size, max_block, k) if blocks is None else blocks) == 1:
         return [rows]
-    order, ends = median_ranges(columns, scales, max_block, k, rows=rows, blocks=blocks, n_jobs=n_jobs)
+    order, ends = median_ranges(
+        columns, scales, max_block, k, rows=rows, blocks=blocks, n_jobs=n_jobs, progress=progress
+    )
     return [np.sort(block) for block in np.split(order, np.flatnonzero(ends)[:-1] + 1)]
 
 
@@ -59,6 +63,7 @@ def median_ranges(
     rows: NDArray[np.int64] | None = None,
     blocks: int | None = None,
     n_jobs: int = 1,
+    progress: Progress | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
     """Give the rows in an order in which each block is a range, and where blocks end (1).
 
@@ -80,6 +85,7 @@ def median_ranges(
         while height > 0:  # Python regains control between slices
             height = medians(columns, scales, k, max_block, height, budget, order, keys, stack, ends)
             check()
+            tell(progress, 0, n)
             if once:
                 break
         return [_Node(*left) for left in stack[:height].tolist()]

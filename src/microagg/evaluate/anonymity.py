@@ -24,6 +24,7 @@ from microagg._kernels.sums import group_sizes
 from microagg.equivalence import first_of_each
 from microagg.evaluate.measure import Measure, as_html, as_text
 from microagg.parallel import in_parallel
+from microagg.progress import Progress, stage, tell
 from microagg.readonly import ReadOnly
 from microagg.table import Table
 from microagg.units import Units, held_by
@@ -133,6 +134,7 @@ def measure_anonymity(
     alike: NDArray[np.int64],
     confidential: Mapping[Any, tuple[NDArray[np.int64], bool]],
     units: Units | None = None,
+    progress: Progress | None = None,
 ) -> Anonymity:
     """Judge records by the number of their combination of keys.
 
@@ -140,7 +142,10 @@ def measure_anonymity(
     order from 0 without gaps, and whether that order means anything; `units` are the units of records.
     """
     sizes = group_sizes(alike, int(alike.max()) + 1)
-    diversity = {name: _diversity(alike, sizes, *column) for name, column in confidential.items()}
+    diversity = {}
+    for name, column in confidential.items():
+        diversity[name] = _diversity(alike, sizes, *column)
+        tell(progress, len(diversity), len(confidential))
     if units is None:
         return Anonymity(int(sizes.min()), alike.size, sizes.size, int(np.count_nonzero(sizes == 1)), diversity)
     held = held_by(alike, units.codes, sizes.size)
@@ -204,6 +209,7 @@ def fewest_sharing(
     groups: NDArray[np.int64] | None = None,
     per_column: bool = False,
     n_jobs: int = 1,
+    progress: Progress | None = None,
 ) -> int:
     """Give the fewest records, or units where these are told, that share a combination of released values and stratum.
 
@@ -222,10 +228,13 @@ def fewest_sharing(
     per_column : bool
         Whether to count each column by itself, with the strata.
     n_jobs : int
+    progress : callable, optional
+        Called as progress(done, in all).
     """
     key, in_part = os.urandom(16), units is None or units.in_part
     numbers = np.asarray(strata, dtype=np.int64).view(np.uint64)
-    columns = in_parallel(lambda column, _: column.cells.classes, table.columns, n_jobs)
+    first, second, third, fourth = (stage(progress, number, 4) for number in range(4))
+    columns = in_parallel(lambda column, _: column.cells.classes, table.columns, n_jobs, first)
 
     def digests(rows: slice, own: Sequence[NDArray[np.float64]]) -> Digests:
         found = digests_of([*(float_bits(values[rows]) for values in own), numbers[rows]], key)
@@ -238,9 +247,9 @@ def fewest_sharing(
         return fewest_alike([in_order(digests(slice(None), [values]))], in_part)
 
     if per_column:
-        return min(in_parallel(of_column, columns, n_jobs))
+        return min(in_parallel(of_column, columns, n_jobs, second))
     starts = range(0, numbers.size, _PART)
-    parts = in_parallel(of_part, starts, n_jobs)
+    parts = in_parallel(of_part, starts, n_jobs, second)
     if groups is not None and units is None:
         heads = np.concatenate(parts, axis=1)[:, first_of_each(groups)]
 
@@ -248,6 +257,6 @@ def fewest_sharing(
             own = groups[start : start + _PART]
             return all(np.array_equal(head[own], lane) for head, lane in zip(heads, parts[start // _PART], strict=True))
 
-        if all(in_parallel(is_alike, starts, n_jobs)):
+        if all(in_parallel(is_alike, starts, n_jobs, third)):
             return fewest_in_groups(heads, np.bincount(groups))
-    return fewest_alike(in_parallel(lambda part, _: in_order(part), parts, n_jobs), in_part)
+    return fewest_alike(in_parallel(lambda part, _: in_order(part), parts, n_jobs, fourth), in_part)

@@ -1,5 +1,6 @@
 """What became of each masked column, in its own terms: mismatches, levels, spikes, entropy, spans, totals."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from microagg.equivalence import codes_of
 from microagg.kinds import Cells, Nominal, Number, Ordinal, Semi, Taxonomy
 from microagg.kinds.nominal import numbers_of
 from microagg.parallel import in_parallel
+from microagg.progress import Progress, Told
 from microagg.table import Coded, Table
 
 _MOST_CODES = 50  # different values: above, whole numbers are taken for quantities
@@ -71,50 +73,71 @@ Both = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def changes_of(
-    original: Table, masked: Table, groups: NDArray[np.int64], weights: Both | None = None
+    original: Table,
+    masked: Table,
+    groups: NDArray[np.int64],
+    weights: Both | None = None,
+    progress: Progress | None = None,
 ) -> dict[Any, ColumnChange]:
     """Give what became of each column; `groups` are of shape (n,), or (n, d) where each column has its own.
 
     With `weights`, before and after masking, totals are weighted.
     """
+    told = Told(progress, len(original))
 
-    def one(j: int, _: Any) -> ColumnChange:
+    def one(j: int, check: Callable[[], None]) -> ColumnChange:
+        def heard() -> None:
+            check()
+            told(0)
+
         labels = groups if groups.ndim == 1 else np.ascontiguousarray(groups[:, j])
-        return change_of(original.columns[j], masked.columns[j], labels, weights)
+        found = change_of(original.columns[j], masked.columns[j], labels, weights, heard)
+        told(1)
+        return found
 
-    return dict(zip(original.names, in_parallel(one, range(len(original)), check_jobs(None)), strict=True))
+    found = in_parallel(one, range(len(original)), check_jobs(None))
+    return dict(zip(original.names, found, strict=True))
 
 
-def change_of(before: Coded, after: Coded, labels: NDArray[np.int64], weights: Both | None = None) -> ColumnChange:
-    """Give what became of one column."""
+def change_of(
+    before: Coded,
+    after: Coded,
+    labels: NDArray[np.int64],
+    weights: Both | None = None,
+    heard: Callable[[], None] = lambda: None,
+) -> ColumnChange:
+    """Give what became of one column; `heard` is called often, and what it raises stops the work."""
     kind = before.kind
     was, now = before.cells.present, after.cells.present
     found: dict[str, Any] = {
-        "span": 100.0 * _mean_span(before, labels),
+        "span": 100.0 * _mean_span(before, labels, heard),
         "filled": int(np.count_nonzero(now & ~was)),
         "blanked": int(np.count_nonzero(was & ~now)),
     }
+    heard()
     if isinstance(kind, Nominal):
         found["mismatches"] = 100.0 * float(np.mean(before.cells.classes != after.cells.classes))
     if isinstance(kind, Ordinal):
         moves = np.abs(before.values - after.values)[was & now]
         found["levels"] = 100.0 * float(moves.mean()) / max(1, kind.n_levels - 1) if moves.size else 0.0
     if isinstance(kind, (Nominal, Ordinal)):
-        found["uncertainty"] = _uncertainty(before.cells, after.cells)
+        found["uncertainty"] = _uncertainty(before.cells, after.cells, heard)
     if kind.is_quantity:
-        found |= _of_quantity(before, after, weights)
+        found |= _of_quantity(before, after, weights, heard)
     return ColumnChange(**found)
 
 
-def _of_quantity(before: Coded, after: Coded, weights: Both | None) -> dict[str, Any]:
+def _of_quantity(before: Coded, after: Coded, weights: Both | None, heard: Callable[[], None]) -> dict[str, Any]:
     """Give what became of the commonest value and of the total, and whether the column looks like codes."""
     n, known, released = before.values.size, before.cells.known, after.cells.known
     values, counts = np.unique(known, return_counts=True)
+    heard()
     if not values.size:
         return {}
     common = before.kind.spike if isinstance(before.kind, Semi) else float(values[counts.argmax()])
     few = values.size <= _MOST_CODES and bool((values == np.rint(values)).all())
     unknown = 100.0 * float(np.mean(~np.isin(released, values))) if few and released.size else None
+    heard()
     return {
         "common": common,
         "common_before": 100.0 * np.count_nonzero(known == common) / n,
@@ -149,9 +172,12 @@ def _total_moved(was: Cells, now: Cells, weights: Both | None) -> float | None:
     return 100.0 * (after - before) / abs(before) if abs(before) > _CANCELLED * whole else None
 
 
-def _uncertainty(before: Cells, after: Cells) -> float:
+def _uncertainty(before: Cells, after: Cells, heard: Callable[[], None]) -> float:
     """Give H(X|X′) / H(X) in percent, missing ones being values of their own; 0 where nothing varies."""
-    codes, released = codes_of(before.classes), codes_of(after.classes)
+    codes = codes_of(before.classes)
+    heard()
+    released = codes_of(after.classes)
+    heard()
     whole = _entropy(codes)
     pairs = codes_of(codes * (int(released.max()) + 1) + released)
     return 100.0 * max(0.0, _entropy(pairs) - _entropy(released)) / whole if whole > 0 else 0.0
@@ -163,12 +189,13 @@ def _entropy(codes: NDArray[np.int64]) -> float:
     return float(-(shares * np.log(shares)).sum())
 
 
-def _mean_span(column: Coded, labels: NDArray[np.int64]) -> float:
+def _mean_span(column: Coded, labels: NDArray[np.int64], heard: Callable[[], None]) -> float:
     """Give the mean over the records of how wide their group is, from 0 to 1."""
     sizes = np.bincount(labels)
-    spans = (
-        _spans_of_categories(column, labels) if isinstance(column.kind, Nominal) else _spans_by_order(column, labels)
-    )
+    if isinstance(column.kind, Nominal):
+        spans = _spans_of_categories(column, labels, heard)
+    else:
+        spans = _spans_by_order(column, labels)
     return float((sizes * spans).sum() / labels.size)
 
 
@@ -184,10 +211,11 @@ def _spans_by_order(column: Coded, labels: NDArray[np.int64]) -> NDArray[np.floa
     return np.asarray(np.where(highest >= lowest, spans, 0.0))
 
 
-def _spans_of_categories(column: Coded, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+def _spans_of_categories(column: Coded, labels: NDArray[np.int64], heard: Callable[[], None]) -> NDArray[np.float64]:
     """Give the share of all categories that a group holds, 0 where it holds one: by a taxonomy, those under it."""
     n_codes = int(column.cells.known.max(initial=-1.0)) + 1
     meaning, codes = np.unique(numbers_of(column.cells, n_codes), return_inverse=True)
+    heard()
     n_groups, n_categories = int(labels.max()) + 1, meaning.size
     distinct = np.bincount(np.unique(labels * n_categories + codes) // n_categories, minlength=n_groups)
     if not isinstance(column.kind, Taxonomy):
@@ -195,6 +223,7 @@ def _spans_of_categories(column: Coded, labels: NDArray[np.int64]) -> NDArray[np
     spans = np.ones(n_groups)
     # From the root down: the lowest ancestor that all members share counts.
     for ancestors in reversed([np.array(level) for level in column.kind.kin]):
+        heard()
         leaves = np.bincount(ancestors) / ancestors.size
         is_missing = meaning[codes] >= n_codes
         own = np.where(is_missing, -1, ancestors[np.where(is_missing, 0, meaning[codes])]).astype(np.float64)

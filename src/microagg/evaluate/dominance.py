@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.groups import largest_and_rest
+from microagg.progress import Progress, tell
 from microagg.readonly import ReadOnly
 
 
@@ -63,11 +64,13 @@ def measure_dominance(
     names: Sequence[Any],
     p: float,
     weights: NDArray[np.float64] | None = None,
+    progress: Progress | None = None,
 ) -> Dominance:
     """Judge the groups of the original columns (d, n); `labels` (n,) are numbered from 0, and `weights` (n,)."""
     n_groups = int(labels.max()) + 1
     largest_share, median_share, failing, left_out = {}, {}, {}, []
-    for name, column in zip(names, columns, strict=True):
+    for done, (name, column) in enumerate(zip(names, columns, strict=True)):
+        tell(progress, done, len(names))
         if column.min() < 0:
             left_out.append(name)
             continue

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from microagg._kernels.intervals import count_rank_misses
 from microagg.moments import moments, standardise
 from microagg.parallel import in_parallel
+from microagg.progress import Progress, part, tell
 from microagg.table import Coded, Table
 
 PERCENTS = range(1, 11)
@@ -27,7 +28,9 @@ class Intervals:
         return sum(self.by_percent) / len(self.by_percent)
 
 
-def rank_intervals(original: Table, masked: Table, n_jobs: int = 1) -> tuple[Intervals, Intervals]:
+def rank_intervals(
+    original: Table, masked: Table, n_jobs: int = 1, progress: Progress | None = None
+) -> tuple[Intervals, Intervals]:
     """Count the records whose every value lies between the masked values p percent of ranks below and above.
 
     Equal masked values are ranked by row in the first figures; in the second they share the mean of their ranks.
@@ -53,7 +56,8 @@ def rank_intervals(original: Table, masked: Table, n_jobs: int = 1) -> tuple[Int
 
     most = np.zeros((2, n), dtype=np.int8)
     for start in range(0, d, n_jobs):  # a few at a time, so that the counts do not pile up
-        for counts in in_parallel(misses, range(start, min(start + n_jobs, d)), n_jobs):
+        stop = min(start + n_jobs, d)
+        for counts in in_parallel(misses, range(start, stop), n_jobs, part(progress, start, stop, d)):
             np.maximum(most, counts, out=most)
     return _shares(most[0]), _shares(most[1])
 
@@ -65,10 +69,11 @@ def comparable(before: Coded, after: Coded) -> NDArray[np.int64]:
     return np.flatnonzero(before.cells.present & after.cells.present)
 
 
-def deviation_intervals(original: Table, masked: Table) -> Intervals:
+def deviation_intervals(original: Table, masked: Table, progress: Progress | None = None) -> Intervals:
     """Count the records whose every value is within p percent of a standard deviation of the masked one."""
     missed = np.zeros(original.n_records, dtype=np.int8)
-    for before, after in zip(original, masked, strict=True):
+    for done, (before, after) in enumerate(zip(original, masked, strict=True)):
+        tell(progress, done, len(original))
         gap = np.where(before.cells.classes == after.cells.classes, 0.0, np.inf)
         rows = comparable(before, after)
         own = moments(before.cells.known) if rows.size else (0, 0.0, 0.0)

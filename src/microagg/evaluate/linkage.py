@@ -1,18 +1,19 @@
 """Linkage: how often the masked record, or unit, that lies nearest to an original one is the right one."""
 
-import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.linkage import count_as_near
+from microagg._kernels.records import coordinates, take
 from microagg._kernels.tree import rows_by_leaf, tree_of
 from microagg.equivalence import codes_of, first_of_each, split_classes
 from microagg.prepare.embedding import Points, embed_both
 from microagg.prepare.wide import columns_alike_within, shapes_of, wides_of
-from microagg.progress import Progress
+from microagg.progress import Progress, Told, stage, tell
 from microagg.table import Table
 
 Labels = NDArray[np.int64]
@@ -20,21 +21,6 @@ Chances = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 _SLICE = 50_000_000  # coordinates looked at before Python regains control: some 0.1 s
 _FAR_APART = 1e9  # standard deviations between strata: no record is linked across
-
-
-class Told:
-    """Adds up the progress of threads that link set after set."""
-
-    def __init__(self, progress: Progress | None, total: int) -> None:
-        self._progress, self._total, self._done = progress, total, 0
-        self._lock = threading.Lock()
-
-    def __call__(self, linked: int) -> None:
-        """Tell that so many more are linked."""
-        with self._lock:
-            self._done += linked
-            if self._progress is not None:
-                self._progress(self._done, self._total)
 
 
 class Linkage:
@@ -55,11 +41,14 @@ class Linkage:
         apart: Labels,
         queries: Labels,
         units: Labels | None = None,
+        progress: Progress | None = None,
     ) -> None:
-        z, z_masked = original.coordinates, masked.coordinates
+        heard = partial(tell, progress, 0, 1)
         self.owners, self.classes = original.owners, classes
         first = first_of_each(classes)
-        order = rows_by_leaf(tree_of(z_masked[:, first]))
+        points = coordinates(take(masked.records, first))
+        heard()
+        order = rows_by_leaf(tree_of(points, heard))
         number = np.empty_like(order)
         number[order] = np.arange(order.size)
         groups, first = number[classes], first[order]
@@ -68,19 +57,27 @@ class Linkage:
         rows = queries[self.places]
         self.own = groups[rows]
         self.group_size = self.sizes[self.own]
-        self.points = np.ascontiguousarray(z_masked[:, first])  # (keys, groups)
-        self.codes = [codes_of(column) for column in self.points]
-        self.queries = np.ascontiguousarray(z[:, rows])
+        self.points = np.take(points, order, axis=1)  # (keys, groups)
+        self.codes = []
+        for column in self.points:
+            self.codes.append(codes_of(column))
+            heard()
+        self.queries = coordinates(take(original.records, rows))
         self.group_apart, self.query_apart = apart[first], apart[rows]
         self.of_units = None if units is None else _UnitGroups.of(groups, units, rows)
 
-    def link(self, tell: Told, of_set: tuple[int, ...], check: Callable[[], None]) -> Chances:
+    def link(self, told: Told, of_set: tuple[int, ...], check: Callable[[], None]) -> Chances:
         """Give each row's chance of being linked to itself, or its unit, by one set of keys, and to its group."""
+
+        def heard() -> None:
+            check()
+            told(0)
+
         place = self.group_apart
         chosen = np.flatnonzero(np.isin(self.owners, of_set))
         for j in chosen:
             place = split_classes(place, self.points[j], self.codes[j])
-            check()
+            heard()
         points, queries = self.points[chosen], self.queries[chosen]
         apart, weights, own = self.group_apart, self.sizes, self.own
         first = first_of_each(place)
@@ -96,16 +93,14 @@ class Linkage:
         right, in_group = np.ones(own.size), self.group_size.astype(np.float64)
         if self.of_units is not None:
             own, right, in_group = self.of_units.nearest(place, self.sizes, points, queries)
-        check()
-        tree = tree_of(points)
-        check()
+        tree = tree_of(points, heard)
         counts = np.empty(own.size, dtype=np.int64)
         done = 0
         while done < own.size:
             before = done
             done = count_as_near(tree, weights, queries, own, done, _SLICE, counts)
             check()
-            tell(done - before)
+            told(done - before)
         found = counts > 0
         return (
             np.divide(right, counts, out=np.zeros(own.size), where=found),
@@ -173,22 +168,29 @@ class Linked(NamedTuple):
     places: list[Labels]
     classes: Labels
 
-    def link(self, tell: Told, of_set: tuple[int, ...], check: Callable[[], None]) -> Chances:
+    def link(self, told: Told, of_set: tuple[int, ...], check: Callable[[], None]) -> Chances:
         """Give the chance of each of being linked rightly by one set of keys, and to its group."""
         found = np.empty((2, sum(own.size for own in self.places)))
         for part, own in zip(self.parts, self.places, strict=True):
-            found[:, own] = part.link(tell, of_set, check)
+            found[:, own] = part.link(told, of_set, check)
         return found[0], found[1]
 
 
 def linked_records(
-    original: Table, masked: Table, keys: Sequence[Any], strata: Labels | None, units: Labels | None, rows: Labels
+    original: Table,
+    masked: Table,
+    keys: Sequence[Any],
+    strata: Labels | None,
+    units: Labels | None,
+    rows: Labels,
+    progress: Progress | None = None,
 ) -> Linked:
     """Prepare to link some rows, each by itself, within strata; with `units`, any row of its unit will do."""
     apart = np.zeros(masked.n_records, dtype=np.int64) if strata is None else strata
-    classes = _released_alike(masked, apart)
-    both = embed_both(original.named(keys), masked.named(keys))
-    found = Linkage(*both, classes, apart, rows, units)
+    first, second, third = (stage(progress, number, 3) for number in range(3))
+    classes = _released_alike(masked, apart, first)
+    both = embed_both(original.named(keys), masked.named(keys), progress=second)
+    found = Linkage(*both, classes, apart, rows, units, third)
     return Linked([found], [found.places], classes)
 
 
@@ -200,14 +202,16 @@ def linked_units(
     units: Labels,
     slots: Labels,
     chosen: Labels,
+    progress: Progress | None = None,
 ) -> Linked:
     """Prepare to link whole units, those with the numbers `chosen`, by all their rows side by side.
 
     Rows are compared slot by slot. Units with other slots, or of other strata, are never linked to each other.
     """
     apart = np.zeros(units.size, dtype=np.int64) if strata is None else strata
-    shapes, alike = shapes_of(units, slots, apart), _released_alike(masked, np.zeros_like(apart))
-    before, after = embed_both(original.named(keys), masked.named(keys))
+    first, second, third = (stage(progress, number, 3) for number in range(3))
+    shapes, alike = shapes_of(units, slots, apart), _released_alike(masked, np.zeros_like(apart), first)
+    before, after = embed_both(original.named(keys), masked.named(keys), progress=second)
     shared = _shared_entries(original.named(keys), masked.named(keys), units, before)
     sizes = np.bincount(units)
     place = np.full(sizes.size, -1)
@@ -222,16 +226,18 @@ def linked_units(
         n_classes += int(of_units.max()) + 1
         queries = np.flatnonzero(place[wide.units] >= 0)
         if queries.size:
-            part = Linkage(wide.points(before, shared), wide.points(after, shared), of_units, own, queries)
+            points = wide.points(before, shared), wide.points(after, shared)
+            part = Linkage(*points, of_units, own, queries, progress=third)
             parts.append(part)
             places.append(place[wide.units[queries[part.places]]])
     return Linked(parts, places, classes)
 
 
-def _released_alike(masked: Table, apart: Labels) -> Labels:
+def _released_alike(masked: Table, apart: Labels, progress: Progress | None) -> Labels:
     """Number what is released, whether or not it is a key, within what is apart."""
     classes = apart
-    for column in masked:
+    for done, column in enumerate(masked):
+        tell(progress, done, len(masked))
         classes = split_classes(classes, column.cells.classes)
     return classes
 

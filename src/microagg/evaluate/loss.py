@@ -12,6 +12,7 @@ from microagg.checks import check_labels, check_matrix, common_power
 from microagg.kinds import Kind
 from microagg.moments import sum_of_squares
 from microagg.parallel import in_parallel
+from microagg.progress import Progress
 from microagg.readonly import ReadOnly
 from microagg.table import Table
 from microagg.weights import Weights
@@ -93,7 +94,9 @@ def loss_between(
     return loss_of_sums(errors, totals, names, power)
 
 
-def loss_of_release(original: Table, released: Table, n_jobs: int = 1) -> InformationLoss:
+def loss_of_release(
+    original: Table, released: Table, n_jobs: int = 1, progress: Progress | None = None
+) -> InformationLoss:
     """Measure the loss between two tables, each column in its own terms, as a share of what one value for all loses.
 
     Numbers that are complete count by the squares of their standard scores; every other column counts as one of them,
@@ -108,11 +111,13 @@ def loss_of_release(original: Table, released: Table, n_jobs: int = 1) -> Inform
         complete = before.cells.states is None and after.cells.states is None
         errors[j], totals[j] = as_counted(before.kind, lost, base, n, complete=complete)
 
-    in_parallel(one, range(len(original)), n_jobs)
+    in_parallel(one, range(len(original)), n_jobs, progress)
     return loss_of_sums(errors, totals, original.names, weights=[column.importance for column in original])
 
 
-def weighted_loss_of_release(original: Table, released: Table, weights: Weights, n_jobs: int = 1) -> InformationLoss:
+def weighted_loss_of_release(
+    original: Table, released: Table, weights: Weights, n_jobs: int = 1, progress: Progress | None = None
+) -> InformationLoss:
     """Measure the loss between two tables with weights in all sums: the columns' shares averaged by importance."""
     n = original.n_records
     errors, totals = [0.0] * len(original), [0.0] * len(original)
@@ -122,7 +127,7 @@ def weighted_loss_of_release(original: Table, released: Table, weights: Weights,
         lost, base = before.kind.weighted_loss(before.cells, after.cells, weights)
         errors[j], totals[j] = as_counted(before.kind, lost, base, n, complete=False)
 
-    in_parallel(one, range(len(original)), n_jobs)
+    in_parallel(one, range(len(original)), n_jobs, progress)
     return loss_of_sums(errors, totals, original.names, weights=[column.importance for column in original])
 
 

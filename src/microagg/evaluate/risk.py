@@ -13,15 +13,16 @@ from numpy.typing import NDArray
 from microagg._kernels.sums import exact_sum
 from microagg.evaluate.definitions import computed, measures_of
 from microagg.evaluate.intervals import Intervals, deviation_intervals, rank_intervals
-from microagg.evaluate.linkage import Told, linked_records, linked_units
+from microagg.evaluate.linkage import linked_records, linked_units
 from microagg.evaluate.measure import Measure, as_html, as_text
 from microagg.evaluate.utility import numbers_of_both
 from microagg.evaluate.weights import expected_links, weights_to_link
 from microagg.parallel import in_parallel
-from microagg.progress import Progress
+from microagg.progress import Progress, Told, part, stage, tell
 from microagg.readonly import ReadOnly
 from microagg.table import Table
 
+_PLACED, _LINKED = 5, 95  # percent of the progress: when the files are placed, and when their records are linked
 MOST_KEYS = 7
 """Up to here every subset of the keys is tried; of more, as many subsets as seven have are drawn."""
 
@@ -193,20 +194,23 @@ def measure_risk(
     n_linked = n if whole is None else int(whole.max()) + 1
     rows = np.arange(n_linked) if sample is None else sample
     sets = key_sets(len(keys))
-    if whole is None:
-        linkage = linked_records(original, masked, keys, strata, units, rows)
-    else:
-        assert slots is not None
-        linkage = linked_units(original, masked, keys, strata, whole, slots, rows)
     everything = tuple(range(len(keys)))
     chances, in_group, full, full_error = np.zeros(rows.size), 0.0, (0.0, 0.0), 0.0
     per_set: dict[tuple[Any, ...], float] = {}
     tried = sets if everything in sets else [everything, *sets]
-    tell = Told(progress, rows.size * len(tried))
+    in_all = rows.size * len(tried)
+    ends = (0, _PLACED * in_all // 100, _LINKED * in_all // 100, in_all)
+    placing, linking, last = (part(progress, *pair, in_all) for pair in itertools.pairwise(ends))
+    if whole is None:
+        linkage = linked_records(original, masked, keys, strata, units, rows, placing)
+    else:
+        assert slots is not None
+        linkage = linked_units(original, masked, keys, strata, whole, slots, rows, placing)
+    told = Told(linking, in_all)
     # A few sets at a time, added in their order: the sums neither pile up nor depend on the threads.
     for start in range(0, len(tried), 4 * n_jobs):
         batch = tried[start : start + 4 * n_jobs]
-        for of_set, found in zip(batch, in_parallel(partial(linkage.link, tell), batch, n_jobs), strict=True):
+        for of_set, found in zip(batch, in_parallel(partial(linkage.link, told), batch, n_jobs), strict=True):
             right, right_group = (100.0 * exact_sum(own) / rows.size for own in found)
             if of_set == everything:
                 full = right, right_group
@@ -219,9 +223,10 @@ def measure_risk(
     chances /= len(sets)
     per_linked = np.full(n_linked, np.nan)
     per_linked[rows] = chances
-    by_row, tied = rank_intervals(original, masked, n_jobs)
+    by_row, tied = rank_intervals(original, masked, n_jobs, stage(last, 0, 3))
+    by_deviation = deviation_intervals(original, masked, stage(last, 1, 3))
     n_sets = 2 ** len(keys) - 1
-    return DisclosureRisk(
+    found_risk = DisclosureRisk(
         keys=tuple(keys),
         columns=tuple(names),
         n_records=n,
@@ -240,11 +245,13 @@ def measure_risk(
         sets_error=0.0 if len(sets) == n_sets else _standard_error(np.array(list(per_set.values())) / 100, n_sets),
         rank_intervals=by_row,
         rank_intervals_tied=tied,
-        deviation_intervals=deviation_intervals(original, masked),
+        deviation_intervals=by_deviation,
         others=computed("risk", *numbers_of_both(original, masked)),
         expected_links=None if weights is None else expected_links(linkage.classes, weights_to_link(weights, whole)),
         n_units=None if whole is None else n_linked,
     )
+    tell(progress, in_all, in_all)
+    return found_risk
 
 
 def key_sets(n_keys: int) -> list[tuple[int, ...]]:

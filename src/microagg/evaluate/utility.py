@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from microagg.evaluate.loss import InformationLoss, loss_between, loss_of_releas
 from microagg.evaluate.measure import Measure, as_html, as_text
 from microagg.moments import standard_scores_of_both
 from microagg.parallel import in_parallel
+from microagg.progress import Progress, stage, tell
 from microagg.readonly import ReadOnly
 from microagg.table import Table
 
@@ -144,6 +146,7 @@ def measure_loss(
     masked: Table,
     information: InformationLoss | None = None,
     weighted: InformationLoss | None = None,
+    progress: Progress | None = None,
 ) -> LossMeasures:
     """Compare two tables; their information loss is taken as it is where it is known already, and so is that by weight.
 
@@ -151,11 +154,12 @@ def measure_loss(
     all of them in both tables; NaN where there are none.
     """
     before, after, names = numbers_of_both(original, masked)
+    tell(progress, 0, 1)
     if information is None:
         information = loss_of_release(original, masked)
     if before.size == 0:
         return replace(_without_numbers(original.names, information), weighted=weighted)
-    return replace(_measured(before, after, original.names, names, information), weighted=weighted)
+    return replace(_measured(before, after, original.names, names, information, progress), weighted=weighted)
 
 
 def _without_numbers(columns: Sequence[Any], information: InformationLoss) -> LossMeasures:
@@ -184,13 +188,20 @@ def _measured(
     columns: Sequence[Any],
     names: Sequence[Any],
     information: InformationLoss,
+    progress: Progress | None,
 ) -> LossMeasures:
     d, n = original.shape
-    z, z_masked = standard_scores_of_both(original, masked)
+    first, second, third = (stage(progress, number, 3) for number in range(3))
+    z, z_masked = standard_scores_of_both(original, masked, first)
+    heard = partial(tell, second, 0, 1)
     a, b = _near_one(original, masked)
+    heard()
     mean_a, mean_b = _means(a), _means(b)
+    heard()
     scale = np.maximum(_root_mean_square(a), _root_mean_square(b))
+    heard()
     centred_a, centred_b = a - mean_a[:, None], b - mean_b[:, None]
+    heard()
     cov_a, cov_b = centred_a @ centred_a.T / n, centred_b @ centred_b.T / n
     for covariances in (cov_a, cov_b):
         variances = np.diagonal(covariances).copy()
@@ -209,21 +220,26 @@ def _measured(
         check()
         return np.asarray(np.quantile(z_masked[j], QUANTILES) - np.quantile(z[j], QUANTILES))
 
-    quantiles = in_parallel(moved, range(d), check_jobs(None))
+    quantiles = in_parallel(moved, range(d), check_jobs(None), second)
     # A constant column has no deviation to measure a change by: any change is beyond measure, not none.
     changed = _changed_constants(a, b)
+    tell(third, 0, 3)
+    m1 = sum(exact_sum(_variations(x, y)) for x, y in zip(a, b, strict=True)) / (n * d)
+    tell(third, 1, 3)
+    il1s = float("inf") if changed.any() else _total_change(z, z_masked) / (np.sqrt(2.0) * n * d)
+    tell(third, 2, 3)
     if changed.any():
         information = loss_between(z, np.where(changed[:, None], np.inf, z_masked), names)
     return LossMeasures(
         information=information,
         columns=tuple(columns),
         numbers=tuple(names),
-        m1=sum(exact_sum(_variations(x, y)) for x, y in zip(a, b, strict=True)) / (n * d),
+        m1=m1,
         m2=float(_variations(mean_a, mean_b).mean()),
         m3=float(_variations(np.diagonal(cov_a), np.diagonal(cov_b)).mean()),
         m4=float(_variations(cov_a[above], cov_b[above]).mean()),
         m5=float(np.abs(change[pairs]).mean()) if d > 1 else 0.0,
-        il1s=float("inf") if changed.any() else _total_change(z, z_masked) / (np.sqrt(2.0) * n * d),
+        il1s=il1s,
         means={name: float(y.mean() - x.mean()) for name, x, y in zip(names, z, z_masked, strict=True)},
         deviations={name: _deviation(y) - _deviation(x) for name, x, y in zip(names, z, z_masked, strict=True)},
         quantiles={name: tuple(moves.tolist()) for name, moves in zip(names, quantiles, strict=True)},

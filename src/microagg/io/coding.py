@@ -12,6 +12,7 @@ from microagg.errors import InvalidData
 from microagg.io._coders import CategoryCoder, Coder
 from microagg.io._finders import MOST_CATEGORIES, Asked, Finder, NominalFinder, described, finder_for
 from microagg.kinds import Nominal
+from microagg.progress import Progress, stage, tell
 from microagg.table import Table
 
 __all__ = [
@@ -28,10 +29,15 @@ __all__ = [
 ]
 
 
-def open_table(frame: nw.DataFrame[Any], asked: Mapping[Any, Asked]) -> tuple[Table, dict[Any, "Coder"]]:
+def open_table(
+    frame: nw.DataFrame[Any], asked: Mapping[Any, Asked], progress: Progress | None = None
+) -> tuple[Table, dict[Any, "Coder"]]:
     """Give the columns that are asked for, coded, and what codes them."""
-    coders = {name: coder_for(frame.get_column(name), name, wish) for name, wish in asked.items()}
-    return Table(tuple(coder.coded(frame.get_column(name)) for name, coder in coders.items())), coders
+    coders = {}
+    for name, wish in asked.items():
+        coders[name] = coder_for(frame.get_column(name), name, wish)
+        tell(stage(progress, 0, 2), len(coders), len(asked))
+    return written_table(frame, list(coders.values()), stage(progress, 1, 2)), coders
 
 
 def coder_for(series: nw.Series[Any], name: Any, asked: Asked) -> Coder:
@@ -75,6 +81,10 @@ def open_both(before: nw.DataFrame[Any], after: nw.DataFrame[Any], asked: Mappin
     return written_table(before, coders), written_table(after, coders)
 
 
-def written_table(frame: nw.DataFrame[Any], coders: Sequence[Coder]) -> Table:
+def written_table(frame: nw.DataFrame[Any], coders: Sequence[Coder], progress: Progress | None = None) -> Table:
     """Code the columns of a frame that holds values of the coders' columns."""
-    return Table(tuple(coder.coded(frame.get_column(coder.name)) for coder in coders))
+    columns = []
+    for coder in coders:
+        columns.append(coder.coded(frame.get_column(coder.name)))
+        tell(progress, len(columns), len(coders))
+    return Table(tuple(columns))

@@ -12,6 +12,7 @@ from microagg.checks import EXACT_INTEGERS, check_matrix
 from microagg.equivalence import split_classes
 from microagg.errors import InvalidData, RoleError
 from microagg.io._native import floats_of
+from microagg.progress import Progress, tell
 
 
 def open_frame(frame: Any) -> nw.DataFrame[Any]:
@@ -189,13 +190,16 @@ def ordered_codes(frame: nw.DataFrame[Any], name: Any) -> tuple[NDArray[np.int64
     return rank[codes], True
 
 
-def category_codes(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np.int64]:
+def category_codes(
+    frame: nw.DataFrame[Any], names: Sequence[Any], progress: Progress | None = None
+) -> NDArray[np.int64]:
     """Number the distinct combinations of these columns from 0, and give each row's number."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     codes = np.zeros(frame.shape[0], dtype=np.int64)
-    for name in names:
+    for done, name in enumerate(names):
+        tell(progress, done, len(names))
         try:
             array = frame.get_column(name).to_arrow()
             if pa.types.is_dictionary(array.type):  # its own codes may tell equal values apart

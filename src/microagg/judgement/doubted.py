@@ -9,6 +9,7 @@ from microagg.guessing.facts import Facts, read_facts
 from microagg.guessing.roles import File, guess_column, why_no_quantity
 from microagg.io import frames
 from microagg.judgement.names import shown
+from microagg.progress import Progress, stage, tell
 from microagg.schema import Role
 from microagg.table import Coded
 
@@ -67,18 +68,26 @@ def repeating_columns(release: "Release[Any]", facts: Mapping[str, Facts]) -> li
     ]
 
 
-def facts_of(release: "Release[Any]") -> dict[str, Facts]:
+def facts_of(release: "Release[Any]", progress: Progress | None = None) -> dict[str, Facts]:
     """Read the columns of the original that are at hand."""
-    table, labels = _table_of(release)
+    table, labels = _table_of(release, stage(progress, 0, 2))
     measures, values = (labels.measures, labels.values) if labels else ({}, {})
-    return {name: read_facts(table[name], name, values.get(name), measures.get(name)) for name in table.column_names}
+    found: dict[str, Facts] = {}
+    for name in table.column_names:
+        found[name] = read_facts(table[name], name, values.get(name), measures.get(name))
+        tell(stage(progress, 1, 2), len(found), table.num_columns)
+    return found
 
 
-def _table_of(release: "Release[Any]") -> tuple[pa.Table, Any]:
+def _table_of(release: "Release[Any]", progress: Progress | None) -> tuple[pa.Table, Any]:
     """Give the original with what its file says of it; of a frame the masked columns alone are at hand."""
     if release.source is not None:
         return release.source.typed(), release.source.labels
-    columns = {str(column.name): _array(column) for column in release._both()[0]}
+    columns: dict[str, Any] = {}
+    original = release._both()[0]
+    for column in original:
+        columns[str(column.name)] = _array(column)
+        tell(progress, len(columns), len(original))
     return pa.table(columns), None
 
 

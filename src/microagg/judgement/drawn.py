@@ -17,6 +17,7 @@ from microagg.judgement.parts import Bar, Distribution, finite
 from microagg.judgement.run import Run
 from microagg.kinds import Date, Semi
 from microagg.parallel import in_parallel
+from microagg.progress import Progress
 from microagg.table import Coded
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _MOST_CATEGORIES = 12
 
 
 def distributions_of(
-    release: "Release[Any]", run: Run, public: bool
+    release: "Release[Any]", run: Run, public: bool, progress: Progress | None = None
 ) -> tuple[tuple[Distribution, ...], tuple[str, ...]]:
     """Give the masked columns as they are drawn, at most 30; and the names of the others."""
     both = list(zip(*release._both(), strict=True))
@@ -45,7 +46,7 @@ def distributions_of(
             return _for_public(after, run.k, cut)
         return replace(_for_internal(before, after, cut), lost_percent=finite(lost[j]))
 
-    found = in_parallel(one, places, check_jobs(None))
+    found = in_parallel(one, places, check_jobs(None), progress)
     return tuple(found), tuple(shown(before.name) for j, (before, _) in enumerate(both) if j not in places)
 
 

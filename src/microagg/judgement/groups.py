@@ -24,6 +24,7 @@ from microagg.judgement.parts import (
 )
 from microagg.judgement.run import Run, columns_of
 from microagg.kinds import Nominal, Semi
+from microagg.progress import Progress, part, stage, tell
 from microagg.schema import Role
 
 if TYPE_CHECKING:
@@ -123,19 +124,26 @@ def strata_of(release: "Release[Any]", run: Run, public: bool) -> Strata | None:
     return Strata(int(sizes.size), int(sizes.min()), int(sizes.max()), small)
 
 
-def standing_alone(release: "Release[Any]", run: Run, repeating: Sequence[Any]) -> Alone:
+def standing_alone(
+    release: "Release[Any]", run: Run, repeating: Sequence[Any], progress: Progress | None = None
+) -> Alone:
     """Count the records with unique values: in what is released unchanged, and in all that is released."""
     frame = frames.open_frame(release.data)
-    together = frames.category_codes(frame, columns_of(release, Role.STRATUM))
+    first, second, third = (stage(progress, number, 3) for number in range(3))
+    together = frames.category_codes(frame, columns_of(release, Role.STRATUM), part(first, 0, 0, 1))
     by_column = {}
-    for name in columns_of(release, *run.as_it_is):
+    unchanged = columns_of(release, *run.as_it_is)
+    for done, name in enumerate(unchanged):
+        tell(first, done, len(unchanged))
         try:
             codes = frames.category_codes(frame, [name])
         except InvalidData:  # lists and mixed types cannot be counted
             continue
         by_column[shown(name)] = _lone(codes)
         together = split_classes(together, codes, codes)
-    masked = frames.category_codes(frame, [*columns_of(release, Role.QUASI), *release.recipe.weights_by_group])
+    names = [*columns_of(release, Role.QUASI), *release.recipe.weights_by_group]
+    masked = frames.category_codes(frame, names, second)
+    tell(third, 0, 1)
     lone = _lone_in_all(release, split_classes(masked, together, together))
     return Alone(
         by_column=by_column,

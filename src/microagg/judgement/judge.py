@@ -48,6 +48,7 @@ from microagg.judgement.public import public_change_of_correlations, public_loss
 from microagg.judgement.risk import risk_of
 from microagg.judgement.run import Run, columns_of, run_of
 from microagg.judgement.weights import weighing_of
+from microagg.progress import Progress, stage, tell
 from microagg.readonly import ReadOnly
 from microagg.schema import Role
 
@@ -150,7 +151,13 @@ class Judgement(ReadOnly):
     alternatives: Alternatives | None
 
 
-def judge(release: "Release[Any]", *, comparison: "Comparison | None" = None, public: bool = False) -> Judgement:
+def judge(
+    release: "Release[Any]",
+    *,
+    comparison: "Comparison | None" = None,
+    public: bool = False,
+    progress: Progress | None = None,
+) -> Judgement:
     """Find what there is to say of a release.
 
     Parameters
@@ -161,6 +168,8 @@ def judge(release: "Release[Any]", *, comparison: "Comparison | None" = None, pu
         Other releases of the same file.
     public : bool
         Leave out whatever could help an intruder; it is then not even measured.
+    progress : callable, optional
+        Called as progress(done, in all), often; what it raises stops the work.
 
     Returns
     -------
@@ -174,18 +183,22 @@ def judge(release: "Release[Any]", *, comparison: "Comparison | None" = None, pu
     >>> found.groups.reached, sorted(found.measures)[:3]
     (3, ['G_DR', 'G_IL', 'ID'])
     """
+    measuring, reading, drawing, losing, standing, risking = (stage(progress, number, 6) for number in range(6))
     run = run_of(release, public)
-    facts = facts_of(release)
+    release._measure(("loss", "anonymity") if public else ("loss", "anonymity", "risk", "results"), measuring)
+    facts = facts_of(release, reading)
     repeating = repeating_columns(release, facts)
-    drawn, others = distributions_of(release, run, public)
+    drawn, others = distributions_of(release, run, public, drawing)
     if public:
         told = told_columns(release, run)
         loss, change = public_loss_of(release, told), public_change_of_correlations(release, told)
         correlations = None
     else:
-        loss, correlations = loss_of(release), correlations_of(release)
+        loss, correlations = loss_of(release, losing), correlations_of(release)
         change = None if correlations is None else moved(correlations.mean)
-    return Judgement(
+    alone = Alone() if public else standing_alone(release, run, repeating, standing)
+    risk = None if public else risk_of(release, run, risking)
+    found = Judgement(
         public=public,
         run=run,
         measures={} if public else {one.name: one for one in measures_of_both(release.loss, release.risk)},
@@ -203,18 +216,20 @@ def judge(release: "Release[Any]", *, comparison: "Comparison | None" = None, pu
         weights=None if public else weighing_of(release, run),
         moments=None if public else moments_of(release),
         results=None if public else release.results,
-        alone=Alone() if public else standing_alone(release, run, repeating),
+        alone=alone,
         loss=loss,
         moved=change,
         distributions=drawn,
         not_drawn=others,
         correlations=correlations,
-        risk=None if public else risk_of(release, run),
+        risk=risk,
         diversity=() if public else diversity_of(release),
         kept=kept_of(release, public),
         tree=None if public else tree_of(release),
         alternatives=None if public or comparison is None else alternatives_of(comparison),
     )
+    tell(progress, 1, 1)
+    return found
 
 
 def tree_of(release: "Release[Any]") -> Tree | None:

@@ -13,6 +13,7 @@ from microagg.io import frames
 from microagg.judgement.drawn import MOST_DRAWN
 from microagg.judgement.names import shown
 from microagg.judgement.parts import ColumnLoss, Correlations, Loss, Moved, finite
+from microagg.progress import Progress
 
 if TYPE_CHECKING:
     from microagg.release import Release
@@ -26,11 +27,11 @@ def loss_word(value: float) -> str:
     return next(word for limit, word in LOSS_WORDS if value < limit or limit == math.inf)
 
 
-def loss_of(release: "Release[Any]") -> Loss:
+def loss_of(release: "Release[Any]", progress: Progress | None = None) -> Loss:
     """Give the loss overall and of each column, the largest first, for the internal report."""
     found = release.loss
     original, written = release._both()
-    changes = changes_of(original, written, release.groups, _weights(release))
+    changes = changes_of(original, written, release.groups, _weights(release), progress)
     columns = []
     for column in original:
         name, lost = column.name, found.per_column[column.name]

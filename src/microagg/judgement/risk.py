@@ -10,6 +10,7 @@ from microagg.evaluate.dominance import measure_dominance
 from microagg.judgement.names import shown
 from microagg.judgement.parts import ColumnRisk, Linkage, RecordRisk, Risk, finite
 from microagg.judgement.run import Run
+from microagg.progress import Progress
 from microagg.table import Table
 
 if TYPE_CHECKING:
@@ -19,10 +20,10 @@ _DOMINANCE = 10.0  # percent: the p of the p percent rule
 _SHARES = (50.0, 90.0, 99.0)  # of the records, in percent: up to which chance each share of them has is told
 
 
-def risk_of(release: "Release[Any]", run: Run) -> Risk:
+def risk_of(release: "Release[Any]", run: Run, progress: Progress | None = None) -> Risk:
     """Give what an intruder could do, for the internal report; the figures are among the judgement's measures."""
     found = release.risk
-    dominated = _dominated(release, run)
+    dominated = _dominated(release, run, progress)
     columns = [
         ColumnRisk(shown(name), finite(found.drivers.get(name, math.nan)), dominated.get(name))
         for name in found.columns
@@ -44,7 +45,7 @@ def risk_of(release: "Release[Any]", run: Run) -> Risk:
     )
 
 
-def _dominated(release: "Release[Any]", run: Run) -> dict[Any, int]:
+def _dominated(release: "Release[Any]", run: Run, progress: Progress | None) -> dict[Any, int]:
     """Count, for each column without negative values, the groups that fail the p percent rule.
 
     The rule is about totals: those of whole groups, which their means tell and their medians do not.
@@ -57,7 +58,7 @@ def _dominated(release: "Release[Any]", run: Run) -> dict[Any, int]:
     amounts = np.nan_to_num(Table(tuple(quantities)).matrix(), copy=False)  # what is missing adds nothing
     names = [column.name for column in quantities]
     weights = release._weights.values if run.weighted and release._weights is not None else None
-    return dict(measure_dominance(amounts, release.groups, names, _DOMINANCE, weights).failing)
+    return dict(measure_dominance(amounts, release.groups, names, _DOMINANCE, weights, progress).failing)
 
 
 def _record_risk(per_record: NDArray[np.float64], bound: float | None) -> RecordRisk:

@@ -21,7 +21,7 @@ from microagg.errors import InvalidParameter
 from microagg.parallel import in_parallel
 from microagg.partition._run import records_and_k
 from microagg.partition._units import check_units
-from microagg.progress import Progress, tell
+from microagg.progress import Progress, Told, part, tell
 from microagg.units import Units, held_by
 
 EFFORTS = {"fast": (4000, 4_000_000, 16), "thorough": (80_000, 400_000_000, 2000)}
@@ -33,7 +33,11 @@ _ENOUGH_MOVES, _ENOUGH_SWEEPS = 1_000_000_000, 100_000  # from both on, another 
 _HEATS = (0.1, 0.15, 0.2, 0.3)  # where reheats begin
 _COLD = 0.05  # where annealing ends
 _NEAR = 12  # records a record may move towards
-_SLICE = 1_000_000  # moves between two looks at the clock: some 0.1 s
+_SLICE = 200_000  # moves between two calls of progress: some 0.1 s
+_LOOK = 200  # records whose neighbours are looked for between two: as long, or a little longer
+_LOOKING = 200  # moves that take as long as to look for a record's neighbours
+_SETTLING = 8  # sweeps that end a run
+_STEPS = 1000  # of the progress, in all
 _RESERVE = 0.85  # of a time limit that a schedule is made for
 
 
@@ -114,7 +118,7 @@ def refine(
     n_jobs : int, optional
         Threads; by default one a core. The result does not depend on it.
     progress : callable, optional
-        Called as progress(moves done, moves in all).
+        Called as progress(done, in all), often; what it raises stops the work.
     units : Units, optional
         The unit of each record. Every group keeps k of them, as every group of `labels` must.
     demand : Demand, optional
@@ -150,12 +154,16 @@ def refine(
         time_limit = check_between("time_limit", time_limit, 0.0, 1e9, "It is a number of seconds.")
     threads = check_jobs(n_jobs)
     began = time.monotonic()
-    before = squared_error(records, given)
+    hear = partial(tell, progress, 0, _STEPS)
+    before = squared_error(records, given, hear)
     needed_whole = demand is not None and given.max() == 0  # nothing smaller kept the demand
     if n < 2 * k or before == 0.0 or needed_whole:  # one group, or nothing to gain
         number_groups(given)
+        tell(progress, _STEPS, _STEPS)
         return Refinement(given, before, before, 0, None, seed)
-    search = _Search(records, given, k, sizes == "variable", seed, threads, units, demand)
+    looked = _STEPS * _LOOKING * n // (_LOOKING * n + moves)
+    looking = part(progress, 0, looked, _STEPS)
+    search = _Search(records, given, k, sizes == "variable", seed, threads, units, demand, looking)
     if time_limit is not None and effort == "thorough":
         seconds = _RESERVE * (time_limit - (time.monotonic() - began))
         moves = max(n, int(seconds * search.speed() * min(threads, _REHEATS)) // n * n)
@@ -163,11 +171,12 @@ def refine(
     rounds = _rounds(moves, n, once=effort == "fast")
     if stop_after is not None:
         rounds = _until(rounds, stop_after)
-    best, stopped = search.run(rounds, deadline, stop_after, progress)
-    after = squared_error(records, best)
+    best, stopped = search.run(rounds, deadline, stop_after, part(progress, looked, _STEPS - 1, _STEPS))
+    after = squared_error(records, best, partial(tell, progress, _STEPS - 1, _STEPS))
     if after >= before:
         best, after = given, before
     number_groups(best)
+    tell(progress, _STEPS, _STEPS)
     return Refinement(best, before, after, moves, stopped, seed)
 
 
@@ -180,17 +189,20 @@ def check_effort(effort: Any, n: int) -> int:
     return max(check_whole("effort", effort, 1, None, "Or pass 'fast' or 'thorough'.") // n, 1) * n
 
 
-def squared_error(records: Records, labels: NDArray[np.int64]) -> float:
-    """Give the squared error of a partition, summed exactly."""
-    return exact_sum(_errors(records, labels))
+def squared_error(records: Records, labels: NDArray[np.int64], hear: Callable[[], None] = lambda: None) -> float:
+    """Give the squared error of a partition, summed exactly; `hear` is called often."""
+    return exact_sum(_errors(records, labels, hear))
 
 
-def _errors(records: Records, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+def _errors(
+    records: Records, labels: NDArray[np.int64], hear: Callable[[], None] = lambda: None
+) -> NDArray[np.float64]:
     """Give each record's squared distance from its group's mean."""
-    numbers = records.entries[: records.starts[0]]
-    means = group_means(numbers, labels, int(labels.max()) + 1)
-    errors = np.asarray(sum((column - mean[labels]) ** 2 for column, mean in zip(numbers, means, strict=True)))
     sizes = np.bincount(labels)
+    errors = np.zeros(labels.size)
+    for column in records.entries[: records.starts[0]]:
+        errors += (column - group_means(column[None, :], labels, sizes.size)[0][labels]) ** 2
+        hear()
     for height, count, codes in zip(
         records.heights, np.diff(records.starts), records.entries[records.starts[0] :], strict=True
     ):
@@ -199,6 +211,7 @@ def _errors(records: Records, labels: NDArray[np.int64]) -> NDArray[np.float64]:
         shares = counts / sizes[of_pair // count]
         alike = np.bincount(of_pair // count, weights=shares**2)
         errors += height**2 * ((1.0 - 2.0 * shares[members]) + alike[labels])
+        hear()
     return errors
 
 
@@ -239,8 +252,9 @@ def _until(rounds: list[_Round], stop_after: tuple[int, ...]) -> list[_Round]:
     return rounds[: last + 1]
 
 
-def _tell_all(progress: Progress | None, done: NDArray[np.int64], behind: int, in_all: int) -> None:
-    tell(progress, behind + int(done.sum()), in_all)
+def _slices(moves: int) -> list[int]:
+    """Divide so many moves into slices."""
+    return [_SLICE] * (moves // _SLICE) + [moves % _SLICE] * (moves % _SLICE > 0)
 
 
 class _Search:
@@ -256,10 +270,11 @@ class _Search:
         threads: int,
         units: Units | None,
         demand: Demand | None,
+        progress: Progress | None,
     ) -> None:
         n = records.entries.shape[1]
         self.k, self.variable, self.seed, self.threads = k, variable, seed, threads
-        pool = tree_of_records(records)
+        pool = tree_of_records(records, partial(tell, progress, 0, 1))
         self.order = rows_by_leaf(pool)
         position = np.empty(n, dtype=np.int64)
         position[self.order] = np.arange(n)
@@ -268,10 +283,10 @@ class _Search:
 
         def look(start: int, check: Callable[[], None]) -> None:
             check()
-            stop = min(start + 10_000, n)
+            stop = min(start + _LOOK, n)
             neighbours(pool, records.entries, self.order, position, start, stop, self.near, self.scale)
 
-        in_parallel(look, range(0, n, 10_000), threads)
+        in_parallel(look, range(0, n, _LOOK), threads, progress)
         self.records = take(records, self.order)
         marks = np.empty(0, dtype=np.int64) if units is None else units.codes[self.order]
         self.movable = movable(self.records, marks, units is not None and units.in_part)
@@ -299,8 +314,8 @@ class _Search:
     ) -> tuple[NDArray[np.int64], tuple[int, ...] | None]:
         """Go through the rounds; give the labels in the records' own order, and where a deadline came between."""
         n = self.labels.size
-        in_all = n * sum(one.sweeps * len(one.heats) for one in rounds)
-        best, behind, stopped = self.labels, 0, None
+        told = Told(progress, n * sum((one.sweeps + _SETTLING) * len(one.heats) for one in rounds))
+        best, stopped = self.labels, None
         of_searches: list[NDArray[np.int64]] = []
         for number, one in enumerate(rounds):
             if one.anew:
@@ -310,16 +325,14 @@ class _Search:
             if stop_after is not None and number == stop_after[0]:
                 limits = [moves // n for moves in stop_after[1:]]
             done = np.zeros(len(one.heats), dtype=np.int64)
-            tell_all = partial(_tell_all, progress, done, behind, in_all)
-            run = partial(self._run, best, number, one, limits, deadline, done, tell_all)
+            run = partial(self._run, best, number, one, limits, deadline, done, told)
             outcomes = in_parallel(run, range(len(one.heats)), self.threads)
-            best = self._best_of(outcomes if one.anew else [best, *outcomes])
-            behind += int(done.sum())
+            best = self._best_of(outcomes if one.anew else [best, *outcomes], told)
             if done.min() < one.sweeps * n:
                 stopped = (number, *done.tolist())
                 break
         labels = np.empty(n, dtype=np.int64)
-        labels[self.order] = self._best_of([*of_searches, best])
+        labels[self.order] = self._best_of([*of_searches, best], told)
         return labels, stopped
 
     def _run(
@@ -330,7 +343,7 @@ class _Search:
         limits: list[int],
         deadline: float | None,
         done: NDArray[np.int64],
-        tell_all: Callable[[], None],
+        told: Told,
         run: int,
         check: Callable[[], None],
     ) -> NDArray[np.int64]:
@@ -342,11 +355,16 @@ class _Search:
         counter = np.array(stream % 2**64, dtype=np.uint64)
         while groups.state[SWEEPS_DONE] < limits[run] and (deadline is None or time.monotonic() < deadline):
             sweeps = min(_SLICE // n + 1, limits[run] - int(groups.state[SWEEPS_DONE]))
-            self._anneal(one.sweeps, one.heats[run], sweeps * n, counter, groups)
-            check()
+            for budget in _slices(sweeps * n):  # a deadline ends whole sweeps, so that the same can be done again
+                self._anneal(one.sweeps, one.heats[run], budget, counter, groups)
+                check()
+                told(budget)
             done[run] = groups.state[SWEEPS_DONE] * n
-            tell_all()
-        self._settle(groups, counter)
+        groups.state[NEXT] = groups.state[SWEEPS_DONE] = 0
+        for budget in _slices(_SETTLING * n):  # what moves lower the error is made at the end of any schedule
+            self._anneal(_SETTLING, 0.0, budget, counter, groups, cold=0.0)
+            check()
+            told(budget)
         return groups.labels
 
     def _anneal(
@@ -361,19 +379,15 @@ class _Search:
         moved = self.movable, self.asked, self.k, self.most, self.variable, self.near, self.scale
         anneal(*moved, hot, cold, sweeps, budget, counter, groups)
 
-    def _settle(self, groups: MovableGroups, counter: NDArray[np.uint64]) -> None:
-        """Make what moves lower the error, at the end of any schedule."""
-        groups.state[NEXT] = groups.state[SWEEPS_DONE] = 0
-        self._anneal(8, 0.0, 1 << 62, counter, groups, cold=0.0)
-
-    def _best_of(self, partitions: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    def _best_of(self, partitions: list[NDArray[np.int64]], told: Told) -> NDArray[np.int64]:
         """Take the best partition, and from each of the others what is better there and can be taken by itself."""
         if len(partitions) == 1:
             return partitions[0]
         from scipy.sparse import coo_array  # no need of it for a fast search
         from scipy.sparse.csgraph import connected_components
 
-        errors = [_errors(self.records, labels) for labels in partitions]
+        hear = partial(told, 0)
+        errors = [_errors(self.records, labels, hear) for labels in partitions]
         by_error = sorted(range(len(partitions)), key=lambda number: (exact_sum(errors[number]), number))
         best, error = partitions[by_error[0]], errors[by_error[0]]
         for number in by_error[1:]:
@@ -386,5 +400,5 @@ class _Search:
             taken = gain[part] > 1e-9 * np.bincount(part, error, n_parts)[part]
             if taken.any():
                 best = np.unique(np.where(taken, n_best + labels, best), return_inverse=True)[1]
-                error = _errors(self.records, best)
+                error = _errors(self.records, best, hear)
         return best

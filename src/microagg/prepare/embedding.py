@@ -11,6 +11,7 @@ from microagg._kernels.records import Records, coordinates
 from microagg.checks import check_option
 from microagg.kinds import Block, Facts
 from microagg.parallel import in_parallel
+from microagg.progress import Progress, stage
 from microagg.table import Coded, Table
 
 SCALES = ("standard", "range", "none")
@@ -84,7 +85,7 @@ class Space:
         """The columns in the order of their entries."""
         return sorted(range(len(self.blocks)), key=lambda j: bool(self.blocks[j].corners))
 
-    def place(self, table: Table, n_jobs: int = 1) -> Points:
+    def place(self, table: Table, n_jobs: int = 1, progress: Progress | None = None) -> Points:
         """Give the points of records."""
         order = self._order
         widths = [self.blocks[j].width for j in order]
@@ -96,7 +97,7 @@ class Space:
             cells = table.columns[order[turn]].cells
             self.blocks[order[turn]].place(cells, entries[ends[turn] - widths[turn] : ends[turn]])
 
-        in_parallel(place, range(len(order)), n_jobs)
+        in_parallel(place, range(len(order)), n_jobs, progress)
         owners = np.concatenate([np.full(self._padding, -1), np.repeat(order, widths)])
         return Points(self._records(entries), owners.astype(np.int64))
 
@@ -107,16 +108,24 @@ class Space:
         return Records(entries, heights, np.cumsum([numbers, *(one.categories for one in corners)], dtype=np.int64))
 
 
-def embed(table: Table, scale: str = "standard", spike: float = 1.0, n_jobs: int = 1) -> Points:
+def embed(
+    table: Table, scale: str = "standard", spike: float = 1.0, n_jobs: int = 1, progress: Progress | None = None
+) -> Points:
     """Place the records of a table in space, each column by constants of the whole file."""
-    return embed_both(table, table, scale, spike, n_jobs)[0]
+    return embed_both(table, table, scale, spike, n_jobs, progress)[0]
 
 
 def embed_both(
-    original: Table, other: Table, scale: str = "standard", spike: float = 1.0, n_jobs: int = 1
+    original: Table,
+    other: Table,
+    scale: str = "standard",
+    spike: float = 1.0,
+    n_jobs: int = 1,
+    progress: Progress | None = None,
 ) -> tuple[Points, Points]:
     """Place the records of two tables in one space: both by the constants of the original."""
-    facts = in_parallel(lambda column, _: column.kind.facts(column.cells), original.columns, n_jobs)
+    first, second, third = (stage(progress, number, 3) for number in range(3))
+    facts = in_parallel(lambda column, _: column.kind.facts(column.cells), original.columns, n_jobs, first)
     space = Space.of(original.columns, facts, scale, spike)
-    before = space.place(original, n_jobs)
-    return before, before if other is original else space.place(other, n_jobs)
+    before = space.place(original, n_jobs, second)
+    return before, before if other is original else space.place(other, n_jobs, third)

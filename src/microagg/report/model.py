@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from microagg.judgement import Judgement, judge
+from microagg.progress import Progress
 from microagg.report import diversity, results, worded, words
 from microagg.report.parts import ReportModel as ReportModel
 from microagg.report.parts import SourceFacts as SourceFacts
@@ -23,6 +24,7 @@ def build(
     written: WrittenFacts | None = None,
     comparison: "Comparison | None" = None,
     public: bool = False,
+    progress: Progress | None = None,
 ) -> ReportModel:
     """Gather what a report on a release says.
 
@@ -40,6 +42,8 @@ def build(
         Leave out whatever could help an intruder: all figures that depend on original values, the loss of columns
         that one group could have made, small cells, extremes, the names of columns that were dropped, the checksum,
         the order of rows. Risk is left out whole: what drives it tells an intruder what to find out.
+    progress : callable, optional
+        Called as progress(done, in all), often; what it raises stops the work.
 
     Returns
     -------
@@ -52,7 +56,8 @@ def build(
     >>> build(ma.protect(ma.datasets.survey(300, seed=0).select(["age", "tax"]), k=3)).verdict.headline[:48]
     'The promise holds: every record shares its maske'
     """
-    return put_into_words(judge(release, comparison=comparison, public=public), source=source, written=written)
+    found = judge(release, comparison=comparison, public=public, progress=progress)
+    return put_into_words(found, source=source, written=written)
 
 
 def put_into_words(
