@@ -46,8 +46,8 @@ def draw(browser, folder):
 
 def shoot(page, name, last):
     """Photograph a page from its top to the end of its last part that matters."""
-    page.evaluate("document.activeElement.blur()")
-    page.mouse.move(0, 0)
+    page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")  # the header stays where the window is
+    page.mouse.move(0, 0)  # off what it would light up
     end = last.evaluate("one => one.getBoundingClientRect().bottom + scrollY")
     clip = {"x": 0, "y": 0, "width": page.viewport_size["width"], "height": end + 20}
     path = HERE / f"app_{name}.png"
