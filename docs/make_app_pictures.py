@@ -38,7 +38,8 @@ def draw(browser, folder):
             made.append(shoot(page, name, page.locator(last).last))
         page.set_viewport_size(NARROW)
         page.emulate_media(color_scheme="dark")
-        tried(page)
+        go(page, "Try")
+        judged(page)
         made.append(shoot(page, "dark", page.locator("#verdict .tiles")))
         context.close()
     return made
@@ -79,12 +80,18 @@ def columns(page):
 
 
 def tried(page):
-    """Try: ten alike, and the verdict."""
+    """Try: ten alike."""
     go(page, "Try")
     page.locator("#k").fill("10")
-    page.locator("#k").press("Enter")
+    page.locator("#k").press("Tab")
     ready(page.locator("#reached"), re.compile("^1[0-9]$"))
+    judged(page)
+
+
+def judged(page):
+    """Wait for the verdict, and until no work goes on."""
     ready(page.locator("#linked"), re.compile(r"\d"))
+    expect(page.locator("#bar")).to_have_count(0, timeout=PATIENT)
 
 
 def compared(page):
