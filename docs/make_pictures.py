@@ -1,4 +1,4 @@
-"""Draw the pictures of the README: a terminal session and the report it leads to, both as they really come out."""
+"""Draw the pictures of the README: a terminal session, the report it leads to, and the app, as they really come out."""
 
 import io
 import os
@@ -8,6 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from make_app_pictures import draw
+from PIL import Image
 from playwright.sync_api import sync_playwright
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
@@ -40,7 +42,7 @@ def session(folder):
 
 
 def main():
-    """Draw both."""
+    """Draw all of them."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         terminal = Path(folder) / "terminal.html"
         terminal.write_text(session(folder), "utf-8")
@@ -51,7 +53,18 @@ def main():
         page.set_viewport_size({"width": 1100, "height": 1150})
         page.goto((Path(folder) / "out" / "report.html").as_uri())
         page.screenshot(path=HERE / "report.png")
+        private = Path(folder) / "persons"  # a folder of its own: the app lists what else lies beside the file
+        private.mkdir()
+        (Path(folder) / "survey.csv").rename(private / "survey.csv")
+        for path in (HERE / "terminal.png", HERE / "report.png", *draw(browser, private)):
+            shrink(path)
         browser.close()
+
+
+def shrink(path):
+    """Keep as many colours as a page of text and lines needs: a third of the bytes."""
+    with Image.open(path) as picture:
+        picture.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 if __name__ == "__main__":
