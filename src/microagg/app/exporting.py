@@ -59,13 +59,13 @@ def preparing(session: Session, chosen: Chosen) -> Job:
             opened = opening()
             release = _made(session, chosen.key, opened, job)
             job.phase("making the checklist")
-            model = writing.report_model(release, opened)
+            model = writing.report_model(release, opened, progress=job.progress)
             listed, rest = to_tick(model)
             whole = writing.recipe_to_write(release, opened)
             public = None
             if chosen.recipe.output.public:
                 job.phase("making the public report")
-                public = render(writing.report_model(release, opened, public=True))
+                public = render(writing.report_model(release, opened, public=True, progress=job.progress))
         except Cancelled:
             releasing.stopped = chosen.place
             raise

@@ -47,7 +47,7 @@ def trying(
         job.phase("measuring linkage")
         release = masking.judge(release, job.progress)
         job.phase("wording the verdict")
-        publish(figures.full_figures(release, first))
+        publish(figures.full_figures(release, first, job.progress))
         done(release)
 
     return Job(TRY, "masking", work, failed)
@@ -72,8 +72,10 @@ def comparing(
             tell(own, 0, 1)
             try:
                 for one, judged in candidates.each_candidate(opened, [(name, recipe)], own):
-                    release = judged.with_results(lambda *_: job.progress(job.done, job.total))
-                    found(recipe, one, figures.full_figures(release, figures.first_figures(release, one.seconds)))
+                    heard = part(own, 1, 1, 1)
+                    release = judged.with_results(heard)
+                    first = figures.first_figures(release, one.seconds)
+                    found(recipe, one, figures.full_figures(release, first, heard))
             except MicroaggError as error:  # which one release alone may have, such as strata too small for its k
                 refused(recipe, said(error))
                 error.__traceback__ = None  # its frames hold the data
@@ -101,7 +103,7 @@ def drawing(
             try:
                 made = drawn(job, opened, release)
                 job.phase("drawing")
-                done(place, made, looking.look_at(made))
+                done(place, made, looking.look_at(made, job.progress))
             except MicroaggError as error:
                 refused(place, said(error))
                 error.__traceback__ = None  # its frames hold the data

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from microagg.io import frames
 from microagg.judgement.names import shown
+from microagg.progress import Progress
 from microagg.release import Release
 from microagg.report import pictures
 from microagg.report.html import render_section
@@ -89,9 +90,9 @@ class Beside:
     better: str
 
 
-def look_at(release: Release[Any]) -> Looked:
+def look_at(release: Release[Any], progress: Progress | None = None) -> Looked:
     """Draw what a release that was judged did to the file."""
-    model = release.report_model()
+    model = release.report_model(progress=progress)
     rows = {one.column: one for one in model.loss.columns}
     columns = tuple(
         LookedColumn(

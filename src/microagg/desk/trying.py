@@ -7,6 +7,7 @@ from microagg.desk.facts import release_facts
 from microagg.desk.findings import findings_of
 from microagg.judgement.loss import loss_word
 from microagg.judgement.names import shown
+from microagg.progress import Progress
 from microagg.release import Release
 
 
@@ -82,9 +83,9 @@ def first_figures(release: Release[Any], seconds: float) -> Tried:
     )
 
 
-def full_figures(release: Release[Any], first: Tried) -> Tried:
+def full_figures(release: Release[Any], first: Tried, progress: Progress | None = None) -> Tried:
     """Add the risk, the verdict and what the report finds, of a release that was judged."""
-    model = release.report_model()
+    model = release.report_model(progress=progress)
     return replace(
         first,
         verdict=model.verdict.headline,

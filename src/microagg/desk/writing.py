@@ -20,7 +20,7 @@ from microagg.io.addresses import check_target, file_digest, file_of, is_text_fi
 from microagg.io.databases import is_database, without_credentials
 from microagg.io.scratch import private_folder, put_in_place
 from microagg.io.sources import Source
-from microagg.progress import Progress, tell
+from microagg.progress import Progress, part, tell
 from microagg.recipe import Recipe
 from microagg.recipe.joined import check_join
 from microagg.release import Release
@@ -213,8 +213,9 @@ def write(
     with whole_output(folder, to, overwrite) as made:
         for step, (what, report) in enumerate(reports.items()):
             tell(progress, step, steps)
-            model = report_model(release, opened, public=what == "public_report", to=to, comparison=comparison)
-            tell(progress, step, steps)
+            heard = part(progress, step, step, steps)
+            public = what == "public_report"
+            model = report_model(release, opened, public=public, to=to, comparison=comparison, progress=heard)
             write_report(model, made.folder / report)
             findings, recoded = findings or findings_of(model), recoded or recoded_of(model)
             results = results or results_of(model)
@@ -243,6 +244,7 @@ def report_model(
     public: bool = False,
     to: str | None = None,
     comparison: Comparison | None = None,
+    progress: Progress | None = None,
 ) -> ReportModel:
     """Give what the report says that is written with a release."""
     source, output = opened.source, release.recipe.output
@@ -256,7 +258,8 @@ def report_model(
         columns=source.table.num_columns,
     )
     written = WrittenFacts(output.reorder, output.excel_safe, kind)
-    return release.report_model(public=public, source=facts, written=written, comparison=comparison)
+    told = {"source": facts, "written": written, "comparison": comparison}
+    return release.report_model(public=public, progress=progress, **told)
 
 
 def _details(source: Source) -> dict[str, str]:
