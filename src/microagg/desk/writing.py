@@ -258,8 +258,7 @@ def report_model(
         columns=source.table.num_columns,
     )
     written = WrittenFacts(output.reorder, output.excel_safe, kind)
-    told = {"source": facts, "written": written, "comparison": comparison}
-    return release.report_model(public=public, progress=progress, **told)
+    return release.report_model(public=public, source=facts, written=written, comparison=comparison, progress=progress)
 
 
 def _details(source: Source) -> dict[str, str]:
