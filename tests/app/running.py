@@ -46,6 +46,8 @@ def hear(event, given):
         open("heard", "a").write(repr(place) + chr(10))
 
 sys.addaudithook(hear)
+from microagg.app import session
+session.AT_ONCE = 60.0  # so that a busy machine tries a change at once too
 from microagg.cli import main
 main()
 """
