@@ -17,6 +17,7 @@ from pathlib import Path
 import uvicorn
 
 from microagg.app.guard import Guard, Keys
+from microagg.app.leaving import last_words
 from microagg.app.routes import make_app
 from microagg.app.session import Session
 from microagg.desk.interrupts import undisturbed
@@ -41,7 +42,7 @@ def listening(port: int) -> socket.socket:
 
 
 def serve(session: Session, *, port: int = 0, browser: bool = True, say: Callable[[str], None] = print) -> None:
-    """Serve the pages of a session until Ctrl-C; then stop what goes on, and leave nothing behind."""
+    """Serve the pages of a session until Quit or Ctrl-C; then stop what goes on, and leave nothing but choices."""
     with listening(port) as made:
         keys = Keys(made.getsockname()[1])
         config = uvicorn.Config(
@@ -56,12 +57,16 @@ def serve(session: Session, *, port: int = 0, browser: bool = True, say: Callabl
             timeout_graceful_shutdown=1,
         )
         say(f"microagg is at {keys.address()}\nThe address works once: press Enter for another. Ctrl-C ends microagg.")
+        server = uvicorn.Server(config)
+        session.end = lambda: setattr(server, "should_exit", True)
         try:
-            asyncio.run(_until_ended(uvicorn.Server(config), made, keys, browser, say))
+            asyncio.run(_until_ended(server, made, keys, browser, say))
         finally:
             with undisturbed():
                 if not session.worker.end(_PATIENCE):
                     abandon()
+                if words := last_words(session):
+                    say(words)
 
 
 async def _until_ended(

@@ -58,6 +58,9 @@ class Session:
         self.release: tuple[str, Release[Any]] | None = None  # the last one, and its key
         self.shown: tuple[str, Tried] | None = None  # the last figures, and what they are of
         self.written: Recipe | None = None
+        self.saved: Path | None = None  # where the choices are, if that was asked for
+        self.abandoned = False  # whether somebody has quit without saving
+        self.end: Callable[[], None] = lambda: None  # the server says how
         self.address = ""  # what was asked for last
         self.releasing = Releasing(str(output or OUTPUT))
         self._figures: Cache[Tried] = Cache()
@@ -124,7 +127,7 @@ class Session:
             for cache in (self._figures, self._failures, self._exposures):
                 cache.clear()
             self._times, self.shelf = Times(), Shelf()
-            self.release = self.shown = self.written = None
+            self.release = self.shown = self.written = self.saved = None
 
         self._submit_reading(work)
 

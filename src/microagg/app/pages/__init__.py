@@ -59,5 +59,6 @@ PAGES = (
     Page("Release", "/release", "release", ("apply", "write", "prepare", "reread")),
     Page("Release", "/release/{number:int}", "release", ("apply", "write", "prepare", "reread"), step=False),
     Page("Report", "/report/{number:int}", "report", step=False),
+    Page("Quit", "/quit", "quitting", ("end",), needs_file=False, step=False),
     Page("Public report", "/public/{number:int}", "public", step=False),
 )

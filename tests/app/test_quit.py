@@ -1,0 +1,94 @@
+"""Quitting: at once where nothing would be lost, else after a question; what is saved goes on by one command."""
+
+import re
+import shlex
+import signal
+
+import pytest
+
+from microagg.app.leaving import last_words
+from microagg.recipe import Recipe
+from tests.app.browsing import contains, see, watched
+from tests.app.running import running
+from tests.cli import call
+
+
+@pytest.fixture
+def ended(client):
+    """Give how often the session was ended."""
+    found = []
+    client.session.end = lambda: found.append(1)
+    return found
+
+
+def test_without_choices_quit_ends_at_once(client, ended):
+    assert 'action="/quit/end"' in client.get("/try").text
+    assert "microagg has ended" in client.post("/quit/end").text
+    assert ended == [1]
+    assert last_words(client.session) == ""
+
+
+def test_another_site_cannot_quit(client, ended):
+    for origin in ("http://evil.example", "null", None):
+        assert client.ask("POST", "/quit/end", b"how=leave", origin=origin).status == 403
+    assert ended == []
+
+
+def test_with_choices_that_are_not_written_it_asks_and_saves_them(client, ended, folder):
+    client.post("/try/apply", k="7")
+    asked = client.post("/quit/end")
+    assert "choices that are not written" in asked.text
+    assert ended == []
+    refused = client.post("/quit/end", how="save", place="survey.csv")
+    assert refused.status == 422
+    assert 'id="e-place" role="alert"' in refused.text
+    assert ended == []
+    done = client.post("/quit/end", how="save", place="mine.toml")
+    assert ended == [1]
+    saved = folder / "mine.toml"
+    assert Recipe.read(saved).digest == client.session.recipe.digest
+    assert client.session.opened.source.sha256 not in saved.read_text()
+    command = last_words(client.session)
+    assert command in done.text
+    assert shlex.split(command.partition("Go on by: ")[2])[-2:] == ["--recipe", str(saved)]
+    saved.unlink()
+
+
+def test_what_is_left_on_purpose_is_not_saved(client, ended, folder):
+    before = {path.name for path in folder.iterdir()}
+    client.post("/try/apply", k="7")
+    client.post("/quit/end", how="leave")
+    assert ended == [1]
+    assert last_words(client.session) == ""
+    assert {path.name for path in folder.iterdir()} == before
+
+
+def test_a_session_goes_on_where_quit_or_ctrl_c_has_ended_it(browser, tmp_path):
+    call("datasets", "make", "survey", "-n", 200, "-o", tmp_path / "survey.csv")
+    with running(tmp_path, "survey.csv") as app, watched(app, browser) as page:
+        page.goto(f"{app.origin}/try")
+        page.locator("#k").fill("7")
+        contains(page.locator("#line"), "k 7")
+        page.locator("#quit").click()
+        see(page.get_by_role("heading", name="Quit", exact=True))
+        page.locator("#save").click()
+        see(page.get_by_role("heading", name="microagg has ended"))
+        said, err = app.process.communicate(timeout=20)
+        assert (app.process.returncode, err) == (0, "")
+    first = words_in(said)
+    assert first[:3] == ["microagg", "app", "survey.csv"]
+    with running(tmp_path, *first[2:]) as app, watched(app, browser, gone=True) as page:
+        contains(page.locator("#line"), "k 7")
+        page.goto(f"{app.origin}/try")
+        page.locator("#k").fill("8")
+        contains(page.locator("#line"), "k 8")
+        app.process.send_signal(signal.SIGINT)
+        said, err = app.process.communicate(timeout=20)
+        assert (app.process.returncode, err) == (130, "")
+    second = words_in(said)
+    assert second[-1] == str(tmp_path / "recipe_2.toml")
+    assert Recipe.read(second[-1]).k == 8
+
+
+def words_in(said):
+    return shlex.split(re.search(r"Go on by: (.*?)\s*\Z", said, re.DOTALL)[1])
