@@ -11,6 +11,8 @@ OPTIONS = {"runOnly": {"type": "tag", "values": LEVELS}, "resultTypes": ["violat
 STEPS = ("/open", "/", "/try", "/compare", "/look", "/release")
 PARTS = 9  # of the page Look
 
+pytestmark = pytest.mark.campaign  # it needs a browser, and takes long
+
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory):

@@ -11,6 +11,8 @@ from tests.app.browsing import contains, focused, has, see, watched
 from tests.app.running import running
 from tests.cli import call
 
+pytestmark = pytest.mark.campaign  # it needs a browser, and takes long
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):

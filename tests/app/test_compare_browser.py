@@ -8,6 +8,8 @@ from tests.app.browsing import contains, focused, has, see, watched
 from tests.app.running import running
 from tests.cli import call
 
+pytestmark = pytest.mark.campaign  # it needs a browser, and takes long
+
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory):

@@ -7,6 +7,8 @@ from tests.cli import call
 
 MOST = 120  # presses of Tab from one end of a page to the other
 
+pytestmark = pytest.mark.campaign  # it needs a browser, and takes long
+
 
 def tab_to(page, wanted):
     """Press Tab until something has focus, and tick every box on the way."""

@@ -75,7 +75,7 @@ def masked_name(address: str, kind: str | None = None) -> str:
         return f"{path.name.removesuffix('.parquet')}_masked{SUFFIXES[kind or 'parquet']}"
     suffixes = "".join(path.suffixes[-2:]) if path.suffix.lower() in (".gz", ".zst") else path.suffix
     written = ".csv" if suffixes.lower() == ".sas7bdat" else suffixes
-    if kind is not None and kind != kind_at(f"masked{written}"):
+    if kind is not None and kind != kind_at(f"{path.name.removesuffix(suffixes)}{written}"):
         written = SUFFIXES[kind]
     return f"{path.name.removesuffix(suffixes)}_masked{written}"
 

@@ -20,6 +20,9 @@
     for (const one of part.querySelectorAll("details[id]")) kept.push([one.id, "open", one.open]);
     for (const one of part.querySelectorAll("[data-idle][type=checkbox]")) kept.push([one.id, "checked", one.checked]);
     for (const one of part.querySelectorAll("select[data-idle], #note")) kept.push([one.id, "value", one.value]);
+    for (const one of part.querySelectorAll("form[data-draft=typed] [id]:is(input:not([type=hidden]), select, textarea)"))
+      kept.push([one.id, one.matches("[type=checkbox], [type=radio]") ? "checked" : "value", one[one.matches("[type=checkbox], [type=radio]") ? "checked" : "value"]]);
+    for (const one of part.querySelectorAll("form[data-draft=typed][id]")) kept.push([one.id, "draft", "typed"]);
     return kept;
   }
 
@@ -49,7 +52,8 @@
     old.replaceWith(fresh);
     for (const [id, name, value] of kept) {
       const one = element(id);
-      if (one && (name !== "open" || value || !one.querySelector("[aria-invalid]"))) one[name] = value;
+      if (one && name === "draft") one.dataset.draft = value;
+      else if (one && (name !== "open" || value || !one.querySelector("[aria-invalid]"))) one[name] = value;
     }
     if (within) (element(active.id) || element("main")).focus({ preventScroll: true });
   }
