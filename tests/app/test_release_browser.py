@@ -1,5 +1,7 @@
 """The page Release in a real browser: by keyboard alone, and with the written report in a tab."""
 
+import pytest
+
 from tests.app.browsing import contains, focused, has, see, watched
 from tests.app.releases import names, sha256
 from tests.app.running import running
