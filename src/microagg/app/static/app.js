@@ -177,6 +177,9 @@
   }
 
   // What was typed before this ran is not lost.
+  for (const form of document.querySelectorAll("form[data-draft]"))
+    for (const one of form.elements)
+      if ((isText(one) && one.value !== one.defaultValue) || one.checked !== one.defaultChecked) form.dataset.draft = "typed";
   for (const form of document.querySelectorAll("form[data-live]"))
     for (const one of form.elements)
       if (!("idle" in one.dataset) && isText(one) && one.type !== "hidden" && one.value !== one.defaultValue) { later(form, 0); break; }
