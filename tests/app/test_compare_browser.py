@@ -75,6 +75,7 @@ def test_what_is_typed_stays_while_points_come_and_nothing_is_wider_than_the_scr
         page.get_by_label("levels of k", exact=True).fill("3, 6")
         page.locator("#go").click()
         see(page.locator("#mapped svg"))
+        see(page.locator("html.scripted"))
         page.get_by_label("levels of k", exact=True).fill("4, 8")
         page.locator("h1").click()  # the field has no focus any more
         contains(page.locator("#run"), "are there.")
