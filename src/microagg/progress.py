@@ -1,7 +1,10 @@
 """How long work tells its caller how far it has come."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+One = TypeVar("One")
 
 Progress = Callable[[int, int], None]
 """Called as progress(done, in all), often; what it raises stops the work, and nothing is left behind."""
@@ -25,6 +28,13 @@ def part(progress: Progress | None, start: int, stop: int, in_all: int) -> Progr
     if progress is None:
         return None
     return lambda done, total: progress(start + (stop - start) * done // max(1, total), in_all)
+
+
+def each(things: Sequence[One], progress: Progress | None) -> Iterator[One]:
+    """Give things one by one, and tell before each how many are done."""
+    for done, one in enumerate(things):
+        tell(progress, done, len(things))
+        yield one
 
 
 class Told:

@@ -38,6 +38,7 @@ class Running:
 
 # Starts the program with an ear for each address that it turns to.
 HEARD = """
+import os
 import sys
 
 def hear(event, given):
@@ -47,7 +48,7 @@ def hear(event, given):
 
 sys.addaudithook(hear)
 from microagg.app import session
-session.AT_ONCE = 60.0  # so that a busy machine tries a change at once too
+session.AT_ONCE = float(os.environ.get("AT_ONCE", 60))  # so that a busy machine tries a change at once too
 from microagg.cli import main
 main()
 """

@@ -7,7 +7,7 @@ import pytest
 import microagg as ma
 from microagg.desk import masking
 from microagg.desk.inspecting import exposure_of, looked_at
-from microagg.desk.opening import open_file
+from microagg.desk.opening import open_file, open_source
 from microagg.desk.trying import first_figures, full_figures
 from microagg.recipe import Recipe
 
@@ -44,3 +44,14 @@ def test_exposure_is_counted_by_the_roles_that_are_chosen(tmp_path, strata):
     sizes = Counter(tuple(row[name] for name in strata) for row in rows)
     assert found.smallest_stratum == (min(sizes.values()) if strata else None)
     assert [one.name for one in looked_at(opened).columns] == opened.source.table.column_names
+
+
+def test_what_is_told_with_the_guesses_is_counted_by_what_was_asked_for(opened):
+    told = []
+    again = open_source(opened.address, opened.source, keep=["age"], progress=lambda *now: told.append(now[0] / now[1]))
+    assert again.recipe.roles.keep != opened.recipe.roles.keep
+    for one in (opened, again):
+        assert one.inspection.exposure == exposure_of(one)
+    assert again.inspection.unique < opened.inspection.unique
+    assert told == sorted(told)
+    assert len(set(told)) > len(opened.source.table.column_names)

@@ -22,8 +22,8 @@ from microagg.study.inspection import Exposure
 def counting(opened: Opened, found: Callable[[Exposure], None]) -> Job:
     """Count how exposed the records of a file are by its recipe's roles."""
 
-    def work(_: Job) -> None:
-        found(inspecting.exposure_of(opened))
+    def work(job: Job) -> None:
+        found(inspecting.exposure_of(opened, job.progress))
 
     return Job(LOOK, "counting who is alone", work)
 

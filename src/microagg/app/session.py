@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from microagg.study.inspection import Exposure, Inspection
 
 OUTPUT = "out"  # as `microagg mask` has it
+_LOOKING = "looking at the columns"
 AT_ONCE = 1.0  # seconds: what takes longer is done only when it is asked for
 
 
@@ -119,13 +120,15 @@ class Session:
         self.refused, self.address = None, address
 
         def work(job: Job) -> None:
-            from microagg.desk.opening import open_file
+            from microagg.desk.opening import open_source, read_file
 
-            opened = open_file(address, recipe, **chosen)
-            self._take(opened, job)
-            self.history = History(Step(opened.recipe, "opened"))
+            source = read_file(address, recipe, **chosen)
+            job.phase(_LOOKING)
+            opened = open_source(address, source, recipe, progress=job.progress, **chosen)
             for cache in (self._figures, self._failures, self._exposures):
                 cache.clear()
+            self._take(opened, job)
+            self.history = History(Step(opened.recipe, "opened"))
             self._times, self.shelf = Times(), Shelf()
             self.release = self.shown = self.written = self.saved = None
 
@@ -141,7 +144,9 @@ class Session:
 
             source = read_file(address, recipe)
             same = list(source.table.column_names) == names
-            opened = open_source(address, source, recipe if same else None, **({} if same else recipe.reading.said))
+            job.phase(_LOOKING)
+            more = {} if same else recipe.reading.said
+            opened = open_source(address, source, recipe if same else None, progress=job.progress, **more)
             self._take(opened, job)
             self.change(opened.recipe, words)
 
@@ -169,10 +174,12 @@ class Session:
     def _take(self, opened: "Opened", job: Job) -> None:
         from microagg.desk.inspecting import looked_at
 
-        job.phase("looking at the columns")
-        self.inspection = looked_at(opened)
+        job.phase(_LOOKING)
+        self.inspection = looked_at(opened, job.progress)
         self._read_as = _read_as(opened.recipe)
         self.opened, self.refused = opened, None
+        if opened.inspection is not None:  # which has counted that already
+            self._exposures.store(self._exposed(opened.recipe), opened.inspection.exposure)
 
     def change(self, recipe: "Recipe", words: str, candidates: tuple[Kept, ...] | None = None) -> None:
         """Go on with another recipe, or other candidates."""
@@ -236,7 +243,7 @@ class Session:
 
     def exposure(self) -> "Exposure | None":
         """Give how exposed the records are by the present roles, if that was counted."""
-        return self._exposures.get(self._exposed())
+        return self._exposures.get(self._exposed(self.recipe))
 
     def publish(self, key: str, tried: "Tried", of: str = "") -> None:
         """Let pages show figures; `of` says what the present recipe was, where they are of a try."""
@@ -245,10 +252,10 @@ class Session:
             self.shown = (of, tried)
         self.touch()
 
-    def _exposed(self) -> str:
+    def _exposed(self, recipe: "Recipe") -> str:
         assert self.opened is not None
-        roles = self.recipe.roles
-        return repr((self.opened.source.sha256, self.recipe.masked(self.columns), roles.strata, self._read_as))
+        masked, strata = recipe.masked(self.columns), recipe.roles.strata
+        return repr((self.opened.source.sha256, masked, strata, self._read_as))
 
     @property
     def seconds(self) -> float:
@@ -283,7 +290,7 @@ class Session:
         from microagg.app.jobs import counting
 
         assert self.opened is not None
-        key = self._exposed()
+        key = self._exposed(self.recipe)
         if key not in self._exposures and not self.worker.has(LOOK):
             self.worker.submit(counting(self.with_recipe(self.recipe), lambda found: self._exposures.store(key, found)))
 

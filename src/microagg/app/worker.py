@@ -1,5 +1,6 @@
 """One thread that does the work, one job after the other, so that pages answer meanwhile."""
 
+import gc
 import threading
 import time
 from collections.abc import Callable
@@ -193,6 +194,9 @@ class Worker:
             else:
                 job.failed(found, error)
             error.__traceback__ = None  # its frames hold the data
+        else:
+            return
+        gc.collect()  # what was stopped half-way holds itself by its frames, a file's worth of memory each time
 
     def _remark(self, text: str) -> None:
         if self._running is not None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from microagg.checks import check_absent, check_k
-from microagg.desk.opening import Opened
+from microagg.desk.opening import Opened, exposure_by
 from microagg.desk.writing import lies_in_output
 from microagg.errors import InvalidParameter, MicroaggError, setting
 from microagg.io import frames
@@ -22,7 +22,7 @@ from microagg.io.scratch import private_file
 from microagg.progress import Progress
 from microagg.schema import Role
 from microagg.study.costs import ColumnCosts, column_costs
-from microagg.study.inspection import Exposure, Inspection, exposure, inspect_table
+from microagg.study.inspection import Exposure, Inspection, inspect_table
 
 _WHAT = "the list of small strata"
 
@@ -143,7 +143,7 @@ def costs_of(opened: Opened, progress: Progress | None = None) -> ColumnCosts | 
         return None
 
 
-def looked_at(opened: Opened) -> Inspection:
+def looked_at(opened: Opened, progress: Progress | None = None) -> Inspection:
     """Give what each column of a file holds and probably is, also where a recipe says what it is."""
     if opened.inspection is not None:
         return opened.inspection
@@ -154,11 +154,10 @@ def looked_at(opened: Opened) -> Inspection:
         labels.values if labels else None,
         labels.measures if labels else None,
         opened.recipe.roles.unit,
+        progress,
     )
 
 
-def exposure_of(opened: Opened) -> Exposure:
+def exposure_of(opened: Opened, progress: Progress | None = None) -> Exposure:
     """Count how exposed the records of a file are, by the columns that its recipe masks and its strata."""
-    names = opened.source.table.column_names
-    frame = frames.open_frame(opened.source.typed())
-    return exposure(frame, opened.recipe.masked(names), list(opened.recipe.roles.strata))
+    return exposure_by(opened.source, opened.recipe, progress)

@@ -9,10 +9,11 @@ from microagg.io import frames
 from microagg.io.addresses import kind_at
 from microagg.io.joining import Joined, join
 from microagg.io.sources import Source, read_source
+from microagg.progress import Progress
 from microagg.recipe import Comments, Recipe, choices
 from microagg.recipe.joined import key_of, with_join
 from microagg.schema import Role
-from microagg.study.inspection import ColumnGuess, Inspection, inspect_table
+from microagg.study.inspection import ColumnGuess, Exposure, Inspection, exposure, inspect_table
 from microagg.study.lacking import rows_to_move
 from microagg.study.weighing import Guess, guess_weights
 
@@ -64,7 +65,13 @@ def read_file(address: str, recipe: Recipe | None = None, **chosen: Any) -> Sour
 
 
 def open_source(
-    address: str, source: Source, recipe: Recipe | None = None, *, k: int | None = None, **chosen: Any
+    address: str,
+    source: Source,
+    recipe: Recipe | None = None,
+    *,
+    k: int | None = None,
+    progress: Progress | None = None,
+    **chosen: Any,
 ) -> Opened:
     """See that a recipe fits a file, or guess the roles of its columns.
 
@@ -77,6 +84,8 @@ def open_source(
         Without one, and without `quasi` among the choices, roles are guessed: of the columns that nothing is said of.
     k : int, optional
         It goes before the recipe's; 5 without either.
+    progress : callable, optional
+        Called as progress(done, in all).
     **chosen
         Choices that go before the recipe's, as `protect` takes them.
     """
@@ -97,7 +106,9 @@ def open_source(
         labels.values if labels else None,
         labels.measures if labels else None,
         asked.roles.unit,
+        progress,
     )
+    counted = inspection.roles
     inspection = _with_asked(inspection, asked)
     if source.joined is not None:
         inspection = _of_joined(inspection, source.joined, asked)
@@ -105,8 +116,16 @@ def open_source(
     if source.joined is not None:
         found = with_join(found, source.joined)
     found.check_columns(source.table.column_names)
+    if inspection.roles != counted:
+        inspection = replace(inspection, exposure=exposure_by(source, found))
     inspection = replace(inspection, moved=rows_to_move(source, found))
     return Opened(address, source, found, inspection)
+
+
+def exposure_by(source: Source, recipe: Recipe, progress: Progress | None = None) -> Exposure:
+    """Count how exposed the records of a file are, by the columns that a recipe masks and its strata."""
+    frame = frames.open_frame(source.typed())
+    return exposure(frame, recipe.masked(source.table.column_names), list(recipe.roles.strata), progress)
 
 
 def _of_joined(inspection: Inspection, joined: Joined, asked: Recipe) -> Inspection:

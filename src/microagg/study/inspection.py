@@ -13,6 +13,7 @@ from microagg.guessing.facts import FEW, Facts, read_facts
 from microagg.guessing.guess import ColumnGuess as ColumnGuess
 from microagg.guessing.roles import File, guess_column
 from microagg.io import frames
+from microagg.progress import Progress, each, stage
 from microagg.schema import Role
 from microagg.units import held_by
 
@@ -23,6 +24,27 @@ _OF_TYPE = {"text": "nominal", "booleans": "nominal", "dates": "date", "numbers"
 
 
 @dataclass(frozen=True)
+class Exposure:
+    """How exposed the records of a file are as they are.
+
+    Attributes
+    ----------
+    records : int
+    unique : int
+        Records that nobody shares the columns to mask and the strata with.
+    incomplete : int
+        Records that lack a value in one of these.
+    smallest_stratum : int or None
+        Records of the smallest stratum; None where there are no strata.
+    """
+
+    records: int
+    unique: int = 0
+    incomplete: int = 0
+    smallest_stratum: int | None = None
+
+
+@dataclass(frozen=True)
 class Inspection:
     """What a file holds: the guesses, and how exposed its records would be as they are.
 
@@ -30,13 +52,11 @@ class Inspection:
     ----------
     records : int
     columns : tuple of ColumnGuess
-    unique : int
-        Records that nobody shares the guessed quasi-identifiers and strata with.
-    incomplete : int
-        Records that lack a value in one of the columns to mask or of the strata.
+    exposure : Exposure
+        By the guessed columns to mask and strata.
     moved : int
-        Of those, records that would have to join others that lack other columns, if all that lack the same are grouped
-        among themselves (`missing="pattern"`).
+        Of the incomplete records, those that would have to join others that lack other columns, if all that lack the
+        same are grouped among themselves (`missing="pattern"`).
     repeats : str or None
         A column by which several rows seem to belong to one person, household or firm, but which cannot be the unit:
         k counts rows, not those.
@@ -46,11 +66,20 @@ class Inspection:
 
     records: int
     columns: tuple[ColumnGuess, ...]
-    unique: int
-    incomplete: int
+    exposure: Exposure
     repeats: str | None = None
     moved: int = 0
     labelled: frozenset[str] = frozenset()
+
+    @property
+    def unique(self) -> int:
+        """Records that nobody shares the columns to mask and the strata with."""
+        return self.exposure.unique
+
+    @property
+    def incomplete(self) -> int:
+        """Records that lack a value in one of these."""
+        return self.exposure.incomplete
 
     @property
     def roles(self) -> dict[str, Any]:
@@ -90,6 +119,7 @@ def inspect_table(
     value_labels: ValueLabels | None = None,
     measures: Mapping[str, str] | None = None,
     unit: str | None = None,
+    progress: Progress | None = None,
 ) -> Inspection:
     """Guess the role and the kind of each column of a table whose numbers are numbers.
 
@@ -105,6 +135,8 @@ def inspect_table(
     unit : str, optional
         The column of the unit, where it need not be guessed: guesses of the others follow from it. One that the table
         lacks is passed over.
+    progress : callable, optional
+        Called as progress(done, in all).
 
     Returns
     -------
@@ -112,10 +144,14 @@ def inspect_table(
     """
     frame = frames.open_frame(table)
     labels, measures = value_labels or {}, measures or {}
-    facts = [read_facts(table[name], name, labels.get(name), measures.get(name)) for name in table.column_names]
+    reading, guessing, counting = (stage(progress, number, 3) for number in range(3))
+    facts = [
+        read_facts(table[name], name, labels.get(name), measures.get(name))
+        for name in each(table.column_names, reading)
+    ]
     named = next((one for one in facts if one.name == unit), None)
     file = File(facts, named)
-    guesses = {one.name: guess_column(one, file) for one in facts}
+    guesses = {one.name: guess_column(one, file) for one in each(facts, guessing)}
     if named is not None:
         guesses[named.name] = replace(guesses[named.name], role=Role.UNIT, reason="as asked for", missing_codes=())
     repeats = named or _repeating(file, guesses)
@@ -130,39 +166,18 @@ def inspect_table(
         guesses[found_unit.name] = replace(guesses[found_unit.name], role=Role.UNIT, reason=reason)
     quasi = [name for name, guess in guesses.items() if guess.role is Role.QUASI]
     found = tuple(guesses[name] for name in table.column_names)
-    exposed = exposure(frame, quasi, strata)
+    exposed = exposure(frame, quasi, strata, counting)
     labelled = frozenset(one.name for one in facts if one.labels and not one.category)
     apart = repeats.name if repeats is not None and found_unit is None else None
-    return Inspection(table.num_rows, found, exposed.unique, exposed.incomplete, apart, labelled=labelled)
+    return Inspection(table.num_rows, found, exposed, apart, labelled=labelled)
 
 
-@dataclass(frozen=True)
-class Exposure:
-    """How exposed the records of a file are as they are.
-
-    Attributes
-    ----------
-    records : int
-    unique : int
-        Records that nobody shares the columns to mask and the strata with.
-    incomplete : int
-        Records that lack a value in one of these.
-    smallest_stratum : int or None
-        Records of the smallest stratum; None where there are no strata.
-    """
-
-    records: int
-    unique: int = 0
-    incomplete: int = 0
-    smallest_stratum: int | None = None
-
-
-def exposure(frame: Any, quasi: Sequence[Any], strata: Sequence[Any]) -> Exposure:
+def exposure(frame: Any, quasi: Sequence[Any], strata: Sequence[Any], progress: Progress | None = None) -> Exposure:
     """Count the records that are alone with their values in these columns, and those that lack one."""
     records, columns = frame.shape[0], [*quasi, *strata]
     if not columns:
         return Exposure(records)
-    alone = int(np.count_nonzero(np.bincount(frames.category_codes(frame, columns)) == 1))
+    alone = int(np.count_nonzero(np.bincount(frames.category_codes(frame, columns, progress)) == 1))
     masks = frames.missing_rows(frame, columns)
     incomplete = int(np.count_nonzero(np.logical_or.reduce(list(masks.values())))) if masks else 0
     smallest = int(np.bincount(frames.category_codes(frame, strata)).min()) if strata and records else None

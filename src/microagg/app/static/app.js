@@ -58,13 +58,14 @@
     if (within) (element(active.id) || element("main")).focus({ preventScroll: true });
   }
 
-  function show(text, mine, posted) {
+  function show(text, mine, posted, whole) {
     if (mine !== asked) return;
     const fresh = new DOMParser().parseFromString(text, "text/html");
     if (!fresh.body.dataset.stamp) return;
     const numbers = () => { for (const one of document.querySelectorAll("input[name=number]")) one.value = fresh.body.dataset.number; };
     // What was changed meanwhile and is not posted yet would be lost with the page; the answer to that post is shown.
-    const more = waiting !== 0 || posting > (posted ? 1 : 0);
+    // Not so of undo: what is posted after it must not bring back what was undone.
+    const more = !whole && (waiting !== 0 || posting > (posted ? 1 : 0));
     if (more && element("main").dataset.page === fresh.getElementById("main").dataset.page) return numbers();
     stamp = Number(fresh.body.dataset.stamp);
     const focus = posted && fresh.querySelector("main [autofocus]");
@@ -78,7 +79,7 @@
     if (verdict && verdict.textContent !== spoken) element("said").textContent = spoken = verdict.textContent;
   }
 
-  async function ask(url, options, posted) {
+  async function ask(url, options, posted, whole) {
     const mine = ++asked;
     try {
       const answer = await fetch(url, { ...options, headers: { "X-Script": "1" } });
@@ -86,7 +87,7 @@
       failures = 0;
       element("gone").hidden = true;
       if (answer.redirected && new URL(answer.url).pathname !== location.pathname) location.assign(answer.url);
-      else show(text, mine, posted);
+      else show(text, mine, posted, whole);
     } catch { failed(); }
   }
 
@@ -105,7 +106,7 @@
       const pressed = found && found.form === now ? found : button && button.form === now ? button : undefined;
       if (button && (!pressed || pressed.disabled)) return;  // it went away meanwhile
       const body = new URLSearchParams(new FormData(now, pressed));
-      await ask((pressed && pressed.getAttribute("formaction")) || now.getAttribute("action"), { method: "POST", body }, true);
+      await ask((pressed && pressed.getAttribute("formaction")) || now.getAttribute("action"), { method: "POST", body }, true, now.matches(".undo"));
     }).catch(failed).finally(() => { posting -= 1; });
   }
   let waiting = 0;
