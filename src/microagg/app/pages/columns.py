@@ -9,8 +9,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from microagg.app.answers import back, form_of, number_in, rendered, settled
-from microagg.app.edits import change_words, roles_of, with_kinds, with_roles
+from microagg.app.edits import change_words, role_named, roles_from, roles_of, with_kinds, with_roles
 from microagg.app.forms import Wrong, changed_by, table_of
+from microagg.app.remedies import offered, taken
 from microagg.app.session import Session
 from microagg.app.values import Posted, column_field
 from microagg.app.worker import LOOK
@@ -114,6 +115,8 @@ def _shown(session: Session, request: Request, status: int = 200, wrong: Wrong |
         roles=[(role.value, said[role.value]) for role in Role],
         exposure=session.exposure(),
         wrong="" if wrong is None else wrong.text,
+        failure=session.failure() if wrong is None and not lacking else None,
+        remedies=offered(session.recipe, session.columns, session.failure(), wrong),
         focus=blamed.index if blamed else 0 if lacking and "changed" in request.query_params else None,
         lacking=lacking,
         refused=session.refused,
@@ -138,7 +141,7 @@ async def show(request: Request, session: Session) -> Response:
 
 async def _change(request: Request, session: Session, made: Any) -> Response:
     """Go on with what `made(posted)` gives, or show why it is refused."""
-    posted = await form_of(request)
+    posted = taken(await form_of(request))
     assert session.history is not None
     session.history.check(number_in(posted))
     try:
@@ -155,13 +158,8 @@ async def apply(request: Request, session: Session) -> Response:
     """Change the roles and kinds of rows."""
 
     def made(posted: Posted) -> Recipe:
-        roles = {
-            name: _role(posted[f"role-{i}"][-1]) for i, name in enumerate(session.columns) if f"role-{i}" in posted
-        }
-        now = roles_of(session.recipe, session.columns)
-        changed = {name: role for name, role in roles.items() if role != now[name]}
-        recipe = with_roles(session.recipe, session.columns, changed) if changed else session.recipe
-        return with_kinds(recipe, _kinds(posted, session))
+        recipe = roles_from(posted, session.recipe, session.columns)
+        return changed_by(posted, with_kinds(recipe, _kinds(posted, session)), session.columns)
 
     return await _change(request, session, made)
 
@@ -171,7 +169,7 @@ async def bulk(request: Request, session: Session) -> Response:
 
     def made(posted: Posted) -> Recipe:
         ticked = [session.columns[int(one)] for one in posted.get("row", []) if _is_place(one, session)]
-        role = _role(posted.get("role", [""])[-1])
+        role = role_named(posted.get("role", [""])[-1])
         if not ticked:
             raise InvalidParameter("no column is ticked. Tick some, then choose their role.")
         return with_roles(session.recipe, session.columns, dict.fromkeys(ticked, role))
@@ -213,12 +211,6 @@ async def read(request: Request, session: Session) -> Response:
     if words:
         session.read_differently(recipe, f"read differently: {words}")
     return back("/")
-
-
-def _role(word: str) -> str:
-    if word not in [role.value for role in Role]:
-        raise InvalidParameter(f"there is no role {word[:40]!r}. Choose one.", parameter="roles")
-    return word
 
 
 def _kinds(posted: Posted, session: Session) -> dict[str, Any]:
