@@ -4,6 +4,8 @@ import html
 import json
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 import threading
@@ -14,7 +16,7 @@ import pytest
 
 from microagg.app import forms
 from microagg.app.pages import columns as columns_page
-from microagg.desk import masking
+from microagg.desk import masking, memory, opening
 from microagg.desk.inspecting import exposure_of
 from microagg.recipe import Recipe
 from tests.cli import call
@@ -89,6 +91,42 @@ def test_a_file_that_is_read_wrongly_says_why_and_can_be_read_differently(empty,
     assert 'name="read.header"' in page.text
     page = empty.post("/open/read", path="one.csv", read__header="no")
     assert len(empty.session.columns) == 2
+
+
+def test_a_file_beyond_memory_is_not_read_and_is_masked_on_disk_by_the_command(empty, folder, tmp_path, monkeypatch):
+    empty.session.folder = tmp_path
+    shutil.copy(folder / "survey.csv", tmp_path / "large.csv")
+    monkeypatch.setattr(memory, "free_memory", lambda: 200_000)
+    monkeypatch.setattr(memory, "_LOOKED_AT", 400)
+    page = empty.post("/open/read", path="large.csv")
+    assert empty.session.opened is None
+    said = "would need some 1.0 MB of memory (600 records × 13 columns, 10 of them to mask), and 0.2 MB are free"
+    assert said in text_of(page)
+    assert "There is then no report" in text_of(page)
+    assert [path.name for path in tmp_path.iterdir()] == ["large.csv"]
+    assert empty.post("/open/recipe", place="large.csv").status == 422
+    page = empty.post("/open/recipe", place="mine.toml")
+    words = shlex.split(html.unescape(re.search(r"<textarea[^>]*>([^<]*)<", page.text)[1]))
+    assert words[-2:] == ["--engine", "disk"]
+    words[words.index("-o") + 1] = str(tmp_path / "out")
+    assert call(*words[1:]).exit_code == 0
+    assert len((tmp_path / "out" / "large_masked.csv").read_text().splitlines()) == 601
+    empty.post("/open/anyway")
+    assert empty.session.inspection.records == 600
+
+
+def test_memory_that_is_short_after_all_is_told_alike(client, empty, monkeypatch):
+    def short(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr(masking, "mask", short)
+    client.post("/try/apply", run=1)
+    client.settle()
+    assert "Mask it on disk" in text_of(client.get("/try"))
+    assert "--engine disk" in text_of(client.get("/open"))
+    monkeypatch.setattr(opening, "open_source", short)
+    page = empty.post("/open/read", path="survey.csv")
+    assert "does not fit into memory" in text_of(page)
 
 
 def test_a_survey_is_made_to_try_it_on(empty, tmp_path):

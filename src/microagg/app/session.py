@@ -16,6 +16,7 @@ from microagg.app.shelf import Shelf
 from microagg.app.worker import COMPARE, DRAW, LOOK, PREPARE, READ, TRY, Job, Worker
 
 if TYPE_CHECKING:
+    from microagg.desk.memory import Beyond
     from microagg.desk.opening import Opened
     from microagg.desk.trying import Tried
     from microagg.desk.words import Told
@@ -55,6 +56,7 @@ class Session:
         self.stamp = 0
         self._read_as: Any = None
         self.refused: Told | None = None  # why a file was not read
+        self.beyond: Beyond | None = None  # what can be done where it does not fit into memory
         self.release: tuple[str, Release[Any]] | None = None  # the last one, and its key
         self.shown: tuple[str, Tried] | None = None  # the last figures, and what they are of
         self.written: Recipe | None = None
@@ -62,6 +64,7 @@ class Session:
         self.abandoned = False  # whether somebody has quit without saving
         self.end: Callable[[], None] = lambda: None  # the server says how
         self.address = ""  # what was asked for last
+        self.open_anyway: Callable[[], None] = lambda: None  # once more, be it too large or not
         self.releasing = Releasing(str(output or OUTPUT))
         self._figures: Cache[Tried] = Cache()
         self._failures: Cache[Told] = Cache()
@@ -114,13 +117,18 @@ class Session:
         """Whether something was chosen that was not written."""
         return self.history is not None and self.recipe not in (self.written, self.history.steps[0].recipe)
 
-    def open(self, address: str, recipe: "Recipe | None" = None, **chosen: Any) -> None:
-        """Read a file, and begin a new history with it."""
-        self.refused, self.address = None, address
+    def open(self, address: str, recipe: "Recipe | None" = None, *, anyway: bool = False, **chosen: Any) -> None:
+        """Read a file, and begin a new history with it; one that does not fit into memory is read only `anyway`."""
+        self.address, self.beyond = address, None
+        self.open_anyway = lambda: self.open(address, recipe, anyway=True, **chosen)
 
         def work(job: Job) -> None:
+            from microagg.desk.memory import beyond_memory
             from microagg.desk.opening import open_file
 
+            if not anyway and (beyond := beyond_memory(address, recipe, **chosen)) is not None:
+                self.beyond, self.refused = beyond, beyond.told
+                return
             opened = open_file(address, recipe, **chosen)
             self._take(opened, job)
             self.history = History(Step(opened.recipe, "opened"))
@@ -129,12 +137,17 @@ class Session:
             self._times, self.shelf = Times(), Shelf()
             self.release = self.shown = self.written = self.saved = None
 
-        self._submit_reading(work)
+        def does_not_fit() -> None:
+            from microagg.desk.memory import after_all
+
+            self.beyond = after_all(address, recipe, **chosen)
+
+        self._submit_reading(work, does_not_fit)
 
     def read_differently(self, recipe: "Recipe", words: str) -> None:
         """Read the file in another way; the roles stay where the columns have the same names."""
         assert self.opened is not None
-        address, names, self.refused = self.opened.address, self.columns, None
+        address, names = self.opened.address, self.columns
 
         def work(job: Job) -> None:
             from microagg.desk.opening import open_source, read_file
@@ -159,10 +172,13 @@ class Session:
 
         self._submit_reading(work)
 
-    def _submit_reading(self, work: Callable[[Job], None]) -> None:
-        def failed(told: "Told", _: BaseException) -> None:
+    def _submit_reading(self, work: Callable[[Job], None], does_not_fit: Callable[[], None] = lambda: None) -> None:
+        def failed(told: "Told", error: BaseException) -> None:
             self.refused = told
+            if isinstance(error, MemoryError):
+                does_not_fit()
 
+        self.refused = None
         self.worker.cancel(TRY, LOOK, COMPARE, DRAW, PREPARE)  # which are of the file as it was
         self.worker.submit(Job(READ, "reading the file", work, failed))
 
@@ -302,8 +318,12 @@ class Session:
         def done(release: "Release[Any]") -> None:
             self.release = (key, release)
 
-        def failed(told: "Told", _: BaseException) -> None:
+        def failed(told: "Told", error: BaseException) -> None:
             self._failures.store(key, told)
+            if isinstance(error, MemoryError) and self.opened is not None:
+                from microagg.desk.memory import Beyond
+
+                self.beyond = Beyond(self.opened.address, recipe)
 
         self.worker.submit(
             trying(self.with_recipe(recipe), lambda tried: self.publish(key, tried, of), timed, done, failed)
