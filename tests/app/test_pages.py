@@ -221,6 +221,32 @@ def test_reading_differently_is_undone_by_reading_again(client):
     assert len(client.session.columns) == 13
 
 
+def test_a_guess_of_the_decimal_mark_is_told_and_the_other_reading_is_a_button(empty, tmp_path):
+    rows = [f"{i % 90 + 10}.{700 + i};{i % 9};Zo\xeb" for i in range(60)]
+    (tmp_path / "points.csv").write_bytes("\n".join(["wage;grade;name", *rows]).encode("cp1252"))
+    empty.session.open(str(tmp_path / "points.csv"), Recipe(3).replace(quasi=["wage", "grade"], drop=["name"]))
+    empty.settle()
+
+    def decimal(button):
+        return re.search(rf'id="{button}" name="read.decimal" value="(.)"', empty.get("/").text)[1]
+
+    page = empty.get("/")
+    said = "A point was read as the mark of thousands in 1 column: a guess. It could be the decimal mark."
+    assert said in text_of(page)
+    assert "The encoding was taken for cp1252: a guess" in text_of(page)
+    assert "10.700" not in page.text
+    page = empty.post("/columns/read", read__decimal=decimal("read-0"))
+    assert empty.session.opened.source.typed(["wage"])["wage"][0].as_py() == 10.7
+    assert "read differently: decimal as usual → ." in text_of(page)
+    assert "in 1 column: a guess" not in text_of(page)
+    empty.post("/history", to=0)
+    empty.settle()
+    assert said in text_of(empty.get("/"))
+    empty.post("/columns/read", read__decimal=decimal("right-0"))
+    assert empty.session.opened.source.typed(["wage"])["wage"][0].as_py() == 10700
+    assert [guess.other for guess in empty.session.guesses] == [""]
+
+
 def test_try_gives_the_figures_of_mask(client, folder, tmp_path):
     client.get("/try")
     client.settle()

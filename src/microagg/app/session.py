@@ -16,6 +16,7 @@ from microagg.app.shelf import Shelf
 from microagg.app.worker import COMPARE, DRAW, LOOK, PREPARE, READ, TRY, Job, Worker
 
 if TYPE_CHECKING:
+    from microagg.desk.guesses import ReadingGuess
     from microagg.desk.memory import Beyond
     from microagg.desk.opening import Opened
     from microagg.desk.trying import Tried
@@ -53,6 +54,7 @@ class Session:
         self.opened: Opened | None = None
         self.inspection: Inspection | None = None
         self.history: History | None = None
+        self.guesses: list[ReadingGuess] = []  # of how the file is written
         self.stamp = 0
         self._read_as: Any = None
         self.refused: Told | None = None  # why a file was not read
@@ -183,10 +185,12 @@ class Session:
         self.worker.submit(Job(READ, "reading the file", work, failed))
 
     def _take(self, opened: "Opened", job: Job) -> None:
+        from microagg.desk.guesses import reading_guesses
         from microagg.desk.inspecting import looked_at
 
         job.phase("looking at the columns")
         self.inspection = looked_at(opened)
+        self.guesses = reading_guesses(opened.source)
         self._read_as = _read_as(opened.recipe)
         self.opened, self.refused = opened, None
 
