@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from microagg.desk.trying import Tried
     from microagg.desk.words import Told
     from microagg.recipe import Recipe
+    from microagg.recipe.candidates import Saved
     from microagg.release import Release
     from microagg.study.inspection import Exposure, Inspection
 
@@ -61,7 +62,7 @@ class Session:
         self.beyond: Beyond | None = None  # what can be done where it does not fit into memory
         self.release: tuple[str, Release[Any]] | None = None  # the last one, and its key
         self.shown: tuple[str, Tried] | None = None  # the last figures, and what they are of
-        self.written: Recipe | None = None
+        self.written: tuple[Recipe, tuple[Kept, ...]] | None = None  # what was chosen and kept when it last was
         self.saved: Path | None = None  # where the choices are, if that was asked for
         self.abandoned = False  # whether somebody has quit without saving
         self.end: Callable[[], None] = lambda: None  # the server says how
@@ -117,12 +118,23 @@ class Session:
     @property
     def dirty(self) -> bool:
         """Whether something was chosen that was not written."""
-        return self.history is not None and self.recipe not in (self.written, self.history.steps[0].recipe)
+        if self.history is None:
+            return False
+        first = self.history.steps[0]
+        return (self.recipe, self.candidates) not in (self.written, (first.recipe, first.candidates))
 
-    def open(self, address: str, recipe: "Recipe | None" = None, *, anyway: bool = False, **chosen: Any) -> None:
+    def open(
+        self,
+        address: str,
+        recipe: "Recipe | None" = None,
+        candidates: "tuple[Saved, ...]" = (),
+        *,
+        anyway: bool = False,
+        **chosen: Any,
+    ) -> None:
         """Read a file, and begin a new history with it; one that does not fit into memory is read only `anyway`."""
         self.address, self.beyond = address, None
-        self.open_anyway = lambda: self.open(address, recipe, anyway=True, **chosen)
+        self.open_anyway = lambda: self.open(address, recipe, candidates, anyway=True, **chosen)
 
         def work(job: Job) -> None:
             from microagg.desk.memory import beyond_memory
@@ -132,11 +144,13 @@ class Session:
                 self.beyond, self.refused = beyond, beyond.told
                 return
             opened = open_file(address, recipe, **chosen)
+            for one in candidates:
+                one.recipe.check_columns(opened.source.table.column_names)
             self._take(opened, job)
-            self.history = History(Step(opened.recipe, "opened"))
+            self._times, self.shelf = Times(), Shelf()
+            self.history = History(Step(opened.recipe, "opened", self.kept_with(candidates)))
             for cache in (self._figures, self._failures, self._exposures):
                 cache.clear()
-            self._times, self.shelf = Times(), Shelf()
             self.release = self.shown = self.written = self.saved = None
 
         def does_not_fit() -> None:
@@ -146,7 +160,7 @@ class Session:
 
         self._submit_reading(work, does_not_fit)
 
-    def read_differently(self, recipe: "Recipe", words: str) -> None:
+    def read_differently(self, recipe: "Recipe", words: str, candidates: tuple[Kept, ...] | None = None) -> None:
         """Read the file in another way; the roles stay where the columns have the same names."""
         assert self.opened is not None
         address, names = self.opened.address, self.columns
@@ -158,7 +172,7 @@ class Session:
             same = list(source.table.column_names) == names
             opened = open_source(address, source, recipe if same else None, **({} if same else recipe.reading.said))
             self._take(opened, job)
-            self.change(opened.recipe, words)
+            self.change(opened.recipe, words, candidates)
 
         self._submit_reading(work)
 
@@ -208,6 +222,15 @@ class Session:
         number = self.number_of(recipe)
         kept = Kept(number if self.candidate(number) is None else self.shelf.fresh(recipe), name, recipe, note)
         self.change(self.recipe, f"kept “{name}” as a candidate", (*self.candidates, kept))
+        return kept
+
+    def kept_with(self, saved: "tuple[Saved, ...]", kept: tuple[Kept, ...] = ()) -> tuple[Kept, ...]:
+        """Give candidates, and those from a file that are not among them yet."""
+        for one in saved:
+            if all((one.name, one.recipe) != (other.name, other.recipe) for other in kept):
+                number = self.number_of(one.recipe)
+                fresh = number in [other.number for other in kept]
+                kept += (Kept(self.shelf.fresh(one.recipe) if fresh else number, one.name, one.recipe, one.note),)
         return kept
 
     def forget(self, number: int) -> None:

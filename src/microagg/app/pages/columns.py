@@ -19,6 +19,7 @@ from microagg.errors import InvalidParameter, MicroaggError
 from microagg.judgement.names import shown
 from microagg.kinds import KINDS
 from microagg.recipe import Recipe, Roles, choices, choices_of
+from microagg.recipe.candidates import read_candidates
 from microagg.schema import Role
 
 _MANY = 40  # columns of a role, beyond which they are not unfolded
@@ -186,15 +187,16 @@ async def load(request: Request, session: Session) -> Response:
     try:
         if not place:
             raise InvalidParameter("no recipe is named. Pick one, or type the path of one.", parameter="recipe")
-        recipe = Recipe.read(session.folder / Path(place).expanduser())
-        recipe.check_columns(session.columns)
+        recipe, saved = read_candidates(session.folder / Path(place).expanduser())
+        for one in (recipe, *(candidate.recipe for candidate in saved)):
+            one.check_columns(session.columns)
     except MicroaggError as error:
         return _shown(session, request, 422, Wrong(error, {}))
-    words = f"loaded the recipe {Path(place).name}"
+    words, kept = f"loaded the recipe {Path(place).name}", session.kept_with(saved, session.candidates)
     if (recipe.reading, recipe.join) == (session.recipe.reading, session.recipe.join):
-        session.change(recipe, words)
+        session.change(recipe, words, kept)
     else:
-        session.read_differently(recipe, words)
+        session.read_differently(recipe, words, kept)
     return back("/")
 
 
