@@ -19,6 +19,7 @@ from microagg.app.pages import columns as columns_page
 from microagg.desk import masking, memory, opening
 from microagg.desk.inspecting import exposure_of
 from microagg.recipe import Recipe
+from tests.app import help_text
 from tests.cli import call
 
 
@@ -513,6 +514,16 @@ def test_addresses_hold_no_names_and_pages_no_outside(client):
         assert "survey" not in re.search(r"<title>(.*?)</title>", page.text)[1]
         assert "http://" not in page.text
         assert len(page.text) < 300_000
+
+
+def test_every_page_has_the_help_that_the_documentation_gives(client):
+    client.get("/try")
+    client.settle()
+    for page in help_text.PAGES:
+        made = help_text.help_of(page)
+        assert (help_text.HOME / f"{page}.html").read_text("utf-8") == made, "python -m tests.app.help_text"
+        assert made in client.get("/" if page == "columns" else f"/{page}").text
+    assert "<summary>Help</summary>" not in client.post("/try/apply", number=77).text
 
 
 def test_the_script_is_short():
