@@ -68,13 +68,9 @@ def _blocks(text):
 
 def _as_html(block):
     if block.startswith("|"):
-        rows = [line.strip("|").split("|") for line in block.split("\n") if not re.fullmatch(r"[|\-: ]+", line)]
-        head, *body = [[_inline(cell.strip()) for cell in row] for row in rows]
-        first = "".join(f'<th scope="col">{cell}</th>' for cell in head)
-        rest = "".join(
-            f'<tr><th scope="row">{a}</th>{"".join(f"<td>{b}</td>" for b in more)}</tr>\n' for a, *more in body
-        )
-        return f"<table><thead><tr>{first}</tr></thead><tbody>\n{rest}</tbody></table>\n"
+        rows = [line.strip("|").split("|") for line in block.split("\n")[2:]]
+        pairs = [(_inline(one.strip()), _inline(said.strip())) for one, said in rows]
+        return "<dl>\n" + "".join(f"<dt>{one}</dt><dd>{said}</dd>\n" for one, said in pairs) + "</dl>\n"
     if block.startswith("- "):
         return f"<ul>\n<li>{_inline(' '.join(block[2:].split()))}</li>\n</ul>\n"
     return f"<p>{_inline(' '.join(block.split()))}</p>\n"
