@@ -74,6 +74,12 @@ class MicroaggError(Exception):
         """Give the message with every choice it names said by `say(parameter, value)`."""
         return worded(str(self.args[0]) if self.args else "", say)
 
+    @property
+    def settings(self) -> tuple[tuple[str, Any], ...]:
+        """The choices that the message names with a value: what holds, and what would help."""
+        named = map(json.loads, _SETTING.findall(str(self.args[0]) if self.args else ""))
+        return tuple((parameter, value) for parameter, value in named if value is not None)
+
     def at(self, head: str) -> Self:
         """Give the same error, its message headed by where the choice was made."""
         error = type(self)(f"{head}{self.args[0]}", parameter=self.parameter, columns=self.columns)

@@ -224,7 +224,7 @@ def check_stratum_units(held: Held, k: int, names: Sequence[Any], in_part: bool)
         listed = f"{few} of {of_what} hold" if names else "the file holds"
         raise TooFewRecords(
             f"{listed} fewer than k={k} different units (the fewest: {held.units.min()}). "
-            f"{'Merge strata or lower k' if names else 'Lower k'}.",
+            f"{'Merge strata or lower k' if names else 'Lower k'}{_down_to(int(held.units.min()))}.",
             parameter="unit",
         )
     large = np.flatnonzero(held.short(k, in_part))
@@ -246,8 +246,13 @@ def check_stratum_sizes(sizes: NDArray[np.int64], k: int, names: Sequence[Any]) 
         have = "has" if small == 1 else "have"
         raise TooFewRecords(
             f"{small} of {sizes.size} strata by {', '.join(map(shown_name, names))} {have} fewer than k={k} records "
-            f"(the smallest has {sizes.min()}). Merge strata or lower k."
+            f"(the smallest has {sizes.min()}). Merge strata or lower k{_down_to(int(sizes.min()))}."
         )
+
+
+def _down_to(k: int) -> str:
+    """Name the k that would do, if there is one."""
+    return f" ({setting('k', k)})" if k >= 2 else ""
 
 
 def settle_blocks(blocks: Blocks, k: int, n: int, *, whole: bool) -> Blocks:

@@ -396,7 +396,8 @@ def _check_possible(method: str, options: Any, select: Any, per_column: bool, re
     if per_column and not each_apart:
         apart = " or ".join(name for name in METHODS if groups_each_column(name))
         raise InvalidParameter(
-            f"per_column=True goes with {apart} on several columns, not with {method!r} on {n_columns}.",
+            f"{setting('per_column', True)} goes with {apart} on several columns, not with {method!r} on {n_columns}. "
+            f"Leave it out: {setting('per_column', False)}.",
             parameter="per_column",
         )
     if refine is not None and each_apart:

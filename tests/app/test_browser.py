@@ -146,6 +146,10 @@ def test_an_error_stands_at_its_field_and_a_small_stratum_offers_its_size(page, 
     button.click()
     has(page.locator("#reached"), re.compile(r"\d+"))
     assert page.locator("#k").input_value() == size
+    page.locator("#k").fill("300")
+    page.get_by_role("button", name=re.compile("Drop .region.")).click()
+    has(page.locator("#reached"), re.compile(r"3\d\d"))
+    contains(page.locator("#undo"), "role of region: strata → drop")
 
 
 def test_reload_back_and_a_second_tab_show_the_state_and_lose_nothing(page, app):

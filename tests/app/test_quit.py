@@ -7,7 +7,9 @@ import signal
 import pytest
 
 from microagg.app.leaving import last_words
+from microagg.app.session import Session
 from microagg.recipe import Recipe
+from microagg.recipe.candidates import read_candidates
 from tests.app.browsing import contains, see, watched
 from tests.app.running import running
 from tests.cli import call
@@ -52,6 +54,43 @@ def test_with_choices_that_are_not_written_it_asks_and_saves_them(client, ended,
     assert command in done.text
     assert shlex.split(command.partition("Go on by: ")[2])[-2:] == ["--recipe", str(saved)]
     saved.unlink()
+
+
+def test_candidates_are_saved_and_gone_on_with(client, ended, folder, tmp_path):
+    client.get("/try")
+    client.settle()
+    client.get("/try")
+    client.post("/try/keep", note='for the "committee"')
+    client.post("/try/apply", k="7", method__name="vmdav")
+    client.post("/try/apply", method__gamma="1.1")
+    client.settle()
+    client.get("/try")
+    client.post("/try/keep")
+    client.post("/try/apply", k="9")
+    assert "candidates: 2" in client.get("/quit").text
+    client.session.folder = tmp_path
+    page = client.post("/quit/end", how="stay")
+    assert "saved as <bdi>session.toml</bdi>" in page.text
+    assert ended == []
+    saved, kept = tmp_path / "session.toml", client.session.candidates
+    assert client.session.opened.source.sha256 not in saved.read_text()
+    assert not client.session.dirty
+    assert Recipe.read(saved) == client.session.recipe  # as `microagg mask` reads it
+    first, *again = [client.session.recipe, *kept]
+    other = Session(tmp_path)
+    other.open(str(folder / "survey.csv"), *read_candidates(saved))
+    assert other.worker.settle(120)
+    assert other.recipe == first
+    assert [(one.name, one.note, one.recipe) for one in other.candidates] == [
+        (one.name, one.note, one.recipe) for one in again
+    ]
+    assert len({one.number for one in other.candidates}) == 2
+    assert not other.dirty
+    other.worker.end()
+    client.post("/history", to=0)
+    client.post("/columns/load", path="session.toml")
+    client.post("/columns/load", path="session.toml")
+    assert [one.recipe for one in client.session.candidates] == [one.recipe for one in kept]
 
 
 def test_what_is_left_on_purpose_is_not_saved(client, ended, folder):

@@ -29,6 +29,7 @@ def begin(session: Session) -> None:
 def rendered(session: Session, template: str, status: int = 200, **content: Any) -> Response:
     """Give a page made from a template, which knows the session and what is passed besides."""
     known = {"session": session, "pages": PAGES, "stamp": _SEEN.get(session.stamp), **_header(session)}
+    known["helping"] = help_text(template.partition(".")[0])
     text = environment().get_template(template).render(**known, **content)
     return HTMLResponse(text, status)
 
@@ -101,6 +102,13 @@ def _header(session: Session) -> dict[str, Any]:
 
     line = recipe_line(session.recipe, session.columns) if session.ready else ""
     return {"number": session.history.number, "line": line}
+
+
+@cache
+def help_text(page: str) -> Markup:
+    """Give what the documentation says of what a page shows; empty where there is none."""
+    file = resources.files("microagg").joinpath("app", "templates", "help", f"{page}.html")
+    return Markup(file.read_text(encoding="utf-8")) if file.is_file() else Markup("")
 
 
 @cache

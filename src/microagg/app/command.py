@@ -47,12 +47,12 @@ def run(
         raise InvalidParameter(f"there is no file {Path(source).name!r}. Check the path.", parameter="source")
     session = Session(Path.cwd(), output=output, peek=peek)
     if source is not None:
-        asked = None
-        if recipe is not None:
-            from microagg.recipe import Recipe
+        if recipe is None:
+            session.open(source, **chosen)
+        else:
+            from microagg.recipe.candidates import read_candidates
 
-            asked = Recipe.read(recipe)
-        session.open(source, asked, **chosen)
+            session.open(source, *read_candidates(recipe), **chosen)
     elif recipe is not None or chosen:
         raise InvalidParameter("a recipe, or how a file is written, goes with a file. Name the file too.")
     serve(session, port=port, browser=browser, say=terminal.say)

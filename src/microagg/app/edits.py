@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from microagg.app.words import label_of
-from microagg.errors import RoleError
+from microagg.errors import InvalidParameter, RoleError
 from microagg.judgement.names import shown
 from microagg.recipe import PARTS, Kinds, Recipe, Roles, choices_of
 from microagg.schema import Role
@@ -36,6 +36,23 @@ def with_roles(recipe: Recipe, columns: Sequence[str], changes: Mapping[str, str
     if made.quasi:
         changed.check_columns(columns)
     return changed
+
+
+def roles_from(posted: Mapping[str, Sequence[str]], recipe: Recipe, columns: Sequence[str]) -> Recipe:
+    """Give a recipe with the roles that a form says, by the places of columns."""
+    now, changed = roles_of(recipe, columns), {}
+    for i, name in enumerate(columns):
+        role = role_named(posted[f"role-{i}"][-1]) if f"role-{i}" in posted else now[name]
+        if role != now[name]:
+            changed[name] = role
+    return with_roles(recipe, columns, changed) if changed else recipe
+
+
+def role_named(word: str) -> str:
+    """Return the name of a role, or refuse it."""
+    if word not in [role.value for role in Role]:
+        raise InvalidParameter(f"there is no role {word[:40]!r}. Choose one.", parameter="roles")
+    return word
 
 
 def with_kinds(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:

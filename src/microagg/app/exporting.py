@@ -92,7 +92,7 @@ def exporting(session: Session, chosen: Chosen, folder: Path, *, overwrite: bool
         release = _made(session, chosen.key, opened, job)
         job.phase("writing")
         written = writing.write(release, opened, folder, overwrite=overwrite, again=True, progress=job.progress)
-        session.written = chosen.recipe
+        session.written = (chosen.recipe, session.candidates)
         releasing.take(
             Done(
                 len(releasing.done) + 1,

@@ -6,20 +6,32 @@ from pathlib import Path
 from microagg.app.session import Session
 from microagg.errors import MicroaggError
 
-_NAME, _MOST = "recipe", 1000
+_MOST = 1000
 
 
-def free_name(folder: Path) -> str:
+def free_name(folder: Path, name: str = "recipe") -> str:
     """Give a name for a recipe that no file of a folder has yet."""
-    names = (f"{_NAME}.toml", *(f"{_NAME}_{number}.toml" for number in range(2, _MOST)))
+    names = (f"{name}.toml", *(f"{name}_{number}.toml" for number in range(2, _MOST)))
     return next((name for name in names if not (folder / name).exists()), names[-1])
 
 
+def name_for(session: Session) -> str:
+    """Give a free name for the choices of a session: another where candidates are among them."""
+    return free_name(session.folder, "session" if session.candidates else "recipe")
+
+
 def save(session: Session, place: str) -> Path:
-    """Write the present choices to a new file: no cell and no figure is in it."""
+    """Write the present choices, and candidates, to a new file: no cell, no figure and no checksum is in it."""
+    from microagg.recipe.candidates import Saved, write_candidates
+
     assert session.opened is not None
-    path = session.recipe.write(session.folder / Path(place).expanduser(), made_for=session.opened.source.name)
-    session.written = session.recipe
+    path, name = session.folder / Path(place).expanduser(), session.opened.source.name
+    if session.candidates:
+        kept = [Saved(one.name, one.note, one.recipe) for one in session.candidates]
+        write_candidates(path, session.recipe, kept, name)
+    else:
+        session.recipe.write(path, made_for=name)
+    session.written = (session.recipe, session.candidates)
     session.saved = path
     return path
 
@@ -39,7 +51,7 @@ def last_words(session: Session) -> str:
     """Save what nobody has saved, as after Ctrl-C, and say how to go on."""
     if session.dirty and not session.abandoned:
         try:
-            save(session, free_name(session.folder))
+            save(session, name_for(session))
         except (OSError, MicroaggError):
             return "Your choices were not saved: no file could be written to the folder that microagg was started in."
     return how_to_go_on(session)

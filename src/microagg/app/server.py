@@ -56,7 +56,6 @@ def serve(session: Session, *, port: int = 0, browser: bool = True, say: Callabl
             loop="asyncio",
             timeout_graceful_shutdown=1,
         )
-        say(f"microagg is at {keys.address()}\nThe address works once: press Enter for another. Ctrl-C ends microagg.")
         server = uvicorn.Server(config)
         session.end = lambda: setattr(server, "should_exit", True)
         try:
@@ -73,6 +72,8 @@ async def _until_ended(
     server: uvicorn.Server, made: socket.socket, keys: Keys, browser: bool, say: Callable[[str], None]
 ) -> None:
     loop = asyncio.get_running_loop()
+    # Not before there is a loop: whoever then presses Ctrl-C at once would see how it is half made.
+    say(f"microagg is at {keys.address()}\nThe address works once: press Enter for another. Ctrl-C ends microagg.")
 
     def heard() -> None:
         if not os.read(sys.stdin.fileno(), 4096):

@@ -16,10 +16,13 @@ from microagg.app.shelf import Shelf
 from microagg.app.worker import COMPARE, DRAW, LOOK, PREPARE, READ, TRY, Job, Worker
 
 if TYPE_CHECKING:
+    from microagg.desk.guesses import ReadingGuess
+    from microagg.desk.memory import Beyond
     from microagg.desk.opening import Opened
     from microagg.desk.trying import Tried
     from microagg.desk.words import Told
     from microagg.recipe import Recipe
+    from microagg.recipe.candidates import Saved
     from microagg.release import Release
     from microagg.study.inspection import Exposure, Inspection
 
@@ -53,16 +56,19 @@ class Session:
         self.opened: Opened | None = None
         self.inspection: Inspection | None = None
         self.history: History | None = None
+        self.guesses: list[ReadingGuess] = []  # of how the file is written
         self.stamp = 0
         self._read_as: Any = None
         self.refused: Told | None = None  # why a file was not read
+        self.beyond: Beyond | None = None  # what can be done where it does not fit into memory
         self.release: tuple[str, Release[Any]] | None = None  # the last one, and its key
         self.shown: tuple[str, Tried] | None = None  # the last figures, and what they are of
-        self.written: Recipe | None = None
+        self.written: tuple[Recipe, tuple[Kept, ...]] | None = None  # what was chosen and kept when it last was
         self.saved: Path | None = None  # where the choices are, if that was asked for
         self.abandoned = False  # whether somebody has quit without saving
         self.end: Callable[[], None] = lambda: None  # the server says how
         self.address = ""  # what was asked for last
+        self.open_anyway: Callable[[], None] = lambda: None  # once more, be it too large or not
         self.releasing = Releasing(str(output or OUTPUT))
         self._figures: Cache[Tried] = Cache()
         self._failures: Cache[Told] = Cache()
@@ -113,31 +119,54 @@ class Session:
     @property
     def dirty(self) -> bool:
         """Whether something was chosen that was not written."""
-        return self.history is not None and self.recipe not in (self.written, self.history.steps[0].recipe)
+        if self.history is None:
+            return False
+        first = self.history.steps[0]
+        return (self.recipe, self.candidates) not in (self.written, (first.recipe, first.candidates))
 
-    def open(self, address: str, recipe: "Recipe | None" = None, **chosen: Any) -> None:
-        """Read a file, and begin a new history with it."""
-        self.refused, self.address = None, address
+    def open(
+        self,
+        address: str,
+        recipe: "Recipe | None" = None,
+        candidates: "tuple[Saved, ...]" = (),
+        *,
+        anyway: bool = False,
+        **chosen: Any,
+    ) -> None:
+        """Read a file, and begin a new history with it; one that does not fit into memory is read only `anyway`."""
+        self.address, self.beyond = address, None
+        self.open_anyway = lambda: self.open(address, recipe, candidates, anyway=True, **chosen)
 
         def work(job: Job) -> None:
+            from microagg.desk.memory import beyond_memory
             from microagg.desk.opening import open_source, read_file
 
+            if not anyway and (beyond := beyond_memory(address, recipe, **chosen)) is not None:
+                self.beyond, self.refused = beyond, beyond.told
+                return
             source = read_file(address, recipe, **chosen)
             job.phase(_LOOKING)
             opened = open_source(address, source, recipe, progress=job.progress, **chosen)
+            for other in candidates:
+                other.recipe.check_columns(source.table.column_names)
             for cache in (self._figures, self._failures, self._exposures):
                 cache.clear()
             self._take(opened, job)
-            self.history = History(Step(opened.recipe, "opened"))
             self._times, self.shelf = Times(), Shelf()
+            self.history = History(Step(opened.recipe, "opened", self.kept_with(candidates)))
             self.release = self.shown = self.written = self.saved = None
 
-        self._submit_reading(work)
+        def does_not_fit() -> None:
+            from microagg.desk.memory import after_all
 
-    def read_differently(self, recipe: "Recipe", words: str) -> None:
+            self.beyond = after_all(address, recipe, **chosen)
+
+        self._submit_reading(work, does_not_fit)
+
+    def read_differently(self, recipe: "Recipe", words: str, candidates: tuple[Kept, ...] | None = None) -> None:
         """Read the file in another way; the roles stay where the columns have the same names."""
         assert self.opened is not None
-        address, names, self.refused = self.opened.address, self.columns, None
+        address, names = self.opened.address, self.columns
 
         def work(job: Job) -> None:
             from microagg.desk.opening import open_source, read_file
@@ -148,7 +177,7 @@ class Session:
             more = {} if same else recipe.reading.said
             opened = open_source(address, source, recipe if same else None, progress=job.progress, **more)
             self._take(opened, job)
-            self.change(opened.recipe, words)
+            self.change(opened.recipe, words, candidates)
 
         self._submit_reading(work)
 
@@ -164,18 +193,23 @@ class Session:
 
         self._submit_reading(work)
 
-    def _submit_reading(self, work: Callable[[Job], None]) -> None:
-        def failed(told: "Told", _: BaseException) -> None:
+    def _submit_reading(self, work: Callable[[Job], None], does_not_fit: Callable[[], None] = lambda: None) -> None:
+        def failed(told: "Told", error: BaseException) -> None:
             self.refused = told
+            if isinstance(error, MemoryError):
+                does_not_fit()
 
+        self.refused = None
         self.worker.cancel(TRY, LOOK, COMPARE, DRAW, PREPARE)  # which are of the file as it was
         self.worker.submit(Job(READ, "reading the file", work, failed))
 
     def _take(self, opened: "Opened", job: Job) -> None:
+        from microagg.desk.guesses import reading_guesses
         from microagg.desk.inspecting import looked_at
 
         job.phase(_LOOKING)
         self.inspection = looked_at(opened, job.progress)
+        self.guesses = reading_guesses(opened.source)
         self._read_as = _read_as(opened.recipe)
         self.opened, self.refused = opened, None
         if opened.inspection is not None:  # which has counted that already
@@ -195,6 +229,15 @@ class Session:
         number = self.number_of(recipe)
         kept = Kept(number if self.candidate(number) is None else self.shelf.fresh(recipe), name, recipe, note)
         self.change(self.recipe, f"kept “{name}” as a candidate", (*self.candidates, kept))
+        return kept
+
+    def kept_with(self, saved: "tuple[Saved, ...]", kept: tuple[Kept, ...] = ()) -> tuple[Kept, ...]:
+        """Give candidates, and those from a file that are not among them yet."""
+        for one in saved:
+            if all((one.name, one.recipe) != (other.name, other.recipe) for other in kept):
+                number = self.number_of(one.recipe)
+                fresh = number in [other.number for other in kept]
+                kept += (Kept(self.shelf.fresh(one.recipe) if fresh else number, one.name, one.recipe, one.note),)
         return kept
 
     def forget(self, number: int) -> None:
@@ -309,8 +352,12 @@ class Session:
         def done(release: "Release[Any]") -> None:
             self.release = (key, release)
 
-        def failed(told: "Told", _: BaseException) -> None:
+        def failed(told: "Told", error: BaseException) -> None:
             self._failures.store(key, told)
+            if isinstance(error, MemoryError) and self.opened is not None:
+                from microagg.desk.memory import Beyond
+
+                self.beyond = Beyond(self.opened.address, recipe)
 
         self.worker.submit(
             trying(self.with_recipe(recipe), lambda tried: self.publish(key, tried, of), timed, done, failed)

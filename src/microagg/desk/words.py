@@ -29,6 +29,8 @@ class Told:
         The choice that it is about.
     columns : tuple
         The columns that it is about.
+    settings : tuple of (str, value)
+        The choices that it names with a value: what holds, and what would help.
     """
 
     kind: str
@@ -36,6 +38,7 @@ class Told:
     code: int = DATA
     parameter: str | None = None
     columns: tuple[Any, ...] = ()
+    settings: tuple[tuple[str, Any], ...] = ()
 
 
 def told(error: BaseException, say: Callable[[str, Any], str] = as_keyword) -> Told:
@@ -43,7 +46,7 @@ def told(error: BaseException, say: Callable[[str, Any], str] = as_keyword) -> T
     kind = type(error).__name__
     if isinstance(error, MicroaggError):
         code = USAGE if isinstance(error, (InvalidParameter, RoleError)) else DATA
-        return Told(kind, f"{kind}: {error.worded(say)}", code, error.parameter, error.columns)
+        return Told(kind, f"{kind}: {error.worded(say)}", code, error.parameter, error.columns, error.settings)
     if isinstance(error, OSError):
         why = os.strerror(error.errno) if error.errno else kind
         return Told(kind, f"{why}: the output could not be written, and nothing is left of it.")

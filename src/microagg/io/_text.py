@@ -31,14 +31,27 @@ _ROWS = 1 << 16  # written at a time
 _RISKY = r"^[=+\-@\t\r]"
 
 
-def read_text(path: Readable, **options: Any) -> tuple[pa.Table, Dialect]:
+def read_text(path: Readable, most: int | None = None, **options: Any) -> tuple[pa.Table, Dialect]:
     """Read a text file, every column as text: null where a field is empty, "" where it is empty within quotes.
 
-    `options` are those of `find_dialect`: what is known of how the file is written.
+    `most` is how many records are read, from the first on; all by default. `options` are those of `find_dialect`: what
+    is known of how the file is written.
     """
     from pyarrow import csv as arrow_csv
 
-    table, dialect = _read_to_end(path, options, lambda file, _, **how: arrow_csv.read_csv(file, **how))
+    def beginning(file: Any, dialect: Dialect, **how: Any) -> pa.Table:
+        batches, rows = [], -_rows_above(dialect)
+        for batch in arrow_csv.open_csv(file, **how):
+            batches.append(batch)
+            rows += batch.num_rows
+            if rows >= (most or 0):
+                break
+        return pa.Table.from_batches(batches).slice(0, (most or 0) + _rows_above(dialect))
+
+    def all_of_it(file: Any, _: Dialect, **how: Any) -> pa.Table:
+        return arrow_csv.read_csv(file, **how)
+
+    table, dialect = _read_to_end(path, options, all_of_it if most is None else beginning, whole=most is None)
     first = FirstRow(path.name, _first_cells(table), dialect)
     records = table.slice(_rows_above(dialect))
     _check_part(path, table)
@@ -111,7 +124,9 @@ def read_written_text(
             yield pa.Table.from_batches([batch])
 
 
-def _read_to_end(path: Readable, options: dict[str, Any], read: Callable[..., Any]) -> tuple[Any, Dialect]:
+def _read_to_end(
+    path: Readable, options: dict[str, Any], read: Callable[..., Any], *, whole: bool = True
+) -> tuple[Any, Dialect]:
     """Find out how a file is written and read it by one of Arrow's ways."""
     try:
         dialect = find_dialect(path, **options)
@@ -121,7 +136,8 @@ def _read_to_end(path: Readable, options: dict[str, Any], read: Callable[..., An
             found = _read(path, dialect, read)
         if found is None:
             raise wrong_encoding(path.name, dialect.codec)
-        check_quoted_cells(path, dialect)
+        if whole:
+            check_quoted_cells(path, dialect)
     except (pa.ArrowException, OSError):  # whose messages may show cells and folders
         raise InvalidData(
             f"{path.name!r} cannot be read to its end. It is cut off, or is not compressed as its name says, or a "

@@ -12,7 +12,7 @@ from microagg.checks import check_absent, nearest
 from microagg.errors import InputError, InvalidParameter
 from microagg.io.files import whole_file
 from microagg.recipe._choice import NAME, NAME_OR_NAMES, NAMES, Choice, Part, choices_of
-from microagg.recipe._lines import Comments, Place, comments_of
+from microagg.recipe._lines import Comments, Place, comments_of, present
 from microagg.recipe._recipe import PARTS, K, Origin, Recipe, bracketed, options_of
 
 _TITLE = (
@@ -60,19 +60,24 @@ _ALWAYS = ("method", "masking", "blocks", "risk", "output")
 
 def read(path: Path) -> Recipe:
     """Read a recipe from a file, or say in which line it errs."""
+    return parse(text_in(path), path.name)
+
+
+def text_in(path: Path) -> str:
+    """Give the text of a recipe's file."""
     try:
-        text = path.read_text("utf-8-sig")
+        return path.read_text("utf-8-sig")
     except UnicodeDecodeError:
         raise InvalidParameter(f"{path.name!r} is not text in UTF-8. Save it as such.", parameter="recipe") from None
     except OSError:
         raise InvalidParameter(
             f"the recipe {path.name!r} cannot be read. Check the path.", parameter="recipe"
         ) from None
-    return parse(text, path.name)
 
 
 def parse(text: str, name: str) -> Recipe:
-    """Read a recipe from its text, or say in which line it errs."""
+    """Read a recipe from its text, or say in which line it errs; candidates below it are not looked at."""
+    text = present(text)
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

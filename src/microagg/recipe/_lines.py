@@ -13,6 +13,9 @@ Place = tuple[str, ...]
 Of a list of tables, the table's number comes after its name: ("analysis", "1"), ("analysis", "1", "kind").
 """
 
+CANDIDATES = re.compile(r"^[ \t]*\[\[[ \t]*candidates[ \t]*\]\][ \t]*(?:#.*)?$", re.MULTILINE)
+"""The line that each candidate begins with, below the present choices (`microagg.recipe.candidates`)."""
+
 _STRING_OR_COMMENT = re.compile(r""""(?:\\.|[^"\\])*"|'[^']*'|(\#.*)""")
 
 
@@ -46,6 +49,12 @@ class Comments:
     beside: Mapping[Place, str] = field(default_factory=dict)
     title: tuple[str, ...] = ()
     end: tuple[str, ...] = ()
+
+
+def present(text: str) -> str:
+    """Give the part of a file that holds the present choices, without candidates."""
+    found = CANDIDATES.search(text)
+    return text if found is None else text[: found.start()]
 
 
 def line_of(text: str, place: Place, word: str | None = None) -> int | None:

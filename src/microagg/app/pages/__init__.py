@@ -50,7 +50,7 @@ class Page:
 
 
 PAGES = (
-    Page("Open", "/open", "opening", ("read", "make"), needs_file=False),
+    Page("Open", "/open", "opening", ("read", "make", "recipe", "anyway"), needs_file=False),
     Page("Columns", "/", "columns", ("apply", "bulk", "load", "read")),
     Page("Try", "/try", "trying", ("apply", "keep", "forget")),
     Page("Compare", "/compare", "comparing", ("apply", "keep", "forget", "remove")),

@@ -9,8 +9,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from microagg.app.answers import back, form_of, number_in, rendered, settled
-from microagg.app.edits import change_words, roles_of, with_kinds, with_roles
+from microagg.app.edits import change_words, role_named, roles_from, roles_of, with_kinds, with_roles
 from microagg.app.forms import Wrong, changed_by, table_of
+from microagg.app.remedies import offered, taken
 from microagg.app.session import Session
 from microagg.app.values import Posted, column_field
 from microagg.app.worker import LOOK
@@ -18,6 +19,7 @@ from microagg.errors import InvalidParameter, MicroaggError
 from microagg.judgement.names import shown
 from microagg.kinds import KINDS
 from microagg.recipe import Recipe, Roles, choices, choices_of
+from microagg.recipe.candidates import read_candidates
 from microagg.schema import Role
 
 _MANY = 40  # columns of a role, beyond which they are not unfolded
@@ -114,6 +116,8 @@ def _shown(session: Session, request: Request, status: int = 200, wrong: Wrong |
         roles=[(role.value, said[role.value]) for role in Role],
         exposure=session.exposure(),
         wrong="" if wrong is None else wrong.text,
+        failure=session.failure() if wrong is None and not lacking else None,
+        remedies=offered(session.recipe, session.columns, session.failure(), wrong),
         focus=blamed.index if blamed else 0 if lacking and "changed" in request.query_params else None,
         lacking=lacking,
         refused=session.refused,
@@ -138,7 +142,7 @@ async def show(request: Request, session: Session) -> Response:
 
 async def _change(request: Request, session: Session, made: Any) -> Response:
     """Go on with what `made(posted)` gives, or show why it is refused."""
-    posted = await form_of(request)
+    posted = taken(await form_of(request))
     assert session.history is not None
     session.history.check(number_in(posted))
     try:
@@ -155,13 +159,8 @@ async def apply(request: Request, session: Session) -> Response:
     """Change the roles and kinds of rows."""
 
     def made(posted: Posted) -> Recipe:
-        roles = {
-            name: _role(posted[f"role-{i}"][-1]) for i, name in enumerate(session.columns) if f"role-{i}" in posted
-        }
-        now = roles_of(session.recipe, session.columns)
-        changed = {name: role for name, role in roles.items() if role != now[name]}
-        recipe = with_roles(session.recipe, session.columns, changed) if changed else session.recipe
-        return with_kinds(recipe, _kinds(posted, session))
+        recipe = roles_from(posted, session.recipe, session.columns)
+        return changed_by(posted, with_kinds(recipe, _kinds(posted, session)), session.columns)
 
     return await _change(request, session, made)
 
@@ -171,7 +170,7 @@ async def bulk(request: Request, session: Session) -> Response:
 
     def made(posted: Posted) -> Recipe:
         ticked = [session.columns[int(one)] for one in posted.get("row", []) if _is_place(one, session)]
-        role = _role(posted.get("role", [""])[-1])
+        role = role_named(posted.get("role", [""])[-1])
         if not ticked:
             raise InvalidParameter("no column is ticked. Tick some, then choose their role.")
         return with_roles(session.recipe, session.columns, dict.fromkeys(ticked, role))
@@ -188,15 +187,16 @@ async def load(request: Request, session: Session) -> Response:
     try:
         if not place:
             raise InvalidParameter("no recipe is named. Pick one, or type the path of one.", parameter="recipe")
-        recipe = Recipe.read(session.folder / Path(place).expanduser())
-        recipe.check_columns(session.columns)
+        recipe, saved = read_candidates(session.folder / Path(place).expanduser())
+        for one in (recipe, *(candidate.recipe for candidate in saved)):
+            one.check_columns(session.columns)
     except MicroaggError as error:
         return _shown(session, request, 422, Wrong(error, {}))
-    words = f"loaded the recipe {Path(place).name}"
+    words, kept = f"loaded the recipe {Path(place).name}", session.kept_with(saved, session.candidates)
     if (recipe.reading, recipe.join) == (session.recipe.reading, session.recipe.join):
-        session.change(recipe, words)
+        session.change(recipe, words, kept)
     else:
-        session.read_differently(recipe, words)
+        session.read_differently(recipe, words, kept)
     return back("/")
 
 
@@ -213,12 +213,6 @@ async def read(request: Request, session: Session) -> Response:
     if words:
         session.read_differently(recipe, f"read differently: {words}")
     return back("/")
-
-
-def _role(word: str) -> str:
-    if word not in [role.value for role in Role]:
-        raise InvalidParameter(f"there is no role {word[:40]!r}. Choose one.", parameter="roles")
-    return word
 
 
 def _kinds(posted: Posted, session: Session) -> dict[str, Any]:

@@ -8,8 +8,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from microagg.app.answers import back, form_of, rendered
-from microagg.app.session import Session
+from microagg.app.leaving import free_name
+from microagg.app.session import OUTPUT, Session
+from microagg.app.words import said
 from microagg.app.worker import READ, Job
+from microagg.errors import MicroaggError
 from microagg.io._kinds import COMPRESSED, KINDS, TITLES, base_suffix, known_addresses
 
 _MOST = 200  # files that are listed
@@ -74,7 +77,18 @@ def _shown(session: Session, status: int = 200, **more: str) -> Response:
         **more,
     }
     content["reading"] = _reading() if session.refused is not None else None  # the way out, where a guess was wrong
+    content["on_disk"] = on_disk(session)
     return rendered(session, "open.html.j2", status, **{"wrong": "", **content})
+
+
+def on_disk(session: Session) -> dict[str, Any] | None:
+    """Give what masks a file on disk that does not fit into memory: a recipe, where it goes, and the command."""
+    beyond = session.beyond
+    if beyond is None:
+        return None
+    place = beyond.written or session.folder / free_name(session.folder)
+    command = beyond.command(place, session.output or OUTPUT) if beyond.recipe is not None else ""
+    return {"command": command, "place": place.name, "written": beyond.written, "address": beyond.address}
 
 
 async def show(request: Request, session: Session) -> Response:  # noqa: ARG001 - pages are all called alike
@@ -102,6 +116,26 @@ async def read(request: Request, session: Session) -> Response:
     if not path.exists():
         return _shown(session, 422, path=typed, wrong="There is no such file. Check the path.")
     session.open(str(path), **_read_as(posted))
+    return back("/")
+
+
+async def recipe(request: Request, session: Session) -> Response:
+    """Write the recipe by which a file that does not fit into memory can be masked on disk."""
+    posted = await form_of(request)
+    if session.beyond is None or session.beyond.recipe is None:
+        return back("/open")
+    place = posted.get("place", [""])[-1].strip() or free_name(session.folder)
+    try:
+        path = session.folder / Path(place).expanduser()
+        session.beyond.written = session.beyond.recipe.write(path, made_for=Path(session.beyond.address).name)
+    except (MicroaggError, OSError) as error:
+        return _shown(session, 422, wrong=said(error).text)
+    return back("/open")
+
+
+async def anyway(request: Request, session: Session) -> Response:  # noqa: ARG001
+    """Read into memory what will probably not fit."""
+    session.open_anyway()
     return back("/")
 
 

@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from microagg.app.answers import back, form_of, rendered
-from microagg.app.leaving import free_name, how_to_go_on, save
+from microagg.app.leaving import how_to_go_on, name_for, save
 from microagg.app.session import Session
 from microagg.app.words import said
 from microagg.app.worker import EXPORT
@@ -12,7 +12,7 @@ from microagg.errors import MicroaggError
 
 
 def _asked(session: Session, status: int = 200, place: str = "", wrong: str = "") -> Response:
-    place = place or free_name(session.folder)
+    place = place or name_for(session)
     writing = session.worker.has(EXPORT)
     return rendered(session, "quit.html.j2", status, place=place, wrong=wrong, writing=writing)
 
@@ -26,12 +26,14 @@ async def end(request: Request, session: Session) -> Response:
     """End, unless something would be lost and nobody has said that it may be."""
     posted = await form_of(request)
     how = posted.get("how", [""])[-1]
-    if how == "save" and session.dirty:
+    if how in ("save", "stay") and session.dirty:
         place = posted.get("place", [""])[-1].strip()
         try:
-            save(session, place or free_name(session.folder))
+            save(session, place or name_for(session))
         except (MicroaggError, OSError) as error:
             return _asked(session, 422, place, said(error).text)
+        if how == "stay":
+            return back("/quit")
     elif how == "leave":
         session.abandoned = True
     elif session.dirty or session.worker.has(EXPORT):

@@ -7,8 +7,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from microagg.app.answers import back, form_of, number_in, rendered, settled
-from microagg.app.edits import candidate_name, change_words
+from microagg.app.edits import candidate_name, change_words, roles_from
 from microagg.app.forms import Control, Table, Wrong, changed_by, k_field, method_options, table_of
+from microagg.app.remedies import faster, offered, taken
 from microagg.app.session import Session
 from microagg.app.worker import TRY
 from microagg.errors import MicroaggError
@@ -18,6 +19,7 @@ ELSEWHERE = ("roles", "kinds", "read", "join", "output", "compare")
 """Tables of a recipe that other pages have fields for; add those of a page that you write."""
 
 _FIRST = ("method", "refine")  # tables that stand above the others
+_LONG = 60.0  # seconds, beyond which a page says what would be faster
 _WORST = 5  # columns whose loss is named
 
 
@@ -54,10 +56,8 @@ def fields_of(session: Session, wrong: Wrong | None = None) -> dict[str, Any]:
 
 def _shown(session: Session, status: int = 200, wrong: Wrong | None = None) -> Response:
     tried = session.figures()
-    exposure = session.exposure()
     failure = session.failure()
-    too_many = failure is not None and failure.kind == "TooFewRecords" and bool(session.recipe.roles.strata)
-    smallest = exposure.smallest_stratum if exposure is not None and too_many else None
+    slow = session.seconds > _LONG and not session.worker.has(TRY)
     return rendered(
         session,
         "try.html.j2",
@@ -65,8 +65,8 @@ def _shown(session: Session, status: int = 200, wrong: Wrong | None = None) -> R
         tried=tried,
         former=session.shown if tried is None and session.shown else None,
         failure=failure,
-        smallest=smallest if smallest and 2 <= smallest < session.recipe.k else None,
-        strata=too_many,
+        remedies=offered(session.recipe, session.columns, failure, wrong),
+        faster=faster(session.recipe, session.columns) if slow else (),
         lacking=session.lacking,
         seconds=session.seconds,
         trying=session.worker.has(TRY),
@@ -88,11 +88,11 @@ async def show(request: Request, session: Session) -> Response:  # noqa: ARG001 
 
 async def apply(request: Request, session: Session) -> Response:
     """Change choices, and try them where that takes no time or is asked for."""
-    posted = await form_of(request)
+    posted = taken(await form_of(request))
     assert session.history is not None
     session.history.check(number_in(posted))
     try:
-        recipe = changed_by(posted, session.recipe, session.columns)
+        recipe = changed_by(posted, roles_from(posted, session.recipe, session.columns), session.columns)
         if recipe.masked(session.columns):
             recipe.check_columns(session.columns)
     except MicroaggError as error:

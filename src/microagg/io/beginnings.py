@@ -1,0 +1,86 @@
+"""What is known of a file before it is read: how large it is, and how it begins."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from microagg.io._content import open_bytes
+from microagg.io._dialect import SAMPLE, find_dialect, text_details
+from microagg.io._kinds import COMPRESSED, to_path
+from microagg.io._text import read_text
+from microagg.io.addresses import kind_at
+from microagg.io.batches import Batches
+from microagg.io.databases import is_database
+from microagg.io.sources import Source
+
+_UNPACKED = 5  # bytes of text for each one that is compressed: a guess
+_STORED = 8  # bytes of a cell in files of statistics packages, where nothing is packed
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How large a table is: exact for Parquet, else an estimate."""
+
+    records: int
+    columns: int
+
+
+def extent_of(address: str | os.PathLike[str], **reading: Any) -> Extent | None:
+    """Tell how large a file is without reading it; None of a database. `reading` is how a text file is written."""
+    if is_database(address):
+        return None
+    path = to_path(address)
+    kind = kind_at(path)
+    if kind == "parquet":
+        file = Batches(path)
+        return Extent(file.count(), len(file.names))
+    if kind == "csv":
+        return _extent_of_text(path, **reading)
+    if kind == "feather":
+        return _extent_of_feather(path)
+    return Extent(path.stat().st_size // _STORED, 1)  # cells: that is what counts
+
+
+def _extent_of_text(path: Path, **reading: Any) -> Extent:
+    """Tell from the length of the first lines how many there are."""
+    with open_bytes(path) as file:
+        start = file.read(SAMPLE)
+    size = path.stat().st_size * (_UNPACKED if path.suffix.lower() in COMPRESSED else 1)
+    lines = max(2, start.count(b"\n"))
+    rows = lines if len(start) < SAMPLE else size * lines // len(start)
+    return Extent(rows - 1, find_dialect(path, **reading).fields)
+
+
+def _extent_of_feather(path: Path) -> Extent | None:
+    """Tell from the first part of a file how large all are, since nothing else says how many records it has."""
+    try:
+        with pa.OSFile(str(path)) as file:
+            found = pa.ipc.open_file(file)
+            parts = found.num_record_batches
+            return Extent(found.get_batch(0).num_rows * parts if parts else 0, len(found.schema))
+    except (pa.ArrowException, OSError):  # a stream, or damaged: who reads it will say so
+        return None
+
+
+def in_parts(address: str | os.PathLike[str]) -> bool:
+    """Tell whether a file can be read, and masked, a part at a time."""
+    return not is_database(address) and kind_at(address) in ("csv", "parquet")
+
+
+def read_beginning(address: str | os.PathLike[str], records: int, **reading: Any) -> Source:
+    """Read the first records of a Parquet or text file."""
+    path = to_path(address)
+    if kind_at(path) == "csv":
+        table, dialect = read_text(path, records, **reading)
+        return Source(table, path.name, "csv", text_details(path, dialect), None, dialect, path)
+    file, tables, found = Batches(path), [], 0
+    for table in file.tables():
+        tables.append(table)
+        found += table.num_rows
+        if found >= records:
+            break
+    table = pa.concat_tables(tables or [file.schema.empty_table()]).slice(0, records)
+    return Source(table, path.name, "parquet", {}, None, None, path)
