@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import threading
+from urllib.parse import urlencode
 
 import pyarrow as pa
 import pyarrow.csv
@@ -14,8 +15,10 @@ import pytest
 
 from microagg.app import forms
 from microagg.app.pages import columns as columns_page
+from microagg.checks import check_k
 from microagg.desk import masking
 from microagg.desk.inspecting import exposure_of
+from microagg.errors import MicroaggError
 from microagg.recipe import Recipe
 from tests.cli import call
 
@@ -101,6 +104,8 @@ def test_roles_and_reasons_are_those_of_inspect(client, folder):
         (one["name"], one["role"], one["reason"]) for one in facts["columns"]
     ]
     page = client.get("/")
+    chosen = re.findall(r'aria-label="role of ([^"]*)".*?<option selected>(\w+)</option>', page.text)
+    assert dict(chosen) == {one["name"]: one["role"] for one in facts["columns"]}
     assert page.text.count("<tr id=") == 13
     assert shown(page, "alone") == str(facts["unique"])
     assert all(one["reason"] in text_of(page) for one in facts["columns"])
@@ -197,7 +202,9 @@ def test_try_gives_the_figures_of_mask(client, folder, tmp_path):
 def test_an_error_stands_at_its_field_and_nothing_is_lost(client):
     page = client.post("/try/apply", k=1, masking__scale="none")
     assert page.status == 422
-    assert re.search(r'id="e-k" role="alert">k=1 protects nobody', page.text)
+    with pytest.raises(MicroaggError) as found:
+        check_k(1)
+    assert f'id="e-k" role="alert">{html.escape(str(found.value))}</p>' in page.text
     assert re.search(r'value="1"[^>]*id="k"', page.text)
     assert re.search(r'<option value="none" selected>', page.text)
     assert client.session.recipe.k == 5
@@ -320,6 +327,39 @@ def test_a_candidate_is_kept_removed_and_brought_back(client):
     assert client.session.candidates == ()
     client.post("/history", to=client.session.history.at - 1)
     assert client.session.candidate(1).note == "for the committee"
+
+
+def test_what_is_tried_already_is_not_tried_again(client, monkeypatch):
+    tried, judged, held, real = [], [], threading.Event(), masking.judge
+
+    def judge(release, progress=None):
+        judged.append(release.recipe.k)
+        assert held.wait(60)
+        return real(release, progress)
+
+    def post(**fields):
+        body = urlencode({"number": client.session.history.number, **fields}).encode()
+        assert client.ask("POST", "/try/apply", body, origin=client.keys.origin).status == 303
+
+    monkeypatch.setattr(masking, "judge", judge)
+    monkeypatch.setattr(client.session, "publish", lambda *given: tried.append(given))  # no figures come to be
+    post(k=6, run=1)
+    post(k=6, run=1)  # while it is being tried
+    held.set()
+    client.settle()
+    assert (judged, len(tried)) == ([6], 2)
+    post(k=6, run=1)  # which gave nothing
+    client.settle()
+    assert judged == [6, 6]
+    monkeypatch.undo()
+    post(run=1)
+    client.settle()
+    assert client.session.figures().facts
+    monkeypatch.setattr(masking, "mask", None)
+    post(run=1)  # as Enter in a field does that was not changed
+    client.settle()
+    assert client.session.worker.state == "idle"
+    assert client.session.failure() is None
 
 
 def test_a_method_brings_its_own_options(client):
