@@ -45,6 +45,11 @@ def see(locator):
     return _expect()(locator).to_be_visible(timeout=PATIENT)
 
 
+def idle(page):
+    """Wait until nothing is being worked on."""
+    return _expect()(page.locator("#bar")).to_have_count(0, timeout=PATIENT)
+
+
 def has(locator, text):
     return _expect()(locator).to_have_text(text, timeout=PATIENT)
 

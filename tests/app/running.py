@@ -61,7 +61,14 @@ main()
 @contextmanager
 def running(folder, *words, browser=False, hook="", **environment):
     """Start the app in a folder, after what a hook changes in it; end it in any case."""
-    command = [sys.executable, "-c", HEARD + hook + MAIN, "app", *map(str, words), *([] if browser else ["--no-browser"])]
+    command = [
+        sys.executable,
+        "-c",
+        HEARD + hook + MAIN,
+        "app",
+        *map(str, words),
+        *([] if browser else ["--no-browser"]),
+    ]
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     process = subprocess.Popen(command, cwd=folder, text=True, env={**os.environ, **environment}, **pipes)
     try:

@@ -14,6 +14,7 @@ import pyarrow.csv
 import pytest
 
 from microagg.app import forms
+from microagg.app.edits import with_roles
 from microagg.app.pages import columns as columns_page
 from microagg.checks import check_k
 from microagg.desk import masking
@@ -255,6 +256,20 @@ def test_undo_gives_figures_back_at_once(client):
     client.get("/")
     client.post("/history", to=1)
     assert client.session.figures().k_reached == 6
+
+
+def test_thirty_changes_are_undone_and_redone_to_the_byte(client):
+    session = client.session
+    texts = [session.recipe.text()]
+    for place in range(30):
+        made = session.recipe.replace(k=6 + place, nominal="draw" if place % 3 else "mode")
+        name = session.columns[place % len(session.columns)]
+        session.change(with_roles(made, session.columns, {name: "keep" if place % 2 else "drop"}), f"change {place}")
+        texts.append(session.recipe.text())
+    assert len(set(texts)) == 31
+    for place in (*range(29, -1, -1), *range(1, 31)):
+        session.go(place)
+        assert session.recipe.text() == texts[place]
 
 
 def test_figures_of_a_former_choice_are_labelled_until_new_ones_come(client, monkeypatch):
