@@ -8,11 +8,14 @@ PATIENT = 30_000  # milliseconds, for what should take a moment and may meet a b
 
 
 @contextmanager
-def watched(app, browser, *, enter=True, gone=False, **options):
-    """Give a page of a context of its own, which may ask nobody else and say nothing on the console."""
+def watched(app, browser, *, enter=True, gone=False, led_by_file=False, asked=None, **options):
+    """Give a page of a context of its own, which may ask nobody else and say nothing on the console.
+
+    Every address that was asked for is added to `asked`.
+    """
     context = browser.new_context(viewport={"width": options.pop("width", 1280), "height": 900}, **options)
     context.set_default_timeout(PATIENT)
-    asked, said = [], []
+    asked, said = [] if asked is None else asked, []
     context.on("request", lambda request: asked.append(request.url))
     context.on("console", lambda message: said.append(message.text))
     context.on("weberror", lambda error: said.append(str(error.error)))
@@ -24,9 +27,11 @@ def watched(app, browser, *, enter=True, gone=False, **options):
         yield page
     finally:
         context.close()
-    assert [text for text in said if not (gone and "ERR_CONNECTION_REFUSED" in text)] == []
-    # Chromium's own page for an empty tab is no request to anybody.
-    assert [url for url in asked if not re.match(rf"{app.origin}/|data:|file:|http://evil\.example", url)] == []
+    ours = (f"{app.origin}/", "data:", *(["file:"] if led_by_file else []))
+    outside = [url for url in asked if not url.startswith(ours)]
+    assert outside == [], outside
+    said = [text for text in said if not (gone and "ERR_CONNECTION_REFUSED" in text)]
+    assert said == [], said
     assert not any(re.search(r"survey|age|region|quasi", url) for url in asked if url.startswith(app.origin + "/"))
 
 
@@ -40,6 +45,11 @@ def see(locator):
     return _expect()(locator).to_be_visible(timeout=PATIENT)
 
 
+def idle(page):
+    """Wait until nothing is being worked on."""
+    return _expect()(page.locator("#bar")).to_have_count(0, timeout=PATIENT)
+
+
 def has(locator, text):
     return _expect()(locator).to_have_text(text, timeout=PATIENT)
 
@@ -50,3 +60,12 @@ def contains(locator, text):
 
 def focused(page):
     return page.evaluate("document.activeElement.id")
+
+
+def tab_to(page, wanted, *, back=False):
+    """Press Tab until something has focus, by its id."""
+    for _ in range(400):
+        page.keyboard.press("Shift+Tab" if back else "Tab")
+        if focused(page) == wanted:
+            return
+    raise AssertionError(f"no way to {wanted}")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.app.browsing import contains, see, watched
+from tests.app.browsing import contains, idle, see, watched
 from tests.app.running import running
 from tests.cli import call
 
@@ -50,7 +50,7 @@ def filled(page, app):
 def on(page, app, path):
     page.goto(app.origin + path)
     see(page.locator("h1"))
-    page.wait_for_function("!document.querySelector('#bar')")
+    idle(page)
     return violations(page)
 
 
@@ -108,3 +108,58 @@ def beside(page, app):
     page.locator("#peek-it").click()
     see(page.locator(".peeked"))
     return found + violations(page)
+
+
+# What Tab should reach; `at` tells which of these has focus, or "" for a part that scrolls, and what is wrong with how
+# that is seen: no line around it, nothing of it on the screen, or something over it.
+REACHING = """() => {
+  const wanted = "a[href], button, input, select, textarea, summary";
+  window.wanted = [...document.querySelectorAll(wanted)].filter((one) => !one.disabled && one.checkVisibility());
+  window.named = (one) => one.id || `${one.localName} ${one.textContent.trim().slice(0, 40)}`;
+  window.at = () => {
+    const one = document.activeElement;
+    const place = window.wanted.indexOf(one);
+    const mark = one.matches(".point") ? getComputedStyle(one.querySelector(".target")).strokeWidth
+      : getComputedStyle(one).outlineStyle !== "none" && getComputedStyle(one).outlineWidth;
+    const box = one.getClientRects()[0];
+    const [left, right] = [Math.max(box.left, 0), Math.min(box.right, innerWidth)];
+    const [top, bottom] = [Math.max(box.top, 0), Math.min(box.bottom, innerHeight)];
+    const over = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+    const seen = over && (one.contains(over) || over.contains(one));
+    const wrong = one === document.body ? "" : parseFloat(mark) >= 2 ? seen ? "" : "hidden" : "no mark";
+    return [place, wrong && `${window.named(one)}: ${wrong}`];
+  };
+  return window.wanted.length;
+}"""
+
+
+@pytest.mark.parametrize(("width", "keys"), [(1280, ("Tab", "Shift+Tab")), (320, ("Tab",))])
+def test_tab_reaches_everything_on_every_page_and_is_seen_wherever_it_is(app, browser, width, keys):
+    with watched(app, browser, width=width) as page:
+        see(page.get_by_role("heading", name="Columns", exact=True))
+        filled(page, app)
+        for path in (*STEPS, "/compare?chosen=1", "/quit"):
+            page.goto(app.origin + path)
+            see(page.locator("html.scripted h1"))
+            idle(page)
+            page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+            count = page.evaluate(REACHING)
+            assert count > 5
+            for key in keys:  # upwards too, where the header stays
+                left, wrong = walked(page, count, key)
+                assert (path, key, left, wrong) == (path, key, [], [])
+
+
+def walked(page, count, key):
+    """Press a key until it has been everywhere; give what it has left out, and where it was not seen."""
+    page.evaluate("document.activeElement.blur()")
+    reached, wrong = set(), []
+    for _ in range(2 * count + 20):
+        page.keyboard.press(key)
+        place, problem = page.evaluate("window.at()")
+        reached.add(place)
+        wrong += [problem] if problem else []
+        if len(reached - {-1}) == count:
+            break
+    left = {*range(count)} - reached
+    return [page.evaluate("(place) => window.named(window.wanted[place])", one) for one in left], wrong

@@ -9,15 +9,19 @@ import shutil
 import subprocess
 import sys
 import threading
+from urllib.parse import urlencode
 
 import pyarrow as pa
 import pyarrow.csv
 import pytest
 
 from microagg.app import forms
+from microagg.app.edits import with_roles
 from microagg.app.pages import columns as columns_page
+from microagg.checks import check_k
 from microagg.desk import masking, memory, opening
 from microagg.desk.inspecting import exposure_of
+from microagg.errors import MicroaggError
 from microagg.recipe import Recipe
 from tests.app import help_text
 from tests.cli import call
@@ -146,6 +150,8 @@ def test_roles_and_reasons_are_those_of_inspect(client, folder):
         (one["name"], one["role"], one["reason"]) for one in facts["columns"]
     ]
     page = client.get("/")
+    chosen = re.findall(r'aria-label="role of ([^"]*)".*?<option selected>(\w+)</option>', page.text)
+    assert dict(chosen) == {one["name"]: one["role"] for one in facts["columns"]}
     assert page.text.count("<tr id=") == 13
     assert shown(page, "alone") == str(facts["unique"])
     assert all(one["reason"] in text_of(page) for one in facts["columns"])
@@ -268,7 +274,9 @@ def test_try_gives_the_figures_of_mask(client, folder, tmp_path):
 def test_an_error_stands_at_its_field_and_nothing_is_lost(client):
     page = client.post("/try/apply", k=1, masking__scale="none")
     assert page.status == 422
-    assert re.search(r'id="e-k" role="alert">k=1 protects nobody', page.text)
+    with pytest.raises(MicroaggError) as found:
+        check_k(1)
+    assert f'id="e-k" role="alert">{html.escape(str(found.value))}</p>' in page.text
     assert re.search(r'value="1"[^>]*id="k"', page.text)
     assert re.search(r'<option value="none" selected>', page.text)
     assert client.session.recipe.k == 5
@@ -374,6 +382,20 @@ def test_undo_gives_figures_back_at_once(client):
     assert client.session.figures().k_reached == 6
 
 
+def test_thirty_changes_are_undone_and_redone_to_the_byte(client):
+    session = client.session
+    texts = [session.recipe.text()]
+    for place in range(30):
+        made = session.recipe.replace(k=6 + place, nominal="draw" if place % 3 else "mode")
+        name = session.columns[place % len(session.columns)]
+        session.change(with_roles(made, session.columns, {name: "keep" if place % 2 else "drop"}), f"change {place}")
+        texts.append(session.recipe.text())
+    assert len(set(texts)) == 31
+    for place in (*range(29, -1, -1), *range(1, 31)):
+        session.go(place)
+        assert session.recipe.text() == texts[place]
+
+
 def test_figures_of_a_former_choice_are_labelled_until_new_ones_come(client, monkeypatch):
     client.get("/try")
     client.settle()
@@ -444,6 +466,39 @@ def test_a_candidate_is_kept_removed_and_brought_back(client):
     assert client.session.candidates == ()
     client.post("/history", to=client.session.history.at - 1)
     assert client.session.candidate(1).note == "for the committee"
+
+
+def test_what_is_tried_already_is_not_tried_again(client, monkeypatch):
+    tried, judged, held, real = [], [], threading.Event(), masking.judge
+
+    def judge(release, progress=None):
+        judged.append(release.recipe.k)
+        assert held.wait(60)
+        return real(release, progress)
+
+    def post(**fields):
+        body = urlencode({"number": client.session.history.number, **fields}).encode()
+        assert client.ask("POST", "/try/apply", body, origin=client.keys.origin).status == 303
+
+    monkeypatch.setattr(masking, "judge", judge)
+    monkeypatch.setattr(client.session, "publish", lambda *given: tried.append(given))  # no figures come to be
+    post(k=6, run=1)
+    post(k=6, run=1)  # while it is being tried
+    held.set()
+    client.settle()
+    assert (judged, len(tried)) == ([6], 2)
+    post(k=6, run=1)  # which gave nothing
+    client.settle()
+    assert judged == [6, 6]
+    monkeypatch.undo()
+    post(run=1)
+    client.settle()
+    assert client.session.figures().facts
+    monkeypatch.setattr(masking, "mask", None)
+    post(run=1)  # as Enter in a field does that was not changed
+    client.settle()
+    assert client.session.worker.state == "idle"
+    assert client.session.failure() is None
 
 
 def test_a_method_brings_its_own_options(client):

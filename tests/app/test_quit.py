@@ -102,6 +102,7 @@ def test_what_is_left_on_purpose_is_not_saved(client, ended, folder):
     assert {path.name for path in folder.iterdir()} == before
 
 
+@pytest.mark.campaign
 def test_a_session_goes_on_where_quit_or_ctrl_c_has_ended_it(browser, tmp_path):
     call("datasets", "make", "survey", "-n", 200, "-o", tmp_path / "survey.csv")
     with running(tmp_path, "survey.csv") as app, watched(app, browser) as page:

@@ -14,6 +14,7 @@ from microagg.recipe import Recipe
 from microagg.report.words import TWO_RELEASES
 from tests.app.client import Client
 from tests.app.releases import boxes, field, names, sha256, write
+from tests.cli import complaint
 
 ALL = ["again.py", "again.sh", "recipe.toml", "report.html", "report_public.html", "survey_masked.csv"]
 
@@ -84,7 +85,10 @@ def test_folders_that_are_not_ours_are_refused(client, folder, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
     (other / "mine.txt").write_text("mine")
-    assert "holds other files than a former output" in refused(client, other)
+    why = refused(client, other)
+    assert "holds other files than a former output" in why
+    by_command = complaint("mask", folder / "survey.csv", "--yes", "-o", other)
+    assert by_command.partition(": ")[2].partition(". ")[0].lower() in why.lower()
     assert names(other) == ["mine.txt"]
     before = names(folder)
     assert "holds other files" in refused(client, folder)  # the source's folder

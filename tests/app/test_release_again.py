@@ -10,8 +10,10 @@ import pytest
 import microagg as ma
 from microagg.app.session import Session
 from microagg.desk.again import again_folder
+from tests.app.browsing import contains, idle, see, watched
 from tests.app.client import Client
 from tests.app.releases import names, write
+from tests.app.running import running
 from tests.desk.test_joined import CHOICES, tables
 
 ROLES = """k = 4  # agreed
@@ -119,18 +121,65 @@ def test_three_ways_give_the_bytes_of_the_app(tmp_path, programs, suffix, recipe
 ILL = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "../../etc/passwd", "n" * 240, "\u202eab", "end "]
 
 
+STEPS = (
+    "/open",
+    "/",
+    "/try",
+    "/compare",
+    "/look",
+    *(f"/look?part={part}" for part in range(1, 9)),
+    "/release",
+    "/quit",
+)
+
+
 @pytest.mark.campaign
-def test_three_ways_give_the_bytes_where_names_are_of_ill_will(tmp_path, programs):
-    source = tmp_path / "-rf $(date) 'x.csv"
+def test_names_of_ill_will_do_nothing_on_a_narrow_screen_and_three_ways_give_the_bytes(tmp_path, programs, browser):
+    source, out = tmp_path / "-rf $(date) 'x.csv", tmp_path / "-o `it`"
     values = {name: [(i * 7 + j * j) % 97 for i in range(120)] for j, name in enumerate(ILL)}
     ma.write(pa.table(values), source)
-    client = Client(Session(tmp_path))
-    client.session.open(str(source))
-    client.settle()
-    page = write(client, tmp_path / "-o `it`", **OPEN)
-    assert "<script>alert" not in page.text
-    check(source, tmp_path / "-o `it`", programs)
-    client.session.worker.end()
+    with running(tmp_path, f"./{source.name}", "-o", out.name) as app:
+        with watched(app, browser, width=320) as page:
+            set_roles(page)
+            compare(page, app)
+            for path in STEPS:
+                page.goto(app.origin + path)
+                see(page.locator("h1"))
+                idle(page)
+                if path == "/look":
+                    see(page.locator("#columns svg").first)
+                page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+                assert page.locator("script").count() == 1, path
+                assert page.locator("img, iframe, object, embed, [onerror]").count() == 0, path
+                assert page.evaluate("document.documentElement.scrollWidth") <= 320, path
+            page.goto(f"{app.origin}/release")
+            for box in page.locator("input[name=tick]").all():
+                box.check()
+            page.locator("input[id='output.public']").check()
+            see(page.get_by_role("link", name="See the public report"))
+            page.locator("#write").click()
+            see(page.locator("#done"))
+            assert page.evaluate("document.documentElement.scrollWidth") <= 320
+        assert app.end() == (130, "")
+    check(source, out, programs)
+
+
+def set_roles(page):
+    see(page.get_by_role("heading", name="Columns", exact=True))
+    for place in range(len(ILL)):
+        for role in ("keep", "quasi"):
+            page.locator(f"#role-{place}").select_option(role)
+            contains(page.locator("#undo"), f"→ {role}")
+    contains(page.locator("#line"), f"{len(ILL)} masked")
+
+
+def compare(page, app):
+    page.goto(f"{app.origin}/compare")
+    for name in ("cbfs", "vmdav", "iamat"):
+        page.get_by_label(name, exact=True).uncheck()
+    page.get_by_label("levels of k", exact=True).fill("3, 5")
+    page.locator("#go").click()
+    contains(page.locator("#run"), "All 2 releases are there.")
 
 
 @pytest.mark.campaign

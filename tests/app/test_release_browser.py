@@ -2,11 +2,12 @@
 
 import pytest
 
-from tests.app.browsing import contains, focused, has, see, watched
+import microagg as ma
+from tests.app.browsing import contains, focused, has, idle, see, watched
 from tests.app.releases import names, sha256
 from tests.app.running import running
-from tests.cli import call
 
+STORED = "JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }])"
 MOST = 120  # presses of Tab from one end of a page to the other
 
 pytestmark = pytest.mark.campaign  # it needs a browser, and takes long
@@ -24,12 +25,32 @@ def tab_to(page, wanted):
     raise AssertionError(f"no way to {wanted}")
 
 
-def test_a_release_is_written_by_keyboard_and_its_report_opens_in_a_tab(tmp_path, browser):
-    call("datasets", "make", "survey", "-n", 600, "-o", tmp_path / "survey.csv")
+def survey(path):
+    """Write a survey with names that nothing holds by chance; give these and ten of its cells."""
+    made = ma.datasets.survey(600, seed=1)
+    made = made.rename_columns([f"{name}_of_them" for name in made.column_names])
+    ma.write(made, path)
+    rows = [line.split(",") for line in path.read_text().splitlines()[1:6]]
+    return [*made.column_names, *(cell for row in rows for cell in (row[0], row[2]))]
+
+
+def test_a_release_is_written_by_keyboard_and_nothing_is_told_of_the_file(tmp_path, browser):
+    secret, asked, told = survey(tmp_path / "survey.csv"), [], []
+    assert len(secret) == 23
+    assert min(map(len, secret)) >= 5
     with running(tmp_path, "survey.csv", "-o", "mine") as app:
-        with watched(app, browser) as page:
+        with watched(app, browser, asked=asked) as page:
             release(page, app, tmp_path)
+            for path in ("/open", "/", "/try", "/compare", "/look", "/look/1?column=4", "/release", "/quit"):
+                page.goto(app.origin + path)
+                see(page.locator("h1"))
+                idle(page)
+                told += [page.url, page.title(), page.evaluate(STORED)]
+            told += [f"{one['name']} {one['value']}" for one in page.context.cookies()]
         assert app.end() == (130, "")
+    assert not (tmp_path / "heard").exists()  # it has turned to nobody
+    assert len(asked) > 30
+    assert [(one, text) for one in secret for text in (*told, *asked, app.said) if one in text] == []
 
 
 def release(page, app, tmp_path):

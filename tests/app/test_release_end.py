@@ -1,29 +1,29 @@
 """Ctrl-C while a release is written, and the whole way without a script."""
 
 import re
-import sys
 import time
 from http.client import HTTPConnection
 from urllib.parse import urlencode
 
 import pytest
 
+from tests.app.browsing import contains, see, watched
 from tests.app.releases import boxes, names
-from tests.app.running import running
+from tests.app.running import running, within
 from tests.cli import call
 
+# Writing takes long, and hears nothing meanwhile.
 SLOWLY = """
-import os, time
-if os.environ.get("SLOWLY"):
-    from microagg.report import html
-    real = html.write
-    def slow(*given, **more):
-        made = real(*given, **more)
-        open("begun", "w").close()
-        time.sleep(float(os.environ["SLOWLY"]))
-        return made
-    from microagg.desk import writing
-    writing.write_report = slow
+import time
+from microagg.desk import writing
+real = writing.write_report
+
+def slow(*given, **more):
+    real(*given, **more)
+    open("begun", "w").close()
+    time.sleep({})
+
+writing.write_report = slow
 """
 
 
@@ -97,23 +97,30 @@ def test_without_a_script_columns_try_and_release_give_the_folder_of_the_command
     assert b"k = 6" in made["recipe.toml"]
 
 
-@pytest.mark.parametrize("seconds", ["0.5", pytest.param("8", marks=pytest.mark.campaign)])
-def test_ctrl_c_while_a_release_is_written_leaves_no_folder(survey, seconds):
-    (survey / "sitecustomize.py").write_text(SLOWLY)
-    path = ":".join([str(survey), *filter(None, sys.path)])
-    with running(survey, "survey.csv", PYTHONPATH=path, SLOWLY=seconds) as app:
-        page = Raw(app)
-        write(page, "out")
-        for _ in range(600):
-            if (survey / "begun").exists():
-                break
-            time.sleep(0.05)
-        assert any(path.name.startswith(".microagg-") for path in survey.iterdir())
-        begun = time.monotonic()
+def begin_to_write(app, folder):
+    """Write, and come back when a part of it is in a private folder."""
+    write(Raw(app), "out")
+    for _ in range(600):
+        if (folder / "begun").exists():
+            break
+        time.sleep(0.05)
+    assert any(path.name.startswith(".microagg-") for path in folder.iterdir())
+
+
+def test_ctrl_c_while_a_release_is_written_leaves_no_folder(survey):
+    with running(survey, "survey.csv", hook=SLOWLY.format(0.5)) as app:
+        begin_to_write(app, survey)
         assert app.end() == (130, "")
-        assert time.monotonic() - begun < 8  # less than work takes that does not heed it, on a busy machine too
-    assert sorted(path.name for path in survey.iterdir() if path.name != "__pycache__") == [
-        "begun",
-        "sitecustomize.py",
-        "survey.csv",
-    ]
+    assert names(survey) == ["begun", "survey.csv"]
+
+
+@pytest.mark.campaign
+def test_ctrl_c_ends_what_does_not_heed_it_and_the_page_says_so(survey, browser):
+    with running(survey, "survey.csv", hook=SLOWLY.format(20)) as app, watched(app, browser, gone=True) as page:
+        page.goto(f"{app.origin}/release")
+        begin_to_write(app, survey)
+        contains(page.locator("#job"), "Writing")
+        with within(5):
+            assert app.end() == (130, "")
+        see(page.get_by_text("microagg was stopped."))
+    assert names(survey) == ["begun", "survey.csv"]

@@ -4,19 +4,21 @@ import socket
 import stat
 import sys
 import time
+from inspect import signature
 from pathlib import Path
 
 import pytest
 
+from microagg.app.command import app as command
 from tests.app.running import running
 
 ON_LINUX = Path("/proc/net/tcp").exists()
 
 
-def ask(app, *lines, path="/"):
+def ask(app, *lines, path="/", method="GET"):
     """Send a request over a raw socket, and give the answer."""
     with socket.create_connection(("127.0.0.1", app.port), timeout=10) as made:
-        made.sendall("\r\n".join([f"GET {path} HTTP/1.1", *lines, "connection: close", "", ""]).encode())
+        made.sendall("\r\n".join([f"{method} {path} HTTP/1.1", *lines, "connection: close", "", ""]).encode())
         answer = b""
         while part := made.recv(65536):
             answer += part
@@ -51,7 +53,12 @@ def test_enter_prints_a_fresh_address_and_each_works_once(app):
         assert first.startswith("HTTP/1.1 303")
         cookie = next(line for line in first.splitlines() if line.lower().startswith("set-cookie: "))
         assert ask(app, host, path=path).startswith("HTTP/1.1 403")
-        assert ask(app, host, f"cookie: {cookie[12:].partition(';')[0]}", path="/open").startswith("HTTP/1.1 200")
+        own = [host, f"cookie: {cookie[12:].partition(';')[0]}"]
+        assert ask(app, *own, path="/open").startswith("HTTP/1.1 200")
+        for origin in (["origin: http://evil.example"], ["origin: null"], []):
+            refused = ask(app, *own, *origin, "content-length: 0", path="/open/make", method="POST")
+            assert refused.startswith("HTTP/1.1 403"), origin
+            assert cookie[12:].partition(";")[0].partition("=")[2] not in refused
 
 
 @pytest.mark.skipif(not ON_LINUX, reason="left out: /proc is Linux's")
@@ -59,6 +66,7 @@ def test_it_listens_on_this_machine_alone(app):
     rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
     mine = [row[1] for row in rows if row[1].endswith(f":{app.port:04X}") and row[3] == "0A"]
     assert mine == [f"0100007F:{app.port:04X}"]
+    assert not [one for one in signature(command).parameters if "host" in one]
     six = Path("/proc/net/tcp6")
     assert not six.exists() or f":{app.port:04X} 0000" not in six.read_text()
 

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 from microagg.app.edits import candidate_name
 from microagg.app.jobs import comparing
 from microagg.app.session import Session
+from microagg.desk import candidates
 from microagg.desk.candidates import as_compared, ranking_by, variants
 from microagg.errors import InvalidParameter
 from microagg.judgement.names import shown
 from microagg.recipe import Recipe
-from microagg.study.comparison import Comparison, comparison_of
+from microagg.study.comparison import Comparison
 
 if TYPE_CHECKING:
     from microagg.app.history import Kept
@@ -131,7 +132,7 @@ def _wish(key: str, recipe: Recipe) -> str:
 def beside_each_other(rows: list[Row]) -> Comparison | None:
     """Set those beside each other of which there are figures; None where there are none."""
     there = [row.judged for row in rows if row.judged is not None]
-    return comparison_of(there, [("", rows[0].recipe)]) if there else None
+    return candidates.beside_each_other(there, [("", rows[0].recipe)]) if there else None
 
 
 def start(session: Session, rows: list[Row]) -> None:

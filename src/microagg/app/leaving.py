@@ -1,6 +1,5 @@
 """The end of a session: whether something would be lost, where it is saved, and how to go on from there."""
 
-import shlex
 from pathlib import Path
 
 from microagg.app.session import Session
@@ -38,13 +37,11 @@ def save(session: Session, place: str) -> Path:
 
 def how_to_go_on(session: Session) -> str:
     """Give the command line that has all the choices that were saved; empty where none were."""
-    from microagg.io.databases import without_credentials
+    from microagg.desk.again import app_command
 
     if session.opened is None or session.saved is None:
         return ""
-    words = ["microagg", "app", without_credentials(session.opened.address), "--recipe", str(session.saved)]
-    words += [] if session.output is None else ["-o", str(session.output)]
-    return f"Your choices are saved. Go on by: {shlex.join(words)}"
+    return f"Your choices are saved. Go on by: {app_command(session.opened.address, session.saved, session.output)}"
 
 
 def last_words(session: Session) -> str:

@@ -24,7 +24,7 @@ from microagg.desk.interrupts import undisturbed
 from microagg.errors import InvalidParameter
 from microagg.io.scratch import abandon, private_folder
 
-_PATIENCE = 3.0  # seconds in which work that was cancelled should have ended
+_PATIENCE = 3.0  # seconds after Ctrl-C in which work that was cancelled should have ended
 _LONG_ENOUGH = 30.0  # seconds in which a browser that was opened has read the file that leads it here
 
 
@@ -39,6 +39,20 @@ def listening(port: int) -> socket.socket:
         raise InvalidParameter(f"port {port} is taken. Name another, or leave it out.", parameter="port") from None
     made.listen(64)  # before the address is printed: a fast browser would be refused
     return made
+
+
+class _Server(uvicorn.Server):
+    """A server that stops the work as soon as it is told to end, not after it has taken leave of every browser."""
+
+    def __init__(self, config: uvicorn.Config, session: Session) -> None:
+        super().__init__(config)
+        self._session = session
+        self.deadline = 0.0
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self.deadline = time.monotonic() + _PATIENCE
+        self._session.worker.end(0.0)
+        await super().shutdown(sockets)
 
 
 def serve(session: Session, *, port: int = 0, browser: bool = True, say: Callable[[str], None] = print) -> None:
@@ -56,13 +70,13 @@ def serve(session: Session, *, port: int = 0, browser: bool = True, say: Callabl
             loop="asyncio",
             timeout_graceful_shutdown=1,
         )
-        server = uvicorn.Server(config)
+        server = _Server(config, session)
         session.end = lambda: setattr(server, "should_exit", True)
         try:
             asyncio.run(_until_ended(server, made, keys, browser, say))
         finally:
             with undisturbed():
-                if not session.worker.end(_PATIENCE):
+                if not session.worker.end(max(0.0, server.deadline - time.monotonic())):
                     abandon()
                 if words := last_words(session):
                     say(words)

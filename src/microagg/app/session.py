@@ -75,6 +75,7 @@ class Session:
         self._exposures: Cache[Exposure] = Cache()
         self._times = Times()
         self._stopped = ""  # what a person has cancelled, and is not tried again by itself
+        self._trying = ""  # what was tried last
         self.shelf = Shelf()
         self.worker = Worker(self.touch)
 
@@ -337,6 +338,13 @@ class Session:
         if key not in self._exposures and not self.worker.has(LOOK):
             self.worker.submit(counting(self.with_recipe(self.recipe), lambda found: self._exposures.store(key, found)))
 
+    @property
+    def untried(self) -> bool:
+        """Whether figures of the present recipe are lacking and do not come either."""
+        tried = self.figures()
+        comes = self.worker.has(TRY) and self._trying == self.key()
+        return (tried is None or not tried.facts) and not comes
+
     def attempt(self) -> None:
         """Try the present recipe: mask, then measure the risk; figures are published as they come."""
         from microagg.app.edits import recipe_line
@@ -344,7 +352,7 @@ class Session:
 
         key, recipe, of = self.key(), self.recipe, recipe_line(self.recipe, self.columns)
         self._failures.pop(key, None)
-        self._stopped = ""
+        self._stopped, self._trying = "", key
 
         def timed(cells: int, seconds: float) -> None:
             self._times.store(recipe, cells, seconds)
@@ -370,10 +378,7 @@ class Session:
 
     def attempt_if_quick(self) -> None:
         """Try the present recipe where that takes no time and was not done yet."""
-        if not self.live or self.failure() is not None or self.worker.has(TRY):
-            return
-        tried = self.figures()
-        if tried is None or not tried.facts:
+        if self.live and self.failure() is None and not self.worker.has(TRY) and self.untried:
             self.attempt()
 
 

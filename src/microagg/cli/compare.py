@@ -5,11 +5,11 @@ from typing import Any
 
 from microagg.cli._opening import opened
 from microagg.cli._terminal import Terminal
-from microagg.desk.candidates import each_candidate, lowest_k, not_used, variants
+from microagg.desk.candidates import beside_each_other, each_candidate, lowest_k, not_used, variants
 from microagg.desk.facts import comparison_facts
 from microagg.desk.pictures import check_picture, save_picture
 from microagg.recipe import Compare, choices
-from microagg.study.comparison import Comparison, comparison_of
+from microagg.study.comparison import Comparison
 
 
 def run(
@@ -29,7 +29,7 @@ def run(
     for unused in not_used(file.recipe, [name for name, _ in recipes]):
         terminal.say(f"Not used of the recipe: {unused}.")
     with terminal.bar("comparing") as tell:
-        found = comparison_of([candidate for candidate, _ in each_candidate(file, recipes, tell)], recipes)
+        found = beside_each_other([candidate for candidate, _ in each_candidate(file, recipes, tell)], recipes)
     _show(terminal, found, output)
 
 

@@ -25,6 +25,12 @@ def command(
     return shlex.join([*words, "--force"] if overwrite else words)
 
 
+def app_command(address: str, recipe: str | Path, output: str | Path | None) -> str:
+    """Give the command line that goes on in a browser with a recipe."""
+    words = ["microagg", "app", without_credentials(address), "--recipe", str(recipe)]
+    return shlex.join(words if output is None else [*words, "-o", str(output)])
+
+
 def script(
     address: str,
     recipe: str | Path,

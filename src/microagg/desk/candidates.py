@@ -12,7 +12,7 @@ from microagg.release import Release
 from microagg.report.parts import MapSection
 from microagg.report.worded import risk_map
 from microagg.study.candidate import Candidate, seen_by
-from microagg.study.comparison import Comparison, compare_each
+from microagg.study.comparison import Comparison, compare_each, comparison_of
 from microagg.study.ranking import Ranking, known_criteria, ranking_of
 from microagg.study.variants import KS_COMPARED, recipes_to_compare
 
@@ -22,6 +22,11 @@ def each_candidate(
 ) -> Iterator[tuple[Candidate, Release[Any]]]:
     """Give a release and its figures for each recipe, named by its method."""
     return compare_each(opened.source, recipes, progress=progress)
+
+
+def beside_each_other(candidates: Sequence[Candidate], recipes: Sequence[tuple[str, Recipe]]) -> Comparison:
+    """Set candidates of some recipes, which rank and draw them alike, beside each other."""
+    return comparison_of(candidates, recipes)
 
 
 def lowest_k(asked: Compare) -> int:

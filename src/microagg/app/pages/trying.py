@@ -101,7 +101,8 @@ async def apply(request: Request, session: Session) -> Response:
     if words:
         session.change(recipe, words)
         session.worker.cancel(TRY)
-    if "run" in posted and not session.lacking:
+    # Enter in a field presses this button too, though nothing may have changed.
+    if "run" in posted and not session.lacking and session.untried:
         session.attempt()
     return back("/try")
 
