@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.app.browsing import contains, focused, has, see, watched
+from tests.app.browsing import contains, focused, has, idle, see, watched
 from tests.app.running import running, within
 from tests.cli import call
 
@@ -66,6 +66,7 @@ def test_k_is_tried_as_it_is_typed_and_no_figure_of_a_former_k_comes_after_those
             figures_of_the_command_line(page, tmp_path)
             enter_measures_nothing_again(page, tmp_path)
             no_stale_figure(page, tmp_path)
+            what_is_refused_stays(page, tmp_path)
         assert app.end() == (130, "")
 
 
@@ -112,3 +113,20 @@ def no_stale_figure(page, folder):
         assert greyed == labelled == (now != of), noted
     figures = [of for _, of, _, _ in noted]
     assert figures == sorted(figures, key=[7, 6, 8].index), noted
+
+
+def what_is_refused_stays(page, folder):
+    """Figures that come after an error do not take its place."""
+    (folder / "hold-judge").touch()
+    page.locator("#k").fill("9")
+    has(page.locator("#verdict:not(.former) #reached"), "9")
+    page.locator("#k").fill("1")
+    contains(page.locator("#e-k"), "k=1 protects nobody")
+    (folder / "hold-judge").unlink()
+    idle(page)
+    page.wait_for_timeout(300)
+    contains(page.locator("#e-k"), "k=1 protects nobody")
+    contains(page.locator("#verdict.former"), "Of an earlier choice: k 9 ·")
+    page.locator("#k").fill("9")
+    see(page.locator("#verdict:not(.former):not(.waiting)"))
+    assert page.locator("#e-k").count() == 0

@@ -19,6 +19,7 @@ from microagg.errors import InvalidParameter
 _SEEN: ContextVar[int] = ContextVar("seen")
 _MOMENT, _MOMENTS = 0.02, 10  # seconds, and how many of them
 _MOST = 4_000_000  # bytes of a form
+_REFUSED = (409, 422)  # what is answered to a form of a former state, and to one that holds something wrong
 
 
 def begin(session: Session) -> None:
@@ -30,6 +31,8 @@ def rendered(session: Session, template: str, status: int = 200, **content: Any)
     """Give a page made from a template, which knows the session and what is passed besides."""
     known = {"session": session, "pages": PAGES, "stamp": _SEEN.get(session.stamp), **_header(session)}
     known["helping"] = help_text(template.partition(".")[0])
+    # The script leaves such a page as it is, but where a form waits for something that is being made.
+    known["refused_form"] = status in _REFUSED and not content.get("preparing")
     text = environment().get_template(template).render(**known, **content)
     return HTMLResponse(text, status)
 

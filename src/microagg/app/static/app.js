@@ -68,9 +68,13 @@
     const more = !whole && (waiting !== 0 || posting > (posted ? 1 : 0));
     if (more && element("main").dataset.page === fresh.getElementById("main").dataset.page) return numbers();
     stamp = Number(fresh.body.dataset.stamp);
+    // What was refused stays beside its reason until somebody posts again; only the header goes on.
+    const stays = !posted && "refused" in document.body.dataset;
+    if (posted) document.body.toggleAttribute("data-refused", "refused" in fresh.body.dataset);
     const focus = posted && fresh.querySelector("main [autofocus]");
     for (const one of fresh.querySelectorAll("[autofocus]")) one.removeAttribute("autofocus");
-    for (const id of ["top", "main"]) patch(element(id), fresh.getElementById(id));
+    for (const id of stays ? ["top"] : ["top", "main"]) patch(element(id), fresh.getElementById(id));
+    if (stays) return;
     numbers();
     document.title = fresh.title;
     if (focus && focus.isConnected) focus.focus();
