@@ -50,3 +50,7 @@ def contains(locator, text):
 
 def focused(page):
     return page.evaluate("document.activeElement.id")
+
+
+def ended(locator):
+    return _expect()(locator).to_have_count(0, timeout=PATIENT)

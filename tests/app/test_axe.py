@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.app.browsing import contains, see, watched
+from tests.app.browsing import contains, ended, see, watched
 from tests.app.running import running
 from tests.cli import call
 
@@ -50,7 +50,7 @@ def filled(page, app):
 def on(page, app, path):
     page.goto(app.origin + path)
     see(page.locator("h1"))
-    page.wait_for_function("!document.querySelector('#bar')")
+    ended(page.locator("#bar"))
     return violations(page)
 
 

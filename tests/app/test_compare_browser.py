@@ -61,7 +61,7 @@ def test_a_point_is_reached_by_tab_and_leads_to_its_row_and_from_there_to_look(a
         assert page.evaluate("document.activeElement.textContent") == "Look"
         page.keyboard.press("Enter")
         see(page.locator("#columns svg").first)
-        contains(page.locator("#which"), "iamat 5")
+        contains(page.locator("#which"), "iamat, k 5")
         contains(page.locator("#which"), "Internal: do not publish this page.")
         tab_to(page, lambda _: focused(page) == "keep-it")
         page.keyboard.press("Enter")
