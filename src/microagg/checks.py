@@ -126,7 +126,8 @@ def check_absent(path: Path, what: str, *, overwrite: bool) -> None:
 def check_enough_records(n: int, k: int) -> None:
     """Refuse a file that cannot fill one group."""
     if n < k:
-        raise TooFewRecords(f"{n} record(s) cannot fill a group of k={k} (n_samples={n}). Add records or lower k.")
+        records = f"{n} record{'' if n == 1 else 's'}"
+        raise TooFewRecords(f"{records} cannot fill a group of k={k} (n_samples={n}). Add records or lower k.")
 
 
 def check_matrix(X: ArrayLike) -> NDArray[np.float64]:

@@ -25,7 +25,7 @@ def compare(page, app):
     page.goto(f"{app.origin}/compare")
     for name, wanted in (("mdav", True), ("cbfs", False), ("vmdav", False), ("iamat", True)):
         page.get_by_label(name, exact=True).set_checked(wanted)
-    page.get_by_label("levels of k", exact=True).fill("3, 5")
+    page.get_by_label("Levels of k", exact=True).fill("3, 5")
     page.locator("#go").click()
     contains(page.locator("#run"), "All 4 releases are there.")
 
@@ -61,7 +61,7 @@ def test_a_point_is_reached_by_tab_and_leads_to_its_row_and_from_there_to_look(a
         assert page.evaluate("document.activeElement.textContent") == "Look"
         page.keyboard.press("Enter")
         see(page.locator("#columns svg").first)
-        contains(page.locator("#which"), "iamat 5")
+        contains(page.locator("#which"), "iamat, k 5")
         contains(page.locator("#which"), "Internal: do not publish this page.")
         tab_to(page, lambda _: focused(page) == "keep-it")
         page.keyboard.press("Enter")
@@ -72,14 +72,14 @@ def test_what_is_typed_stays_while_points_come_and_nothing_is_wider_than_the_scr
     with watched(app, browser, width=320, color_scheme="dark") as page:
         see(page.get_by_role("heading", name="Columns", exact=True))
         page.goto(f"{app.origin}/compare")
-        page.get_by_label("levels of k", exact=True).fill("3, 6")
+        page.get_by_label("Levels of k", exact=True).fill("3, 6")
         page.locator("#go").click()
         see(page.locator("#mapped svg"))
         see(page.locator("html.scripted"))
-        page.get_by_label("levels of k", exact=True).fill("4, 8")
+        page.get_by_label("Levels of k", exact=True).fill("4, 8")
         page.locator("h1").click()  # the field has no focus any more
         contains(page.locator("#run"), "are there.")
-        assert page.get_by_label("levels of k", exact=True).input_value() == "4, 8"
+        assert page.get_by_label("Levels of k", exact=True).input_value() == "4, 8"
         assert page.evaluate("document.documentElement.scrollWidth") <= 320
         page.locator("a[id^=look-]").first.click()
         see(page.locator("#columns svg").first)

@@ -2,10 +2,12 @@
 
 import pytest
 
-from microagg.app import forms
+from microagg.app import forms, words
 from microagg.app.edits import change_words, recipe_line, with_kinds, with_roles
 from microagg.errors import MicroaggError, RoleError
-from microagg.recipe import PARTS, Recipe, choices_of
+from microagg.partition import METHODS
+from microagg.recipe import PARTS, Recipe, choices_of, options_of
+from microagg.recipe.titles import LABELS
 
 COLUMNS = ["age", "wage", "job", "a=b,|c", "region"]
 ROLES = {"quasi": ["age", "wage", "a=b,|c"], "strata": ["region"], "keep": ["job"]}
@@ -109,8 +111,11 @@ def test_fields_change_a_recipe_and_the_words_say_what():
     form = {"k": ["7"], "method.name": ["vmdav"], "recode.recode": [""], "recode.recode@3": ["width:5|top:80"]}
     changed = forms.changed_by(form, recipe, COLUMNS)
     assert dict(changed.recode.recode) == {"a=b,|c": {"width": 5, "top": 80}}
-    assert change_words(recipe, changed, COLUMNS) == "k 5 → 7; recode of a=b,|c; method mdav → vmdav"
+    assert change_words(recipe, changed, COLUMNS) == "k 5 → 7; recoding of a=b,|c; method mdav → vmdav"
     assert recipe_line(changed, COLUMNS) == "k 7 · vmdav · 3 masked, 1 stratum"
+    weighted = with_roles(changed, COLUMNS, {"age": "weight"})
+    assert recipe_line(weighted, COLUMNS) == "k 7 · vmdav · 2 masked, 1 stratum, weighted by age"
+    assert recipe_line(weighted, COLUMNS, named=True) == "2 masked, 1 stratum, weighted by age"
     gone = forms.changed_by({"recode.recode": [""], "recode.recode@3": [""]}, changed, COLUMNS)
     assert dict(gone.recode.recode) == {}
 
@@ -125,3 +130,16 @@ def test_roles_and_kinds_are_changed_one_by_one():
     assert with_roles(recipe, COLUMNS, dict.fromkeys(COLUMNS, "drop")).masked(COLUMNS) == []
     kinds = with_kinds(with_kinds(recipe, {"age": "ordinal"}), {"age": None, "wage": "semi"})
     assert dict(kinds.kinds.kinds) == {"wage": "semi"}
+
+
+def test_numbers_of_a_sentence_are_written_as_in_the_report():
+    said = "2000 of 14827 records (35 %) lie from -3 to 5; 9999 in 'pay 2000' and k=10000 stay"
+    done = "2\u202f000 of 14\u202f827 records (35\u00a0%) lie from \u22123 to 5; 9999 in 'pay 2000' and k=10000 stay"
+    assert words.set_out(said) == done
+
+
+def test_every_choice_has_a_label_in_words():
+    known = {choice.keyword for _, kind in PARTS.values() for choice in choices_of(kind).values()}
+    known |= {key for method in METHODS for key in options_of(method)} | {"columns"}
+    assert set(LABELS) <= known
+    assert all("_" not in label and len(label) > 3 for label in LABELS.values())

@@ -190,7 +190,7 @@ def test_a_candidate_is_written_as_it_was_kept_and_never_another(client, tmp_pat
     client.post("/try/keep", note="")
     assert client.session.release[0] == client.session.key()  # the other one is in memory
     page = write(client, tmp_path / "first", f"/release/{first}", output__reorder=["", "yes"])
-    assert "mdav 5" in page.text
+    assert "mdav, k 5" in page.text
     recipe = Recipe.read(tmp_path / "first" / "recipe.toml")
     assert (recipe.k, recipe.output.reorder) == (5, True)
     assert f"# Chosen among 2 on {date.today().isoformat()}.\n" in (tmp_path / "first" / "recipe.toml").read_text()

@@ -77,7 +77,7 @@ def environment() -> Environment:
         auto_reload=False,
     )
     found.filters |= {name: _of_report(name) for name in ("percent", "points", "count", "number", "shown")}
-    found.filters["coded"] = _coded
+    found.filters |= {"coded": _coded, "set_out": _set_out}
     return found
 
 
@@ -90,6 +90,12 @@ def _of_report(name: str) -> Any:
         return getattr(text, name)(value)
 
     return used
+
+
+def _set_out(text: str) -> str:
+    from microagg.app.words import set_out
+
+    return set_out(text)
 
 
 def _coded(text: str) -> Markup:

@@ -32,7 +32,7 @@ class Row:
     number : int
         Its place in addresses.
     name : str
-        The method, or what it was kept as where it differs in more than k.
+        The method, and what tells it from others of that method where it differs in more than k.
     key : str
     recipe : Recipe
         With what [compare] of the present recipe says.
@@ -42,8 +42,8 @@ class Row:
         Why there are none.
     kept : Kept or None
         The candidate that it was kept as.
-    worst : str
-        The column that lost most.
+    tried : Tried or None
+        What is known of it before its risk is measured.
     """
 
     number: int
@@ -53,7 +53,12 @@ class Row:
     judged: "Candidate | None" = None
     refused: str = ""
     kept: "Kept | None" = None
-    worst: str = ""
+    tried: "Tried | None" = None
+
+    @property
+    def worst(self) -> str:
+        """The column that lost most."""
+        return "" if self.tried is None else self.tried.columns[0].name
 
     @property
     def title(self) -> str:
@@ -92,7 +97,8 @@ def _asked_for(session: Session, base: Recipe) -> "list[tuple[str, str, Recipe, 
         key = session.key(one.recipe)
         kept[key] = one
         if key not in keys:
-            keys[key] = (_line(session, base, one), one.recipe.replace(compare=own))
+            used = {name for name, _ in keys.values()}
+            keys[key] = (_line(session, base, one, used), one.recipe.replace(compare=own))
     if len(keys) > MOST:
         raise InvalidParameter(
             f"{len(keys)} releases would be compared, and {MOST} can be. Take fewer methods or levels.", parameter="ks"
@@ -100,10 +106,18 @@ def _asked_for(session: Session, base: Recipe) -> "list[tuple[str, str, Recipe, 
     return [(key, name, one, kept.get(key)) for key, (name, one) in keys.items()]
 
 
-def _line(session: Session, base: Recipe, kept: "Kept") -> str:
+def _line(session: Session, base: Recipe, kept: "Kept", used: set[str]) -> str:
     """Name a kept candidate: by its method where only that and k are different, so that it is on that line."""
-    same = base.replace(method=kept.recipe.method, k=kept.recipe.k)
-    return str(kept.recipe.method.name) if session.key(same) == session.key(kept.recipe) else kept.name
+    own = kept.recipe
+    method, refined = str(own.method.name), f"{own.method.name}, refined"
+    same = base.replace(method=own.method, k=own.k)
+    if session.key(same) == session.key(own):
+        return method
+    if session.key(same.replace(refine=own.refine)) == session.key(own) and own.refine.effort is not None:
+        return refined
+    name = f"{method}, kept" if own.refine.effort is None else f"{refined}, kept"
+    others = (f"{name} {number}" for number in range(2, len(used) + 3))
+    return next(one for one in (name, *others) if one not in used)
 
 
 def _row(session: Session, ranking: Any, key: str, name: str, recipe: Recipe, kept: "Kept | None") -> Row:
@@ -111,7 +125,7 @@ def _row(session: Session, ranking: Any, key: str, name: str, recipe: Recipe, ke
     judged = shelf.compared.get(key)
     if judged is not None:
         judged = as_compared(judged, ranking, recipe.compare.x)
-    refused, tried = shelf.refused.get(_wish(key, recipe)), session.figures_at(key)
+    refused = shelf.refused.get(_wish(key, recipe))
     return Row(
         shelf.number(key, recipe) if kept is None else kept.number,
         name,
@@ -120,7 +134,7 @@ def _row(session: Session, ranking: Any, key: str, name: str, recipe: Recipe, ke
         judged,
         "" if refused is None else refused.text,
         kept,
-        "" if tried is None else tried.columns[0].name,
+        session.figures_at(key) or shelf.masked.get(key),
     )
 
 
@@ -144,6 +158,10 @@ def start(session: Session, rows: list[Row]) -> None:
         shelf.compared.store(key, one)
         session.publish(key, tried)
 
+    def masked(recipe: Recipe, tried: "Tried") -> None:
+        shelf.masked.store(session.key(recipe), tried)
+        session.touch()
+
     def refused(recipe: Recipe, told: "Told") -> None:
         shelf.refused.store(_wish(session.key(recipe), recipe), told)
         session.touch()
@@ -153,7 +171,7 @@ def start(session: Session, rows: list[Row]) -> None:
         shelf.refused.pop(_wish(row.key, row.recipe), None)
     if lacking:
         file = session.with_recipe(session.recipe)
-        session.worker.submit(comparing(file, [(row.name, row.recipe) for row in lacking], found, refused))
+        session.worker.submit(comparing(file, [(row.name, row.recipe) for row in lacking], masked, found, refused))
 
 
 def keep(session: Session, number: int) -> None:

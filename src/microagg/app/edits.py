@@ -61,27 +61,32 @@ def with_kinds(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:
     return recipe.replace(kinds=Kinds({name: kind for name, kind in kinds.items() if kind is not None}))
 
 
-def recipe_line(recipe: Recipe, columns: Sequence[str]) -> str:
-    """Say a recipe in a line: k, the method, how many columns have which role."""
+def recipe_line(recipe: Recipe, columns: Sequence[str], *, named: bool = False) -> str:
+    """Say a recipe in a line: k, the method, how many columns have which role.
+
+    Where its name (`candidate_name`) is `named` beside it, k and the method are not said again.
+    """
     roles = list(roles_of(recipe, columns).values())
-    method = str(recipe.method.name)
-    if recipe.method.options:
-        method += f" ({', '.join(f'{name} {value}' for name, value in recipe.method.options.items())})"
+    options = ", ".join(f"{name} {value}" for name, value in recipe.method.options.items())
+    method = f"{recipe.method.name} ({options})" if options else str(recipe.method.name)
     dropped = sum(roles.count(role) for role in ("identifiers", "drop"))
     parts = [f"{roles.count('quasi')} masked"]
     strata = roles.count("strata")
     parts += [f"{strata} {'stratum' if strata == 1 else 'strata'}"] if strata else []
     parts += [f"unit {shown(recipe.roles.unit)}"] if recipe.roles.unit is not None else []
+    weights = recipe.roles.of("weight")
+    parts += [f"weighted by {shown(weights[0])}" if len(weights) == 1 else f"{len(weights)} weights"] if weights else []
     parts += [f"{dropped} dropped"] if dropped else []
     refined = [f"refined ({recipe.refine.effort})"] if recipe.refine.effort is not None else []
-    return " · ".join([f"k {recipe.k}", method, *refined, ", ".join(parts)])
+    first = ([options] if options else []) if named else [f"k {recipe.k}", method]
+    return " · ".join([*first, *refined, ", ".join(parts)])
 
 
 def candidate_name(recipe: Recipe) -> str:
     """Give what a candidate is called."""
     demanded = [f"{name} {value:g}" for name in "lt" if (value := getattr(recipe.diversity, name)) is not None]
     refined = [] if recipe.refine.effort is None else ["refined"]
-    return ", ".join([f"{recipe.method.name} {recipe.k}", *demanded, *refined])
+    return ", ".join([str(recipe.method.name), f"k {recipe.k}", *demanded, *refined])
 
 
 def change_words(before: Recipe, after: Recipe, columns: Sequence[str]) -> str:

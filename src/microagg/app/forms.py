@@ -146,7 +146,7 @@ def control_of(name: str, choice: Choice, value: Any, columns: Sequence[str], wr
     made = Control(
         name,
         choice.keyword,
-        label_of(choice.name if choice.name == "columns" else choice.keyword),
+        _as_title(label_of(choice.name if choice.name == "columns" else choice.keyword)),
         f"{choice.said[0].upper()}{choice.said[1:]}.",
         choice.more,
         "text",
@@ -159,6 +159,11 @@ def control_of(name: str, choice: Choice, value: Any, columns: Sequence[str], wr
     )
     made = _shaped(made, choice, value, columns)
     return made if wrong is None else _as_posted(made, wrong, columns)
+
+
+def _as_title(words: str) -> str:
+    """Begin with a capital, but for what is a symbol, such as k."""
+    return words if len(words) == 1 else words[0].upper() + words[1:]
 
 
 def _shaped(made: Control, choice: Choice, value: Any, columns: Sequence[str]) -> Control:

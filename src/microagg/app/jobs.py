@@ -59,10 +59,14 @@ _SHARES = 1000  # of one release in the progress of all
 def comparing(
     opened: Opened,
     recipes: Sequence[tuple[str, Recipe]],
+    masked: Callable[[Recipe, Tried], None],
     found: Callable[[Recipe, Candidate, Tried], None],
     refused: Callable[[Recipe, Told], None],
 ) -> Job:
-    """Mask a file by each recipe and measure loss and risk; `found` gets each as it comes, so that nothing is lost."""
+    """Mask a file by each recipe and measure loss and risk; `found` gets each as it comes, so that nothing is lost.
+
+    `masked` gets the loss before that, while the risk is measured.
+    """
 
     def work(job: Job) -> None:
         for place, (name, recipe) in enumerate(recipes):
@@ -70,8 +74,12 @@ def comparing(
             job.changed()
             own = part(job.progress, _SHARES * place, _SHARES * (place + 1), _SHARES * len(recipes))
             tell(own, 0, 1)
+
+            def begun(release: Release[Any], seconds: float, recipe: Recipe = recipe) -> None:
+                masked(recipe, figures.first_figures(release, seconds))
+
             try:
-                for one, judged in candidates.each_candidate(opened, [(name, recipe)], own):
+                for one, judged in candidates.each_candidate(opened, [(name, recipe)], own, masked=begun):
                     heard = part(own, 1, 1, 1)
                     release = judged.with_results(heard)
                     first = figures.first_figures(release, one.seconds)

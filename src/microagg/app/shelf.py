@@ -6,6 +6,7 @@ from microagg.app.figures import Cache
 
 if TYPE_CHECKING:
     from microagg.desk.looking import Looked
+    from microagg.desk.trying import Tried
     from microagg.desk.words import Told
     from microagg.recipe import Recipe
     from microagg.study.candidate import Candidate
@@ -20,6 +21,8 @@ class Shelf:
     ----------
     compared : Cache of Candidate
         Figures of releases that were compared.
+    masked : Cache of Tried
+        What is known of such a release while its risk is measured.
     refused : Cache of Told
         Why one could not be compared.
     removed : set of str
@@ -38,6 +41,7 @@ class Shelf:
 
     def __init__(self) -> None:
         self.compared: Cache[Candidate] = Cache()
+        self.masked: Cache[Tried] = Cache()
         self.refused: Cache[Told] = Cache()
         self.removed: set[str] = set()
         self.looks: Cache[Looked] = Cache(_MOST_DRAWN)

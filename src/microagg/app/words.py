@@ -1,5 +1,6 @@
 """What the pages say of errors and of changes."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -13,15 +14,8 @@ _FIELDS = {
     "engine": "the command line's --engine",
 }
 
-_LABELS = {
-    "ks": "levels of k",
-    "ls": "levels of l",
-    "ts": "levels of t",
-    "x": "weight of the loss",
-    "rank": "ranked by",
-    "map_axis": "loss on the map",
-}
-"""What choices are called whose keyword says little to who does not program."""
+_FOR_CHECKS = re.compile(r" \(n_samples=\d+\)")  # words that scikit-learn's checks of estimators look for
+_COUNTED = re.compile(r"(?<![\w.,=])\d{4,}(?= (?:of \d|different|values?\b|records?\b|rows?\b|units?\b|groups?\b))")
 
 
 def as_field(parameter: str, value: Any) -> str:
@@ -34,11 +28,21 @@ def as_field(parameter: str, value: Any) -> str:
 
 
 def label_of(keyword: str) -> str:
-    """Give the label of a choice."""
-    return _LABELS.get(keyword, keyword.replace("_", " "))
+    """Give what a choice is called."""
+    from microagg.recipe.titles import LABELS  # whose package is heavy
+
+    return LABELS.get(keyword, keyword.replace("_", " "))
+
+
+def set_out(text: str) -> str:
+    """Write the numbers of a sentence as the report does: thousands apart, and no line ends before a percent sign."""
+    from microagg.report.text import FIXED, count
+
+    text = re.sub(r"(?<=[\s(])-(?=\d)", "−", text)
+    return _COUNTED.sub(lambda found: count(int(found[0])), re.sub(r"(?<=\d) %", f"{FIXED}%", text))
 
 
 def said(error: BaseException) -> Told:
     """Say what an error means, for a page: without the name of its class where the words are ours."""
     found = told(error, as_field)
-    return replace(found, text=found.text.removeprefix(f"{found.kind}: "))
+    return replace(found, text=set_out(_FOR_CHECKS.sub("", found.text.removeprefix(f"{found.kind}: "))))

@@ -1,6 +1,6 @@
 """Several releases of one file, one after the other as they come."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from microagg.desk.opening import Opened
@@ -18,10 +18,13 @@ from microagg.study.variants import KS_COMPARED, recipes_to_compare
 
 
 def each_candidate(
-    opened: Opened, recipes: Sequence[tuple[str, Recipe]], progress: Progress | None = None
+    opened: Opened,
+    recipes: Sequence[tuple[str, Recipe]],
+    progress: Progress | None = None,
+    masked: Callable[[Release[Any], float], None] | None = None,
 ) -> Iterator[tuple[Candidate, Release[Any]]]:
-    """Give a release and its figures for each recipe, named by its method."""
-    return compare_each(opened.source, recipes, progress=progress)
+    """Give a release and its figures for each recipe, named by its method; `masked` gets it before risk is measured."""
+    return compare_each(opened.source, recipes, progress=progress, masked=masked)
 
 
 def beside_each_other(candidates: Sequence[Candidate], recipes: Sequence[tuple[str, Recipe]]) -> Comparison:

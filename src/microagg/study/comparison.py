@@ -3,7 +3,7 @@
 import html
 import math
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -302,10 +302,12 @@ def compare_each(
     *,
     n_jobs: int | None = None,
     progress: Progress | None = None,
+    masked: Callable[[Release[Any], float], None] | None = None,
 ) -> Iterator[tuple[Candidate, Release[Any]]]:
     """Give each release as it comes, with its figures; `recipes` are named by their method.
 
-    `progress` is called from within every step; what it raises stops the work.
+    `progress` is called from within every step; what it raises stops the work. `masked` is called with each release and
+    the seconds it took, before its risk is measured.
     """
     threads = check_jobs(n_jobs)
     ranking = ranking_of(recipes)  # refused before any work
@@ -318,6 +320,8 @@ def compare_each(
         )
         # What compiling took is not the method's: it is paid once a machine.
         seconds = max(0.0, time.perf_counter() - began - (compiling_seconds() - compiled))
+        if masked is not None:
+            masked(release, seconds)
         with recipe.blamed():
             release = release.judged(n_jobs=threads, progress=part(progress, grouped, grouped + _SHARES // 2, in_all))
             found = candidate_of(name, release, ranking, seconds)

@@ -23,6 +23,13 @@ from microagg.recipe.candidates import read_candidates
 from microagg.schema import Role
 
 _MANY = 40  # columns of a role, beyond which they are not unfolded
+_SAID_OF_KINDS = {
+    "number": "a quantity, such as age or income",
+    "date": "a day, an instant, or a length of time",
+    "ordinal": "categories in an order, such as levels of education",
+    "nominal": "categories without an order, such as occupations",
+    "semi": "a quantity with one frequent value, its spike: mostly 0, as of income from a business",
+}
 _AS_NOW = "="  # the option that leaves levels or a spike as they are
 
 
@@ -114,6 +121,7 @@ def _shown(session: Session, request: Request, status: int = 200, wrong: Wrong |
         status,
         groups=groups,
         roles=[(role.value, said[role.value]) for role in Role],
+        kinds=[(kind, _SAID_OF_KINDS.get(kind, "")) for kind in KINDS],
         exposure=session.exposure(),
         wrong="" if wrong is None else wrong.text,
         failure=session.failure() if wrong is None and not lacking else None,

@@ -15,10 +15,12 @@ from microagg.app.comparing import keep as keep_one
 from microagg.app.edits import change_words
 from microagg.app.forms import Control, Option, Wrong, changed_by, table_of
 from microagg.app.session import Session
+from microagg.app.words import set_out
 from microagg.app.worker import COMPARE
 from microagg.desk.candidates import criteria, map_section, not_used
 from microagg.errors import MicroaggError
 from microagg.evaluate.criterion import Criterion
+from microagg.evaluate.definitions import defined
 from microagg.judgement.names import shown
 from microagg.report import pictures
 from microagg.study.comparison import Comparison
@@ -36,6 +38,23 @@ class Column:
     value: Callable[[Row], Any]
     shape: str = "text"  # "text", "count", "number", "percent" or "seconds"
     said: str = ""
+    brief: str = ""
+
+
+_BRIEF = {
+    "IL": "information lost",
+    "G_IL": "five changes together",
+    "RLD": "linked rightly",
+    "ID": "guessed closely",
+    "G_DR": "both risks",
+}
+"""What stands beneath a symbol where its title is long, or says little away from its list."""
+
+_MEANT = {
+    "IL": "What columns lost in their own terms, as a share of what one value for all would lose.",
+    "RLD": "Records or units linked rightly, averaged over what the intruder may know.",
+}
+"""What symbols mean whose sentence depends on the release."""
 
 
 def columns_of(found: Comparison | None) -> list[Column]:
@@ -53,12 +72,19 @@ def columns_of(found: Comparison | None) -> list[Column]:
     for name in ("l_reached", "t_reached"):
         if any(getattr(one, name) is not None for one in found.candidates):
             made.append(Column(name.replace("_", " "), _of(name), "number"))
+    meant = {one.name: one.meaning for one in (*defined("loss"), *defined("risk")) if isinstance(one.meaning, str)}
+    meant |= _MEANT
     for one in found.compared:
-        made.append(Column(shown(one.name), _figure(one.name), "percent" if one.unit else "number", one.title))
+        title = one.title[:1].upper() + one.title[1:]
+        said = ". ".join(words.removesuffix(".") for words in (title, meant.get(one.name, "")) if words) + "."
+        brief = _BRIEF.get(one.name, one.title if one.name in meant else "")
+        made.append(
+            Column(shown(one.name), _figure(one.name), "percent" if one.unit else "number", set_out(said), brief)
+        )
     made += [
-        Column("score", _of("score"), "number", "loss and risk together"),
-        Column("lost most", lambda row: row.worst, "text", "the column that lost most"),
-        Column("seconds", _of("seconds"), "seconds", "of masking"),
+        Column("score", _of("score"), "number", "Loss and risk together.", "loss and risk"),
+        Column("lost most", lambda row: row.worst, "text", "The column that lost most."),
+        Column("seconds", _of("seconds"), "seconds", "How long masking took."),
     ]
     return made
 

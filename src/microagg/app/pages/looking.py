@@ -35,7 +35,7 @@ class Side:
         "A", or "B" for the second.
     number : int
     name, line : str
-        What it is called, and its recipe in a line.
+        What it is called, and the rest of its recipe in a line.
     recipe : Recipe
     looked : Looked or None
         None until it is drawn.
@@ -100,7 +100,7 @@ def _side(session: Session, letter: str, number: int, recipe: Recipe) -> Side:
         letter,
         number,
         shown(candidate_name(recipe) if kept is None else kept.name),
-        recipe_line(recipe, session.columns),
+        recipe_line(recipe, session.columns, named=True),
         recipe,
         session.shelf.looks.get(key),
         "" if refused is None else refused.text,

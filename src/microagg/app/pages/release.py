@@ -130,7 +130,7 @@ def _shown(session: Session, chosen: Chosen, status: int = 200, problems: Proble
     content: dict[str, Any] = {
         "chosen": chosen,
         "elsewhere": _elsewhere(session, chosen),
-        "of": recipe_line(chosen.recipe, session.columns),
+        "of": recipe_line(chosen.recipe, session.columns, named=chosen.number > 0),
         "prepared": prepared,
         "boxes": [
             (tick_of(chosen.key, one), one, tick_of(chosen.key, one) in releasing.draft.ticked)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from markupsafe import Markup
 
@@ -15,7 +16,10 @@ _LEFT, _RIGHT, _TALL = 50.0, 668.0, 330.0
 _FONT = 12.0
 _ROW = 20.0
 _LINES = 8  # colours
-_ASIDE = ((7, -7, "start"), (-7, 15, "end"), (-7, -7, "end"), (7, 15, "start"))  # where a point's k stands
+_ASIDE = ((7, -7, "start"), (-7, 15, "end"), (-7, -7, "end"), (7, 15, "start"))  # where a point's k may stand
+_FURTHER = ((0, -14, "middle"), (0, 23, "middle"), (14, 4, "start"), (-14, 4, "end"))  # and where that is taken
+_SHARED = 22.0  # as near as this, points of one k share its number
+_SMALL = 11.0
 _MARKERS = (
     "M0-4.5A4.5 4.5 0 1 1 0 4.5A4.5 4.5 0 1 1 0-4.5Z",
     "M-4-4H4V4H-4Z",
@@ -68,6 +72,10 @@ def risk_map(found: MapSection, links: Sequence[Link] = ()) -> Markup:
     across = Scale(*around([loss for _, loss, _, _ in judged]), *ends)
     up = Scale(*around([risk for _, _, risk, _ in judged]), floor, top)
     efficient = {(loss, risk): (across(loss), up(risk)) for loss, risk in sorted(found.frontier)}
+    lines = [
+        _line(number, name, points, across, up, efficient, found.axis)
+        for number, (name, points) in enumerate(methods.items())
+    ]
     return drawn(
         "risk_map",
         loss=found.axis.label,
@@ -82,10 +90,10 @@ def risk_map(found: MapSection, links: Sequence[Link] = ()) -> Markup:
         legend=entries,
         frontier=_through(list(efficient.values())),
         rings=list(efficient.values()),
-        lines=[
-            _line(number, name, points, across, up, efficient, found.axis)
-            for number, (name, points) in enumerate(methods.items())
-        ],
+        lines=lines,
+        numbers=_numbers(
+            [(mark["x"], mark["y"], mark["k"]) for line in lines for mark in line["marks"]], list(efficient.values())
+        ),
     )
 
 
@@ -97,8 +105,8 @@ def _line(
     up: Scale,
     efficient: dict[tuple[float, float], tuple[float, float]],
     axis: Criterion,
-) -> dict[str, object]:
-    """Place a method's points in the order of k; neighbouring lines have their k on different sides."""
+) -> dict[str, Any]:
+    """Place a method's points in the order of k."""
     points = sorted(points, key=lambda point: point[:3])
     marks = [
         {
@@ -117,8 +125,37 @@ def _line(
         "marker": _MARKERS[number % len(_MARKERS)],
         "path": _through([(across(loss), up(risk)) for _, loss, risk, _ in points]),
         "marks": marks,
-        "aside": _ASIDE[number % len(_ASIDE)],
     }
+
+
+def _numbers(points: Sequence[tuple[float, float, int]], rings: Sequence[tuple[float, float]]) -> list[dict[str, Any]]:
+    """Set the k of each point where it hides no point, ring or other number; points close by share one."""
+    labelled: list[tuple[float, float, int]] = []
+    taken = [(x - 5.0, y - 5.0, x + 5.0, y + 5.0) for x, y, _ in points]
+    taken += [(x - 10.0, y - 10.0, x + 10.0, y + 10.0) for x, y in rings]
+    found = []
+    for x, y, k in points:
+        if any(k == other and abs(x - at) + abs(y - high) < _SHARED for at, high, other in labelled):
+            continue
+        boxes = [(_box(x + dx, y + dy, str(k), anchor), (dx, dy, anchor)) for dx, dy, anchor in (*_ASIDE, *_FURTHER)]
+        box, (dx, dy, anchor) = min(boxes, key=lambda one: sum(_overlap(one[0], other) for other in taken))
+        taken.append(box)
+        labelled.append((x, y, k))
+        found.append({"x": x + dx, "y": y + dy, "anchor": anchor, "k": k})
+    return found
+
+
+def _box(x: float, y: float, text: str, anchor: str) -> tuple[float, float, float, float]:
+    """Give the left, upper, right and lower end of a text that stands at a place."""
+    wide = text_width(text, _SMALL)
+    left = x - {"start": 0.0, "middle": wide / 2, "end": wide}[anchor]
+    return left, y - 9.0, left + wide, y + 1.0
+
+
+def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> float:
+    wide = min(one[2], other[2]) - max(one[0], other[0])
+    tall = min(one[3], other[3]) - max(one[1], other[1])
+    return wide * tall if wide > 0 and tall > 0 else 0.0
 
 
 def _through(places: Sequence[tuple[float, float]]) -> str:
