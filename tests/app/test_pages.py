@@ -245,7 +245,7 @@ def test_a_guess_of_the_decimal_mark_is_told_and_the_other_reading_is_a_button(e
     assert "10.700" not in page.text
     page = empty.post("/columns/read", read__decimal=decimal("read-0"))
     assert empty.session.opened.source.typed(["wage"])["wage"][0].as_py() == 10.7
-    assert "read differently: decimal as usual → ." in text_of(page)
+    assert "read differently: decimal mark as usual → ." in text_of(page)
     assert "in 1 column: a guess" not in text_of(page)
     empty.post("/history", to=0)
     empty.settle()
@@ -319,10 +319,10 @@ def test_a_remedy_of_one_change_is_a_button_and_a_step_of_the_history(empty, tmp
     cases = [
         ({"masking__missing": "error"}, "Keep them, and group records that lack the same columns", "→ pattern"),
         ({"method__name": "univariate"}, "Choose mdav, which groups whole records", "method univariate → mdav"),
-        ({"masking__per_column": "yes"}, "Let k hold for whole records", "per column yes → no"),
+        ({"masking__per_column": "yes"}, "Let k hold for whole records", "k for each column only yes → no"),
         ({"k": 25}, "Set k to 20", "k 25 → 20"),
         ({"k": 25}, "Drop the unit “house”: k then counts records", "role of house: unit → drop"),
-        ({"masking__missing": "error"}, "Leave those records out", "missing error → drop"),
+        ({"masking__missing": "error"}, "Leave those records out", "missing values error → drop"),
         ({"method__name": "univariate"}, "Accept k for each column only: whole records may be unique", "no → yes"),
     ]
     for fields, label, words in cases:
@@ -342,14 +342,14 @@ def test_what_takes_long_says_how_long_and_what_would_be_faster(client, monkeypa
     monkeypatch.setattr(type(client.session), "seconds", property(lambda _: 90.0))
     page = client.post("/try/apply", refine__effort="fast")
     assert "Start anyway" in page.text
-    assert "Some 90 s" in text_of(page)
+    assert "This takes some 90 s" in text_of(page)
     assert [client.session.figures(), len(remedies(page))] == [None, 3]
     client.post("/try/apply", remedy="blocks.by=median&blocks.max_block=10000")
     client.post("/try/apply", remedy="select.by=emad&select.count=3")
     client.post("/try/apply", refine__effort="fast", remedy="refine.effort=")
     recipe = client.session.recipe
     assert (recipe.blocks.max_block, recipe.select.count, recipe.refine.effort) == (10000, 3, None)
-    assert "select as usual → emad" in client.session.history.steps[-2].words
+    assert "choice of columns as usual → emad" in client.session.history.steps[-2].words
 
 
 def test_a_form_of_a_former_state_is_told_what_changed(client):

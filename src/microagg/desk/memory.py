@@ -14,7 +14,8 @@ from microagg.errors import MicroaggError
 from microagg.io.beginnings import Extent, extent_of, in_parts, read_beginning
 from microagg.recipe import Recipe
 
-_MASKED, _OTHER = 150, 40  # bytes of a cell at the peak, measured: of a column that is masked, and of any other
+_MASKED = 150  # bytes of a cell of a masked column at the peak, measured
+_OTHER = 40  # of any other cell: more than its text or number takes, and no measure
 _LOOKED_AT = 200_000  # records that a recipe is guessed from
 _GROUPS = Path("/sys/fs/cgroup")
 
