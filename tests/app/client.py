@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -45,7 +46,8 @@ class Client:
         async def send(message):
             sent.append(message)
 
-        asyncio.run(self.app(scope, receive, send))
+        with ThreadPoolExecutor(1) as thread:  # a browser may have a loop on this one
+            thread.submit(asyncio.run, self.app(scope, receive, send)).result()
         own = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
         return Answer(sent[0]["status"], own, b"".join(one.get("body", b"") for one in sent[1:]).decode())
 

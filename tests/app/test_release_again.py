@@ -177,7 +177,7 @@ def compare(page, app):
     page.goto(f"{app.origin}/compare")
     for name in ("cbfs", "vmdav", "iamat"):
         page.get_by_label(name, exact=True).uncheck()
-    page.get_by_label("levels of k", exact=True).fill("3, 5")
+    page.get_by_label("Levels of k", exact=True).fill("3, 5")
     page.locator("#go").click()
     contains(page.locator("#run"), "All 2 releases are there.")
 
