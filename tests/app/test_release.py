@@ -42,8 +42,9 @@ def test_a_release_is_written_whole_and_told_of(client, folder, tmp_path):
 def test_what_is_shown_of_the_public_report_is_what_is_written(client, tmp_path):
     client.get("/release")
     assert client.get("/public/0").status == 404  # nobody has asked for one
-    page = client.post("/release/apply", output__public=["", "yes"])
-    assert 'href="/public/0"' in page.text
+    client.post("/release/apply", output__public=["", "yes"])
+    client.settle()
+    assert 'href="/public/0"' in client.get("/release").text
     shown = client.get("/public/0").text
     write(client, tmp_path / "out")
     assert shown == (tmp_path / "out" / "report_public.html").read_text()
