@@ -1,8 +1,9 @@
-"""Categories of Arrow columns: what no row has must not be released."""
+"""What lies in Arrow columns beside the values of their rows, such as categories of nobody: it must not be released."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -51,3 +52,40 @@ def used_categories(column: Any) -> Any:
     categories = column.dictionary.filter(used).unique()
     codes = pc.index_in(column.cast(kind.value_type), value_set=categories).cast(kind.index_type)
     return pa.DictionaryArray.from_arrays(codes, categories, ordered=kind.ordered)
+
+
+def without_traces(column: Any) -> Any:
+    """Give an Arrow column with nothing in its memory but what its rows show, down to lists and structs.
+
+    Arrow keeps more: categories that no row has, and values below a null, which were somebody's as well.
+    """
+    if isinstance(column, pa.ChunkedArray):
+        if pa.types.is_dictionary(column.type):
+            return used_categories(column)
+        if _holds_categories(column.type):  # those of parts may differ, and a file has one list of them
+            column = pa.chunked_array([pa.concat_arrays(column.chunks)] if column.num_chunks else [], column.type)
+        return pa.chunked_array([without_traces(chunk) for chunk in column.chunks], column.type)
+    kind = column.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return pa.ExtensionArray.from_storage(kind, without_traces(column.storage))
+    column = column.take(pa.array(np.arange(len(column))))  # copies, with zeros below nulls of plain types
+    if pa.types.is_dictionary(kind):
+        return used_categories(column)
+    missing = column.is_null()
+    if pa.types.is_struct(kind):
+        parts = [without_traces(part) for part in column.flatten()]  # null where the struct is
+        return pa.StructArray.from_arrays(parts, fields=list(kind), mask=missing) if parts else column
+    if pa.types.is_map(kind):
+        keys, items = without_traces(column.keys), without_traces(column.items)
+        return pa.MapArray.from_arrays(column.offsets, keys, items, kind, mask=missing)
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return type(column).from_arrays(column.offsets, without_traces(column.values), kind, mask=missing)
+    if pa.types.is_fixed_size_list(kind):
+        return pa.FixedSizeListArray.from_arrays(without_traces(column.values), type=kind, mask=missing)
+    return column
+
+
+def _holds_categories(kind: pa.DataType) -> bool:
+    """Tell whether there are categories within lists or structs."""
+    inside = [kind.field(place).type for place in range(kind.num_fields)]
+    return any(pa.types.is_dictionary(one) or _holds_categories(one) for one in inside)

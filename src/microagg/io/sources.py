@@ -20,7 +20,7 @@ import pyarrow as pa
 from microagg.checks import check_jobs
 from microagg.errors import InvalidData, RoleError
 from microagg.io import databases
-from microagg.io._categories import used_categories, without_views
+from microagg.io._categories import without_traces, without_views
 from microagg.io._content import Content
 from microagg.io._dialect import Dialect, dialect_for, text_details
 from microagg.io._feather import read_feather, write_feather
@@ -389,11 +389,7 @@ def _checked(table: pa.Table, name: str) -> pa.Table:
 
 
 def _without_traces(table: pa.Table) -> pa.Table:
-    """Drop metadata, and dictionary values that no row has."""
-    columns, table = [], without_views(table)
-    for column in table.columns:
-        if pa.types.is_dictionary(column.type):
-            column = used_categories(column)
-        columns.append(column)
+    """Drop metadata, and what no row has."""
+    table = without_views(table)
     schema = pa.schema([field.remove_metadata() for field in table.schema])
-    return pa.Table.from_arrays(columns, schema=schema)
+    return pa.Table.from_arrays([without_traces(column) for column in table.columns], schema=schema)
