@@ -117,6 +117,25 @@ def test_formulas_are_disarmed_where_asked(tmp_path):
     assert read_source(target).table["=name"].to_pylist() == cells
 
 
+def test_formulas_are_disarmed_in_whatever_becomes_text(tmp_path):
+    cells = ["=1", "\nx", "＝1", "＋1", "－1", "＠x", "x", None]
+    kinds = {
+        "text": pa.array(cells),
+        "bytes": pa.array(cells, pa.binary()),
+        "category": pa.array(cells, pa.binary()).dictionary_encode(),
+        "json": pa.ExtensionArray.from_storage(pa.json_(), pa.array(cells))
+        if hasattr(pa, "json_")
+        else pa.array(cells),
+    }
+    table = pa.table({**kinds, "decimal": pa.array([-1] * 8).cast(pa.decimal128(20, 1)), "float": [-1e-9] * 8})
+    write_target(table, tmp_path / "out.csv", source_of(table), excel_safe=True)
+    read = read_source(tmp_path / "out.csv").table
+    for name in kinds:
+        assert read[name].to_pylist() == [*("'" + cell for cell in cells[:6]), "x", None]
+    assert read["decimal"].to_pylist() == ["-1.0"] * 8
+    assert read["float"].to_pylist() == ["-1e-9"] * 8
+
+
 def test_missing_numbers_are_empty_fields(tmp_path):
     table = pa.table({"x": [1.0, float("nan"), None], "d": [dt.date(2020, 1, 5)] * 3, "b": [True, None, False]})
     write_target(table, tmp_path / "out.csv", source_of(table))

@@ -315,8 +315,8 @@ def write_target(
         apart; otherwise they are plain missing values.
     overwrite : bool
     excel_safe : bool
-        Of text files: put an apostrophe before text and names that start with ``=``, ``+``, ``-``, ``@``, a tab or a
-        carriage return, which a spreadsheet may take for a formula. Numbers stay as they are.
+        Of text files: put an apostrophe before text and names that start with ``=``, ``+``, ``-``, ``@``, a tab, a
+        carriage return or a line feed, which a spreadsheet may take for a formula. Numbers stay as they are.
     promise : Promise, optional
         What must hold of the table, such as `Release.promise`. Its columns are read back from what was written and
         counted before the file gets its name, or the transaction ends.
