@@ -1,6 +1,7 @@
 """What lies in Arrow columns beside the values of their rows, such as categories of nobody: it must not be released."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -9,31 +10,46 @@ import pyarrow.compute as pc
 
 
 def without_views(table: pa.Table) -> pa.Table:
-    """Give a table whose text does not lie as views, of which Arrow cannot take rows."""
-    return _with_text(table, pa.types.is_string_view, pa.large_string())
+    """Give a table in which nothing lies as views, as Polars writes text and bytes: Arrow cannot take rows of them."""
+    return _with_types(table, [_without_views(own.type) for own in table.schema])
 
 
 def with_views_of(table: pa.Table, other: pa.Table) -> pa.Table:
-    """Give a table whose columns of text lie as views where those of another table do."""
-    viewed = [name for name in table.column_names if pa.types.is_string_view(_text_type(other[name].type))]
-    return _with_text(table, pa.types.is_large_string, pa.string_view(), viewed) if viewed else table
+    """Give a table whose columns lie as views where those of another table do."""
+    formerly = {own.name: own.type for own in other.schema}
+    fields = [(own.type, formerly.get(own.name, own.type)) for own in table.schema]
+    return _with_types(table, [old if _without_views(old) == now else now for now, old in fields])
 
 
-def _text_type(kind: pa.DataType) -> pa.DataType:
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
+def _with_types(table: pa.Table, types: Sequence[pa.DataType]) -> pa.Table:
+    for place, (own, kind) in enumerate(zip(table.schema, types, strict=True)):
+        if own.type != kind:
+            with suppress(pa.ArrowNotImplementedError):  # nothing becomes a view of lists
+                table = table.set_column(place, own.with_type(kind), table.column(place).cast(kind))
+    return table
 
 
-def _with_text(
-    table: pa.Table, is_old: Callable[[pa.DataType], bool], new: pa.DataType, names: Sequence[str] | None = None
-) -> pa.Table:
-    fields = []
-    for own in table.schema:
-        kind = own.type
-        if is_old(_text_type(kind)) and (names is None or own.name in names):
-            kind = pa.dictionary(kind.index_type, new, kind.ordered) if pa.types.is_dictionary(kind) else new
-        fields.append(own.with_type(kind))
-    schema = pa.schema(fields, table.schema.metadata)
-    return table if schema.equals(table.schema) else table.cast(schema)
+def _without_views(kind: pa.DataType) -> pa.DataType:
+    """Give the type of the same values that has no views, down to lists and structs."""
+    if pa.types.is_string_view(kind):
+        return pa.large_string()
+    if pa.types.is_binary_view(kind):
+        return pa.large_binary()
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, _without_views(kind.value_type), kind.ordered)
+    inside = [kind.field(place) for place in range(kind.num_fields)]
+    plain = [own.with_type(_without_views(own.type)) for own in inside]
+    if pa.types.is_struct(kind):
+        return pa.struct(plain)
+    if pa.types.is_map(kind):
+        return pa.map_(_without_views(kind.key_type), _without_views(kind.item_type), kind.keys_sorted)
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(plain[0], kind.list_size)
+    if pa.types.is_large_list(kind) or pa.types.is_large_list_view(kind):
+        return pa.large_list(plain[0])
+    if pa.types.is_list(kind) or pa.types.is_list_view(kind):
+        return pa.list_(plain[0])
+    return kind
 
 
 def used_categories(column: Any) -> Any:
