@@ -134,3 +134,17 @@ def test_what_was_overwritten_is_no_longer_in_the_file(tmp_path):
         assert connection.execute("FROM s.t").fetchall() == [(1,)]
         with pytest.raises(duckdb.ConstraintException):
             connection.execute("INSERT INTO other VALUES (10, 1)")
+
+
+def test_a_view_reads_no_other_files(tmp_path):
+    (tmp_path / "private.csv").write_text("hush\n1\n")
+    with duckdb.connect(str(tmp_path / "a.db")) as connection:
+        connection.execute("CREATE TABLE t AS SELECT 1 AS a")
+        connection.execute("CREATE VIEW plain AS SELECT a + 1 AS a FROM t")
+        for name, reads in {"text": "read_text", "cells": "read_csv", "names": "glob"}.items():
+            connection.execute(f"CREATE VIEW {name} AS SELECT * FROM {reads}('{tmp_path}/private.csv')")
+    for name in ("text", "cells", "names"):
+        assert "reads other files" in refused(InvalidData, read_table, f"duckdb:///{tmp_path}/a.db?table={name}")
+    assert read_table(f"duckdb:///{tmp_path}/a.db?table=plain")[0].to_pydict() == {"a": [2]}
+    write_table(pa.table({"a": [5]}), f"duckdb:///{tmp_path}/a.db?table=t", True)
+    assert read_table(f"duckdb:///{tmp_path}/a.db?table=plain")[0].to_pydict() == {"a": [6]}

@@ -23,6 +23,9 @@ _KEPT = {*_NUMBERS, *_DATES, "BOOLEAN", "VARCHAR", "BLOB", "TIME"}
 _WIDE = ("HUGEINT", "UHUGEINT", "BIGNUM", "VARINT")
 # Nothing is fetched for a view in somebody's file, and no variable of Python is taken for a table that it names.
 _CONFIG = {"autoinstall_known_extensions": "false", "python_enable_replacements": "false"}
+# Nor does a view read other files here, which whoever made it may not read, and would find in the release. It is said
+# when a file is open: before, it keeps DuckDB from the journals of some.
+_ALONE = "SET enable_external_access = false"
 
 
 def driver() -> Any:
@@ -40,6 +43,7 @@ def read(address: Address, stop: Stop) -> pa.Table:
     if not address.path.is_file():
         raise InvalidData(f"there is no file for {address.shown!r}. Check the path; a fourth slash begins at the root.")
     with duckdb.connect(str(address.path), read_only=True, config=_CONFIG) as connection, stop.by(connection.interrupt):
+        connection.execute(_ALONE)
         kind = _kind(connection, address)
         if kind is None:
             raise InvalidData(f"there is no table {address.shown!r}. Check its name and its schema.")
@@ -88,6 +92,7 @@ def check_target(address: Address, overwrite: bool, source: Address | None, stop
 def _replaces(address: Address, overwrite: bool, source: Address | None, stop: Stop) -> bool:
     """Tell whether a table is to be replaced; refuse one that must not be."""
     with driver().connect(str(address.path), config=_CONFIG) as connection, stop.by(connection.interrupt):
+        connection.execute(_ALONE)
         connection.execute("BEGIN")
         try:
             is_taken = _check_free(connection, address, overwrite)
@@ -151,6 +156,7 @@ def _copy(old: Path, new: Path, address: Address, stop: Stop, *, drop: bool = Fa
     with duckdb.connect(":memory:", config=_CONFIG) as connection, stop.by(connection.interrupt):
         for path, name in ((old, "former"), (new, "fresh")):
             connection.execute(f"ATTACH '{str(path).replace(chr(39), chr(39) * 2)}' AS {name}")
+        connection.execute(_ALONE)
         try:
             connection.execute("COPY FROM DATABASE former TO fresh")
         except duckdb.InterruptException:
@@ -281,6 +287,11 @@ def explain(error: BaseException, address: Address) -> MicroaggError | None:
         return InvalidData(
             f"the file of {address.shown!r} cannot be opened, read or written: it is no DuckDB file, it is of a newer "
             f"DuckDB, it may not be touched by you, or the disk is full. Check the path, the permissions, and the disk."
+        )
+    if isinstance(error, duckdb.PermissionException):
+        return InvalidData(
+            f"{address.shown!r} reads other files, or an address of the network, which is not done for a view in a "
+            f"database: whoever made it may not be allowed to. Make a table of it with DuckDB first."
         )
     if isinstance(error, getattr(duckdb, "DependencyException", ())):  # which older versions do not tell apart
         return InvalidData(f"something else depends on the table {address.shown!r}. Choose another name.")
