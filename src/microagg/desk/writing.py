@@ -16,6 +16,7 @@ from microagg.desk.opening import Opened
 from microagg.desk.tables import write_release
 from microagg.errors import InvalidData, InvalidParameter, MicroaggError, setting
 from microagg.io._kinds import SUFFIXES
+from microagg.io._worker import came_too_late
 from microagg.io.addresses import check_target, file_digest, file_of, is_text_file, kind_at
 from microagg.io.databases import is_database, without_credentials
 from microagg.io.scratch import private_folder, put_in_place
@@ -227,8 +228,8 @@ def write(
             second = None if other is None else made.folder / other
             write_release(release, made.folder / name, source, households=second, overwrite=False)
         else:
-            write_release(release, to, source, overwrite=overwrite)
-            made.data_is_written = True
+            with made.data_elsewhere():
+                write_release(release, to, source, overwrite=overwrite)
         tell(progress, steps - 1, steps)
     places = {"masked": str(folder / name) if to is None else without_credentials(to)}
     places |= {} if other is None else {"households": str(folder / other)}
@@ -318,6 +319,18 @@ class Output:
 
     folder: Path
     data_is_written: bool = False  # elsewhere, to the target that was named
+    interruption: BaseException | None = None  # which came when the data was written
+
+    @contextmanager
+    def data_elsewhere(self) -> Iterator[None]:
+        """Write the data to the target within; what interrupts that too late waits until the folder is in its place."""
+        try:
+            yield
+        except (KeyboardInterrupt, SystemExit) as error:
+            if not came_too_late(error):
+                raise
+            self.interruption = error
+        self.data_is_written = True
 
 
 @contextmanager
@@ -331,17 +344,22 @@ def whole_output(output: Path, to: str | None, overwrite: bool) -> Iterator[Outp
         try:
             yield made
             put_in_place(made.folder, place, overwrite=overwrite)
+            if made.interruption is not None:
+                raise made.interruption
         except BaseException as error:
-            if to is None or not made.data_is_written:
+            if to is None or not made.data_is_written or error is made.interruption:
                 raise
             if is_new:
                 _remove(Path(to))
                 raise
-            if not isinstance(error, (MicroaggError, OSError)):
+            if isinstance(error, MicroaggError):
+                why = str(error.args[0])
+            elif isinstance(error, (KeyboardInterrupt, SystemExit)):
+                why = "The work was stopped."
+            elif isinstance(error, OSError):
+                why = f"{error.strerror or type(error).__name__}."
+            else:
                 raise
-            why = (
-                str(error.args[0]) if isinstance(error, MicroaggError) else f"{error.strerror or type(error).__name__}."
-            )
             kind = InvalidParameter if isinstance(error, InvalidParameter) else InvalidData
             raise kind(
                 f"{why} The masked data is in {without_credentials(to)!r} already; the output {output.name!r} with "
