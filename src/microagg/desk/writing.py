@@ -19,6 +19,7 @@ from microagg.io._kinds import SUFFIXES
 from microagg.io._worker import came_too_late
 from microagg.io.addresses import check_target, file_digest, file_of, is_text_file, kind_at
 from microagg.io.databases import is_database, without_credentials
+from microagg.io.files import whole_file
 from microagg.io.scratch import private_folder, put_in_place
 from microagg.io.sources import Source
 from microagg.progress import Progress, part, tell
@@ -222,7 +223,8 @@ def write(
             results = results or results_of(model)
         whole.write(made.folder / RECIPE, made_for=source.name)
         for file, text in texts.values():
-            (made.folder / file).write_text(text(opened.address, whole), "utf-8", newline="\n")
+            with whole_file(made.folder / file, private=True) as fresh:
+                fresh.write_text(text(opened.address, whole), "utf-8", newline="\n")
         tell(progress, steps - 2, steps)
         if to is None:
             second = None if other is None else made.folder / other
@@ -343,7 +345,7 @@ def whole_output(output: Path, to: str | None, overwrite: bool) -> Iterator[Outp
         made.folder.mkdir()
         try:
             yield made
-            put_in_place(made.folder, place, overwrite=overwrite)
+            put_in_place(made.folder, place, overwrite=overwrite, private=True)
             if made.interruption is not None:
                 raise made.interruption
         except BaseException as error:

@@ -17,11 +17,13 @@ Check = Callable[[Path], object]
 
 
 @contextmanager
-def whole_file(target: Path, beside: Path | None = None, check: Check | None = None) -> Iterator[Path]:
+def whole_file(
+    target: Path, beside: Path | None = None, check: Check | None = None, *, private: bool = False
+) -> Iterator[Path]:
     """Give a name beside the target to write to; it becomes the target when all is well, and is removed otherwise.
 
-    It gets the mode of the file that it replaces, or else that of new files. `beside` is another folder of the same
-    file system, for targets whose folder must hold nothing else.
+    It gets the mode of the file that it replaces, or else that of new files, or 0600 where it is private. `beside` is
+    another folder of the same file system, for targets whose folder must hold nothing else.
     """
     handle, name = tempfile.mkstemp(
         dir=target.parent if beside is None else beside, prefix=f".{target.name}.", suffix=".part"
@@ -34,7 +36,7 @@ def whole_file(target: Path, beside: Path | None = None, check: Check | None = N
             os.fsync(written.fileno())
         if check is not None:
             check(temporary)
-        usual = 0o666 & ~umask()  # mkstemp lets only the owner read
+        usual = 0o600 if private else 0o666 & ~umask()  # mkstemp lets only the owner read
         if not _keep_mode(temporary, target, usual):
             temporary.chmod(usual)
         temporary.replace(target)

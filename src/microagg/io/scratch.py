@@ -279,19 +279,21 @@ def _handled(names: tuple[str, ...], handler: Any, *, only_default: bool) -> Ite
                 signal.signal(number, old)
 
 
-def put_in_place(whole: Path, target: Path, *, overwrite: bool) -> None:
+def put_in_place(whole: Path, target: Path, *, overwrite: bool, private: bool = False) -> None:
     """Rename a finished folder, which lies in a private one, to its place; its mode becomes that of what was there.
+
+    Where nothing was, it is that of new folders, or 0700 where the folder is private.
 
     What was there is moved into the private folder first, and comes back if anything goes wrong.
     """
-    private = whole.parent
-    whole.chmod(0o777 & ~umask())
+    aside = whole.parent / _REPLACED
+    whole.chmod(0o700 if private else 0o777 & ~umask())
     keep_modes(whole, target)
     with _signals_wait():
         former = None
         if overwrite and os.path.lexists(target):
-            (private / _REPLACED).mkdir(mode=0o700)
-            former = target.rename(private / _REPLACED / target.name)
+            aside.mkdir(mode=0o700)
+            former = target.rename(aside / target.name)
         try:
             whole.rename(target)
         except OSError:

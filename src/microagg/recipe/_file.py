@@ -235,10 +235,10 @@ def _hint(word: str, known: list[str]) -> str:
 
 
 def write(recipe: Recipe, path: Path, made_for: str | None, *, overwrite: bool) -> Path:
-    """Write a recipe to a file, whole or not at all."""
+    """Write a recipe to a file that only you can read, whole or not at all."""
     check_absent(path, "the recipe", overwrite=overwrite)
     text = text_of(recipe, made_for)
-    with whole_file(path) as file:
+    with whole_file(path, private=True) as file:
         file.write_text(text, "utf-8", newline="\n")
     return path
 
