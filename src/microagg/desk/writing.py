@@ -100,13 +100,8 @@ def check_output(folder: Path, address: str, to: str | None, *, overwrite: bool,
         raise InvalidParameter(
             f"there is no folder to make the output {folder.name!r} in. Make it first.", parameter="output"
         )
-    inside = {path.name for path in folder.iterdir()} if folder.exists() else set()
-    if inside - _left_by_a_run(address, households):
-        raise InvalidParameter(
-            f"the output {folder.name!r} holds other files than a former output of this file. Name a folder of its "
-            f"own: {setting('output')}.",
-            parameter="output",
-        )
+    _check_former(folder, _left_by_a_run(address, households))
+    inside = folder.exists() and any(folder.iterdir())
     if inside:
         check_absent(folder, "the output", overwrite=overwrite)
     place = folder.resolve()
@@ -124,6 +119,16 @@ def check_output(folder: Path, address: str, to: str | None, *, overwrite: bool,
     if inside and any(_lies_in(source, place) for source in (address, households) if source is not None):
         raise InvalidParameter(
             f"the output is the source, or holds it. Name another folder: {setting('output')}.", parameter="output"
+        )
+
+
+def _check_former(folder: Path, known: set[str]) -> None:
+    """Refuse a folder that holds anything else than what a run leaves."""
+    if folder.exists() and {path.name for path in folder.iterdir()} - known:
+        raise InvalidParameter(
+            f"the output {folder.name!r} holds other files than a former output of this file. Name a folder of its "
+            f"own: {setting('output')}.",
+            parameter="output",
         )
 
 
@@ -205,14 +210,15 @@ def write(
     whole = recipe_to_write(release, opened)
     output = release.recipe.output
     name, joined = masked_name(opened.address, output.kind), source.joined
-    other = None if joined is None else households_name(opened.address, str(joined.households.address), output.kind)
+    households = None if joined is None else str(joined.households.address)
+    other = None if households is None else households_name(opened.address, households, output.kind)
     texts = {"command": (SHELL, shell), "script": (PROGRAM, program)} if again else {}
     reports = {"report": REPORT, **({"public_report": PUBLIC} if output.public else {})}
     steps = len(reports) + 2
     findings: list[dict[str, Any]] = []
     recoded: list[dict[str, Any]] = []
     results: list[str] = []
-    with whole_output(folder, to, overwrite) as made:
+    with whole_output(folder, to, overwrite, _left_by_a_run(opened.address, households)) as made:
         for step, (what, report) in enumerate(reports.items()):
             tell(progress, step, steps)
             heard = part(progress, step, step, steps)
@@ -300,7 +306,7 @@ def write_beyond_memory(
 ) -> tuple[dict[str, str], Any]:
     """Mask a file on disk or on a cluster; give the places of what is left, and the `FileRelease`."""
     name = masked_name(address)
-    with whole_output(folder, to, overwrite) as made:
+    with whole_output(folder, to, overwrite, _left_by_a_run(address)) as made:
         release = mask_beyond_memory(
             address,
             made.folder / name if to is None else Path(to),
@@ -336,8 +342,11 @@ class Output:
 
 
 @contextmanager
-def whole_output(output: Path, to: str | None, overwrite: bool) -> Iterator[Output]:
-    """Give an output to fill; masked data elsewhere is taken away again if the folder cannot be put in place."""
+def whole_output(output: Path, to: str | None, overwrite: bool, known: set[str]) -> Iterator[Output]:
+    """Give an output to fill; masked data elsewhere is taken away again if the folder cannot be put in place.
+
+    `known` is what a former output may hold: where there is anything else by then, it is not replaced.
+    """
     is_new = to is not None and not is_database(to) and not os.path.lexists(to)
     place = output.resolve()
     with private_folder(place.parent, "the output") as private:
@@ -345,7 +354,13 @@ def whole_output(output: Path, to: str | None, overwrite: bool) -> Iterator[Outp
         made.folder.mkdir()
         try:
             yield made
-            put_in_place(made.folder, place, overwrite=overwrite, private=True)
+            put_in_place(
+                made.folder,
+                place,
+                overwrite=overwrite,
+                private=True,
+                check=lambda former: _check_former(former, known),
+            )
             if made.interruption is not None:
                 raise made.interruption
         except BaseException as error:

@@ -1,4 +1,4 @@
-"""Masked data in a database and the folder with its report: both are there after an interruption, or neither."""
+"""What is written takes its place as a whole, whatever interrupts, and whatever comes to be there meanwhile."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ import pytest
 import microagg as ma
 from microagg import desk
 from microagg.desk import writing
-from microagg.errors import InvalidData
+from microagg.errors import InvalidData, InvalidParameter
 from microagg.io import _duckdb
 from microagg.io.databases import read_table
 
@@ -54,6 +54,20 @@ def test_a_signal_leaves_both_or_neither(opened, tmp_path, monkeypatch, number, 
     assert {path.name for path in tmp_path.iterdir()} == left
     if when == "after":
         assert {path.name for path in (tmp_path / "out").iterdir()} == {"report.html", "recipe.toml"}
+
+
+def test_what_somebody_puts_into_a_former_output_meanwhile_is_not_deleted(opened, tmp_path):
+    def put(*_):
+        (tmp_path / "out" / "thesis.txt").write_text("all of it")
+
+    release = desk.judge(desk.mask(opened))
+    writing.write(release, opened, tmp_path / "out")
+    former = (tmp_path / "out" / "recipe.toml").stat().st_mtime_ns
+    with pytest.raises(InvalidParameter, match="holds other files than a former output"):
+        writing.write(release, opened, tmp_path / "out", overwrite=True, progress=put)
+    assert (tmp_path / "out" / "thesis.txt").read_text() == "all of it"
+    assert (tmp_path / "out" / "recipe.toml").stat().st_mtime_ns == former
+    assert {path.name for path in tmp_path.iterdir()} == {"in.parquet", "out"}
 
 
 def test_what_stops_the_work_between_both_is_said(opened, tmp_path):
