@@ -263,14 +263,15 @@ def read_source(
     if not path.exists():
         raise InvalidData(f"there is no file {path.name!r}. Check the path.")
     kind = kind_at(path)
-    if kind != "csv":
-        refuse_options(options, kind)
-    details, labels, dialect, digest = {}, None, None, None
     if kind == "csv":
         content = Content(path)
         table, dialect = read_text(content, **options)
-        details, digest = text_details(path, dialect), content.sha256
-    elif kind == "parquet":
+        found = text_details(path, dialect)
+        return Source(_checked(table, path.name), path.name, kind, found, None, dialect, path, content.sha256)
+    refuse_options(options, kind)
+    details: dict[str, str] = {}
+    labels, digest = None, file_digest(path)
+    if kind == "parquet":
         file = Batches(path)
         table = pa.concat_tables(list(file.tables()) or [file.schema.empty_table()])
         if path.is_dir():
@@ -281,8 +282,9 @@ def read_source(
         table = read_feather(path)
     else:
         table, labels = read_statistics(path, kind)
-    digest = file_digest(path) if digest is None else digest
-    return Source(_checked(table, path.name), path.name, kind, details, labels, dialect, path, digest)
+    if file_digest(path) != digest:  # the checksum would be of other bytes than the table
+        raise InvalidData(f"{path.name!r} changed while it was read. Run again when nobody writes to it.")
+    return Source(_checked(table, path.name), path.name, kind, details, labels, None, path, digest)
 
 
 def write_target(
