@@ -10,8 +10,11 @@ import pyarrow.compute as pc
 
 
 def without_views(table: pa.Table) -> pa.Table:
-    """Give a table in which nothing lies as views, as Polars writes text and bytes: Arrow cannot take rows of them."""
-    return _with_types(table, [_without_views(own.type) for own in table.schema])
+    """Give a table in which nothing lies as views, as Polars writes text and bytes: Arrow cannot take rows of them.
+
+    Nor are there floats of two bytes and decimals of negative scale, which little can compute with: they become wider.
+    """
+    return _with_types(table, [_without_views(_computable(own.type)) for own in table.schema])
 
 
 def with_views_of(table: pa.Table, other: pa.Table) -> pa.Table:
@@ -27,6 +30,16 @@ def _with_types(table: pa.Table, types: Sequence[pa.DataType]) -> pa.Table:
             with suppress(pa.ArrowNotImplementedError):  # nothing becomes a view of lists
                 table = table.set_column(place, own.with_type(kind), table.column(place).cast(kind))
     return table
+
+
+def _computable(kind: pa.DataType) -> pa.DataType:
+    """Give the type of the same numbers that others can compute with."""
+    if pa.types.is_float16(kind):
+        return pa.float32()
+    if not pa.types.is_decimal(kind) or kind.scale >= 0:
+        return kind
+    digits = kind.precision - kind.scale
+    return pa.decimal128(digits, 0) if digits <= 38 else pa.decimal256(digits, 0) if digits <= 76 else pa.float64()
 
 
 def _without_views(kind: pa.DataType) -> pa.DataType:

@@ -21,6 +21,7 @@ _TITLE = (
     "Beside each column of a guessed role stands why.",
 )
 _MADE_FOR = "Made for "
+_TOO_DEEP = "has lists or tables within each other, hundreds deep. Write it anew: no choice has more than three."
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _LEFT_OUT = {
     ("select",): "No [select]: all masked columns form the groups.",
@@ -73,6 +74,13 @@ def read(path: Path) -> Recipe:
 
 def parse(text: str, name: str) -> Recipe:
     """Read a recipe from its text, or say in which line it errs."""
+    try:
+        return _parsed(text, name)
+    except RecursionError:
+        raise InvalidParameter(f"{name} {_TOO_DEEP}", parameter="recipe") from None
+
+
+def _parsed(text: str, name: str) -> Recipe:
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -131,6 +139,8 @@ def tables_in(path: Path, table: str) -> Any:
         ) from None
     except tomllib.TOMLDecodeError as error:
         raise InvalidParameter(f"{name}: {error}. Mend that line.", parameter=keyword) from None
+    except RecursionError:
+        raise InvalidParameter(f"{name} {_TOO_DEEP}", parameter=keyword) from None
     found = content.get(table)
     if not found or not _is_list_of_tables(found):
         raise InvalidParameter(f"{name!r} holds no [[{table}]]. Write one for each.", parameter=keyword)
