@@ -1,6 +1,9 @@
 """Odd files and recipes that once ended in a fault: they are masked, or refused in a sentence."""
 
+import io
+import json
 import os
+import sys
 import warnings
 from pathlib import Path
 
@@ -10,6 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import microagg as ma
+from microagg.cli import main
+from microagg.desk import told
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.recipe import Recipe
 from tests.cli import call, complaint
@@ -109,3 +114,56 @@ def test_values_at_both_ends_of_float64_are_masked_judged_and_drawn():
         call("mask", "in.parquet", "-y", "-k", 3, "--moments", "variance", "-o", "moments")
         call("assess", "in.parquet", "out/in_masked.parquet")
     assert "<svg" in Path("out/report.html").read_text("utf-8")
+
+
+def run(monkeypatch, *words, out, err):
+    """Run a command as the program does, with streams of one's own; give its exit code."""
+    monkeypatch.setattr(sys, "argv", ["microagg", *words])
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", out)
+        patch.setattr(sys, "stderr", err)
+        try:
+            main()
+        except SystemExit as end:
+            return end.code
+    return 0
+
+
+def test_a_terminal_that_does_not_know_all_characters_keeps_nothing_from_being_done(monkeypatch):
+    unknown = "Ż東 größe"  # of which Latin-1 knows a part
+    pq.write_table(pa.table({unknown: columns()["a"], "b": columns()["b"]}), "in.parquet")
+    for more in ([], ["--json", "--force"]):
+        out, err = (io.TextIOWrapper(io.BytesIO(), encoding="latin-1") for _ in range(2))
+        assert run(monkeypatch, "mask", "in.parquet", "-y", "-k", "3", *more, out=out, err=err) == 0
+    out.flush()
+    assert unknown in str(json.loads(out.buffer.getvalue().decode("latin-1")))
+
+
+class Full(io.StringIO):
+    """A stream of a disk that is full."""
+
+    def write(self, _):
+        raise OSError(28, "No space left on device")
+
+
+def test_what_was_written_is_not_said_not_to_be(monkeypatch):
+    pq.write_table(pa.table(columns()), "in.parquet")
+    err = io.StringIO()
+    assert run(monkeypatch, "mask", "in.parquet", "-y", "-k", "3", "--json", out=Full(), err=err) == 1
+    assert Path("out/in_masked.parquet").exists()
+    assert "No space left on device: something could not be read or written. An output that is there" in err.getvalue()
+    with pytest.raises(ZeroDivisionError) as caught:
+        _ = 1 / 0
+    assert told(caught.value).text.endswith(
+        "of the program. Please report it. An output that is there is whole; of one that is not, nothing is left."
+    )
+
+
+@pytest.mark.parametrize("effort", [10**20, 2**62, 10**12 + 1])
+def test_an_effort_without_end_is_refused_as_such(effort):
+    table = pa.table(columns())
+    with pytest.raises(InvalidParameter, match=f"{effort} must be .*whole number, .*to 1000000000000"):
+        ma.protect(table, 3, refine=effort)
+    X = np.column_stack(list(columns().values()))
+    with pytest.raises(InvalidParameter, match=f"effort={effort} must be a whole number, from 1 to 1000000000000"):
+        ma.refine(X, np.arange(30) // 3, k=3, effort=effort)

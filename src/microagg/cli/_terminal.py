@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 from rich.tree import Tree
 
-from microagg.desk.plain import displayed, json_text
+from microagg.desk.plain import displayed, json_text, never_fail
 from microagg.desk.remarks import listen
 from microagg.errors import InvalidParameter
 
@@ -27,6 +27,7 @@ class Terminal:
 
     def __init__(self, *, quiet: bool = False, as_json: bool = False) -> None:
         self.quiet, self.as_json = quiet, as_json
+        never_fail(sys.stdout, sys.stderr)
         self._out = Console(highlight=False, soft_wrap=True, emoji=False)
         self._err = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
         listen(self.remark)  # the library speaks through this terminal and no other
@@ -52,7 +53,7 @@ class Terminal:
     def result(self, content: dict[str, Any]) -> None:
         """Give the result to a program, if one asked."""
         if self.as_json:
-            sys.stdout.write(f"{json_text(content)}\n")
+            sys.stdout.write(f"{json_text(content, sys.stdout.encoding or 'ascii')}\n")
 
     def ask(self, question: str, *, yes: bool, remedy: str) -> None:
         """Go on if the user agrees: by --yes, or at the keyboard."""

@@ -29,11 +29,19 @@ def displayed(text: str) -> str:
     return "\n".join(map(shown, text.split("\n")))
 
 
-def json_text(content: Any) -> str:
-    """Write values as JSON; what a terminal might take for a command is escaped."""
+def json_text(content: Any, encoding: str = "utf-8") -> str:
+    """Write values as JSON for a stream; what it cannot hold, or a terminal might take for a command, is escaped."""
 
     def escaped(found: re.Match[str]) -> str:
         char = found[0]
         return char if shown(char) == char else f"\\u{ord(char):04x}" if ord(char) < 0x10000 else json.dumps(char)[1:-1]
 
-    return _ABOVE_ASCII.sub(escaped, json.dumps(plain(content), ensure_ascii=False, indent=2, allow_nan=False))
+    is_utf = encoding.lower().startswith("utf")
+    return _ABOVE_ASCII.sub(escaped, json.dumps(plain(content), ensure_ascii=not is_utf, indent=2, allow_nan=False))
+
+
+def never_fail(*streams: Any) -> None:
+    """Let streams escape what their encoding does not know: an error would come when the work has been done."""
+    for stream in streams:
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
