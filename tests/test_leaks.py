@@ -1,6 +1,10 @@
 """What a release, and the page that goes with it, must not give away."""
 
+import pickle
+
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -66,3 +70,40 @@ def test_the_verdict_tells_of_rare_categories_that_are_released():
     common = np.where(np.arange(400) < 5, "king", "farmer")
     found = build(ma.protect(pa.table({"age": age, "job": common}), 5)).verdict.findings
     assert not [one for one in found if one.topic == "rare categories"]
+
+
+def nested():
+    """Give rows of which the last lacks an age, and alone has the word SECRET, in lists, structs and below nulls."""
+    words = pa.DictionaryArray.from_arrays(pa.array([0, 0, 0, 0, 0, 0, 1], pa.int8()), ["plain", "SECRET"])
+    texts = pa.array(["plain"] * 5 + ["SECRET"] * 2)
+    offsets = pa.array(range(8), pa.int32())
+    kept = {
+        "listed": pa.ListArray.from_arrays(offsets, words),
+        "within": pa.StructArray.from_arrays([words, pa.ListArray.from_arrays(offsets, words)], ["one", "more"]),
+        "below": pa.StructArray.from_arrays([texts], ["one"], mask=pa.array([False] * 5 + [True] * 2)),
+        "mapped": pa.MapArray.from_arrays(offsets, pa.array(["key"] * 7), words),
+    }
+    return pa.table({"age": [1.0, 1, 1, 2, 2, 2, None], **kept})
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda table: table,
+        lambda table: pl.from_arrow(table.drop_columns("mapped")),
+        lambda table: table.to_pandas(types_mapper=pd.ArrowDtype),
+    ],
+    ids=["pyarrow", "polars", "pandas"],
+)
+def test_rows_left_out_leave_nothing_within_lists_and_structs(made):
+    release = ma.protect(made(nested()), 3, quasi=["age"], rest="keep", missing="drop")
+    assert len(release.data) == 6
+    assert b"SECRET" not in pickle.dumps(release.data)
+    assert "SECRET" not in f"{getattr(release.data, 'schema', None)}{getattr(release.data, 'dtypes', None)}"
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+def test_rows_left_out_leave_nothing_within_lists_and_structs_of_files(tmp_path, suffix):
+    ma.write(nested().slice(0, 6), tmp_path / f"out{suffix}")
+    assert b"SECRET" not in (tmp_path / f"out{suffix}").read_bytes()
+    assert ma.read(tmp_path / f"out{suffix}").table["within"].to_pylist() == nested()["within"].to_pylist()[:6]

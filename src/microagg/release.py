@@ -483,10 +483,12 @@ class Release(Generic[IntoDataFrameT]):
         return max(int(np.bincount(labels).max()) for labels in np.atleast_2d(self.groups.T))
 
     def __repr__(self) -> str:
+        from microagg.judgement.names import shown
+
         per_column = " in each column" if self.recipe.masking.per_column else ""
         smallest, largest = self.smallest_group, self.largest_group
         sizes = f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
-        grouped = f"; grouped on {', '.join(map(str, self.selection.columns))}" if self.selection else ""
+        grouped = f"; grouped on {', '.join(map(shown, self.selection.columns))}" if self.selection else ""
         left_out = f"; {self.n_dropped} records left out" if self.n_dropped else ""
         left_out += "; index dropped" if self.index_dropped else ""
         units = "" if self.recipe.roles.unit is None else " units"

@@ -313,7 +313,7 @@ def test_data_elsewhere_goes_again_if_the_folder_cannot_be_put_in_place(tmp_path
     with pytest.raises(SystemExit) as caught:
         main()
     assert caught.value.code == 1
-    assert "nothing is left of it" in capsys.readouterr().err
+    assert "of one that is not, nothing is left" in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["good.csv", "r.toml"]
     elsewhere = {"m.csv": ["--force"]} | ({"duckdb:///m.db?table=t": []} if engine == "memory" else {})
     Path("m.csv").write_text("former")

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import microagg as ma
 from tests.cli import call
 
 RECIPE = 'k = 3\n[roles]\nquasi = ["a", "b"]\n'
@@ -41,11 +42,23 @@ ENGINES = [[], ["--engine", "disk"]]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_new_output_follows_the_umask(engine):
-    mask(*engine)
+def test_what_is_internal_is_private_and_what_is_released_follows_the_umask(engine):
+    mask(*engine, *([] if engine else ["--public"]))
     modes = modes_in("out")
-    assert modes.pop("out") == "0o755"
-    assert set(modes.values()) == {"0o644"}
+    released = {modes.pop(f"out/{name}", "0o644") for name in ("f_masked.parquet", "report_public.html")}
+    assert released == {"0o644"}
+    assert modes.pop("out") == "0o700"
+    assert set(modes.values()) == {"0o600"}
+    assert "out/recipe.toml" in modes
+
+
+def test_a_recipe_and_a_report_by_themselves_are_private():
+    call("inspect", "f.parquet", "-o", "made.toml")
+    release = ma.protect(pq.read_table("f.parquet"), 3)
+    release.report("report.html")
+    release.report("public.html", public=True)
+    modes = {name: oct(stat.S_IMODE(Path(name).stat().st_mode)) for name in ("made.toml", "report.html", "public.html")}
+    assert modes == {"made.toml": "0o600", "report.html": "0o600", "public.html": "0o644"}
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -67,7 +80,7 @@ def test_files_keep_their_modes_and_new_ones_get_no_more_than_the_folder():
     assert modes_in("out") == {
         "out": "0o750",
         "out/f_masked.parquet": "0o644",
-        "out/recipe.toml": "0o644",
+        "out/recipe.toml": "0o600",
         "out/report.html": "0o600",
         "out/report_public.html": "0o640",
     }

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from rich.console import Console
 from typer.main import get_command
@@ -197,3 +198,25 @@ def test_ctrl_c_stops_a_command_and_leaves_nothing(tmp_path, monkeypatch, words)
     assert process.wait(timeout=60) != 0
     assert time.monotonic() - began < 5  # a second, but for a machine that does other things too
     assert [path.name for path in tmp_path.iterdir()] == ["wide.parquet"]
+
+
+def test_no_code_that_commands_a_terminal_reaches_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    codes = "\x1b]0;x\x07\x9b2J\u202e"
+    names, numbers = [f"pay{codes}", "tax", "rent"], np.random.default_rng(0).random((60, 3))
+    source = tmp_path / f"in{codes}.parquet"
+    ma.write(pa.table(dict(zip(names, numbers.T, strict=True))), source)
+    release = ma.protect(ma.read(source), 3, select=names[:2])
+    assert "grouped on pay" in repr(release)
+    said = repr(release)
+    for words in (["inspect", source], ["mask", source, "-y", "--script", "-o", f"out{codes}"], ["tree", source]):
+        for more in ([], ["--json"]):
+            result = CliRunner().invoke(app, [*map(str, words), *more, *(["--force"] if words[0] != "tree" else [])])
+            assert result.exit_code == 0, result.output
+            said += result.stdout + result.stderr
+            if more:
+                json.loads(result.stdout)
+    main = "import sys; from microagg.cli import main; main()"
+    wrong = [sys.executable, "-c", main, "inspect", f"none{codes}.parquet"]
+    said += subprocess.run(wrong, capture_output=True, text=True, check=False).stderr
+    assert not {char for char in said if char != "\n" and not char.isprintable() and not char.isspace()}

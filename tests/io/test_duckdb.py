@@ -1,5 +1,6 @@
 """Tables of DuckDB: order, types that Arrow lacks, and files that cannot be used."""
 
+import stat
 import subprocess
 import sys
 from urllib.parse import quote
@@ -7,13 +8,14 @@ from urllib.parse import quote
 import pyarrow as pa
 import pytest
 
-from microagg.errors import InvalidData
+from microagg.errors import InvalidData, PromiseBroken
 from microagg.io import _duckdb
 from microagg.io.databases import (
     check_table_target,
     read_table,
     write_table,
 )
+from microagg.io.promise import Promise
 from tests.io.database_cases import AWKWARD, duckdb, refused
 
 
@@ -101,6 +103,48 @@ def test_a_duckdb_file_that_was_made_in_vain_is_removed(tmp_path):
     assert "case" in refused(InvalidData, write_table, pa.table({"a": [1], "A": [2]}), address, False)
     broken = pa.table({"a": pa.array([[1]], pa.list_(pa.int32()))})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_duckdb, "_check_free", lambda *_: True)  # and so drops what is not there
+        patch.setattr(_duckdb, "_create", lambda connection, *_: connection.execute("DROP TABLE hush"))
         refused(InvalidData, write_table, broken, address, False)
     assert not list(tmp_path.iterdir())
+
+
+def test_what_was_overwritten_is_no_longer_in_the_file(tmp_path):
+    path = tmp_path / "it's a.db"
+    address = f"duckdb:///{quote(str(path))}?table=t"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE t AS SELECT 'SECRET' || md5(i::VARCHAR) AS name FROM range(1000) r(i)")
+        connection.execute("CREATE TABLE other (i INTEGER PRIMARY KEY, j INTEGER DEFAULT 7)")
+        connection.execute("INSERT INTO other (i) SELECT 10 - i FROM range(5) r(i)")
+        connection.execute("CREATE VIEW v AS SELECT * FROM t")
+        connection.execute("CREATE SCHEMA s")
+        connection.execute("CREATE TABLE s.t AS SELECT 1 AS a")
+    path.chmod(0o640)
+    before = path.read_bytes()
+    assert b"SECRET" in before
+    with pytest.raises(PromiseBroken):
+        write_table(pa.table({"a": [1, 2]}), address, True, promise=Promise(2, ("a",)))
+    assert path.read_bytes() == before
+    write_table(pa.table({"a": [1, 1]}), address, True, promise=Promise(2, ("a",)))
+    assert b"SECRET" not in path.read_bytes()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+    with duckdb.connect(str(path)) as connection:
+        assert connection.execute("FROM v").fetchall() == [(1,), (1,)]
+        assert connection.execute("FROM other").fetchall() == [(10 - i, 7) for i in range(5)]
+        assert connection.execute("FROM s.t").fetchall() == [(1,)]
+        with pytest.raises(duckdb.ConstraintException):
+            connection.execute("INSERT INTO other VALUES (10, 1)")
+
+
+def test_a_view_reads_no_other_files(tmp_path):
+    (tmp_path / "private.csv").write_text("hush\n1\n")
+    with duckdb.connect(str(tmp_path / "a.db")) as connection:
+        connection.execute("CREATE TABLE t AS SELECT 1 AS a")
+        connection.execute("CREATE VIEW plain AS SELECT a + 1 AS a FROM t")
+        for name, reads in {"text": "read_text", "cells": "read_csv", "names": "glob"}.items():
+            connection.execute(f"CREATE VIEW {name} AS SELECT * FROM {reads}('{tmp_path}/private.csv')")
+    for name in ("text", "cells", "names"):
+        assert "reads other files" in refused(InvalidData, read_table, f"duckdb:///{tmp_path}/a.db?table={name}")
+    assert read_table(f"duckdb:///{tmp_path}/a.db?table=plain")[0].to_pydict() == {"a": [2]}
+    write_table(pa.table({"a": [5]}), f"duckdb:///{tmp_path}/a.db?table=t", True)
+    assert read_table(f"duckdb:///{tmp_path}/a.db?table=plain")[0].to_pydict() == {"a": [6]}

@@ -3,6 +3,8 @@
 import os
 import stat
 import struct
+import subprocess
+import sys
 
 import pytest
 
@@ -124,6 +126,29 @@ def test_an_access_list_is_kept(tmp_path):
     (tmp_path / "link.csv").symlink_to(target)
     write(tmp_path / "link.csv")
     assert mode_of(tmp_path / "link.csv") == 0o600
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from microagg.io.files import whole_file
+with whole_file(Path(sys.argv[1])) as fresh:
+    fresh.write_text("half of it")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_later_run_removes_the_half_of_a_file_that_a_killed_one_left(tmp_path):
+    subprocess.run([sys.executable, "-c", KILLED, tmp_path / "masked.csv"], check=False)
+    (left,) = tmp_path.iterdir()
+    assert left.name.startswith(".masked.csv.")
+    own = make(tmp_path / ".notes.part", 0o600)
+    elsewhere = make(tmp_path / ".masked.csv.microagg-00000000-abcdefgh.part", 0o600)  # of another machine
+    with whole_file(tmp_path / "other.csv") as fresh:
+        write(tmp_path / "third.csv")  # a run that goes on keeps its own
+        assert fresh.exists()
+        fresh.write_text("all of it")
+    assert {path.name for path in tmp_path.iterdir()} == {"other.csv", "third.csv", own.name, elsewhere.name}
 
 
 def put(target, names, overwrite=True):

@@ -189,7 +189,7 @@ def test_a_folder_that_was_put_in_place_of_the_scratch_is_not_removed(shared, ow
 
 @pytest.mark.parametrize("has_lock", [False, True])
 def test_a_run_killed_while_it_made_its_folder_leaves_nothing_for_long(shared, has_lock):
-    folder = shared / ".microagg-a"
+    folder = shared / ".microagg-0123456789abcdef-a"
     folder.mkdir(mode=0o700)
     if has_lock:
         (folder / "owner.lock").touch()
@@ -198,6 +198,14 @@ def test_a_run_killed_while_it_made_its_folder_leaves_nothing_for_long(shared, h
     aged(folder)
     run_in(shared)
     assert files_in(shared) == []
+
+
+def test_a_folder_of_the_users_own_stays_though_it_is_called_as_scratch_is(shared):
+    own = shared / ".microagg-settings"
+    own.mkdir(mode=0o700)
+    aged(own)
+    run_in(shared)
+    assert files_in(shared) == [".microagg-settings"]
 
 
 def test_runs_that_go_on_and_those_of_other_machines_are_left_alone(shared):

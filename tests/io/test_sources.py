@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.io import databases
+from microagg.io import databases, sources
 from microagg.io._dialect import Dialect
 from microagg.io._numbers import Marks
 from microagg.io.addresses import check_target, file_digest
@@ -195,3 +195,26 @@ def test_databases_are_left_to_their_module(monkeypatch):
         check_target("duckdb:///a.db?table=t", "duckdb:///./a.db?table=t", overwrite=True)
     with pytest.raises(InvalidParameter, match="encoding is for text files"):
         read_source("duckdb://a?table=t", encoding="utf-8")
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".feather", ".csv"])
+def test_the_checksum_is_of_the_bytes_that_were_read(tmp_path, monkeypatch, suffix):
+    path, other = tmp_path / f"data{suffix}", tmp_path / f"other{suffix}"
+    for target, value in ((path, 1.5), (other, 2.5)):
+        write_target(pa.table({"pay": [value] * 3}), target, source_of(pa.table({"pay": [value]})))
+    before = file_digest(path)
+    name = {".parquet": "Batches", ".feather": "read_feather", ".csv": "text_details"}[suffix]
+    whole = getattr(sources, name)
+
+    def then_exchanged(*arguments):
+        """Put another file in its place as soon as it has been read."""
+        done = whole(*arguments)
+        other.replace(path)
+        return done
+
+    monkeypatch.setattr(sources, name, then_exchanged)
+    if suffix == ".csv":  # which is read once
+        assert sources.read_source(path).sha256 == before
+    else:
+        with pytest.raises(InvalidData, match="changed while it was read"):
+            sources.read_source(path)

@@ -4,14 +4,17 @@ import datetime as dt
 import gzip
 import os
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import microagg as ma
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.io import files
 from microagg.io.addresses import check_target, file_digest
 from microagg.io.sources import read_source, write_target
+from microagg.study.inspection import inspect_table
 from tests.io.tables import ARROW, AWKWARD, STATISTICS, STORED, TEXT, check_message, source_of, write_bytes
 
 
@@ -117,6 +120,25 @@ def test_formulas_are_disarmed_where_asked(tmp_path):
     assert read_source(target).table["=name"].to_pylist() == cells
 
 
+def test_formulas_are_disarmed_in_whatever_becomes_text(tmp_path):
+    cells = ["=1", "\nx", "＝1", "＋1", "－1", "＠x", "x", None]
+    kinds = {
+        "text": pa.array(cells),
+        "bytes": pa.array(cells, pa.binary()),
+        "category": pa.array(cells, pa.binary()).dictionary_encode(),
+        "json": pa.ExtensionArray.from_storage(pa.json_(), pa.array(cells))
+        if hasattr(pa, "json_")
+        else pa.array(cells),
+    }
+    table = pa.table({**kinds, "decimal": pa.array([-1] * 8).cast(pa.decimal128(20, 1)), "float": [-1e-9] * 8})
+    write_target(table, tmp_path / "out.csv", source_of(table), excel_safe=True)
+    read = read_source(tmp_path / "out.csv").table
+    for name in kinds:
+        assert read[name].to_pylist() == [*("'" + cell for cell in cells[:6]), "x", None]
+    assert read["decimal"].to_pylist() == ["-1.0"] * 8
+    assert read["float"].to_pylist() == ["-1e-9"] * 8
+
+
 def test_missing_numbers_are_empty_fields(tmp_path):
     table = pa.table({"x": [1.0, float("nan"), None], "d": [dt.date(2020, 1, 5)] * 3, "b": [True, None, False]})
     write_target(table, tmp_path / "out.csv", source_of(table))
@@ -149,3 +171,27 @@ def test_ordered_categories_stay_ordered(tmp_path, suffix):
     assert read["level"].type.ordered
     assert read["level"].type.value_type == kind.value_type  # how wide the codes are, older PyArrow does not keep
     assert read["level"].chunk(0).dictionary.to_pylist() == ["low", "high"]
+
+
+@pytest.mark.parametrize("suffix", [".feather", ".arrow"])
+def test_files_of_polars_are_masked_whose_text_and_bytes_lie_as_views(tmp_path, suffix):
+    frame = pl.DataFrame(
+        {
+            "age": [1.0, 2.0, 3.0, 7.0, 8.0, 9.0],
+            "job": ["a", "a", "a", "b", "b", None],
+            "bytes": [b"x"] * 6,
+            "listed": [["q"], None] * 3,
+            "within": [{"text": "u", "more": [b"1"]}] * 6,
+            "level": pl.Series(["low"] * 6, dtype=pl.Enum(["low", "high"])),
+        }
+    )
+    frame.write_ipc(tmp_path / f"in{suffix}")
+    stored = pa.ipc.open_file(tmp_path / f"in{suffix}").read_all()
+    assert stored.schema.field("listed").type.value_type == pa.string_view()
+    release = ma.protect(ma.read(tmp_path / f"in{suffix}"), 3, quasi=["age"], rest="keep")
+    ma.write(release, tmp_path / f"out{suffix}")
+    expected = frame.with_columns(age=pl.Series([2.0] * 3 + [8.0] * 3))
+    assert pl.read_ipc(tmp_path / f"out{suffix}").to_dicts() == expected.to_dicts()
+    assert inspect_table(ma.read(tmp_path / f"in{suffix}").table, 3).records == 6
+    in_memory = ma.protect(stored, 3, quasi=["age"], rest="keep").data
+    assert in_memory.schema.field("within").type == stored.schema.field("within").type

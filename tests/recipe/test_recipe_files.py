@@ -1,6 +1,7 @@
 """Recipe files: what is written is read again, with its comments, and what was written before is too."""
 
 import time
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -241,6 +242,39 @@ def test_a_long_recipe_is_read_in_a_moment(tmp_path):
     recipe = Recipe.read(written(tmp_path, f"k = 3\n[roles]\nquasi = [\n{columns}]\n"))
     assert recipe.comments.beside["roles", "quasi", "column 4999"] == "4999 different values"
     assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("name", ["a] {}", "a }}{}", "''' {}"], ids=["bracket", "brace", "quotes"])
+def test_no_part_of_a_recipe_is_parsed_again_and_again_for_names_like_its_marks(monkeypatch, name):
+    names = [name.format(number) for number in range(200)]
+    text = "k = 3\n[roles]\nquasi = [\n" + "".join(f'    "{one}",  # said of it ]\n' for one in names) + "]  # end\n"
+    parsed, loads = [], tomllib.loads
+
+    def counted(part):
+        parsed.append(len(part))
+        return loads(part)
+
+    monkeypatch.setattr(tomllib, "loads", counted)
+    recipe = Recipe.parse(text)
+    assert recipe.roles.quasi == tuple(names)
+    assert recipe.comments.beside["roles", "quasi", names[-1]] == "said of it ]"
+    assert sum(parsed) < 5 * len(text)
+
+
+def test_the_place_of_a_choice_is_found_after_texts_and_lists_of_many_lines():
+    text = '''k = 3
+[roles]
+quasi = ["a]", 'b[',  # ] [
+  "c\\"]",  # said
+]
+keep = ["""x ] [
+more \\""" ] \\
+end"""]
+[masking]
+rounding = "never"
+'''
+    with pytest.raises(InvalidParameter, match="line 10"):
+        Recipe.parse(text)
 
 
 def remarks_in(text):

@@ -120,7 +120,7 @@ def run(
             if left.name not in names:
                 left.unlink()
         check_replaceable(path)
-        put_in_place(target, path, overwrite=overwrite)
+        put_in_place(target, path, overwrite=overwrite, check=check_replaceable)
     return Outcome(plan, known, n, sum(blocks), k_achieved, figures, lost, patterns, calibrated)
 
 

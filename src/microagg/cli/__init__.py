@@ -21,10 +21,11 @@ def main() -> None:
         import typer
 
         from microagg.cli._options import as_option
+        from microagg.desk.plain import displayed
         from microagg.desk.words import told
 
         said = told(error, as_option)
-        typer.echo(said.text, err=True)
+        typer.echo(displayed(said.text), err=True)
         raise SystemExit(said.code) from None
 
 

@@ -58,7 +58,9 @@ def show(terminal: Terminal, found: Inspection) -> None:
     table = table_of("column", "role", "kind", "because", "missing", "different", left=4)
     for column in found.columns:
         counts = str(column.missing or ""), str(column.distinct)
-        table.add_row(Text(shown(column.name)), column.role.value, column.kind or "", Text(column.reason), *counts)
+        table.add_row(
+            Text(shown(column.name)), column.role.value, column.kind or "", Text(shown(column.reason)), *counts
+        )
     terminal.show(table)
     share = 100 * found.unique / found.records if found.records else 0.0
     terminal.say(

@@ -1,6 +1,5 @@
 """What the commands share on the terminal: results, remarks, bars and questions."""
 
-import json
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -13,7 +12,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 from rich.tree import Tree
 
-from microagg.desk.plain import plain
+from microagg.desk.plain import displayed, json_text, never_fail
 from microagg.desk.remarks import listen
 from microagg.errors import InvalidParameter
 
@@ -28,6 +27,7 @@ class Terminal:
 
     def __init__(self, *, quiet: bool = False, as_json: bool = False) -> None:
         self.quiet, self.as_json = quiet, as_json
+        never_fail(sys.stdout, sys.stderr)
         self._out = Console(highlight=False, soft_wrap=True, emoji=False)
         self._err = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
         listen(self.remark)  # the library speaks through this terminal and no other
@@ -35,12 +35,12 @@ class Terminal:
     def say(self, text: str = "") -> None:
         """Say what a person wants to know beside the result."""
         if not self.quiet:
-            (self._err if self.as_json else self._out).print(text, markup=False)
+            (self._err if self.as_json else self._out).print(displayed(text), markup=False)
 
     def remark(self, text: str) -> None:
         """Say something that is no part of the result, above a bar if there is one."""
         if not self.quiet:
-            self._err.print(text, markup=False)
+            self._err.print(displayed(text), markup=False)
 
     def show(self, table: Table | Tree) -> None:
         """Show a table or a tree."""
@@ -53,7 +53,7 @@ class Terminal:
     def result(self, content: dict[str, Any]) -> None:
         """Give the result to a program, if one asked."""
         if self.as_json:
-            sys.stdout.write(json.dumps(plain(content), ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+            sys.stdout.write(f"{json_text(content, sys.stdout.encoding or 'ascii')}\n")
 
     def ask(self, question: str, *, yes: bool, remedy: str) -> None:
         """Go on if the user agrees: by --yes, or at the keyboard."""

@@ -78,7 +78,8 @@ class Pair:
         for name in self._after.column_names:
             if name not in self.common or not self.is_numeric(name):
                 continue
-            before, after = (np.diff(_plain(table[name], pa.float64())) for table in (self._before, self._after))
+            with np.errstate(over="ignore"):  # only the signs count
+                before, after = (np.diff(_plain(table[name], pa.float64())) for table in (self._before, self._after))
             if (after != 0).any():
                 return bool((after >= 0).all() and not (before >= 0).all())
         return False

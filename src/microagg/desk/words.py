@@ -12,6 +12,8 @@ from microagg.errors import InvalidParameter, MicroaggError, RoleError, as_keywo
 DATA, USAGE = 1, 2
 """Exit codes: refused for a reason in the data, or in how it was asked for."""
 
+_WHOLE = "An output that is there is whole; of one that is not, nothing is left."
+
 
 @dataclass(frozen=True)
 class Told:
@@ -49,7 +51,7 @@ def told(error: BaseException, say: Callable[[str, Any], str] = as_keyword) -> T
         return Told(kind, f"{kind}: {error.worded(say)}", code, error.parameter, error.columns, error.settings)
     if isinstance(error, OSError):
         why = os.strerror(error.errno) if error.errno else kind
-        return Told(kind, f"{why}: the output could not be written, and nothing is left of it.")
+        return Told(kind, f"{why}: something could not be read or written. {_WHOLE}")
     if isinstance(error, MemoryError):
         return Told(
             kind, f"The file does not fit into memory. Mask it on disk: {say('engine', 'disk')}", DATA, "engine"
@@ -57,6 +59,6 @@ def told(error: BaseException, say: Callable[[str, Any], str] = as_keyword) -> T
     place = traceback.extract_tb(error.__traceback__)[-1]
     return Told(
         kind,
-        f"{kind} in {Path(place.filename).name}, line {place.lineno}: a fault of the program; nothing was written. "
-        f"Please report it.",
+        f"{kind} in {Path(place.filename).name}, line {place.lineno}: a fault of the program. Please report it. "
+        f"{_WHOLE}",
     )

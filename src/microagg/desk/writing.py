@@ -16,8 +16,10 @@ from microagg.desk.opening import Opened
 from microagg.desk.tables import write_release
 from microagg.errors import InvalidData, InvalidParameter, MicroaggError, setting
 from microagg.io._kinds import SUFFIXES
+from microagg.io._worker import came_too_late
 from microagg.io.addresses import check_target, file_digest, file_of, is_text_file, kind_at
 from microagg.io.databases import is_database, without_credentials
+from microagg.io.files import whole_file
 from microagg.io.scratch import private_folder, put_in_place
 from microagg.io.sources import Source
 from microagg.progress import Progress, part, tell
@@ -98,13 +100,8 @@ def check_output(folder: Path, address: str, to: str | None, *, overwrite: bool,
         raise InvalidParameter(
             f"there is no folder to make the output {folder.name!r} in. Make it first.", parameter="output"
         )
-    inside = {path.name for path in folder.iterdir()} if folder.exists() else set()
-    if inside - _left_by_a_run(address, households):
-        raise InvalidParameter(
-            f"the output {folder.name!r} holds other files than a former output of this file. Name a folder of its "
-            f"own: {setting('output')}.",
-            parameter="output",
-        )
+    _check_former(folder, _left_by_a_run(address, households))
+    inside = folder.exists() and any(folder.iterdir())
     if inside:
         check_absent(folder, "the output", overwrite=overwrite)
     place = folder.resolve()
@@ -122,6 +119,16 @@ def check_output(folder: Path, address: str, to: str | None, *, overwrite: bool,
     if inside and any(_lies_in(source, place) for source in (address, households) if source is not None):
         raise InvalidParameter(
             f"the output is the source, or holds it. Name another folder: {setting('output')}.", parameter="output"
+        )
+
+
+def _check_former(folder: Path, known: set[str]) -> None:
+    """Refuse a folder that holds anything else than what a run leaves."""
+    if folder.exists() and {path.name for path in folder.iterdir()} - known:
+        raise InvalidParameter(
+            f"the output {folder.name!r} holds other files than a former output of this file. Name a folder of its "
+            f"own: {setting('output')}.",
+            parameter="output",
         )
 
 
@@ -203,14 +210,15 @@ def write(
     whole = recipe_to_write(release, opened)
     output = release.recipe.output
     name, joined = masked_name(opened.address, output.kind), source.joined
-    other = None if joined is None else households_name(opened.address, str(joined.households.address), output.kind)
+    households = None if joined is None else str(joined.households.address)
+    other = None if households is None else households_name(opened.address, households, output.kind)
     texts = {"command": (SHELL, shell), "script": (PROGRAM, program)} if again else {}
     reports = {"report": REPORT, **({"public_report": PUBLIC} if output.public else {})}
     steps = len(reports) + 2
     findings: list[dict[str, Any]] = []
     recoded: list[dict[str, Any]] = []
     results: list[str] = []
-    with whole_output(folder, to, overwrite) as made:
+    with whole_output(folder, to, overwrite, _left_by_a_run(opened.address, households)) as made:
         for step, (what, report) in enumerate(reports.items()):
             tell(progress, step, steps)
             heard = part(progress, step, step, steps)
@@ -221,14 +229,15 @@ def write(
             results = results or results_of(model)
         whole.write(made.folder / RECIPE, made_for=source.name)
         for file, text in texts.values():
-            (made.folder / file).write_text(text(opened.address, whole), "utf-8", newline="\n")
+            with whole_file(made.folder / file, private=True) as fresh:
+                fresh.write_text(text(opened.address, whole), "utf-8", newline="\n")
         tell(progress, steps - 2, steps)
         if to is None:
             second = None if other is None else made.folder / other
             write_release(release, made.folder / name, source, households=second, overwrite=False)
         else:
-            write_release(release, to, source, overwrite=overwrite)
-            made.data_is_written = True
+            with made.data_elsewhere():
+                write_release(release, to, source, overwrite=overwrite)
         tell(progress, steps - 1, steps)
     places = {"masked": str(folder / name) if to is None else without_credentials(to)}
     places |= {} if other is None else {"households": str(folder / other)}
@@ -297,7 +306,7 @@ def write_beyond_memory(
 ) -> tuple[dict[str, str], Any]:
     """Mask a file on disk or on a cluster; give the places of what is left, and the `FileRelease`."""
     name = masked_name(address)
-    with whole_output(folder, to, overwrite) as made:
+    with whole_output(folder, to, overwrite, _left_by_a_run(address)) as made:
         release = mask_beyond_memory(
             address,
             made.folder / name if to is None else Path(to),
@@ -318,11 +327,26 @@ class Output:
 
     folder: Path
     data_is_written: bool = False  # elsewhere, to the target that was named
+    interruption: BaseException | None = None  # which came when the data was written
+
+    @contextmanager
+    def data_elsewhere(self) -> Iterator[None]:
+        """Write the data to the target within; what interrupts that too late waits until the folder is in its place."""
+        try:
+            yield
+        except (KeyboardInterrupt, SystemExit) as error:
+            if not came_too_late(error):
+                raise
+            self.interruption = error
+        self.data_is_written = True
 
 
 @contextmanager
-def whole_output(output: Path, to: str | None, overwrite: bool) -> Iterator[Output]:
-    """Give an output to fill; masked data elsewhere is taken away again if the folder cannot be put in place."""
+def whole_output(output: Path, to: str | None, overwrite: bool, known: set[str]) -> Iterator[Output]:
+    """Give an output to fill; masked data elsewhere is taken away again if the folder cannot be put in place.
+
+    `known` is what a former output may hold: where there is anything else by then, it is not replaced.
+    """
     is_new = to is not None and not is_database(to) and not os.path.lexists(to)
     place = output.resolve()
     with private_folder(place.parent, "the output") as private:
@@ -330,18 +354,29 @@ def whole_output(output: Path, to: str | None, overwrite: bool) -> Iterator[Outp
         made.folder.mkdir()
         try:
             yield made
-            put_in_place(made.folder, place, overwrite=overwrite)
+            put_in_place(
+                made.folder,
+                place,
+                overwrite=overwrite,
+                private=True,
+                check=lambda former: _check_former(former, known),
+            )
+            if made.interruption is not None:
+                raise made.interruption
         except BaseException as error:
-            if to is None or not made.data_is_written:
+            if to is None or not made.data_is_written or error is made.interruption:
                 raise
             if is_new:
                 _remove(Path(to))
                 raise
-            if not isinstance(error, (MicroaggError, OSError)):
+            if isinstance(error, MicroaggError):
+                why = str(error.args[0])
+            elif isinstance(error, (KeyboardInterrupt, SystemExit)):
+                why = "The work was stopped."
+            elif isinstance(error, OSError):
+                why = f"{error.strerror or type(error).__name__}."
+            else:
                 raise
-            why = (
-                str(error.args[0]) if isinstance(error, MicroaggError) else f"{error.strerror or type(error).__name__}."
-            )
             kind = InvalidParameter if isinstance(error, InvalidParameter) else InvalidData
             raise kind(
                 f"{why} The masked data is in {without_credentials(to)!r} already; the output {output.name!r} with "

@@ -150,7 +150,7 @@ def _of_quantity(before: Coded, after: Coded, weights: Both | None, heard: Calla
 
 def has_gaps(values: NDArray[np.float64]) -> bool:
     """Tell whether different whole numbers, in order, leave out many of the steps between them, as codes do."""
-    if values.size < 3 or values[-1] - values[0] > 2.0**53:
+    if values.size < 3 or float(values[-1]) - float(values[0]) > 2.0**53:
         return False
     steps = np.diff(values).astype(np.int64)
     places = int(steps.sum()) // int(np.gcd.reduce(steps)) + 1  # amounts in tens leave nothing out by tens

@@ -30,7 +30,8 @@ def missing_codes(numbers: Floats, counts: Ints, column: Facts) -> tuple[float, 
         return tuple(numbers[found].tolist()) if len(rest) else ()
     if rest[0] >= 0 and np.any(numbers[low] <= rest[0] - 2):
         found |= low
-    apart = numbers - rest[-1] >= max(2.0, 0.1 * (rest[-1] - rest[0]))
+    with np.errstate(over="ignore"):  # numbers may reach from one end of float64 to the other
+        apart = numbers - rest[-1] >= max(2.0, 0.1 * rest[-1] - 0.1 * rest[0])
     found |= high & apart & (counts >= 2)
     return tuple(numbers[found].tolist())
 

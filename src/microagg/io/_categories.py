@@ -1,38 +1,68 @@
-"""Categories of Arrow columns: what no row has must not be released."""
+"""What lies in Arrow columns beside the values of their rows, such as categories of nobody: it must not be released."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 
 def without_views(table: pa.Table) -> pa.Table:
-    """Give a table whose text does not lie as views, of which Arrow cannot take rows."""
-    return _with_text(table, pa.types.is_string_view, pa.large_string())
+    """Give a table in which nothing lies as views, as Polars writes text and bytes: Arrow cannot take rows of them.
+
+    Nor are there floats of two bytes and decimals of negative scale, which little can compute with: they become wider.
+    """
+    return _with_types(table, [_without_views(_computable(own.type)) for own in table.schema])
 
 
 def with_views_of(table: pa.Table, other: pa.Table) -> pa.Table:
-    """Give a table whose columns of text lie as views where those of another table do."""
-    viewed = [name for name in table.column_names if pa.types.is_string_view(_text_type(other[name].type))]
-    return _with_text(table, pa.types.is_large_string, pa.string_view(), viewed) if viewed else table
+    """Give a table whose columns lie as views where those of another table do."""
+    formerly = {own.name: own.type for own in other.schema}
+    fields = [(own.type, formerly.get(own.name, own.type)) for own in table.schema]
+    return _with_types(table, [old if _without_views(old) == now else now for now, old in fields])
 
 
-def _text_type(kind: pa.DataType) -> pa.DataType:
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
+def _with_types(table: pa.Table, types: Sequence[pa.DataType]) -> pa.Table:
+    for place, (own, kind) in enumerate(zip(table.schema, types, strict=True)):
+        if own.type != kind:
+            with suppress(pa.ArrowNotImplementedError):  # nothing becomes a view of lists
+                table = table.set_column(place, own.with_type(kind), table.column(place).cast(kind))
+    return table
 
 
-def _with_text(
-    table: pa.Table, is_old: Callable[[pa.DataType], bool], new: pa.DataType, names: Sequence[str] | None = None
-) -> pa.Table:
-    fields = []
-    for own in table.schema:
-        kind = own.type
-        if is_old(_text_type(kind)) and (names is None or own.name in names):
-            kind = pa.dictionary(kind.index_type, new, kind.ordered) if pa.types.is_dictionary(kind) else new
-        fields.append(own.with_type(kind))
-    schema = pa.schema(fields, table.schema.metadata)
-    return table if schema.equals(table.schema) else table.cast(schema)
+def _computable(kind: pa.DataType) -> pa.DataType:
+    """Give the type of the same numbers that others can compute with."""
+    if pa.types.is_float16(kind):
+        return pa.float32()
+    if not pa.types.is_decimal(kind) or kind.scale >= 0:
+        return kind
+    digits = kind.precision - kind.scale
+    return pa.decimal128(digits, 0) if digits <= 38 else pa.decimal256(digits, 0) if digits <= 76 else pa.float64()
+
+
+def _without_views(kind: pa.DataType) -> pa.DataType:
+    """Give the type of the same values that has no views, down to lists and structs."""
+    if pa.types.is_string_view(kind):
+        return pa.large_string()
+    if pa.types.is_binary_view(kind):
+        return pa.large_binary()
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, _without_views(kind.value_type), kind.ordered)
+    inside = [kind.field(place) for place in range(kind.num_fields)]
+    plain = [own.with_type(_without_views(own.type)) for own in inside]
+    if pa.types.is_struct(kind):
+        return pa.struct(plain)
+    if pa.types.is_map(kind):
+        return pa.map_(_without_views(kind.key_type), _without_views(kind.item_type), kind.keys_sorted)
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(plain[0], kind.list_size)
+    if pa.types.is_large_list(kind) or pa.types.is_large_list_view(kind):
+        return pa.large_list(plain[0])
+    if pa.types.is_list(kind) or pa.types.is_list_view(kind):
+        return pa.list_(plain[0])
+    return kind
 
 
 def used_categories(column: Any) -> Any:
@@ -51,3 +81,40 @@ def used_categories(column: Any) -> Any:
     categories = column.dictionary.filter(used).unique()
     codes = pc.index_in(column.cast(kind.value_type), value_set=categories).cast(kind.index_type)
     return pa.DictionaryArray.from_arrays(codes, categories, ordered=kind.ordered)
+
+
+def without_traces(column: Any) -> Any:
+    """Give an Arrow column with nothing in its memory but what its rows show, down to lists and structs.
+
+    Arrow keeps more: categories that no row has, and values below a null, which were somebody's as well.
+    """
+    if isinstance(column, pa.ChunkedArray):
+        if pa.types.is_dictionary(column.type):
+            return used_categories(column)
+        if _holds_categories(column.type):  # those of parts may differ, and a file has one list of them
+            column = pa.chunked_array([pa.concat_arrays(column.chunks)] if column.num_chunks else [], column.type)
+        return pa.chunked_array([without_traces(chunk) for chunk in column.chunks], column.type)
+    kind = column.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return pa.ExtensionArray.from_storage(kind, without_traces(column.storage))
+    column = column.take(pa.array(np.arange(len(column))))  # copies, with zeros below nulls of plain types
+    if pa.types.is_dictionary(kind):
+        return used_categories(column)
+    missing = column.is_null()
+    if pa.types.is_struct(kind):
+        parts = [without_traces(part) for part in column.flatten()]  # null where the struct is
+        return pa.StructArray.from_arrays(parts, fields=list(kind), mask=missing) if parts else column
+    if pa.types.is_map(kind):
+        keys, items = without_traces(column.keys), without_traces(column.items)
+        return pa.MapArray.from_arrays(column.offsets, keys, items, kind, mask=missing)
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return type(column).from_arrays(column.offsets, without_traces(column.values), kind, mask=missing)
+    if pa.types.is_fixed_size_list(kind):
+        return pa.FixedSizeListArray.from_arrays(without_traces(column.values), type=kind, mask=missing)
+    return column
+
+
+def _holds_categories(kind: pa.DataType) -> bool:
+    """Tell whether there are categories within lists or structs."""
+    inside = [kind.field(place).type for place in range(kind.num_fields)]
+    return any(pa.types.is_dictionary(one) or _holds_categories(one) for one in inside)

@@ -1,6 +1,9 @@
 """Tables in a file of DuckDB."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -8,7 +11,9 @@ import pyarrow as pa
 from microagg.errors import InvalidData, InvalidParameter, MicroaggError
 from microagg.io._database_addresses import Address, is_source, may_be_source, table_exists
 from microagg.io._worker import Stop
+from microagg.io.files import whole_file
 from microagg.io.promise import Promise, check_written
+from microagg.io.scratch import private_folder
 
 _BATCH = 1 << 17
 _NUMBERS = "TINYINT SMALLINT INTEGER BIGINT UTINYINT USMALLINT UINTEGER UBIGINT FLOAT DOUBLE".split()
@@ -18,6 +23,9 @@ _KEPT = {*_NUMBERS, *_DATES, "BOOLEAN", "VARCHAR", "BLOB", "TIME"}
 _WIDE = ("HUGEINT", "UHUGEINT", "BIGNUM", "VARINT")
 # Nothing is fetched for a view in somebody's file, and no variable of Python is taken for a table that it names.
 _CONFIG = {"autoinstall_known_extensions": "false", "python_enable_replacements": "false"}
+# Nor does a view read other files here, which whoever made it may not read, and would find in the release. It is said
+# when a file is open: before, it keeps DuckDB from the journals of some.
+_ALONE = "SET enable_external_access = false"
 
 
 def driver() -> Any:
@@ -35,6 +43,7 @@ def read(address: Address, stop: Stop) -> pa.Table:
     if not address.path.is_file():
         raise InvalidData(f"there is no file for {address.shown!r}. Check the path; a fourth slash begins at the root.")
     with duckdb.connect(str(address.path), read_only=True, config=_CONFIG) as connection, stop.by(connection.interrupt):
+        connection.execute(_ALONE)
         kind = _kind(connection, address)
         if kind is None:
             raise InvalidData(f"there is no table {address.shown!r}. Check its name and its schema.")
@@ -68,22 +77,30 @@ def _expression(connection: Any, source: str, name: str, kind: str) -> str:
 
 def check_target(address: Address, overwrite: bool, source: Address | None, stop: Stop) -> None:
     """Refuse a target that cannot be written, or must not be, and leave no trace."""
-    duckdb = driver()
+    driver()
     _check_name(address, source)
-    if address.path.exists():
-        with duckdb.connect(str(address.path), config=_CONFIG) as connection, stop.by(connection.interrupt):
-            connection.execute("BEGIN")
-            try:
-                if _check_free(connection, address, overwrite):
-                    _drop(connection, address, source)
-            finally:
-                connection.execute("ROLLBACK")
-        return
+    is_there = address.path.exists()
     folder = address.path.parent
+    if is_there and not _replaces(address, overwrite, source, stop):
+        return
     if not folder.is_dir() or not os.access(folder, os.W_OK):
         raise InvalidData(f"the folder of {address.shown!r} is absent or cannot be written to. Make it first.")
-    if (address.schema or "main").lower() != "main":
+    if not is_there and (address.schema or "main").lower() != "main":
         raise InvalidData(f"{address.shown!r} would be a new file, whose only schema is main. Leave the schema out.")
+
+
+def _replaces(address: Address, overwrite: bool, source: Address | None, stop: Stop) -> bool:
+    """Tell whether a table is to be replaced; refuse one that must not be."""
+    with driver().connect(str(address.path), config=_CONFIG) as connection, stop.by(connection.interrupt):
+        connection.execute(_ALONE)
+        connection.execute("BEGIN")
+        try:
+            is_taken = _check_free(connection, address, overwrite)
+            if is_taken:
+                _drop(connection, address, source)
+        finally:
+            connection.execute("ROLLBACK")
+    return is_taken
 
 
 def write(
@@ -98,31 +115,88 @@ def write(
     names = [name.lower() for name in table.column_names]
     if len(set(names)) < len(names):  # one would silently be called something else
         raise InvalidData("two columns differ by upper and lower case alone, which are one to DuckDB. Rename one.")
-    duckdb = driver()
+    driver()
     _check_name(address, source)
     is_new = not address.path.exists()
     try:
-        with duckdb.connect(str(address.path), config=_CONFIG) as connection:
-            connection.execute("BEGIN")
-            try:
-                with stop.by(connection.interrupt):
-                    if _check_free(connection, address, overwrite):
-                        _drop(connection, address, source)
-                    _create(connection, table, address)
-                    if promise is not None:
-                        columns = ", ".join(map(quoted, promise.columns))
-                        found = _reader(connection, f"SELECT {columns} FROM {_qualified(connection, address)}")
-                        tables = (pa.Table.from_batches([batch]) for batch in found)
-                        check_written(promise, tables, table.num_rows, address.shown)
-            except BaseException:
-                connection.execute("ROLLBACK")
-                raise
-            connection.execute("COMMIT")
+        if not is_new and _replaces(address, overwrite, source, stop):
+            with _without_table(address, stop) as fresh:
+                _add(table, fresh, address, stop, promise)
+        else:
+            _add(table, address.path, address, stop, promise)
     except BaseException:
         if is_new:
             address.path.unlink(missing_ok=True)
-            address.path.with_name(address.path.name + ".wal").unlink(missing_ok=True)
+            _journal(address.path).unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def _without_table(address: Address, stop: Stop) -> Iterator[Path]:
+    """Give a fresh copy of a database without a table; it takes the place of the database when all is well.
+
+    A table that is only dropped stays in the file, in blocks that are free and that anybody can read.
+    """
+    before = _stamp(address.path)
+    with private_folder(address.path.parent, "the database") as folder, whole_file(address.path, folder) as fresh:
+        fresh.unlink()  # DuckDB makes its files itself
+        with_blocks = folder / "with_blocks"
+        _copy(address.path, with_blocks, address, stop, drop=True)
+        _copy(with_blocks, fresh, address, stop)
+        yield fresh
+        if _journal(address.path).exists() or _stamp(address.path) != before:
+            raise InvalidData(
+                f"the file of {address.shown!r} was changed while its table was to be replaced. Run again when nobody "
+                f"writes to it."
+            )
+
+
+def _copy(old: Path, new: Path, address: Address, stop: Stop, *, drop: bool = False) -> None:
+    duckdb = driver()
+    with duckdb.connect(":memory:", config=_CONFIG) as connection, stop.by(connection.interrupt):
+        for path, name in ((old, "former"), (new, "fresh")):
+            connection.execute(f"ATTACH '{str(path).replace(chr(39), chr(39) * 2)}' AS {name}")
+        connection.execute(_ALONE)
+        try:
+            connection.execute("COPY FROM DATABASE former TO fresh")
+        except duckdb.InterruptException:
+            raise
+        except duckdb.Error as error:
+            raise InvalidData(
+                f"the file of {address.shown!r} cannot be copied without that table ({type(error).__name__}), and the "
+                f"former rows would stay in it. Write to another file."
+            ) from None
+        if drop:
+            connection.execute(f"DROP TABLE fresh.{quoted(address.schema or 'main')}.{quoted(address.table)}")
+        connection.execute("CHECKPOINT fresh")
+
+
+def _stamp(path: Path) -> tuple[int, int, int]:
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+def _journal(path: Path) -> Path:
+    return path.with_name(path.name + ".wal")
+
+
+def _add(table: pa.Table, path: Path, address: Address, stop: Stop, promise: Promise | None) -> None:
+    """Add a table to a file, in one transaction."""
+    with driver().connect(str(path), config=_CONFIG) as connection:
+        connection.execute("BEGIN")
+        try:
+            with stop.by(connection.interrupt):
+                _check_free(connection, address, overwrite=False)
+                _create(connection, table, address)
+                if promise is not None:
+                    columns = ", ".join(map(quoted, promise.columns))
+                    found = _reader(connection, f"SELECT {columns} FROM {_qualified(connection, address)}")
+                    tables = (pa.Table.from_batches([batch]) for batch in found)
+                    check_written(promise, tables, table.num_rows, address.shown)
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")
 
 
 def _create(connection: Any, table: pa.Table, address: Address) -> None:
@@ -213,6 +287,11 @@ def explain(error: BaseException, address: Address) -> MicroaggError | None:
         return InvalidData(
             f"the file of {address.shown!r} cannot be opened, read or written: it is no DuckDB file, it is of a newer "
             f"DuckDB, it may not be touched by you, or the disk is full. Check the path, the permissions, and the disk."
+        )
+    if isinstance(error, duckdb.PermissionException):
+        return InvalidData(
+            f"{address.shown!r} reads other files, or an address of the network, which is not done for a view in a "
+            f"database: whoever made it may not be allowed to. Make a table of it with DuckDB first."
         )
     if isinstance(error, getattr(duckdb, "DependencyException", ())):  # which older versions do not tell apart
         return InvalidData(f"something else depends on the table {address.shown!r}. Choose another name.")

@@ -37,6 +37,7 @@ TITLES = {
 """Each kind as people call it."""
 
 _REMARKS = {"csv": ", ".join(COMPRESSED), "parquet": "file or folder"}
+_NAMED = frozenset(map(chr, range(0xD800, 0xE000)))  # as Python names bytes that are no text
 _DATABASES = "duckdb:///file.db?table=t or postgresql://host/db?table=t"
 
 
@@ -54,7 +55,13 @@ def to_path(address: Any) -> Path:
     if isinstance(address, str) and "://" in address:
         scheme = address.split("://", 1)[0]  # the rest may hold a password
         raise InvalidParameter(f"{scheme}:// is not an address that is read. Pass a file, duckdb:// or postgresql://.")
-    return Path(address)
+    path = Path(address)
+    if not _NAMED.isdisjoint(str(path)):
+        raise InvalidParameter(
+            f"the path of {path.name!r} is not UTF-8, so that no file can hold its name and no program be told of it. "
+            f"Rename it."
+        )
+    return path
 
 
 def base_suffix(path: Path) -> str:

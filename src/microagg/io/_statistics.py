@@ -109,7 +109,8 @@ def write_statistics(
 ) -> None:
     """Write a file of SPSS or Stata, with the labels of its columns, whichever rows of the original are left.
 
-    A masked column of categories keeps all that the file says of it. One of means keeps its label, and what is said of
+    Labels of values that no row has are left out. A masked column of categories keeps all else that the file says of
+    it. One of means keeps its label, and what is said of
     the codes for missing values that it still has: means have no value labels, and none where a missing value is
     declared. Stata's .a to .z are known by row, so where rows were left out or sorted anew they are plain missing
     values.
@@ -145,7 +146,10 @@ def write_statistics(
         else:
             series.append(pl.Series(name, pl.from_arrow(column)))
         if name in values:
-            value_labels[name] = _fitting(values[name], column.type, kind, name in tags)
+            used = {*column.unique().to_pylist(), *(tags[name].unique().to_pylist() if name in tags else ())}
+            fitting = _fitting(values[name], column.type, kind, name in tags)
+            # What a value stands for that no row has any more tells of rows that were left out.
+            value_labels[name] = {value: text for value, text in fitting.items() if value in used}
     common = {
         "column_labels": {name: labels.columns[name] for name in table.column_names if name in labels.columns},
         "variable_value_labels": {name: texts for name, texts in value_labels.items() if texts},

@@ -28,7 +28,7 @@ from microagg.io.files import Check, whole_file
 
 _BLOCK = 1 << 23
 _ROWS = 1 << 16  # written at a time
-_RISKY = r"^[=+\-@\t\r]"
+_RISKY = r"^[=+\-@\t\r\n＝＋－＠]"  # signs of full width too: some spreadsheets take them for plain ones
 
 
 def read_text(path: Readable, most: int | None = None, **options: Any) -> tuple[pa.Table, Dialect]:
@@ -275,18 +275,20 @@ def _as_text(table: pa.Table, decimal: str, excel_safe: bool) -> pa.Table:
         column = table[name]
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
-        if is_text(column.type):
-            column = column.cast(pa.large_string())
-            columns[name] = _apostrophes(column) if excel_safe else column
-            continue
         try:
-            columns[name] = to_text(column, decimal)
+            text = column.cast(pa.large_string()) if is_text(column.type) else to_text(column, decimal)
         except (pa.ArrowException, TypeError):
             raise InvalidData(
                 f"column {name!r} is of a kind ({type(column.type).__name__}) that text cannot hold. "
                 f"Write Parquet instead, or leave it out."
             ) from None
+        # Bytes and JSON become text as well.
+        columns[name] = text if not excel_safe or _is_number(column.type) else _apostrophes(text)
     return pa.table(columns)
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 def _apostrophes(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -40,8 +40,9 @@ def run(work: Callable[[Stop], T], explain: Callable[[BaseException], MicroaggEr
     """Do some work in a thread of its own and wait for it.
 
     A driver in the main thread may not let Ctrl-C through until it is done (DuckDB), or tells of it as an error of its
-    own (ADBC). And an error that is raised here, not where the driver's was caught, has none behind it: the driver's
-    words may hold the password or a cell.
+    own (ADBC). What interrupts is raised when the work has ended, so that nothing goes on behind; `came_too_late` tells
+    of work that was done in spite of it. And an error that is raised here, not where the driver's was caught, has none
+    behind it: the driver's words may hold the password or a cell.
     """
     stop, done = Stop(), threading.Event()
     results: list[T] = []
@@ -56,17 +57,30 @@ def run(work: Callable[[Stop], T], explain: Callable[[BaseException], MicroaggEr
             done.set()
 
     threading.Thread(target=body, name="microagg-database", daemon=True).start()
-    interrupted = False
-    while not done.is_set():
-        try:
-            if interrupted:  # again and again: between two statements there is nothing to stop
-                stop.now()
-            done.wait(0.1)
-        except KeyboardInterrupt:
-            interrupted = True
-    if interrupted:
-        raise KeyboardInterrupt
+    interruption = _wait(done, stop)
+    if interruption is not None:
+        interruption.__dict__["came_too_late"] = bool(results)
+        raise interruption
     if not failures:
         return results[0]
     failure = failures.pop()
     raise (explain(failure) or failure) from None
+
+
+def came_too_late(interruption: BaseException) -> bool:
+    """Tell whether the work that was interrupted had been done nevertheless."""
+    return bool(interruption.__dict__.get("came_too_late"))
+
+
+def _wait(done: threading.Event, stop: Stop) -> BaseException | None:
+    """Wait for some work, and give what interrupted it: Ctrl-C, or a signal that ends the process."""
+    interruption: BaseException | None = None
+    while True:
+        try:
+            while not done.is_set():
+                if interruption is not None:  # again and again: between two statements there is nothing to stop
+                    stop.now()
+                done.wait(0.1)
+            return interruption
+        except (KeyboardInterrupt, SystemExit) as error:
+            interruption = interruption or error

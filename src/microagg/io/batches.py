@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -14,12 +15,13 @@ import pyarrow.parquet as pq
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.io._categories import without_views
 from microagg.io._dialect import Dialect, dialect_for, text_details
-from microagg.io._kinds import COMPRESSED, KINDS, base_suffix, kind_of, refuse_options
+from microagg.io._kinds import COMPRESSED, KINDS, base_suffix, kind_of, refuse_options, to_path
 from microagg.io._numbers import NumbersSeen, named_numbers, to_be_numbers, without_marks
 from microagg.io._text import read_text_parts, scan_text, text_writer
 from microagg.io.files import Check, whole_file
 
 _PARQUET = (".parquet", ".pq")
+_INDEX = re.compile("__index_level_[0-9]+__")  # as pandas calls an index without a name
 
 
 class Batches:
@@ -41,7 +43,7 @@ class Batches:
             raise InvalidParameter(f"a {type(path).__name__} is not a path. Pass the path of a file or folder.")
         if "://" in str(path):  # which may hold a password
             raise InvalidParameter("a table of a database is not read in parts. Pass the path of a file or folder.")
-        self.path = Path(path)
+        self.path = to_path(path)
         if not self.path.exists():
             raise InvalidData(f"there is no file {self.path.name!r}. Check the path.")
         kind = "parquet" if self.path.is_dir() else KINDS.get(base_suffix(self.path))
@@ -188,7 +190,9 @@ def read_row_groups(path: Path, groups: list[int] | None, columns: list[str] | N
     file = _open_parquet(path)
     try:
         for group in range(file.num_row_groups) if groups is None else groups:
-            yield without_views(file.read_row_group(group, columns=columns)).replace_schema_metadata(None)
+            table = file.read_row_group(group, columns=columns)
+            table.validate(full=True)  # damaged text would be read as it is
+            yield without_views(table).replace_schema_metadata(None)
     except (pa.ArrowException, OSError):
         raise InvalidData(f"{path.name!r} cannot be read to its end. It may be cut off; write it anew.") from None
 
@@ -204,10 +208,12 @@ def _open_parquet(path: Path) -> pq.ParquetFile:
 
 def _pandas_index(schema: pa.Schema) -> list[str]:
     """Name the columns that hold a pandas index: row labels, which may identify."""
-    stored = (schema.metadata or {}).get(b"pandas")
-    if stored is None:
-        return []
-    listed = json.loads(stored).get("index_columns", [])
+    try:
+        listed = json.loads((schema.metadata or {}).get(b"pandas", b"{}")).get("index_columns", [])
+    except (ValueError, AttributeError, RecursionError):  # not as pandas writes it
+        listed = None
+    if not isinstance(listed, list):
+        listed = [name for name in schema.names if _INDEX.fullmatch(name)]
     return [name for name in listed if isinstance(name, str) and name in schema.names]
 
 

@@ -118,7 +118,8 @@ def write_table(
     address : str
         Where. A DuckDB file that is not there is made.
     overwrite : bool
-        Whether to drop a table of that name in the same transaction, with its rights and indexes.
+        Whether to drop a table of that name in the same transaction, with its rights and indexes. A file of DuckDB is
+        written anew for it, as it would keep the former rows.
     source : str, optional
         The address of the data, as of `check_table_target`.
     promise : Promise, optional

@@ -2,45 +2,102 @@
 
 import functools
 import os
+import platform
 import stat
 import tempfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from microagg import ownership
 
+fcntl: Any
+try:
+    import fcntl
+except ImportError:  # Windows: what a killed process leaves there is not noticed by the next
+    fcntl = None
+
 _ACCESS_LIST = "system.posix_acl_access"
+# A lock of another machine may not be seen here, so that its files are told by their names.
+_MARK = f".microagg-{zlib.crc32(platform.node().encode()):08x}-"
+_PART = ".part"
 
 Check = Callable[[Path], object]
 """Looks at a file that is whole and has not got its name yet; what it raises keeps it from getting it."""
 
 
 @contextmanager
-def whole_file(target: Path, beside: Path | None = None, check: Check | None = None) -> Iterator[Path]:
+def whole_file(
+    target: Path, beside: Path | None = None, check: Check | None = None, *, private: bool = False
+) -> Iterator[Path]:
     """Give a name beside the target to write to; it becomes the target when all is well, and is removed otherwise.
 
-    It gets the mode of the file that it replaces, or else that of new files. `beside` is another folder of the same
-    file system, for targets whose folder must hold nothing else.
+    It gets the mode of the file that it replaces, or else that of new files, or 0600 where it is private. `beside` is
+    another folder of the same file system, for targets whose folder must hold nothing else.
     """
-    handle, name = tempfile.mkstemp(
-        dir=target.parent if beside is None else beside, prefix=f".{target.name}.", suffix=".part"
-    )
-    os.close(handle)
-    temporary = Path(name)
+    folder = target.parent if beside is None else beside
+    _remove_orphans(folder)
+    temporary, lock = _temporary(folder, target.name)
     try:
         yield temporary
         with temporary.open("rb+") as written:
             os.fsync(written.fileno())
         if check is not None:
             check(temporary)
-        usual = 0o666 & ~umask()  # mkstemp lets only the owner read
+        usual = 0o600 if private else 0o666 & ~umask()  # mkstemp lets only the owner read
         if not _keep_mode(temporary, target, usual):
             temporary.chmod(usual)
+        _let_go(lock)  # first: Windows does not rename an open file
         temporary.replace(target)
     except BaseException:
+        _let_go(lock)
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _temporary(folder: Path, name: str) -> tuple[Path, list[int]]:
+    """Make a file for what is not whole yet, locked by this process until it ends; give the handle of the lock too."""
+    while True:
+        handle, made = tempfile.mkstemp(dir=folder, prefix=f".{name}{_MARK}", suffix=_PART)
+        path = Path(made)
+        if fcntl is None:
+            os.close(handle)
+            return path, []
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        with suppress(OSError):
+            if path.stat().st_ino == os.fstat(handle).st_ino:
+                return path, [handle]
+        os.close(handle)  # another process took it for an orphan before it was locked
+
+
+def _let_go(lock: list[int]) -> None:
+    while lock:
+        os.close(lock.pop())
+
+
+def _remove_orphans(folder: Path) -> None:
+    """Remove files that were not whole when the process was killed that wrote them, on this machine."""
+    if fcntl is None or not ownership.KNOWN:
+        return
+    with suppress(OSError), os.scandir(folder) as inside:
+        for one in inside:
+            if one.name.startswith(".") and one.name.endswith(_PART) and _MARK in one.name:
+                with suppress(OSError):
+                    _remove_orphan(Path(one.path))
+
+
+def _remove_orphan(path: Path) -> None:
+    handle = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW)
+    try:
+        status = os.fstat(handle)
+        if stat.S_ISREG(status.st_mode) and ownership.is_ours(status):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink()
+    finally:
+        os.close(handle)
 
 
 @functools.cache  # it can only be read by setting it, which other threads would notice

@@ -14,6 +14,8 @@ from microagg.errors import InvalidData, RoleError
 from microagg.io._native import floats_of
 from microagg.progress import Progress, tell
 
+_WITH_TRACES = ("dictionary", "list", "large_list", "fixed_size_list", "struct", "map")  # as Arrow calls its types
+
 
 def open_frame(frame: Any) -> nw.DataFrame[Any]:
     """Take hold of a pandas, polars, PyArrow or other eager dataframe, its index left behind."""
@@ -322,28 +324,22 @@ def _arrow_without_traces(table: Any) -> Any:
     """Copy the rows out of the buffers they share with others; drop metadata and unused dictionary values."""
     import pyarrow as pa
 
-    return pa.table({name: _compact(table[name].combine_chunks()) for name in table.column_names})
+    from microagg.io._categories import without_traces
 
-
-def _compact(column: Any) -> Any:
-    """Copy an Arrow array out of shared buffers, its dictionary without values that no row has."""
-    import pyarrow as pa
-
-    from microagg.io._categories import used_categories
-
-    if pa.types.is_dictionary(column.type):
-        column = used_categories(column)
-    return column.take(pa.array(np.arange(len(column))))
+    return pa.table({name: without_traces(table[name].combine_chunks()) for name in table.column_names})
 
 
 def _polars_without_traces(frame: Any) -> Any:
     """Copy text out of the buffers it shares with rows that were left out, and drop categories that no row has."""
     import polars as pl
 
+    from microagg.io._categories import without_traces
+
     fresh = []
     for series in frame.iter_columns():
-        if series.dtype in (pl.String, pl.Binary):
-            fresh.append(pl.from_arrow(_compact(series.to_arrow())).alias(series.name).cast(series.dtype))
+        if series.dtype in (pl.String, pl.Binary) or series.dtype.is_nested():
+            compact = pl.from_arrow(without_traces(series.to_arrow())).alias(series.name)
+            fresh.append(compact if series.dtype.is_nested() else compact.cast(series.dtype))
         elif series.dtype == pl.Enum:
             text = series.cast(pl.String)
             present = set(text.unique())
@@ -353,14 +349,16 @@ def _polars_without_traces(frame: Any) -> Any:
 
 def _pandas_without_traces(frame: Any) -> Any:
     """Drop attributes, the name of the columns' index, and categories that no row has."""
+    from microagg.io._categories import without_traces
+
     pandas = nw.get_native_namespace(frame)
     frame = frame.take(np.arange(len(frame)))  # copies out of shared buffers, as copy() need not
     frame.attrs = {}
     frame.columns = frame.columns.rename(None)  # a new index: the old one may be the caller's too
     for position, dtype in enumerate(frame.dtypes):
-        if str(getattr(dtype, "pyarrow_dtype", "")).startswith("dictionary"):
+        if str(getattr(dtype, "pyarrow_dtype", "")).startswith(_WITH_TRACES):
             column = nw.from_native(frame.iloc[:, position], series_only=True).to_arrow()
-            frame.isetitem(position, pandas.arrays.ArrowExtensionArray(_compact(column)))
+            frame.isetitem(position, pandas.arrays.ArrowExtensionArray(without_traces(column)))
         elif hasattr(dtype, "categories"):
             frame.isetitem(position, frame.iloc[:, position].cat.remove_unused_categories())
     return frame

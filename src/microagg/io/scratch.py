@@ -7,6 +7,8 @@ recovered only if it belongs to us and nobody else can write to it.
 
 import os
 import platform
+import re
+import secrets
 import shutil
 import signal
 import stat
@@ -20,8 +22,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from microagg import ownership
-from microagg.errors import InvalidParameter
-from microagg.io.files import keep_modes, umask
+from microagg.errors import InvalidParameter, MicroaggError
+from microagg.io.files import Check, keep_modes, umask
 
 fcntl: Any
 try:
@@ -30,6 +32,7 @@ except ImportError:  # Windows: what a killed process leaves there is not notice
     fcntl = None
 
 _PREFIX = ".microagg-"
+_MADE = re.compile(re.escape(_PREFIX) + "[0-9a-f]{16}-.+")  # as nobody calls a folder of their own
 _LOCK = "owner.lock"
 _REPLACED = "replaced"
 _OLD = 600.0  # seconds after which a folder that names no owner belongs to nobody
@@ -48,7 +51,7 @@ def private_folder(parent: Path, what: str = "scratch") -> Iterator[Path]:
     parent = parent.resolve()  # others may work in another folder
     _remove_orphans(parent)
     try:
-        path = Path(tempfile.mkdtemp(dir=parent, prefix=_PREFIX))
+        path = Path(tempfile.mkdtemp(dir=parent, prefix=f"{_PREFIX}{secrets.token_hex(8)}-"))
         folder, lock = _claim(path)
     except OSError:
         raise InvalidParameter(f"no folder can be made in the one for {what}. Name another.") from None
@@ -208,7 +211,7 @@ def _recover(folder: _Folder, place: int, handle: int) -> None:
     """Put a folder away if the process that made it, on this machine, is no more."""
     is_old = time.time() - os.fstat(handle).st_mtime > _OLD
     if _LOCK not in os.listdir(handle):  # it was just made, or was just being removed, or is no folder of ours
-        if is_old and not folder.content():
+        if is_old and _MADE.fullmatch(folder.path.name) and not folder.content():
             folder.remove()
         return
     with _opened(_LOCK, handle, os.O_RDWR | os.O_NONBLOCK | _NO_LINK) as lock:
@@ -279,21 +282,32 @@ def _handled(names: tuple[str, ...], handler: Any, *, only_default: bool) -> Ite
                 signal.signal(number, old)
 
 
-def put_in_place(whole: Path, target: Path, *, overwrite: bool) -> None:
+def put_in_place(
+    whole: Path, target: Path, *, overwrite: bool, private: bool = False, check: Check | None = None
+) -> None:
     """Rename a finished folder, which lies in a private one, to its place; its mode becomes that of what was there.
 
-    What was there is moved into the private folder first, and comes back if anything goes wrong.
+    Where nothing was, it is that of new folders, or 0700 where the folder is private.
+
+    What was there is moved into the private folder first, and comes back if anything goes wrong. There `check` looks at
+    it: somebody may have put something into it meanwhile.
     """
-    private = whole.parent
-    whole.chmod(0o777 & ~umask())
+    aside = whole.parent / _REPLACED
+    whole.chmod(0o700 if private else 0o777 & ~umask())
     keep_modes(whole, target)
     with _signals_wait():
         former = None
         if overwrite and os.path.lexists(target):
-            (private / _REPLACED).mkdir(mode=0o700)
-            former = target.rename(private / _REPLACED / target.name)
+            aside.mkdir(mode=0o700)
+            former = target.rename(aside / target.name)
         try:
+            if former is not None and check is not None:
+                check(former)
             whole.rename(target)
+        except MicroaggError:
+            if former is not None:
+                _bring_back(former, target)
+            raise
         except OSError:
             where = "" if former is None else _bring_back(former, target)
             raise InvalidParameter(

@@ -20,7 +20,7 @@ import pyarrow as pa
 from microagg.checks import check_jobs
 from microagg.errors import InvalidData, RoleError
 from microagg.io import databases
-from microagg.io._categories import used_categories, without_views
+from microagg.io._categories import without_traces, without_views
 from microagg.io._content import Content
 from microagg.io._dialect import Dialect, dialect_for, text_details
 from microagg.io._feather import read_feather, write_feather
@@ -263,14 +263,15 @@ def read_source(
     if not path.exists():
         raise InvalidData(f"there is no file {path.name!r}. Check the path.")
     kind = kind_at(path)
-    if kind != "csv":
-        refuse_options(options, kind)
-    details, labels, dialect, digest = {}, None, None, None
     if kind == "csv":
         content = Content(path)
         table, dialect = read_text(content, **options)
-        details, digest = text_details(path, dialect), content.sha256
-    elif kind == "parquet":
+        found = text_details(path, dialect)
+        return Source(_checked(table, path.name), path.name, kind, found, None, dialect, path, content.sha256)
+    refuse_options(options, kind)
+    details: dict[str, str] = {}
+    labels, digest = None, file_digest(path)
+    if kind == "parquet":
         file = Batches(path)
         table = pa.concat_tables(list(file.tables()) or [file.schema.empty_table()])
         if path.is_dir():
@@ -281,8 +282,9 @@ def read_source(
         table = read_feather(path)
     else:
         table, labels = read_statistics(path, kind)
-    digest = file_digest(path) if digest is None else digest
-    return Source(_checked(table, path.name), path.name, kind, details, labels, dialect, path, digest)
+    if file_digest(path) != digest:  # the checksum would be of other bytes than the table
+        raise InvalidData(f"{path.name!r} changed while it was read. Run again when nobody writes to it.")
+    return Source(_checked(table, path.name), path.name, kind, details, labels, None, path, digest)
 
 
 def write_target(
@@ -315,8 +317,8 @@ def write_target(
         apart; otherwise they are plain missing values.
     overwrite : bool
     excel_safe : bool
-        Of text files: put an apostrophe before text and names that start with ``=``, ``+``, ``-``, ``@``, a tab or a
-        carriage return, which a spreadsheet may take for a formula. Numbers stay as they are.
+        Of text files: put an apostrophe before text and names that start with ``=``, ``+``, ``-``, ``@``, a tab, a
+        carriage return or a line feed, which a spreadsheet may take for a formula. Numbers stay as they are.
     promise : Promise, optional
         What must hold of the table, such as `Release.promise`. Its columns are read back from what was written and
         counted before the file gets its name, or the transaction ends.
@@ -389,11 +391,7 @@ def _checked(table: pa.Table, name: str) -> pa.Table:
 
 
 def _without_traces(table: pa.Table) -> pa.Table:
-    """Drop metadata, and dictionary values that no row has."""
-    columns, table = [], without_views(table)
-    for column in table.columns:
-        if pa.types.is_dictionary(column.type):
-            column = used_categories(column)
-        columns.append(column)
+    """Drop metadata, and what no row has."""
+    table = without_views(table)
     schema = pa.schema([field.remove_metadata() for field in table.schema])
-    return pa.Table.from_arrays(columns, schema=schema)
+    return pa.Table.from_arrays([without_traces(column) for column in table.columns], schema=schema)

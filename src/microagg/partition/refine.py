@@ -27,6 +27,9 @@ from microagg.units import Units, held_by
 EFFORTS = {"fast": (4000, 4_000_000, 16), "thorough": (80_000, 400_000_000, 2000)}
 """Moves offered to each record, as far as those do not exceed so many in all, and to each in any case."""
 
+MOST_MOVES = 10**12
+"""The most moves that can be asked for: some days of them."""
+
 _STARTS, _ROUNDS, _REHEATS = 8, 16, 4  # runs of a thorough search: at first, and from the best in each later round
 _LONG = 2000  # sweeps from which a search is worth dividing so
 _ENOUGH_MOVES, _ENOUGH_SWEEPS = 1_000_000_000, 100_000  # from both on, another search finds more than a longer one
@@ -186,7 +189,7 @@ def check_effort(effort: Any, n: int) -> int:
         check_option("effort", effort, EFFORTS)
         each, most, least = EFFORTS[effort]
         return max(min(each, most // n), least) * n
-    return max(check_whole("effort", effort, 1, None, "Or pass 'fast' or 'thorough'.") // n, 1) * n
+    return max(check_whole("effort", effort, 1, MOST_MOVES, "Or pass 'fast' or 'thorough'.") // n, 1) * n
 
 
 def squared_error(records: Records, labels: NDArray[np.int64], hear: Callable[[], None] = lambda: None) -> float:

@@ -21,6 +21,7 @@ _TITLE = (
     "Beside each column of a guessed role stands why.",
 )
 _MADE_FOR = "Made for "
+_TOO_DEEP = "has lists or tables within each other, hundreds deep. Write it anew: no choice has more than three."
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _LEFT_OUT = {
     ("select",): "No [select]: all masked columns form the groups.",
@@ -79,6 +80,13 @@ def parse(text: str, name: str) -> Recipe:
     """Read a recipe from its text, or say in which line it errs; candidates below it are not looked at."""
     text = present(text)
     try:
+        return _parsed(text, name)
+    except RecursionError:
+        raise InvalidParameter(f"{name} {_TOO_DEEP}", parameter="recipe") from None
+
+
+def _parsed(text: str, name: str) -> Recipe:
+    try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidParameter(f"{name}: {error}. Mend that line.", parameter="recipe") from None
@@ -136,6 +144,8 @@ def tables_in(path: Path, table: str) -> Any:
         ) from None
     except tomllib.TOMLDecodeError as error:
         raise InvalidParameter(f"{name}: {error}. Mend that line.", parameter=keyword) from None
+    except RecursionError:
+        raise InvalidParameter(f"{name} {_TOO_DEEP}", parameter=keyword) from None
     found = content.get(table)
     if not found or not _is_list_of_tables(found):
         raise InvalidParameter(f"{name!r} holds no [[{table}]]. Write one for each.", parameter=keyword)
@@ -240,10 +250,10 @@ def _hint(word: str, known: list[str]) -> str:
 
 
 def write(recipe: Recipe, path: Path, made_for: str | None, *, overwrite: bool) -> Path:
-    """Write a recipe to a file, whole or not at all."""
+    """Write a recipe to a file that only you can read, whole or not at all."""
     check_absent(path, "the recipe", overwrite=overwrite)
     text = text_of(recipe, made_for)
-    with whole_file(path) as file:
+    with whole_file(path, private=True) as file:
         file.write_text(text, "utf-8", newline="\n")
     return path
 

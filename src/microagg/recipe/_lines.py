@@ -18,6 +18,10 @@ CANDIDATES = re.compile(r"^[ \t]*\[\[[ \t]*candidates[ \t]*\]\][ \t]*(?:#.*)?$",
 
 _STRING_OR_COMMENT = re.compile(r""""(?:\\.|[^"\\])*"|'[^']*'|(\#.*)""")
 
+_TOKEN = re.compile(r'''"""|'{3}|"(?:\\.|[^"\\])*"|'[^']*'|\#|[][{}]''')
+_ENDS = {'"""': re.compile(r'(?:\\.|(?!"""|\\).)*"{3,5}'), "'''": re.compile(r"(?:(?!''').)*'{3,5}")}
+"""How a text of many lines ends, by the quotes that it begins with."""
+
 
 @dataclass(frozen=True)
 class Statement:
@@ -99,6 +103,7 @@ def _statements(text: str) -> tuple[list[Statement], tuple[str, ...], tuple[str,
     pending: list[str] = []
     title: tuple[str, ...] = ()
     over: tuple[str, ...] = ()
+    depth, within = 0, ""
     for number, line in enumerate(text.split("\n"), 1):
         remark = _comment(line)
         if not pending and (not line.strip() or line.lstrip().startswith("#")):
@@ -108,12 +113,13 @@ def _statements(text: str) -> tuple[list[Statement], tuple[str, ...], tuple[str,
                 title, over = title + over, ()
             continue
         pending.append(line)
-        if len(pending) > 1 and not any(mark in line for mark in ("]", "}", '"""', "'''")):
-            continue  # it cannot be the end of a list, and to try every line of a long one would take its time
+        depth, within = _follow(line, depth, within)
+        if depth > 0 or within:
+            continue  # a list goes on, or a text
         try:
             content = tomllib.loads("\n".join(pending))
         except tomllib.TOMLDecodeError:
-            continue  # a list goes on
+            continue
         first = number - len(pending) + 1
         if pending[0].lstrip().startswith("["):
             at = table = _headed(next(_leaves(content)), pending[0], [one.at for one in found])
@@ -122,8 +128,30 @@ def _statements(text: str) -> tuple[list[Statement], tuple[str, ...], tuple[str,
             places = tuple((*table, *leaf) for leaf in _leaves(content))
             at = places[0][: max(2, len(table) + 1)]  # a key of a table, though it may stand within braces
         found.append(Statement(at, first, tuple(pending), places, over))
-        pending, over = [], ()
+        pending, over, depth, within = [], (), 0, ""
     return found, title, over
+
+
+def _follow(line: str, depth: int, within: str) -> tuple[int, str]:
+    """Tell after a line how many brackets are open, and the quotes of a text of many lines that goes on.
+
+    To parse whatever has come so far, line by line, would take its time for a long list.
+    """
+    place = 0
+    while True:
+        if within:
+            end = _ENDS[within].match(line, place)
+            if end is None:
+                return depth, within
+            place, within = end.end(), ""
+        found = _TOKEN.search(line, place)
+        if found is None or found[0].startswith("#"):
+            return depth, within
+        place = found.end()
+        if found[0] in _ENDS:
+            within = found[0]
+        elif found[0] in "[]{}":
+            depth += 1 if found[0] in "[{" else -1
 
 
 def _headed(name: Place, line: str, before: list[Place]) -> Place:

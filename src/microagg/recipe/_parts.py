@@ -11,7 +11,7 @@ from microagg.io._kinds import SUFFIXES
 from microagg.kinds import NOMINAL_RULES, SPIKE_TOTALS
 from microagg.moment_matching import MOMENTS
 from microagg.partition import METHODS
-from microagg.partition.refine import EFFORTS
+from microagg.partition.refine import EFFORTS, MOST_MOVES
 from microagg.prepare.dependence import MEASURES
 from microagg.prepare.embedding import SCALES
 from microagg.prepare.selection import Selection
@@ -339,7 +339,7 @@ class Refine(Part):
         "how hard to try, or how many moves, to lose less by moving records between groups",
         words=tuple(EFFORTS),
         least=1,
-        most=2**62,
+        most=MOST_MOVES,
         keyword="refine",
     )
     seed: int = choose(0, WHOLE, "the seed of the moves", least=0, most=2**62)

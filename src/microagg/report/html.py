@@ -45,7 +45,7 @@ def write(model: ReportModel, path: Path, *, overwrite: bool = False) -> Path:
     """Write the page beside its place and move it there when it is whole."""
     page = render(model)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as fresh:
+    with whole_file(path, private=not model.public) as fresh:
         fresh.write_text(page, encoding="utf-8", newline="\n")
         check_target(path, overwrite)  # once more: it may have come to be there meanwhile
     return path
