@@ -148,6 +148,12 @@
     navigator.clipboard.writeText(text.value).then(() => { element("said").textContent = button.textContent = "Copied"; }, () => {});
   });
 
+  // The history lies over the page: it folds when somebody goes elsewhere, so that it hides nothing that has focus.
+  for (const kind of ["focusin", "click"]) document.addEventListener(kind, ({ target }) => {
+    const steps = element("steps");
+    if (steps && target.isConnected && !steps.contains(target)) steps.open = false;
+  });
+
   function filter() {
     const field = element("filter");
     if (!field) return;
