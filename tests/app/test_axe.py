@@ -142,7 +142,8 @@ def test_tab_reaches_everything_on_every_page_and_is_seen_wherever_it_is(app, br
             page.goto(app.origin + path)
             see(page.locator("html.scripted h1"))
             idle(page)
-            page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+            # The history folds by itself when it is left.
+            page.evaluate("for (const one of document.querySelectorAll('details')) one.open = one.id !== 'steps'")
             count = page.evaluate(REACHING)
             assert count > 5
             for key in keys:  # upwards too, where the header stays

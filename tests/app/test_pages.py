@@ -243,6 +243,8 @@ def test_a_guess_of_the_decimal_mark_is_told_and_the_other_reading_is_a_button(e
     assert said in text_of(page)
     assert "The encoding was taken for cp1252: a guess" in text_of(page)
     assert "10.700" not in page.text
+    assert "encoding “cp1252” (a guess)" in text_of(page)
+    assert "pass decimal" not in page.text  # said to who programs
     page = empty.post("/columns/read", read__decimal=decimal("read-0"))
     assert empty.session.opened.source.typed(["wage"])["wage"][0].as_py() == 10.7
     assert "read differently: decimal mark as usual → ." in text_of(page)
@@ -295,6 +297,11 @@ def test_a_stratum_smaller_than_k_offers_its_size_and_names_no_stratum(client):
         "Drop “region”, so that it is no stratum": f"role-{client.row('region')}=drop",
     }
     assert remedies(client.get("/")) == remedies(page)
+    client.post("/try/apply", k=700)
+    whole = client.get("/try")
+    assert "600 records cannot fill a group of k=700" in text_of(whole)
+    assert remedies(whole) == {}  # strata are not what is in the way
+    client.post("/history", to=1)
     values = set(client.session.opened.source.table["region"].to_pylist())
     assert not any(
         re.search(rf"\b{re.escape(str(value))}\b", text_of(page)) for value in values if not str(value).isdecimal()

@@ -99,8 +99,9 @@ def _set_out(text: str) -> str:
 
 
 def _coded(text: str) -> Markup:
-    """Give a text with what stands between double backticks as code."""
-    return Markup("").join(Markup("<code>{}</code>").format(p) if i % 2 else p for i, p in enumerate(text.split("``")))
+    """Give a text with what stands between backticks, one or two, as code."""
+    parts = enumerate(text.replace("``", "`").split("`"))
+    return Markup("").join(Markup("<code>{}</code>").format(part) if place % 2 else part for place, part in parts)
 
 
 def _header(session: Session) -> dict[str, Any]:

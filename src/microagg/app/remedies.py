@@ -107,7 +107,7 @@ def _changes(told: "Told", recipe: Recipe, columns: Sequence[str]) -> Iterator[t
             yield _LABELS.get((keyword, value), f"Set {label_of(keyword)} to {text}"), {field: text}
     if told.parameter == "method":
         yield "Choose mdav, which groups whole records", {"method.name": "mdav"}
-    if told.kind == "TooFewRecords":
+    if told.kind == "TooFewRecords" and "strata" in told.text:  # else the whole file has too few
         for name in recipe.roles.strata[:_MOST_STRATA]:
             yield from _other_role(name, columns, "quasi", "Mask {}, so that it is no stratum")
             yield from _other_role(name, columns, "drop", "Drop {}, so that it is no stratum")

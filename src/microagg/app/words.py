@@ -42,6 +42,12 @@ def set_out(text: str) -> str:
     return _COUNTED.sub(lambda found: count(int(found[0])), re.sub(r"(?<=\d) %", f"{FIXED}%", text))
 
 
+def said_of_name(error: BaseException) -> str:
+    """Say what is wrong with the name of a new file, where a page has no box to replace one."""
+    found = said(error)
+    return "A file of this name exists. Give another name." if found.parameter == "overwrite" else found.text
+
+
 def said(error: BaseException) -> Told:
     """Say what an error means, for a page: without the name of its class where the words are ours."""
     found = told(error, as_field)

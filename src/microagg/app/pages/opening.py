@@ -10,7 +10,7 @@ from starlette.responses import Response
 from microagg.app.answers import back, form_of, rendered
 from microagg.app.leaving import free_name
 from microagg.app.session import OUTPUT, Session
-from microagg.app.words import said
+from microagg.app.words import said_of_name
 from microagg.app.worker import READ, Job
 from microagg.errors import MicroaggError
 from microagg.io._kinds import COMPRESSED, KINDS, TITLES, base_suffix, known_addresses
@@ -129,7 +129,7 @@ async def recipe(request: Request, session: Session) -> Response:
         path = session.folder / Path(place).expanduser()
         session.beyond.written = session.beyond.recipe.write(path, made_for=Path(session.beyond.address).name)
     except (MicroaggError, OSError) as error:
-        return _shown(session, 422, wrong=said(error).text)
+        return _shown(session, 422, wrong=said_of_name(error))
     return back("/open")
 
 

@@ -6,7 +6,7 @@ from starlette.responses import Response
 from microagg.app.answers import back, form_of, rendered
 from microagg.app.leaving import how_to_go_on, name_for, save
 from microagg.app.session import Session
-from microagg.app.words import said
+from microagg.app.words import said_of_name
 from microagg.app.worker import EXPORT
 from microagg.errors import MicroaggError
 
@@ -31,7 +31,7 @@ async def end(request: Request, session: Session) -> Response:
         try:
             save(session, place or name_for(session))
         except (MicroaggError, OSError) as error:
-            return _asked(session, 422, place, said(error).text)
+            return _asked(session, 422, place, said_of_name(error))
         if how == "stay":
             return back("/quit")
     elif how == "leave":

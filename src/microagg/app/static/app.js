@@ -73,7 +73,8 @@
     if (posted) document.body.toggleAttribute("data-refused", "refused" in fresh.body.dataset);
     const focus = posted && fresh.querySelector("main [autofocus]");
     for (const one of fresh.querySelectorAll("[autofocus]")) one.removeAttribute("autofocus");
-    for (const id of stays ? ["top"] : ["top", "main"]) patch(element(id), fresh.getElementById(id));
+    const isOther = element("main").dataset.page !== fresh.getElementById("main").dataset.page;  // it has other help
+    for (const id of stays ? ["top"] : ["top", "main", ...(isOther ? ["helping"] : [])]) patch(element(id), fresh.getElementById(id));
     if (stays) return;
     numbers();
     document.title = fresh.title;
@@ -145,6 +146,12 @@
     const text = element(button.dataset.copy);
     text.select();
     navigator.clipboard.writeText(text.value).then(() => { element("said").textContent = button.textContent = "Copied"; }, () => {});
+  });
+
+  // The history lies over the page: it folds when somebody goes elsewhere, so that it hides nothing that has focus.
+  for (const kind of ["focusin", "click"]) document.addEventListener(kind, ({ target }) => {
+    const steps = element("steps");
+    if (steps && target.isConnected && !steps.contains(target)) steps.open = false;
   });
 
   function filter() {
