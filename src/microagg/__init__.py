@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from microagg.assess import anonymity as anonymity
     from microagg.assess import disclosure_risk as disclosure_risk
     from microagg.assess import dominance as dominance
+    from microagg.assess import joint_disclosure as joint_disclosure
     from microagg.assess import loss_measures as loss_measures
     from microagg.assess import pmse as pmse
     from microagg.assess import relations as relations
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from microagg.evaluate.analyses.estimate import Utility as Utility
     from microagg.evaluate.anonymity import Anonymity as Anonymity
     from microagg.evaluate.dominance import Dominance as Dominance
+    from microagg.evaluate.joint import JointDisclosure as JointDisclosure
     from microagg.evaluate.loss import InformationLoss as InformationLoss
     from microagg.evaluate.loss import information_loss as information_loss
     from microagg.evaluate.measure import Measure as Measure
@@ -85,6 +87,7 @@ _HOME = {
     "anonymity": "assess",
     "disclosure_risk": "assess",
     "dominance": "assess",
+    "joint_disclosure": "assess",
     "loss_measures": "assess",
     "pmse": "assess",
     "relations": "assess",
@@ -98,6 +101,7 @@ _HOME = {
     "Utility": "evaluate.analyses.estimate",
     "Anonymity": "evaluate.anonymity",
     "Dominance": "evaluate.dominance",
+    "JointDisclosure": "evaluate.joint",
     "InformationLoss": "evaluate.loss",
     "information_loss": "evaluate.loss",
     "Measure": "evaluate.measure",
@@ -139,6 +143,7 @@ __all__ = [
     "Estimate",
     "FileRelease",
     "InformationLoss",
+    "JointDisclosure",
     "KeptRelation",
     "LossMeasures",
     "MaximumDistance",
@@ -168,6 +173,7 @@ __all__ = [
     "errors",
     "information_loss",
     "interaction",
+    "joint_disclosure",
     "loss_measures",
     "pmse",
     "protect",
