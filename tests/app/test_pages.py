@@ -441,6 +441,17 @@ def test_what_was_cancelled_is_not_tried_again_by_itself(client, monkeypatch):
     monkeypatch.setattr(masking, "mask", mask)
     client.get("/try")
     assert begun.wait(10)
+    page = client.post("/columns/apply", **{f"role-{client.row('age')}": "keep"})  # nobody waits for the former try
+    assert client.session.worker.idle
+    assert "Cancelled." not in text_of(page)
+    begun.clear()
+    client.get("/try")
+    assert begun.wait(10)
+    client.post("/history", to=0)
+    assert client.session.worker.idle
+    begun.clear()
+    client.get("/try")
+    assert begun.wait(10)
     page = client.post("/job/cancel")
     assert client.session.worker.idle
     assert "Cancelled. Nothing was changed." in text_of(page)

@@ -100,7 +100,6 @@ async def apply(request: Request, session: Session) -> Response:
     words = change_words(session.recipe, recipe, session.columns)
     if words:
         session.change(recipe, words)
-        session.worker.cancel(TRY)
     # Enter in a field presses this button too, though nothing may have changed.
     if "run" in posted and not session.lacking and session.untried:
         session.attempt()

@@ -73,7 +73,8 @@
     if (posted) document.body.toggleAttribute("data-refused", "refused" in fresh.body.dataset);
     const focus = posted && fresh.querySelector("main [autofocus]");
     for (const one of fresh.querySelectorAll("[autofocus]")) one.removeAttribute("autofocus");
-    for (const id of stays ? ["top"] : ["top", "main"]) patch(element(id), fresh.getElementById(id));
+    const turned = element("main").dataset.page !== fresh.getElementById("main").dataset.page;  // and so has other help
+    for (const id of stays ? ["top"] : turned ? ["top", "main", "help"] : ["top", "main"]) patch(element(id), fresh.getElementById(id));
     if (stays) return;
     numbers();
     document.title = fresh.title;
