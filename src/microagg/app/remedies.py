@@ -39,6 +39,12 @@ _LABELS = {
 }
 """What a change means, where its keyword and value say little to who does not program."""
 
+_FOUND = {
+    "weights": ("Release weights by group", {"weights.release": "group"}),
+    "row order": ("Sort the rows", {"output.reorder": "yes"}),
+}
+"""What would help against what the report finds, by its topic."""
+
 
 @dataclass(frozen=True)
 class Remedy:
@@ -63,6 +69,12 @@ def offered(recipe: Recipe, columns: Sequence[str], failure: "Told | None", wron
         return ()
     found = (Remedy(label, urlencode(fields)) for label, fields in _changes(told, recipe, columns))
     return tuple(one for one in dict.fromkeys(found) if _helps(one, posted, recipe, columns))
+
+
+def against(topic: str, recipe: Recipe, columns: Sequence[str]) -> tuple[Remedy, ...]:
+    """Give what would help against a finding of the report, where one change does."""
+    found = [Remedy(label, urlencode(fields)) for label, fields in [_FOUND[topic]]] if topic in _FOUND else []
+    return tuple(one for one in found if _helps(one, {}, recipe, columns))
 
 
 def faster(recipe: Recipe, columns: Sequence[str]) -> tuple[Remedy, ...]:
