@@ -196,7 +196,7 @@ def test_a_weight_of_words_is_refused_at_the_row_and_says_what_to_do(client):
     page = client.post("/columns/apply", **{f"role-{region}": "weight"})
     assert page.status == 422
     error = html.unescape(re.search(rf'id="e-{region}" role="alert">([^<]*)<', page.text)[1])
-    assert "is not all numbers" in error
+    assert error.startswith("a weight must be numbers: column ")
     assert "or say how numbers are written: “decimal mark”, “thousands mark”." in error
     assert client.session.recipe == before
 

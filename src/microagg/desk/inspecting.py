@@ -15,7 +15,7 @@ import numpy as np
 from microagg.checks import check_absent, check_k
 from microagg.desk.opening import Opened, exposure_by
 from microagg.desk.writing import lies_in_output
-from microagg.errors import InvalidParameter, MicroaggError, setting
+from microagg.errors import InvalidData, InvalidParameter, MicroaggError, setting
 from microagg.io import frames
 from microagg.io.addresses import check_apart_from
 from microagg.io.scratch import private_file
@@ -141,7 +141,10 @@ def check_weight(opened: Opened) -> None:
     names = opened.recipe.roles.of(Role.WEIGHT.value)[:1]  # the others are not used
     if opened.recipe.weights.weighted is not False:
         for name in names:
-            values = weights_in(opened.source.typed([name])[name], name)
+            try:
+                values = weights_in(opened.source.typed([name])[name], name)
+            except InvalidData as error:
+                raise error.at("a weight must be numbers: ") from None
             WeightSeen.of(values)._replace(missing=0).check(name)
 
 

@@ -9,10 +9,9 @@ from starlette.responses import Response
 from microagg.app.answers import back, form_of, number_in, rendered, settled
 from microagg.app.edits import candidate_name, change_words, roles_from
 from microagg.app.forms import Control, Table, Wrong, changed_by, k_field, method_options, table_of
-from microagg.app.remedies import against, faster, offered, taken
+from microagg.app.remedies import against, faster, offered, seen_at, taken
 from microagg.app.session import Session
 from microagg.app.worker import TRY
-from microagg.desk.looking import SECTIONS
 from microagg.errors import MicroaggError
 from microagg.judgement.names import shown
 from microagg.partition import METHODS
@@ -24,8 +23,6 @@ ELSEWHERE = ("roles", "kinds", "read", "join", "output", "compare")
 _FIRST = ("method", "refine")  # tables that stand above the others
 _LONG = 60.0  # seconds, beyond which a page says what would be faster
 _WORST = 5  # columns whose loss is named
-_SEEN_AT = {"dominance": "risk", "values guessed closely": "risk", "results": "results", "large losses": "columns"}
-"""Which part of Look shows more of what the report finds, by its topic."""
 
 
 def fields_of(session: Session, wrong: Wrong | None = None) -> dict[str, Any]:
@@ -83,7 +80,7 @@ def _shown(session: Session, status: int = 200, wrong: Wrong | None = None) -> R
         worst=_WORST,
         solved=("row order",) if sorted_rows else (),
         against=lambda topic: against(topic, session.recipe, session.columns),
-        seen_at={topic: list(SECTIONS).index(part) for topic, part in _SEEN_AT.items()},
+        seen_at=seen_at(),
         kept=any(one.recipe == session.recipe for one in session.candidates),
         **fields_of(session, wrong),
     )
