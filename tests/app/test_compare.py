@@ -143,6 +143,11 @@ def test_keep_forget_and_remove(client):
     assert client.session.candidates[0].recipe.compare == client.session.recipe.compare
     assert client.session.figures(client.session.candidates[0].recipe).facts  # as after a try
     assert {one: remark for one, _, remark in rows(page)}[number].endswith("kept, present choice")
+    other = rows(page)[0][0]
+    page = client.post("/compare/use", candidate=other)
+    assert {one: remark for one, _, remark in rows(page)}[other].endswith("present choice")
+    assert f'id="use-{other}"' not in page.text
+    client.post("/compare/use", candidate=number)
     client.post("/compare/forget", candidate=number)
     assert client.session.candidates == ()
     page = client.post("/compare/remove", candidate=number)
@@ -238,7 +243,7 @@ def test_points_come_one_by_one_and_cancel_keeps_what_is_done(file, monkeypatch)
     page = client.get("/compare")
     assert len(points(page)) == 3
     assert "Cancelled. What was done until then is kept." in page.text
-    assert page.text.count("the risk was not measured") == 1
+    assert page.text.count("not compared by risk yet") == 1
     assert page.text.count('class="m">not made yet') == 2
     session.worker.end()
 

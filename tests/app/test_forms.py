@@ -112,10 +112,10 @@ def test_fields_change_a_recipe_and_the_words_say_what():
     changed = forms.changed_by(form, recipe, COLUMNS)
     assert dict(changed.recode.recode) == {"a=b,|c": {"width": 5, "top": 80}}
     assert change_words(recipe, changed, COLUMNS) == "k 5 → 7; recoding of a=b,|c; method mdav → vmdav"
-    assert recipe_line(changed, COLUMNS) == "k 7 · vmdav · 3 masked, 1 stratum"
+    assert recipe_line(changed, COLUMNS) == "k 7 · vmdav · 3 masked, 1 stratum · recoding"
     weighted = with_roles(changed, COLUMNS, {"age": "weight"})
-    assert recipe_line(weighted, COLUMNS) == "k 7 · vmdav · 2 masked, 1 stratum, weighted by age"
-    assert recipe_line(weighted, COLUMNS, named=True) == "2 masked, 1 stratum, weighted by age"
+    assert recipe_line(weighted, COLUMNS) == "k 7 · vmdav · 2 masked, 1 stratum, weighted by age · recoding"
+    assert recipe_line(weighted, COLUMNS, named=True) == "2 masked, 1 stratum, weighted by age · recoding"
     gone = forms.changed_by({"recode.recode": [""], "recode.recode@3": [""]}, changed, COLUMNS)
     assert dict(gone.recode.recode) == {}
 

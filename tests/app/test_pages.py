@@ -188,6 +188,17 @@ def test_two_units_are_refused_at_the_row(client):
     assert page.status == 422
     assert re.search(rf'id="e-{client.row("age")}" role="alert">2 columns are units', page.text)
     assert client.session.recipe.roles.unit == "person"
+    assert "different units (“person”) share masked values" in text_of(client.get("/try"))
+
+
+def test_a_weight_of_words_is_refused_at_the_row_and_says_what_to_do(client):
+    region, before = client.row("region"), client.session.recipe
+    page = client.post("/columns/apply", **{f"role-{region}": "weight"})
+    assert page.status == 422
+    error = html.unescape(re.search(rf'id="e-{region}" role="alert">([^<]*)<', page.text)[1])
+    assert error.startswith("a weight must be numbers: column ")
+    assert "or say how numbers are written: “decimal mark”, “thousands mark”." in error
+    assert client.session.recipe == before
 
 
 def test_a_kind_is_changed_and_left_to_the_type_again(client):
@@ -272,6 +283,10 @@ def test_try_gives_the_figures_of_mask(client, folder, tmp_path):
     assert figures.facts["record_linkage_all_keys_percent"] == told["record_linkage_all_keys_percent"]
     assert figures.bound == 100 / 7
     assert "Internal: exact losses" in page.text
+    change = remedies(page)["Sort the rows"]
+    page = client.post("/try/apply", remedy=change)
+    assert client.session.recipe.output.reorder
+    assert "The rows are in the original order" not in text_of(page)
 
 
 def test_an_error_stands_at_its_field_and_nothing_is_lost(client):
@@ -279,7 +294,7 @@ def test_an_error_stands_at_its_field_and_nothing_is_lost(client):
     assert page.status == 422
     with pytest.raises(MicroaggError) as found:
         check_k(1)
-    assert f'id="e-k" role="alert">{html.escape(str(found.value))}</p>' in page.text
+    assert f'id="e-k" role="alert">{html.escape(str(found.value).replace("Pass", "Choose"))}</p>' in page.text
     assert re.search(r'value="1"[^>]*id="k"', page.text)
     assert re.search(r'<option value="none" selected>', page.text)
     assert client.session.recipe.k == 5
@@ -448,6 +463,17 @@ def test_what_was_cancelled_is_not_tried_again_by_itself(client, monkeypatch):
     monkeypatch.setattr(masking, "mask", mask)
     client.get("/try")
     assert begun.wait(10)
+    page = client.post("/columns/apply", **{f"role-{client.row('age')}": "keep"})  # nobody waits for the former try
+    assert client.session.worker.idle
+    assert "Cancelled." not in text_of(page)
+    begun.clear()
+    client.get("/try")
+    assert begun.wait(10)
+    client.post("/history", to=0)
+    assert client.session.worker.idle
+    begun.clear()
+    client.get("/try")
+    assert begun.wait(10)
     page = client.post("/job/cancel")
     assert client.session.worker.idle
     assert "Cancelled. Nothing was changed." in text_of(page)
@@ -573,7 +599,7 @@ def test_addresses_hold_no_names_and_pages_no_outside(client):
     for path in ("/", "/try", "/open"):
         page = client.get(path)
         links = re.findall(r'(?:href|src|action|formaction)="([^"]*)"', page.text)
-        assert all(re.fullmatch(r"/[a-z./]*|#main|data:,", link) for link in links), links
+        assert all(re.fullmatch(r"/[a-z./]*(\?part=\d)?|#main|data:,", link) for link in links), links
         assert "survey" not in re.search(r"<title>(.*?)</title>", page.text)[1]
         assert "http://" not in page.text
         assert len(page.text) < 300_000

@@ -71,6 +71,7 @@ def open_and_correct(page):
     see(page.get_by_role("heading", name="Open a file"))
     press(page, "eusilc.csv")
     see_long(page.get_by_role("heading", name="Columns", exact=True))
+    see(page.get_by_text("Help", exact=True))  # though the page was turned by the script
     for column, letter, role in (("eqSS", "d", "drop"), ("rb050", "w", "weight")):
         press(page, f"role of {column}", letter)
         contains(page.locator("#undo"), f"role of {column}")

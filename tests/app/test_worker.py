@@ -75,6 +75,10 @@ def test_progress_tells_how_far_it_is_and_a_phase_begins_anew(worker):
     assert worker.settle(5)
     fresh = Job(TRY, "masking", held, done=50, total=200)
     assert fresh.percent == 25
+    fresh.started -= 10
+    assert 29 <= fresh.seconds_left <= 31
+    fresh.done = 1
+    assert fresh.seconds_left is None  # which would be wild
     fresh.phase("linkage")
     assert (fresh.title, fresh.percent) == ("linkage", None)
 

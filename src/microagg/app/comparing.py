@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from microagg.app.edits import candidate_name
+from microagg.app.edits import candidate_name, change_words
 from microagg.app.jobs import comparing
 from microagg.app.session import Session
 from microagg.desk import candidates
@@ -181,6 +181,14 @@ def keep(session: Session, number: int) -> None:
         return
     recipe = as_chosen(session, recipe)
     session.keep(candidate_name(recipe), recipe=recipe)
+
+
+def choose(session: Session, recipe: Recipe) -> None:
+    """Go on with a recipe that was compared or looked at."""
+    recipe = as_chosen(session, recipe)
+    words = change_words(session.recipe, recipe, session.columns)
+    if words:
+        session.change(recipe, words)
 
 
 def as_chosen(session: Session, recipe: Recipe) -> Recipe:

@@ -9,6 +9,8 @@ from microagg.judgement.names import shown
 from microagg.recipe import PARTS, Kinds, Recipe, Roles, choices_of
 from microagg.schema import Role
 
+_IN_LINE = ("roles", "kinds", "method", "refine", "read", "join", "output", "compare")  # said there, or at their pages
+_MOST_IN_LINE = 2  # other choices that are named
 _MOST = 3  # columns that are named in the words of one change
 
 
@@ -79,7 +81,20 @@ def recipe_line(recipe: Recipe, columns: Sequence[str], *, named: bool = False) 
     parts += [f"{dropped} dropped"] if dropped else []
     refined = [f"refined ({recipe.refine.effort})"] if recipe.refine.effort is not None else []
     first = ([options] if options else []) if named else [f"k {recipe.k}", method]
-    return " · ".join([*first, *refined, ", ".join(parts)])
+    return " · ".join([*first, *refined, ", ".join(parts), *_not_as_usual(recipe)])
+
+
+def _not_as_usual(recipe: Recipe) -> list[str]:
+    """Say what else was chosen, so that two recipes that differ in it can be told apart; numbers may be secret."""
+    found = []
+    for table, (part, kind) in PARTS.items():
+        for name, choice in () if table in _IN_LINE else choices_of(kind).items():
+            value = getattr(getattr(recipe, part), name)
+            if value not in (choice.default, None, ()) and value != {}:
+                label = label_of(name if name == "columns" else choice.keyword)
+                found.append(f"{label}: {_said(value)}" if isinstance(value, (str, bool)) else label)
+    more = len(found) - _MOST_IN_LINE
+    return [*found[:_MOST_IN_LINE], *([f"{more} more not as usual"] if more > 0 else [])]
 
 
 def candidate_name(recipe: Recipe) -> str:

@@ -14,6 +14,7 @@ from microagg.app.edits import roles_from
 from microagg.app.forms import Wrong, changed_by
 from microagg.app.values import Posted, as_text
 from microagg.app.words import label_of, said
+from microagg.desk.looking import SECTIONS
 from microagg.errors import MicroaggError
 from microagg.judgement.names import shown
 from microagg.partition import groups_each_column
@@ -39,6 +40,15 @@ _LABELS = {
 }
 """What a change means, where its keyword and value say little to who does not program."""
 
+_FOUND = {
+    "weights": ("Release weights by group", {"weights.release": "group"}),
+    "row order": ("Sort the rows", {"output.reorder": "yes"}),
+}
+"""What would help against what the report finds, by its topic."""
+
+_SEEN_AT = {"dominance": "risk", "values guessed closely": "risk", "results": "results", "large losses": "columns"}
+"""Which part of Look shows more of it."""
+
 
 @dataclass(frozen=True)
 class Remedy:
@@ -63,6 +73,17 @@ def offered(recipe: Recipe, columns: Sequence[str], failure: "Told | None", wron
         return ()
     found = (Remedy(label, urlencode(fields)) for label, fields in _changes(told, recipe, columns))
     return tuple(one for one in dict.fromkeys(found) if _helps(one, posted, recipe, columns))
+
+
+def against(topic: str, recipe: Recipe, columns: Sequence[str]) -> tuple[Remedy, ...]:
+    """Give what would help against a finding of the report, where one change does."""
+    found = [Remedy(label, urlencode(fields)) for label, fields in [_FOUND[topic]]] if topic in _FOUND else []
+    return tuple(one for one in found if _helps(one, {}, recipe, columns))
+
+
+def seen_at() -> dict[str, int]:
+    """Give the place of the part of Look that shows more of what the report finds, by its topic."""
+    return {topic: list(SECTIONS).index(part) for topic, part in _SEEN_AT.items()}
 
 
 def faster(recipe: Recipe, columns: Sequence[str]) -> tuple[Remedy, ...]:

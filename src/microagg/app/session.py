@@ -222,6 +222,7 @@ class Session:
         if recipe.masking.nominal == "draw" and recipe.masking.nominal_seed is None:  # else each try would differ
             recipe = recipe.replace(nominal_seed=recipe.spelt_out().masking.nominal_seed)
         self.history.add(Step(recipe, words, self.candidates if candidates is None else candidates))
+        self._leave_former()
         self.touch()
 
     def keep(self, name: str, note: str = "", recipe: "Recipe | None" = None) -> Kept:
@@ -254,7 +255,13 @@ class Session:
         self.history.go(at)
         if not self.ready:
             self.read_again()
+        self._leave_former()
         self.touch()
+
+    def _leave_former(self) -> None:
+        """Stop the try of another recipe: nobody waits for it, and all else would wait for it."""
+        if self.opened is not None and self._trying != self.key():
+            self.worker.cancel(TRY)
 
     def key(self, recipe: "Recipe | None" = None) -> str:
         """Tell what figures are of: the file as it was read, and the choices that they depend on."""

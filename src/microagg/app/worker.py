@@ -14,6 +14,8 @@ TRY, READ, LOOK, COMPARE, DRAW, EXPORT = "try", "read", "look", "compare", "draw
 PREPARE = "prepare"
 """Kinds of jobs. A new one takes the place of one of its kind, but for an export, which is never stopped by another."""
 
+_TELLING = 10  # the part of the work, one in so many, from which the rest can be judged: it begins slowly
+
 
 class Cancelled(BaseException):
     """Raised within `progress`, which stops the work; nothing is left behind."""
@@ -78,9 +80,10 @@ class Job:
 
     @property
     def seconds_left(self) -> int | None:
-        """How long this part will take, as it went so far."""
+        """How long this part will take, as it went so far; None while too little of it is done to tell."""
         spent = time.monotonic() - self.started
-        return round(spent * (self.total - self.done) / self.done) if self.done and spent > 1 else None
+        known = spent > 1 and _TELLING * self.done >= self.total > 0
+        return round(spent * (self.total - self.done) / self.done) if known else None
 
 
 class Worker:
@@ -141,6 +144,7 @@ class Worker:
                 self._waiting = None
             if self._running is not None and (not kinds or self._running.kind in kinds):
                 self._running.cancelled = True
+                self._running.stopped = "" if kinds else self._running.stopped  # nobody has pressed Cancel
         self._changed()
 
     def settle(self, seconds: float) -> bool:

@@ -15,10 +15,11 @@ import numpy as np
 from microagg.checks import check_absent, check_k
 from microagg.desk.opening import Opened, exposure_by
 from microagg.desk.writing import lies_in_output
-from microagg.errors import InvalidParameter, MicroaggError, setting
+from microagg.errors import InvalidData, InvalidParameter, MicroaggError, setting
 from microagg.io import frames
 from microagg.io.addresses import check_apart_from
 from microagg.io.scratch import private_file
+from microagg.io.weighing import WeightSeen, weights_in
 from microagg.progress import Progress
 from microagg.schema import Role
 from microagg.study.costs import ColumnCosts, column_costs
@@ -133,6 +134,18 @@ def _small_strata(opened: Opened, names: list[Any]) -> list[tuple[Any, ...]]:
     small = [place for place in np.argsort(sizes, kind="stable") if sizes[place] < recipe.k]
     values = frame.select(names)[firsts[small].tolist(), :].rows() if small else []
     return [(*row, int(sizes[place])) for row, place in zip(values, small, strict=True)]
+
+
+def check_weight(opened: Opened) -> None:
+    """Refuse a weight that holds no weights; what it lacks is not counted, since its records may be left out."""
+    names = opened.recipe.roles.of(Role.WEIGHT.value)[:1]  # the others are not used
+    if opened.recipe.weights.weighted is not False:
+        for name in names:
+            try:
+                values = weights_in(opened.source.typed([name])[name], name)
+            except InvalidData as error:
+                raise error.at("a weight must be numbers: ") from None
+            WeightSeen.of(values)._replace(missing=0).check(name)
 
 
 def costs_of(opened: Opened, progress: Progress | None = None) -> ColumnCosts | None:

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from microagg.errors import InvalidData
+from microagg.errors import InvalidData, setting
 
 MISSING = ("", "NA", "NaN", "NULL", ".")
 """What stands for a missing value in a column of numbers."""
@@ -148,8 +148,8 @@ def named_numbers(
         known = ", ".join(filter(None, MISSING))
         raise InvalidData(
             f"column {name!r} of {file!r} is not all numbers with {marks.decimal!r} before decimals and {thousands} "
-            f"between thousands (missing: an empty field, {known}). Give it another role, mend it, or pass decimal and "
-            f"thousands.",
+            f"between thousands (missing: an empty field, {known}). Give it another role, mend it, or say how "
+            f"numbers are written: {setting('decimal')}, {setting('thousands')}.",
             columns=(name,),
         )
     return numbers

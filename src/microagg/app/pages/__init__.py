@@ -53,7 +53,7 @@ PAGES = (
     Page("Open", "/open", "opening", ("read", "make", "recipe", "anyway"), needs_file=False),
     Page("Columns", "/", "columns", ("apply", "bulk", "load", "read")),
     Page("Try", "/try", "trying", ("apply", "keep", "forget")),
-    Page("Compare", "/compare", "comparing", ("apply", "keep", "forget", "remove")),
+    Page("Compare", "/compare", "comparing", ("apply", "keep", "use", "forget", "remove")),
     Page("Look", "/look", "looking", ("draw", "use", "peek")),
     Page("Look", "/look/{number:int}", "looking", step=False),
     Page("Release", "/release", "release", ("apply", "write", "prepare", "reread")),

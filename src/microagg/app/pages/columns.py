@@ -15,6 +15,7 @@ from microagg.app.remedies import offered, taken
 from microagg.app.session import Session
 from microagg.app.values import Posted, column_field
 from microagg.app.worker import LOOK
+from microagg.desk.inspecting import check_weight
 from microagg.errors import InvalidParameter, MicroaggError
 from microagg.judgement.names import shown
 from microagg.kinds import KINDS
@@ -30,6 +31,11 @@ _SAID_OF_KINDS = {
     "nominal": "categories without an order, such as occupations",
     "semi": "a quantity with one frequent value, its spike: mostly 0, as of income from a business",
 }
+_ALSO_SAID = {
+    "weight": " It is released, unless you choose otherwise.",
+    "unit": " The column itself is left out.",
+}
+"""What becomes of a column whose role does not say so by itself."""
 _AS_NOW = "="  # the option that leaves levels or a spike as they are
 
 
@@ -106,6 +112,7 @@ def _kinds_for(guessed: str | None, kind: Any) -> tuple[tuple[str, str], ...]:
 def _shown(session: Session, request: Request, status: int = 200, wrong: Wrong | None = None) -> Response:
     rows = rows_of(session, wrong)
     said = {name: choice.said for name, choice in choices_of(Roles).items()}
+    said |= {role: f"{said[role]}.{more.removesuffix('.')}" for role, more in _ALSO_SAID.items()}
     roles = roles_of(session.recipe, session.columns)
     groups = []
     for role in Role:
@@ -155,6 +162,8 @@ async def _change(request: Request, session: Session, made: Any) -> Response:
     session.history.check(number_in(posted))
     try:
         recipe: Recipe = made(posted)
+        if recipe.roles.weight != session.recipe.roles.weight:
+            check_weight(session.with_recipe(recipe))
     except MicroaggError as error:
         return _shown(session, request, 422, Wrong(error, posted))
     words = change_words(session.recipe, recipe, session.columns)

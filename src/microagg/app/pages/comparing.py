@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from microagg.app.answers import back, form_of, number_in, rendered, settled
-from microagg.app.comparing import Row, beside_each_other, rows_of, start
+from microagg.app.comparing import Row, beside_each_other, choose, rows_of, start
 from microagg.app.comparing import keep as keep_one
 from microagg.app.edits import change_words
 from microagg.app.forms import Control, Option, Wrong, changed_by, table_of
@@ -44,7 +44,7 @@ class Column:
 _BRIEF = {
     "IL": "information lost",
     "G_IL": "five changes together",
-    "RLD": "linked rightly",
+    "RLD": "linked, some columns known",
     "ID": "guessed closely",
     "G_DR": "both risks",
 }
@@ -218,6 +218,7 @@ def _shown(session: Session, view: dict[str, int], status: int = 200, wrong: Wro
         unused=[] if wrong else not_used(session.recipe, names),
         known=len(session.recipe.risk.keys or masked),
         masked=len(masked),
+        present="" if session.lacking else session.key(),
         **{"best": "", **_map(session, rows, found, view)},
     )
 
@@ -258,6 +259,17 @@ async def keep(request: Request, session: Session) -> Response:
     keep_one(session, number_in(posted, "candidate"))
     looked = number_in(posted, "look")  # where it was kept from there
     return back(_address(_view(posted)) if looked < 0 else f"/look/{looked}")
+
+
+async def use(request: Request, session: Session) -> Response:
+    """Go on with the recipe of a release."""
+    posted = await form_of(request)
+    assert session.history is not None
+    session.history.check(number_in(posted))
+    recipe = session.shelf.recipe(number_in(posted, "candidate"))
+    if recipe is not None:
+        choose(session, recipe)
+    return back(_address(_view(posted)))
 
 
 async def forget(request: Request, session: Session) -> Response:

@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from microagg.app.answers import back, form_of, number_in, rendered, settled
-from microagg.app.comparing import as_chosen, rows_of
-from microagg.app.edits import candidate_name, change_words, recipe_line
+from microagg.app.comparing import choose, rows_of
+from microagg.app.edits import candidate_name, recipe_line
 from microagg.app.jobs import drawing, peeking
 from microagg.app.session import AT_ONCE, Session
 from microagg.app.worker import COMPARE, DRAW, EXPORT, TRY
@@ -269,10 +269,7 @@ async def use(request: Request, session: Session) -> Response:
     recipe = _recipe(session, number)
     if recipe is None:
         return _gone(session)
-    recipe = as_chosen(session, recipe)
-    words = change_words(session.recipe, recipe, session.columns)
-    if words:
-        session.change(recipe, words)
+    choose(session, recipe)
     return back(f"/look/{number}")
 
 

@@ -11,6 +11,7 @@ from microagg.app.answers import back, form_of, number_in, rendered, settled
 from microagg.app.edits import change_words, recipe_line
 from microagg.app.forms import Table, Wrong, changed_by, table_of
 from microagg.app.releasing import Chosen, Prepared, tick_of
+from microagg.app.remedies import seen_at
 from microagg.app.session import AT_ONCE, Session
 from microagg.app.values import Posted
 from microagg.app.words import said
@@ -147,6 +148,7 @@ def _shown(session: Session, chosen: Chosen, status: int = 200, problems: Proble
         "writing": session.worker.has(EXPORT),
         "others": releasing.others(chosen, _file(session)),
         "two": TWO_RELEASES,
+        "seen_at": seen_at(),
         "done": next((one for one in reversed(releasing.done) if one.key == chosen.key), None),
         "again": _again(session, chosen, prepared) if prepared else None,
     }

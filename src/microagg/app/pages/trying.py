@@ -9,10 +9,12 @@ from starlette.responses import Response
 from microagg.app.answers import back, form_of, number_in, rendered, settled
 from microagg.app.edits import candidate_name, change_words, roles_from
 from microagg.app.forms import Control, Table, Wrong, changed_by, k_field, method_options, table_of
-from microagg.app.remedies import faster, offered, taken
+from microagg.app.remedies import against, faster, offered, seen_at, taken
 from microagg.app.session import Session
 from microagg.app.worker import TRY
 from microagg.errors import MicroaggError
+from microagg.judgement.names import shown
+from microagg.partition import METHODS
 from microagg.recipe import PARTS
 
 ELSEWHERE = ("roles", "kinds", "read", "join", "output", "compare")
@@ -28,10 +30,14 @@ def fields_of(session: Session, wrong: Wrong | None = None) -> dict[str, Any]:
     recipe, columns = session.recipe, session.columns
     exposure = session.exposure()
     k = k_field(recipe, None if exposure is None else exposure.smallest_stratum, wrong)
+    if recipe.roles.unit is not None:
+        k = replace(k, help=f"At least so many different units (“{shown(recipe.roles.unit)}”) share masked values.")
     first: list[Control] = [k]
     for name in _FIRST:
         own = table_of(name, recipe, columns, wrong).controls
         first.append(replace(own[0], more=""))  # which speaks to who programs
+    if recipe.method.name in METHODS:
+        first[1] = replace(first[1], help=f"How groups are formed: {METHODS[recipe.method.name].said}.")
     options = method_options(recipe, columns, wrong)
     more: dict[str, list[Control]] = {}
     for name in PARTS:
@@ -57,6 +63,7 @@ def fields_of(session: Session, wrong: Wrong | None = None) -> dict[str, Any]:
 def _shown(session: Session, status: int = 200, wrong: Wrong | None = None) -> Response:
     tried = session.figures()
     failure = session.failure()
+    sorted_rows = session.recipe.output.reorder  # which figures do not depend on
     slow = session.seconds > _LONG and not session.worker.has(TRY)
     return rendered(
         session,
@@ -71,6 +78,9 @@ def _shown(session: Session, status: int = 200, wrong: Wrong | None = None) -> R
         seconds=session.seconds,
         trying=session.worker.has(TRY),
         worst=_WORST,
+        solved=("row order",) if sorted_rows else (),
+        against=lambda topic: against(topic, session.recipe, session.columns),
+        seen_at=seen_at(),
         kept=any(one.recipe == session.recipe for one in session.candidates),
         **fields_of(session, wrong),
     )
@@ -100,7 +110,6 @@ async def apply(request: Request, session: Session) -> Response:
     words = change_words(session.recipe, recipe, session.columns)
     if words:
         session.change(recipe, words)
-        session.worker.cancel(TRY)
     # Enter in a field presses this button too, though nothing may have changed.
     if "run" in posted and not session.lacking and session.untried:
         session.attempt()

@@ -112,6 +112,8 @@
       if (button && (!pressed || pressed.disabled)) return;  // it went away meanwhile
       const body = new URLSearchParams(new FormData(now, pressed));
       await ask((pressed && pressed.getAttribute("formaction")) || now.getAttribute("action"), { method: "POST", body }, true, now.matches(".undo"));
+      const isDone = pressed && pressed.id === "bulk" && !("refused" in document.body.dataset);
+      if (isDone) for (const one of document.querySelectorAll("[name=row]:checked")) one.checked = false;
     }).catch(failed).finally(() => { posting -= 1; });
   }
   let waiting = 0;
