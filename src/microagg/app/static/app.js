@@ -66,15 +66,15 @@
     // What was changed meanwhile and is not posted yet would be lost with the page; the answer to that post is shown.
     // Not so of undo: what is posted after it must not bring back what was undone.
     const more = !whole && (waiting !== 0 || posting > (posted ? 1 : 0));
-    if (more && element("main").dataset.page === fresh.getElementById("main").dataset.page) return numbers();
+    const isOther = element("main").dataset.page !== fresh.getElementById("main").dataset.page;
+    if (more && !isOther) return numbers();
     stamp = Number(fresh.body.dataset.stamp);
     // What was refused stays beside its reason until somebody posts again; only the header goes on.
     const stays = !posted && "refused" in document.body.dataset;
     if (posted) document.body.toggleAttribute("data-refused", "refused" in fresh.body.dataset);
     const focus = posted && fresh.querySelector("main [autofocus]");
     for (const one of fresh.querySelectorAll("[autofocus]")) one.removeAttribute("autofocus");
-    const isOther = element("main").dataset.page !== fresh.getElementById("main").dataset.page;  // it has other help
-    for (const id of stays ? ["top"] : ["top", "main", ...(isOther ? ["helping"] : [])]) patch(element(id), fresh.getElementById(id));
+    for (const id of stays ? ["top"] : isOther ? ["top", "main", "helping"] : ["top", "main"]) patch(element(id), fresh.getElementById(id));
     if (stays) return;
     numbers();
     document.title = fresh.title;
