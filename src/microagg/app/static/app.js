@@ -2,8 +2,7 @@
 // the parts of a page that are marked data-swap when the server has something else to show.
 "use strict";
 (() => {
-  const root = document.documentElement;
-  root.classList.add("scripted");
+  document.documentElement.classList.add("scripted");
   const element = (id) => document.getElementById(id);
   let asked = 0;      // the last request for a page: an answer to a former one comes too late
   let posting = 0;    // posts under way
