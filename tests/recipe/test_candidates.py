@@ -20,6 +20,7 @@ OTHERS = (
 def test_what_is_written_is_read_again(tmp_path):
     path = write_candidates(tmp_path / "session.toml", PRESENT, OTHERS, "survey.csv")
     assert read_candidates(path) == (PRESENT, OTHERS)
+    assert path.stat().st_mode & 0o777 == PRESENT.write(tmp_path / "recipe.toml").stat().st_mode & 0o777 == 0o600
     assert Recipe.read(path) == PRESENT
     again = write_candidates(tmp_path / "again.toml", *read_candidates(path), "survey.csv")
     assert again.read_text() == path.read_text()

@@ -77,11 +77,11 @@ def _saved(name: str, content: Mapping[str, Any], above: int, text: str) -> Save
 
 
 def write_candidates(path: Path, recipe: Recipe, candidates: Iterable[Saved], made_for: str | None = None) -> Path:
-    """Write the present choices and candidates to a new file, whole or not at all."""
+    """Write the present choices and candidates to a new file that only you can read, whole or not at all."""
     check_absent(path, "the recipe", overwrite=False)
     text = "\n".join([text_of(recipe, made_for), *map(_text, candidates)])
     text = text.replace("\n[[candidates]]\n", f"\n[[candidates]]  # {_ABOUT}\n", 1)
-    with whole_file(path) as file:
+    with whole_file(path, private=True) as file:
         file.write_text(text, "utf-8", newline="\n")
     return path
 
