@@ -95,3 +95,22 @@ def test_of_a_fault_class_file_and_line_are_told_and_no_message(worker):
     worker.submit(Job(TRY, "going on", lambda _: None))
     assert worker.settle(5)
     assert worker.state == "idle"
+
+
+def test_what_fails_while_an_error_is_told_does_not_end_the_thread(worker):
+    def fail(_):
+        raise MemoryError
+
+    def fail_again(_, error):
+        held.append(error.__traceback__)
+        raise ValueError("cell 4711")
+
+    held = []
+    worker.submit(Job(TRY, "failing", fail, fail_again))
+    assert worker.settle(5)
+    assert held == [None]  # no frame keeps the memory that is short
+    assert "ValueError in test_worker.py, line" in worker.fault.text
+    assert "4711" not in worker.fault.text
+    worker.submit(Job(TRY, "going on", lambda _: None))
+    assert worker.settle(5)
+    assert worker.state == "idle"

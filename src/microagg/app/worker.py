@@ -190,17 +190,25 @@ class Worker:
         except Cancelled:
             self.said = job.stopped
         except Exception as error:  # noqa: BLE001 - what is said of it is decided in one place
-            from microagg.app.words import said
-
-            found = said(error)
-            if job.failed is None:
-                self.fault = found
-            else:
-                job.failed(found, error)
-            error.__traceback__ = None  # its frames hold the data
+            self._tell(job, error)
         else:
             return
         gc.collect()  # what was stopped half-way holds itself by its frames, a file's worth of memory each time
+
+    def _tell(self, job: Job, error: Exception) -> None:
+        """Hand in what is said of an error; what goes wrong with that must not end the thread."""
+        from microagg.app.words import said
+
+        found = said(error)
+        error.__traceback__ = None  # its frames hold the data, and what follows may need the memory
+        if job.failed is None:
+            self.fault = found
+            return
+        try:
+            job.failed(found, error)
+        except Exception as other:  # noqa: BLE001 - what is said of it is decided in one place
+            self.fault = said(other)
+            other.__traceback__ = None
 
     def _remark(self, text: str) -> None:
         if self._running is not None:

@@ -106,7 +106,7 @@ def _looked_at(address: str, recipe: Recipe | None, **chosen: Any) -> tuple[Reci
         start = read_beginning(address, _LOOKED_AT, **_reading(recipe, chosen))
         names = start.table.column_names
         found = open_source(address, start, recipe, **chosen).recipe
-    except (MicroaggError, OSError):
+    except (MicroaggError, OSError, MemoryError):
         return None, 0, 0
     return found, len(found.masked(names)), len(names)
 
