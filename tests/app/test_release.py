@@ -101,6 +101,22 @@ def test_folders_that_are_not_ours_are_refused(client, folder, tmp_path):
     assert names(tmp_path) == ["file", "other"]
 
 
+def test_a_report_that_was_replaced_is_not_shown_for_the_former_release(client, tmp_path):
+    write(client, tmp_path / "out")
+    assert client.get("/report/1").status == 200
+    client.post("/try/apply", k="7")
+    (tmp_path / "x").mkdir()
+    page = write(client, tmp_path / "x" / ".." / "out", overwrite=["", "yes"], reason="a larger k")
+    assert [one.number for one in client.session.releasing.done] == [1, 2], page.text
+    assert client.get("/report/2").status == 200
+    assert client.get("/report/1").status == 404
+    assert client.get("/report/1?public=1").status == 404
+    page = client.get("/release")
+    assert page.text.count("replaced since") == 1
+    client.post("/try/apply", k="5")
+    assert 'id="done"' not in client.get("/release").text
+
+
 def test_a_former_output_is_replaced_only_where_that_is_asked_for(client, tmp_path):
     write(client, tmp_path / "out", output__public=["", "yes"])
     page = write(client, tmp_path / "out", output__public="")
