@@ -19,6 +19,7 @@ from microagg.app import forms
 from microagg.app.edits import with_roles
 from microagg.app.pages import columns as columns_page
 from microagg.app.words import set_out
+from microagg.app.worker import COMPARE, TRY, Job
 from microagg.checks import check_k
 from microagg.desk import masking, memory, opening
 from microagg.desk.inspecting import exposure_of
@@ -630,3 +631,23 @@ def test_without_the_extra_the_command_says_how_to_get_it():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=os.environ)
     assert done.returncode == 2
     assert "pip install 'microagg[app]'" in done.stderr
+
+
+def test_counting_does_not_take_the_place_of_a_try_that_waits(client):
+    begun, free = threading.Event(), threading.Event()
+
+    def held(_):
+        begun.set()
+        assert free.wait(20)
+
+    session = client.session
+    session.worker.submit(Job(COMPARE, "held", held))
+    assert begun.wait(5)
+    session.change(with_roles(session.recipe, session.columns, {"age": "keep"}), "role of age")
+    session.attempt()
+    client.ask("GET", "/")  # which would count who is alone by the new roles
+    assert session.exposure() is None
+    assert session.worker.has(TRY)
+    free.set()
+    client.settle()
+    assert session.figures() is not None

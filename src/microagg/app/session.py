@@ -342,7 +342,8 @@ class Session:
 
         assert self.opened is not None
         key = self._exposed(self.recipe)
-        if key not in self._exposures and not self.worker.has(LOOK):
+        # Pages ask for this of their own accord: what somebody has asked for and waits keeps its place.
+        if key not in self._exposures and not self.worker.has(LOOK) and not self.worker.full:
             self.worker.submit(counting(self.with_recipe(self.recipe), lambda found: self._exposures.store(key, found)))
 
     @property

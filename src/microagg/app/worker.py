@@ -153,6 +153,11 @@ class Worker:
             return self._lock.wait_for(lambda: self._running is None and self._waiting is None, seconds)
 
     @property
+    def full(self) -> bool:
+        """Whether a job waits, whose place another would take."""
+        return self._waiting is not None
+
+    @property
     def idle(self) -> bool:
         """Whether nothing runs or waits."""
         return self._running is None and self._waiting is None
