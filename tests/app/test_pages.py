@@ -130,10 +130,26 @@ def test_memory_that_is_short_after_all_is_told_alike(client, empty, monkeypatch
     client.post("/try/apply", run=1)
     client.settle()
     assert "Mask it on disk" in text_of(client.get("/try"))
-    assert "--engine disk" in text_of(client.get("/open"))
+    assert "--engine disk</textarea>" in client.get("/open").text
     monkeypatch.setattr(opening, "open_source", short)
     page = empty.post("/open/read", path="survey.csv")
     assert "does not fit into memory" in text_of(page)
+
+
+def test_only_what_can_be_masked_on_disk_is_offered_to_be(client, folder, monkeypatch):
+    def short(*_, **__):
+        raise MemoryError
+
+    call("datasets", "make", "survey", "-n", 600, "-o", folder / "survey.feather")
+    client.session.open(str(folder / "survey.feather"))
+    client.settle()
+    monkeypatch.setattr(masking, "mask", short)
+    client.post("/try/apply", run=1)
+    client.settle()
+    page = client.get("/open").text
+    assert "Only a single file of Parquet or text can be masked on disk" in page
+    assert 'id="disk-command"' not in page
+    (folder / "survey.feather").unlink()
 
 
 def test_a_survey_is_made_to_try_it_on(empty, tmp_path):

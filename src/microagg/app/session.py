@@ -371,9 +371,9 @@ class Session:
         def failed(told: "Told", error: BaseException) -> None:
             self._failures.store(key, told)
             if isinstance(error, MemoryError) and self.opened is not None:
-                from microagg.desk.memory import Beyond
+                from microagg.desk.memory import tried_beyond
 
-                self.beyond = Beyond(self.opened.address, recipe)
+                self.beyond = tried_beyond(self.opened.address, recipe)
 
         self.worker.submit(
             trying(self.with_recipe(recipe), lambda tried: self.publish(key, tried, of), timed, done, failed)

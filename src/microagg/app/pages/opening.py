@@ -88,7 +88,7 @@ def on_disk(session: Session) -> dict[str, Any] | None:
         return None
     place = beyond.written or session.folder / free_name(session.folder)
     command = beyond.command(place, session.output or OUTPUT) if beyond.recipe is not None else ""
-    return {"command": command, "place": place.name, "written": beyond.written, "address": beyond.address}
+    return {"command": command, "place": place.name, "written": beyond.written}
 
 
 async def show(request: Request, session: Session) -> Response:  # noqa: ARG001 - pages are all called alike
