@@ -100,6 +100,15 @@ def test_a_file_that_is_read_wrongly_says_why_and_can_be_read_differently(empty,
     assert len(empty.session.columns) == 2
 
 
+def test_the_password_of_a_database_that_cannot_be_read_is_not_shown(empty):
+    for address in ("postgresql://me:cell-4711@127.0.0.1:1/db?table=t", "mysql://me:cell-4711@127.0.0.1:1/db"):
+        empty.session.open(address)
+        empty.settle()
+        page = empty.get("/open")
+        assert 'role="alert" id="e-path"' in page.text
+        assert "cell-4711" not in page.text
+
+
 def test_a_file_beyond_memory_is_not_read_and_is_masked_on_disk_by_the_command(empty, folder, tmp_path, monkeypatch):
     empty.session.folder = tmp_path
     shutil.copy(folder / "survey.csv", tmp_path / "large.csv")
