@@ -14,7 +14,8 @@ from microagg.recipe import Recipe
 from microagg.report.words import TWO_RELEASES
 from tests.app.client import Client
 from tests.app.releases import boxes, field, names, sha256, write
-from tests.cli import complaint
+from tests.cli import call, complaint
+from tests.desk.test_joined import CHOICES, tables
 
 ALL = ["again.py", "again.sh", "recipe.toml", "report.html", "report_public.html", "survey_masked.csv"]
 
@@ -99,6 +100,32 @@ def test_folders_that_are_not_ours_are_refused(client, folder, tmp_path):
     (tmp_path / "file").write_text("")
     assert "is not a folder" in refused(client, tmp_path / "file")
     assert names(tmp_path) == ["file", "other"]
+
+
+def test_of_two_files_that_were_joined_either_may_have_changed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    people, homes = tables()
+    people.to_csv("people.csv", index=False)
+    homes.to_csv("homes.csv", index=False)
+    client = Client(Session(tmp_path))
+    client.session.open("people.csv", None, households="homes.csv", **CHOICES)
+    client.settle()
+    client.get("/try")
+    client.settle()
+    lost = client.session.figures().percent
+    homes.assign(income=homes["income"].iloc[::-1].to_numpy()).to_csv("homes.csv", index=False)
+    assert "was changed on disk since it was read" in refused(client, tmp_path / "out")
+    client.post("/release/reread")
+    assert client.session.figures() is None  # those were of the former file
+    write(client, tmp_path / "out")
+    client.get("/try")
+    client.settle()
+    assert client.session.figures().percent != lost
+    client.session.worker.end()
+    recipe = ["--recipe", tmp_path / "out" / "recipe.toml"]
+    assert call("mask", "people.csv", *recipe, "-o", tmp_path / "again").exit_code == 0
+    for name in ("people_masked.csv", "homes_masked.csv"):
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
 
 
 def test_a_report_that_was_replaced_is_not_shown_for_the_former_release(client, tmp_path):
