@@ -18,12 +18,12 @@ import pytest
 from microagg.app import forms
 from microagg.app.edits import with_roles
 from microagg.app.pages import columns as columns_page
-from microagg.app.words import set_out
+from microagg.app.words import said, set_out
 from microagg.app.worker import COMPARE, TRY, Job
 from microagg.checks import check_k
 from microagg.desk import masking, memory, opening
 from microagg.desk.inspecting import exposure_of
-from microagg.errors import MicroaggError
+from microagg.errors import InvalidData, MicroaggError
 from microagg.recipe import Recipe
 from tests.app import help_text
 from tests.cli import call
@@ -656,6 +656,13 @@ def test_without_the_extra_the_command_says_how_to_get_it():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=os.environ)
     assert done.returncode == 2
     assert "pip install 'microagg[app]'" in done.stderr
+
+
+def test_advice_is_to_choose_and_names_stay_as_they_are():
+    text = "column 'bus pass fare' is not known. Did you mean 'pass rate'? Pass one of them, or pass k=3. Or pass 'fast'."
+    found = said(InvalidData(text)).text
+    advice = "Choose one of them, or choose k=3. Or choose 'fast'."
+    assert found == f"column 'bus pass fare' is not known. Did you mean 'pass rate'? {advice}"
 
 
 def test_counting_does_not_take_the_place_of_a_try_that_waits(client):
