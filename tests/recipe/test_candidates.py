@@ -26,6 +26,13 @@ def test_what_is_written_is_read_again(tmp_path):
     assert again.read_text() == path.read_text()
 
 
+def test_lines_may_be_indented(tmp_path):
+    path = write_candidates(tmp_path / "session.toml", PRESENT, OTHERS, "survey.csv")
+    above, mark, below = path.read_text().partition("[[candidates]]")
+    path.write_text(above + mark + below.replace("\n", "\n  "))
+    assert read_candidates(path) == (PRESENT, OTHERS)
+
+
 def test_a_plain_recipe_has_none(tmp_path):
     assert read_candidates(PRESENT.write(tmp_path / "recipe.toml")) == (PRESENT, ())
 
@@ -38,6 +45,7 @@ def test_a_plain_recipe_has_none(tmp_path):
         ('name = "mdav 3"', "", "a candidate needs a name"),
         ('name = "mdav 3"', "name = 3", "a candidate needs a name"),
         ("k = 3", "k = ", "Mend that line"),
+        ("k = 3", f"k = {'[' * 5000}{']' * 5000}", "hundreds deep"),
         ('note = ""', 'note = """\n[[candidates]]\n"""', "must begin with a line [[candidates]]"),
     ],
 )
