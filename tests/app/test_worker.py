@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from microagg.app.worker import EXPORT, LOOK, TRY, Busy, Job, Worker
+from microagg.app.worker import EXPORT, LOOK, READ, TRY, Busy, Job, Worker
 
 
 @pytest.fixture
@@ -43,6 +43,23 @@ def test_a_new_try_stops_a_running_one_and_forgets_the_waiting_one(worker):
     assert worker.settle(5)
     assert third.ended.is_set()
     assert worker.state == "idle"
+
+
+def test_only_what_somebody_cancels_is_called_cancelled(worker):
+    def fail(_):
+        raise ValueError
+
+    first, second = Held(), Held()
+    worker.submit(Job(READ, "first", first))
+    assert first.begun.wait(5)
+    worker.submit(Job(READ, "failing", fail, lambda *_: None))
+    assert worker.settle(5)
+    assert worker.said == ""
+    worker.submit(Job(READ, "second", second))
+    assert second.begun.wait(5)
+    worker.cancel()
+    assert worker.settle(5)
+    assert worker.said == "Cancelled. Nothing was changed."
 
 
 def test_an_export_is_not_stopped_by_another_job(worker):

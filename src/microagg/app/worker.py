@@ -131,7 +131,7 @@ class Worker:
                 raise Busy
             job.changed = self._changed
             if self._running is not None and self._running.kind == job.kind != EXPORT:
-                self._running.cancelled = True
+                self._running.cancelled, self._running.stopped = True, ""  # nobody has pressed Cancel
             self._waiting = job
             self.fault, self.said = None, ""
             self._lock.notify_all()
