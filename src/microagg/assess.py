@@ -274,6 +274,11 @@ def joint_disclosure(
             masked = [name for name in both if _differs(before, after, name)]
         else:
             masked = [name for name in known_names(columns, list(before.columns), "columns") if name in both]
+        if not masked:  # all its records would be one group, though nothing hides them
+            raise InvalidData(
+                f"release {number} has none of the masked columns, or is the original as it was. Leave it out, or name "
+                f"the columns that are masked in it."
+            )
         labels.append(frames.category_codes(after, masked))
     return measure_joint(labels, progress)
 
@@ -281,10 +286,16 @@ def joint_disclosure(
 def _differs(before: Any, after: Any, name: Any) -> bool:
     """Tell whether two files have other values in a column; those of another type are taken for others."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     was, now = (one.get_column(name).to_arrow() for one in (before, after))
     try:
-        return not was.equals(now.cast(was.type))
+        now = now.cast(was.type)
+        if pa.types.is_floating(was.type):  # a NaN is not even equal to itself
+            if not pc.is_nan(was).equals(pc.is_nan(now)):
+                return True
+            was, now = (pc.if_else(pc.is_nan(one), None, one) for one in (was, now))
+        return not was.equals(now)
     except pa.ArrowException:  # whose message may show a cell
         return True
 

@@ -279,3 +279,13 @@ def test_nothing_of_the_file_is_in_an_address(client):
     names = set(client.session.columns)
     assert not [one for one in hrefs if names & set(re.split(r"\W+", one))]
     assert Path(client.session.opened.address).name not in " ".join(hrefs)
+
+
+def test_what_reads_the_file_otherwise_is_not_chosen(client):
+    session = client.session
+    client.get("/compare")
+    number = session.shelf.fresh(session.recipe.replace(delimiter=";"))  # compared before the file was read anew
+    before = session.recipe
+    page = client.post("/compare/use", candidate=number)
+    assert "<h1>Compare</h1>" in page.text
+    assert session.recipe == before

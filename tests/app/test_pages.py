@@ -18,11 +18,12 @@ import pytest
 from microagg.app import forms
 from microagg.app.edits import with_roles
 from microagg.app.pages import columns as columns_page
-from microagg.app.words import set_out
+from microagg.app.words import said, set_out
+from microagg.app.worker import COMPARE, TRY, Job
 from microagg.checks import check_k
 from microagg.desk import masking, memory, opening
 from microagg.desk.inspecting import exposure_of
-from microagg.errors import MicroaggError
+from microagg.errors import InvalidData, MicroaggError
 from microagg.recipe import Recipe
 from tests.app import help_text
 from tests.cli import call
@@ -99,6 +100,15 @@ def test_a_file_that_is_read_wrongly_says_why_and_can_be_read_differently(empty,
     assert len(empty.session.columns) == 2
 
 
+def test_the_password_of_a_database_that_cannot_be_read_is_not_shown(empty):
+    for address in ("postgresql://me:cell-4711@127.0.0.1:1/db?table=t", "mysql://me:cell-4711@127.0.0.1:1/db"):
+        empty.session.open(address)
+        empty.settle()
+        page = empty.get("/open")
+        assert 'role="alert" id="e-path"' in page.text
+        assert "cell-4711" not in page.text
+
+
 def test_a_file_beyond_memory_is_not_read_and_is_masked_on_disk_by_the_command(empty, folder, tmp_path, monkeypatch):
     empty.session.folder = tmp_path
     shutil.copy(folder / "survey.csv", tmp_path / "large.csv")
@@ -129,10 +139,26 @@ def test_memory_that_is_short_after_all_is_told_alike(client, empty, monkeypatch
     client.post("/try/apply", run=1)
     client.settle()
     assert "Mask it on disk" in text_of(client.get("/try"))
-    assert "--engine disk" in text_of(client.get("/open"))
+    assert "--engine disk</textarea>" in client.get("/open").text
     monkeypatch.setattr(opening, "open_source", short)
     page = empty.post("/open/read", path="survey.csv")
     assert "does not fit into memory" in text_of(page)
+
+
+def test_only_what_can_be_masked_on_disk_is_offered_to_be(client, folder, monkeypatch):
+    def short(*_, **__):
+        raise MemoryError
+
+    call("datasets", "make", "survey", "-n", 600, "-o", folder / "survey.feather")
+    client.session.open(str(folder / "survey.feather"))
+    client.settle()
+    monkeypatch.setattr(masking, "mask", short)
+    client.post("/try/apply", run=1)
+    client.settle()
+    page = client.get("/open").text
+    assert "Only a single file of Parquet or text can be masked on disk" in page
+    assert 'id="disk-command"' not in page
+    (folder / "survey.feather").unlink()
 
 
 def test_a_survey_is_made_to_try_it_on(empty, tmp_path):
@@ -630,3 +656,29 @@ def test_without_the_extra_the_command_says_how_to_get_it():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=os.environ)
     assert done.returncode == 2
     assert "pip install 'microagg[app]'" in done.stderr
+
+
+def test_advice_is_to_choose_and_names_stay_as_they_are():
+    names = "column 'bus pass fare' is not known. Did you mean 'pass rate'?"
+    found = said(InvalidData(f"{names} Pass one of them, or pass k=3. Or pass 'fast'.")).text
+    assert found == f"{names} Choose one of them, or choose k=3. Or choose 'fast'."
+
+
+def test_counting_does_not_take_the_place_of_a_try_that_waits(client):
+    begun, free = threading.Event(), threading.Event()
+
+    def held(_):
+        begun.set()
+        assert free.wait(20)
+
+    session = client.session
+    session.worker.submit(Job(COMPARE, "held", held))
+    assert begun.wait(5)
+    session.change(with_roles(session.recipe, session.columns, {"age": "keep"}), "role of age")
+    session.attempt()
+    client.ask("GET", "/")  # which would count who is alone by the new roles
+    assert session.exposure() is None
+    assert session.worker.has(TRY)
+    free.set()
+    client.settle()
+    assert session.figures() is not None

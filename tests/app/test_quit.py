@@ -93,6 +93,15 @@ def test_candidates_are_saved_and_gone_on_with(client, ended, folder, tmp_path):
     assert [one.recipe for one in client.session.candidates] == [one.recipe for one in kept]
 
 
+def test_saving_twice_to_go_on_does_not_end(client, ended, folder):
+    client.post("/try/apply", k="7")
+    for _ in range(2):
+        page = client.post("/quit/end", how="stay", place="stay.toml")
+        assert "Nothing that you chose would be lost" in page.text
+    assert ended == []
+    (folder / "stay.toml").unlink()
+
+
 def test_what_is_left_on_purpose_is_not_saved(client, ended, folder):
     before = {path.name for path in folder.iterdir()}
     client.post("/try/apply", k="7")

@@ -14,7 +14,8 @@ from microagg.recipe import Recipe
 from microagg.report.words import TWO_RELEASES
 from tests.app.client import Client
 from tests.app.releases import boxes, field, names, sha256, write
-from tests.cli import complaint
+from tests.cli import call, complaint
+from tests.desk.test_joined import CHOICES, tables
 
 ALL = ["again.py", "again.sh", "recipe.toml", "report.html", "report_public.html", "survey_masked.csv"]
 
@@ -99,6 +100,48 @@ def test_folders_that_are_not_ours_are_refused(client, folder, tmp_path):
     (tmp_path / "file").write_text("")
     assert "is not a folder" in refused(client, tmp_path / "file")
     assert names(tmp_path) == ["file", "other"]
+
+
+def test_of_two_files_that_were_joined_either_may_have_changed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    people, homes = tables()
+    people.to_csv("people.csv", index=False)
+    homes.to_csv("homes.csv", index=False)
+    client = Client(Session(tmp_path))
+    client.session.open("people.csv", None, households="homes.csv", **CHOICES)
+    client.settle()
+    client.get("/try")
+    client.settle()
+    lost = client.session.figures().percent
+    homes.assign(income=homes["income"].iloc[::-1].to_numpy()).to_csv("homes.csv", index=False)
+    assert "was changed on disk since it was read" in refused(client, tmp_path / "out")
+    client.post("/release/reread")
+    assert client.session.figures() is None  # those were of the former file
+    write(client, tmp_path / "out")
+    client.get("/try")
+    client.settle()
+    assert client.session.figures().percent != lost
+    client.session.worker.end()
+    recipe = ["--recipe", tmp_path / "out" / "recipe.toml"]
+    assert call("mask", "people.csv", *recipe, "-o", tmp_path / "again").exit_code == 0
+    for name in ("people_masked.csv", "homes_masked.csv"):
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
+
+
+def test_a_report_that_was_replaced_is_not_shown_for_the_former_release(client, tmp_path):
+    write(client, tmp_path / "out")
+    assert client.get("/report/1").status == 200
+    client.post("/try/apply", k="7")
+    (tmp_path / "x").mkdir()
+    page = write(client, tmp_path / "x" / ".." / "out", overwrite=["", "yes"], reason="a larger k")
+    assert [one.number for one in client.session.releasing.done] == [1, 2], page.text
+    assert client.get("/report/2").status == 200
+    assert client.get("/report/1").status == 404
+    assert client.get("/report/1?public=1").status == 404
+    page = client.get("/release")
+    assert page.text.count("replaced since") == 1
+    client.post("/try/apply", k="5")
+    assert 'id="done"' not in client.get("/release").text
 
 
 def test_a_former_output_is_replaced_only_where_that_is_asked_for(client, tmp_path):

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from microagg.app.worker import EXPORT, LOOK, TRY, Busy, Job, Worker
+from microagg.app.worker import EXPORT, LOOK, READ, TRY, Busy, Job, Worker
 
 
 @pytest.fixture
@@ -43,6 +43,23 @@ def test_a_new_try_stops_a_running_one_and_forgets_the_waiting_one(worker):
     assert worker.settle(5)
     assert third.ended.is_set()
     assert worker.state == "idle"
+
+
+def test_only_what_somebody_cancels_is_called_cancelled(worker):
+    def fail(_):
+        raise ValueError
+
+    first, second = Held(), Held()
+    worker.submit(Job(READ, "first", first))
+    assert first.begun.wait(5)
+    worker.submit(Job(READ, "failing", fail, lambda *_: None))
+    assert worker.settle(5)
+    assert worker.said == ""
+    worker.submit(Job(READ, "second", second))
+    assert second.begun.wait(5)
+    worker.cancel()
+    assert worker.settle(5)
+    assert worker.said == "Cancelled. Nothing was changed."
 
 
 def test_an_export_is_not_stopped_by_another_job(worker):
@@ -90,6 +107,25 @@ def test_of_a_fault_class_file_and_line_are_told_and_no_message(worker):
     worker.submit(Job(TRY, "failing", fail))
     assert worker.settle(5)
     assert worker.state == "failed"
+    assert "ValueError in test_worker.py, line" in worker.fault.text
+    assert "4711" not in worker.fault.text
+    worker.submit(Job(TRY, "going on", lambda _: None))
+    assert worker.settle(5)
+    assert worker.state == "idle"
+
+
+def test_what_fails_while_an_error_is_told_does_not_end_the_thread(worker):
+    def fail(_):
+        raise MemoryError
+
+    def fail_again(_, error):
+        held.append(error.__traceback__)
+        raise ValueError("cell 4711")
+
+    held = []
+    worker.submit(Job(TRY, "failing", fail, fail_again))
+    assert worker.settle(5)
+    assert held == [None]  # no frame keeps the memory that is short
     assert "ValueError in test_worker.py, line" in worker.fault.text
     assert "4711" not in worker.fault.text
     worker.submit(Job(TRY, "going on", lambda _: None))

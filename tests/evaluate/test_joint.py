@@ -1,6 +1,8 @@
 """Several releases of one file, against elimination over exact fractions and figures found elsewhere."""
 
 import numpy as np
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -56,6 +58,17 @@ def test_columns_that_were_not_masked_are_no_groups():
     assert "2 releases together" in str(found)
 
 
+@pytest.mark.parametrize("as_frame", [pa.table, pl.DataFrame])
+def test_a_kept_column_with_nan_is_not_taken_for_masked(as_frame):
+    kept = np.array([1.0, np.nan, 2.0, 2.0, 3.0, 3.0])
+    before, after = (
+        as_frame({"a": a, "kept": kept}) for a in (np.arange(1.0, 7.0), np.array([2.0, 2.0, 2.0, 5.0, 5.0, 5.0]))
+    )
+    assert ma.joint_disclosure(before, [after]).fewest == 3
+    others = as_frame({"a": np.arange(1.0, 7.0), "kept": np.array([1.0, 1.0, np.nan, np.nan, 3.0, 3.0])})
+    assert ma.joint_disclosure(before, [others]).fewest == 2
+
+
 def test_what_cannot_be_compared_is_refused():
     survey = ma.datasets.survey(60, seed=0).to_pandas()
     masked = ma.protect(survey, k=3, quasi=["age", "income"], rest="keep").data
@@ -65,3 +78,7 @@ def test_what_cannot_be_compared_is_refused():
         ma.joint_disclosure(survey, [])
     with pytest.raises(ma.errors.InvalidParameter, match="each row of the masked file, 0 to 59, once"):
         ma.joint_disclosure(survey, [masked], truth=[[0] * 60])
+    with pytest.raises(ma.errors.InvalidData, match="release 1 has none of the masked columns, or is the original"):
+        ma.joint_disclosure(survey, [masked, survey])
+    with pytest.raises(ma.errors.InvalidData, match="release 0 has none of the masked columns"):
+        ma.joint_disclosure(survey, [masked.drop(columns="age")], columns=["age"])

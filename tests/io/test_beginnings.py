@@ -1,6 +1,8 @@
 """How large files are, and how they begin, without reading them whole."""
 
 import gzip
+import subprocess
+import sys
 
 import pyarrow as pa
 import pyarrow.feather
@@ -28,6 +30,19 @@ def files(tmp_path):
 @pytest.mark.parametrize("name", ["t.parquet", "t.feather", "t.csv", "t.csv.gz"])
 def test_the_extent_of_a_small_file_is_exact(files, name):
     assert extent_of(files / name) == Extent(1000, 2)
+
+
+def test_of_a_feather_file_in_one_part_only_one_column_is_read(tmp_path):
+    wide = pa.table({f"c{i}": [float(i * j % 977) for j in range(10_000)] for i in range(20)})
+    pa.feather.write_feather(wide, tmp_path / "wide.feather", chunksize=10_000, compression="lz4")
+    code = f"""if True:
+        import pyarrow as pa
+        from microagg.io.beginnings import extent_of
+        found = extent_of({str(tmp_path / "wide.feather")!r})
+        print(found.records, found.columns, pa.default_memory_pool().max_memory())"""
+    records, columns, most = map(int, subprocess.check_output([sys.executable, "-c", code], text=True).split())
+    assert (records, columns) == (10_000, 20)
+    assert most < 5 * 8 * 10_000
 
 
 def test_the_extent_of_a_long_text_is_told_from_its_first_lines(tmp_path):

@@ -64,6 +64,13 @@ def test_a_new_file_gets_the_mode_of_new_files(tmp_path):
         assert mode_of(tmp_path / name) == 0o644
 
 
+@pytest.mark.parametrize("name", ["a" * 255, "ż" * 127])
+def test_a_name_may_be_as_long_as_names_can_be(tmp_path, name):
+    with whole_file(tmp_path / name) as file:
+        file.write_text("all of it")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
 def test_a_link_takes_permissions_away_and_gives_none(tmp_path):
     for mode, kept in ((0o666, 0o644), (0o600, 0o600), (0o000, 0o600)):
         (tmp_path / "link.csv").unlink(missing_ok=True)

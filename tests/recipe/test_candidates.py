@@ -20,9 +20,17 @@ OTHERS = (
 def test_what_is_written_is_read_again(tmp_path):
     path = write_candidates(tmp_path / "session.toml", PRESENT, OTHERS, "survey.csv")
     assert read_candidates(path) == (PRESENT, OTHERS)
+    assert path.stat().st_mode & 0o777 == PRESENT.write(tmp_path / "recipe.toml").stat().st_mode & 0o777 == 0o600
     assert Recipe.read(path) == PRESENT
     again = write_candidates(tmp_path / "again.toml", *read_candidates(path), "survey.csv")
     assert again.read_text() == path.read_text()
+
+
+def test_lines_may_be_indented(tmp_path):
+    path = write_candidates(tmp_path / "session.toml", PRESENT, OTHERS, "survey.csv")
+    above, mark, below = path.read_text().partition("[[candidates]]")
+    path.write_text(above + mark + below.replace("\n", "\n  "))
+    assert read_candidates(path) == (PRESENT, OTHERS)
 
 
 def test_a_plain_recipe_has_none(tmp_path):
@@ -37,6 +45,7 @@ def test_a_plain_recipe_has_none(tmp_path):
         ('name = "mdav 3"', "", "a candidate needs a name"),
         ('name = "mdav 3"', "name = 3", "a candidate needs a name"),
         ("k = 3", "k = ", "Mend that line"),
+        ("k = 3", f"k = {'[' * 5000}{']' * 5000}", "hundreds deep"),
         ('note = ""', 'note = """\n[[candidates]]\n"""', "must begin with a line [[candidates]]"),
     ],
 )

@@ -28,10 +28,10 @@ def remarked(recipe: Recipe, session: Session, chosen: Chosen, reason: str) -> R
 
 
 def _opening(session: Session, recipe: Recipe) -> Callable[[], Opened]:
-    """Give what gives the file as a recipe reads it, which may be otherwise than the present one does."""
-    opened, now = session.opened, session.recipe
+    """Give what gives the file as a recipe reads it, which may be otherwise than it is read now."""
+    opened = session.opened
     assert opened is not None
-    if (recipe.reading, recipe.join) == (now.reading, now.join):
+    if session.is_read_for(recipe):
         return lambda: replace(opened, recipe=recipe)
     return lambda: open_file(opened.address, recipe)
 

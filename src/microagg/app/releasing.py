@@ -3,6 +3,7 @@
 import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -133,6 +134,11 @@ class Releasing:
             for one in self.done
             if one.key != chosen.key and (one.file[0] == file[0] or None is not one.file[1] == file[1])
         ]
+
+    def replaced(self, one: Done) -> bool:
+        """Tell whether another release was written to the same folder since: what lies there is not this one's."""
+        place = Path(one.folder).resolve()
+        return any(other.number > one.number and Path(other.folder).resolve() == place for other in self.done)
 
     def take(self, done: Done) -> None:
         """Remember what was written; the next time nothing is replaced unless that is asked for again."""

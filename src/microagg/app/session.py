@@ -59,6 +59,8 @@ class Session:
         self.guesses: list[ReadingGuess] = []  # of how the file is written
         self.stamp = 0
         self._read_as: Any = None
+        self._content = ""  # what tells the bytes that were read from others
+        self._readings = 0
         self.refused: Told | None = None  # why a file was not read
         self.beyond: Beyond | None = None  # what can be done where it does not fit into memory
         self.release: tuple[str, Release[Any]] | None = None  # the last one, and its key
@@ -209,9 +211,11 @@ class Session:
         from microagg.desk.inspecting import looked_at
 
         job.phase(_LOOKING)
-        self.inspection = looked_at(opened, job.progress)
-        self.guesses = reading_guesses(opened.source)
-        self._read_as = _read_as(opened.recipe)
+        found, guesses = looked_at(opened, job.progress), reading_guesses(opened.source)
+        self._readings += 1
+        self._content = _content(opened, self._readings)
+        # Together, since pages may be shown meanwhile.
+        self.inspection, self.guesses, self._read_as = found, guesses, _read_as(opened.recipe)
         self.opened, self.refused = opened, None
         if opened.inspection is not None:  # which has counted that already
             self._exposures.store(self._exposed(opened.recipe), opened.inspection.exposure)
@@ -269,7 +273,7 @@ class Session:
 
         assert self.opened is not None
         recipe = (self.recipe if recipe is None else recipe).replace(output=Output(), compare=Compare())
-        return f"{self.opened.source.sha256} {recipe.digest}"
+        return f"{self._content} {recipe.digest}"
 
     def number_of(self, recipe: "Recipe | None" = None) -> int:
         """Give the number of a recipe in addresses."""
@@ -306,7 +310,7 @@ class Session:
     def _exposed(self, recipe: "Recipe") -> str:
         assert self.opened is not None
         masked, strata = recipe.masked(self.columns), recipe.roles.strata
-        return repr((self.opened.source.sha256, masked, strata, self._read_as))
+        return repr((self._content, masked, strata, self._read_as))
 
     @property
     def seconds(self) -> float:
@@ -342,7 +346,8 @@ class Session:
 
         assert self.opened is not None
         key = self._exposed(self.recipe)
-        if key not in self._exposures and not self.worker.has(LOOK):
+        # Pages ask for this of their own accord: what somebody has asked for and waits keeps its place.
+        if key not in self._exposures and not self.worker.has(LOOK) and not self.worker.full:
             self.worker.submit(counting(self.with_recipe(self.recipe), lambda found: self._exposures.store(key, found)))
 
     @property
@@ -370,9 +375,9 @@ class Session:
         def failed(told: "Told", error: BaseException) -> None:
             self._failures.store(key, told)
             if isinstance(error, MemoryError) and self.opened is not None:
-                from microagg.desk.memory import Beyond
+                from microagg.desk.memory import tried_beyond
 
-                self.beyond = Beyond(self.opened.address, recipe)
+                self.beyond = tried_beyond(self.opened.address, recipe)
 
         self.worker.submit(
             trying(self.with_recipe(recipe), lambda tried: self.publish(key, tried, of), timed, done, failed)
@@ -391,3 +396,10 @@ class Session:
 
 def _read_as(recipe: "Recipe") -> tuple[Any, Any]:
     return recipe.reading, recipe.join.households
+
+
+def _content(opened: "Opened", reading: int) -> str:
+    """Tell what was read: by the checksum of the file, or of both that were joined; of a database, by when it was."""
+    source = opened.source
+    files = [source] if source.joined is None else [source.joined.persons, source.joined.households]
+    return " ".join(one.sha256 or f"reading {reading}" for one in files)

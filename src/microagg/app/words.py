@@ -14,7 +14,8 @@ _FIELDS = {
     "engine": "the command line's --engine",
 }
 
-_PASSED = re.compile(r"\b([Pp])ass (?=\S)")  # which is said to who programs
+# Which is said to who programs; where it begins what is advised, since names of columns may hold the word.
+_PASSED = re.compile(r"(^|[.:;,?] |\b(?:[Oo]r|and) )([Pp])ass (?=\S)")
 _FOR_CHECKS = re.compile(r" \(n_samples=\d+\)")  # words that scikit-learn's checks of estimators look for
 _COUNTED = re.compile(r"(?<![\w.,=])\d{4,}(?= (?:of \d|different|values?\b|records?\b|rows?\b|units?\b|groups?\b))")
 
@@ -52,5 +53,5 @@ def said_of_name(error: BaseException) -> str:
 def said(error: BaseException) -> Told:
     """Say what an error means, for a page: without the name of its class where the words are ours."""
     found = told(error, as_field)
-    text = _PASSED.sub(lambda word: "Choose " if word[1] == "P" else "choose ", found.text)
+    text = _PASSED.sub(lambda word: f"{word[1]}{'Choose' if word[2] == 'P' else 'choose'} ", found.text)
     return replace(found, text=set_out(_FOR_CHECKS.sub("", text.removeprefix(f"{found.kind}: "))))

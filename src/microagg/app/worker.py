@@ -131,7 +131,7 @@ class Worker:
                 raise Busy
             job.changed = self._changed
             if self._running is not None and self._running.kind == job.kind != EXPORT:
-                self._running.cancelled = True
+                self._running.cancelled, self._running.stopped = True, ""  # nobody has pressed Cancel
             self._waiting = job
             self.fault, self.said = None, ""
             self._lock.notify_all()
@@ -151,6 +151,11 @@ class Worker:
         """Wait until nothing runs or waits; tell whether that came to be. Not for the thread that serves pages."""
         with self._lock:
             return self._lock.wait_for(lambda: self._running is None and self._waiting is None, seconds)
+
+    @property
+    def full(self) -> bool:
+        """Whether a job waits, whose place another would take."""
+        return self._waiting is not None
 
     @property
     def idle(self) -> bool:
@@ -190,17 +195,25 @@ class Worker:
         except Cancelled:
             self.said = job.stopped
         except Exception as error:  # noqa: BLE001 - what is said of it is decided in one place
-            from microagg.app.words import said
-
-            found = said(error)
-            if job.failed is None:
-                self.fault = found
-            else:
-                job.failed(found, error)
-            error.__traceback__ = None  # its frames hold the data
+            self._tell(job, error)
         else:
             return
         gc.collect()  # what was stopped half-way holds itself by its frames, a file's worth of memory each time
+
+    def _tell(self, job: Job, error: Exception) -> None:
+        """Hand in what is said of an error; what goes wrong with that must not end the thread."""
+        from microagg.app.words import said
+
+        found = said(error)
+        error.__traceback__ = None  # its frames hold the data, and what follows may need the memory
+        if job.failed is None:
+            self.fault = found
+            return
+        try:
+            job.failed(found, error)
+        except Exception as other:  # noqa: BLE001 - what is said of it is decided in one place
+            self.fault = said(other)
+            other.__traceback__ = None
 
     def _remark(self, text: str) -> None:
         if self._running is not None:

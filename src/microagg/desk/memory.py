@@ -92,6 +92,11 @@ def after_all(address: str, recipe: Recipe | None = None, **chosen: Any) -> Beyo
     return Beyond(address, _looked_at(address, recipe, **chosen)[0])
 
 
+def tried_beyond(address: str, recipe: Recipe) -> Beyond:
+    """Give what can be done with a file that was read, and cannot be masked in memory."""
+    return Beyond(address, recipe if in_parts(address) and recipe.join.households is None else None)
+
+
 def _reading(recipe: Recipe | None, chosen: dict[str, Any]) -> dict[str, Any]:
     known = (Recipe(2) if recipe is None else recipe).reading
     names = ("delimiter", "encoding", "decimal", "thousands", "header")
@@ -106,7 +111,7 @@ def _looked_at(address: str, recipe: Recipe | None, **chosen: Any) -> tuple[Reci
         start = read_beginning(address, _LOOKED_AT, **_reading(recipe, chosen))
         names = start.table.column_names
         found = open_source(address, start, recipe, **chosen).recipe
-    except (MicroaggError, OSError):
+    except (MicroaggError, OSError, MemoryError):
         return None, 0, 0
     return found, len(found.masked(names)), len(names)
 

@@ -55,12 +55,16 @@ def _extent_of_text(path: Path, **reading: Any) -> Extent:
 
 
 def _extent_of_feather(path: Path) -> Extent | None:
-    """Tell from the first part of a file how large all are, since nothing else says how many records it has."""
+    """Tell from the first part of a file how large all are, since nothing else says how many records it has.
+
+    That part may be the whole file, so that only one of its columns is read.
+    """
     try:
-        with pa.OSFile(str(path)) as file:
-            found = pa.ipc.open_file(file)
-            parts = found.num_record_batches
-            return Extent(found.get_batch(0).num_rows * parts if parts else 0, len(found.schema))
+        with pa.memory_map(str(path)) as file:
+            columns = len(pa.ipc.open_file(file).schema)
+            first = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=[0][:columns]))
+            parts = first.num_record_batches
+            return Extent(first.get_batch(0).num_rows * parts if parts else 0, columns)
     except (pa.ArrowException, OSError):  # a stream, or damaged: who reads it will say so
         return None
 

@@ -23,6 +23,7 @@ _ACCESS_LIST = "system.posix_acl_access"
 # A lock of another machine may not be seen here, so that its files are told by their names.
 _MARK = f".microagg-{zlib.crc32(platform.node().encode()):08x}-"
 _PART = ".part"
+_SHOWN = 50  # letters of a target's name, so that a long one is not too long with all else
 
 Check = Callable[[Path], object]
 """Looks at a file that is whole and has not got its name yet; what it raises keeps it from getting it."""
@@ -60,7 +61,7 @@ def whole_file(
 def _temporary(folder: Path, name: str) -> tuple[Path, list[int]]:
     """Make a file for what is not whole yet, locked by this process until it ends; give the handle of the lock too."""
     while True:
-        handle, made = tempfile.mkstemp(dir=folder, prefix=f".{name}{_MARK}", suffix=_PART)
+        handle, made = tempfile.mkstemp(dir=folder, prefix=f".{name[:_SHOWN]}{_MARK}", suffix=_PART)
         path = Path(made)
         if fcntl is None:
             os.close(handle)

@@ -21,7 +21,7 @@ _TITLE = (
     "Beside each column of a guessed role stands why.",
 )
 _MADE_FOR = "Made for "
-_TOO_DEEP = "has lists or tables within each other, hundreds deep. Write it anew: no choice has more than three."
+TOO_DEEP = "has lists or tables within each other, hundreds deep. Write it anew: no choice has more than three."
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _LEFT_OUT = {
     ("select",): "No [select]: all masked columns form the groups.",
@@ -82,7 +82,7 @@ def parse(text: str, name: str) -> Recipe:
     try:
         return _parsed(text, name)
     except RecursionError:
-        raise InvalidParameter(f"{name} {_TOO_DEEP}", parameter="recipe") from None
+        raise InvalidParameter(f"{name} {TOO_DEEP}", parameter="recipe") from None
 
 
 def _parsed(text: str, name: str) -> Recipe:
@@ -145,7 +145,7 @@ def tables_in(path: Path, table: str) -> Any:
     except tomllib.TOMLDecodeError as error:
         raise InvalidParameter(f"{name}: {error}. Mend that line.", parameter=keyword) from None
     except RecursionError:
-        raise InvalidParameter(f"{name} {_TOO_DEEP}", parameter=keyword) from None
+        raise InvalidParameter(f"{name} {TOO_DEEP}", parameter=keyword) from None
     found = content.get(table)
     if not found or not _is_list_of_tables(found):
         raise InvalidParameter(f"{name!r} holds no [[{table}]]. Write one for each.", parameter=keyword)

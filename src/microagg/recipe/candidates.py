@@ -26,12 +26,13 @@ from typing import Any
 from microagg.checks import check_absent
 from microagg.errors import InvalidParameter
 from microagg.io.files import whole_file
-from microagg.recipe._file import parse, text_in, text_of, toml, toml_key
+from microagg.recipe._file import TOO_DEEP, parse, text_in, text_of, toml, toml_key
 from microagg.recipe._lines import CANDIDATES
 from microagg.recipe._recipe import Recipe
 
 _ABOUT = "a recipe that was kept beside the one above; microagg app FILE --recipe THIS goes on with all of them"
 _NAMED = re.compile(r"^[ \t]*(?:name|note)[ \t]*=.*$", re.MULTILINE)
+_TABLE = re.compile(r"\n[ \t]*\[")  # what is indented is a table as well
 _WITHIN = re.compile(r"^([ \t]*\[\[?[ \t]*)candidates[ \t]*\.", re.MULTILINE)
 
 
@@ -52,6 +53,8 @@ def read_candidates(path: Path) -> tuple[Recipe, tuple[Saved, ...]]:
         listed = tomllib.loads(text).get("candidates", [])
     except tomllib.TOMLDecodeError as error:
         raise InvalidParameter(f"{path.name}: {error}. Mend that line.", parameter="recipe") from None
+    except RecursionError:
+        raise InvalidParameter(f"{path.name} {TOO_DEEP}", parameter="recipe") from None
     starts = [found.start() for found in CANDIDATES.finditer(text)]
     if len(starts) != len(listed):
         raise InvalidParameter(
@@ -71,17 +74,18 @@ def _saved(name: str, content: Mapping[str, Any], above: int, text: str) -> Save
         raise InvalidParameter(
             f"{name}, line {above + 1}: a candidate needs a name, and its note must be a text.", parameter="recipe"
         )
-    head = text.find("\n[") if "\n[" in text else len(text)
+    table = _TABLE.search(text)
+    head = len(text) if table is None else table.start()
     own = _NAMED.sub("", CANDIDATES.sub("", text[:head], count=1)) + _WITHIN.sub(r"\1", text[head:])
     return Saved(named[0], named[1], parse("\n" * above + own, name))
 
 
 def write_candidates(path: Path, recipe: Recipe, candidates: Iterable[Saved], made_for: str | None = None) -> Path:
-    """Write the present choices and candidates to a new file, whole or not at all."""
+    """Write the present choices and candidates to a new file that only you can read, whole or not at all."""
     check_absent(path, "the recipe", overwrite=False)
     text = "\n".join([text_of(recipe, made_for), *map(_text, candidates)])
     text = text.replace("\n[[candidates]]\n", f"\n[[candidates]]  # {_ABOUT}\n", 1)
-    with whole_file(path) as file:
+    with whole_file(path, private=True) as file:
         file.write_text(text, "utf-8", newline="\n")
     return path
 

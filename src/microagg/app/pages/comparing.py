@@ -267,7 +267,7 @@ async def use(request: Request, session: Session) -> Response:
     assert session.history is not None
     session.history.check(number_in(posted))
     recipe = session.shelf.recipe(number_in(posted, "candidate"))
-    if recipe is not None:
+    if recipe is not None and session.is_read_for(recipe):  # a form of a former state may be posted on top
         choose(session, recipe)
     return back(_address(_view(posted)))
 

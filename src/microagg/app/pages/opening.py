@@ -88,7 +88,7 @@ def on_disk(session: Session) -> dict[str, Any] | None:
         return None
     place = beyond.written or session.folder / free_name(session.folder)
     command = beyond.command(place, session.output or OUTPUT) if beyond.recipe is not None else ""
-    return {"command": command, "place": place.name, "written": beyond.written, "address": beyond.address}
+    return {"command": command, "place": place.name, "written": beyond.written}
 
 
 async def show(request: Request, session: Session) -> Response:  # noqa: ARG001 - pages are all called alike
@@ -97,7 +97,8 @@ async def show(request: Request, session: Session) -> Response:  # noqa: ARG001 
         return rendered(session, "waiting.html.j2")
     if session.refused is None:
         return _shown(session)
-    return _shown(session, path=session.address, wrong=session.refused.text)
+    typed = "" if "://" in session.address else session.address  # which may hold a password
+    return _shown(session, path=typed, wrong=session.refused.text)
 
 
 async def read(request: Request, session: Session) -> Response:

@@ -32,11 +32,11 @@ async def end(request: Request, session: Session) -> Response:
             save(session, place or name_for(session))
         except (MicroaggError, OSError) as error:
             return _asked(session, 422, place, said_of_name(error))
-        if how == "stay":
-            return back("/quit")
     elif how == "leave":
         session.abandoned = True
     elif session.dirty or session.worker.has(EXPORT):
+        return back("/quit")
+    if how == "stay":  # also where it is pressed twice, and all is saved by then
         return back("/quit")
     session.end()
     return rendered(session, "ended.html.j2", command=how_to_go_on(session))

@@ -149,7 +149,9 @@ def _shown(session: Session, chosen: Chosen, status: int = 200, problems: Proble
         "others": releasing.others(chosen, _file(session)),
         "two": TWO_RELEASES,
         "seen_at": seen_at(),
-        "done": next((one for one in reversed(releasing.done) if one.key == chosen.key), None),
+        "done": next(
+            (one for one in reversed(releasing.done) if one.key == chosen.key and not releasing.replaced(one)), None
+        ),
         "again": _again(session, chosen, prepared) if prepared else None,
     }
     return rendered(session, "release.html.j2", status, **content)

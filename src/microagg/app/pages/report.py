@@ -13,7 +13,7 @@ async def show(request: Request, session: Session) -> Response:
     """Show the internal report of a release, or the public one: ?public=1."""
     which = "public_report" if "public" in request.query_params else "report"
     done = next((one for one in session.releasing.done if one.number == request.path_params["number"]), None)
-    place = None if done is None else done.written.places.get(which)
+    place = None if done is None or session.releasing.replaced(done) else done.written.places.get(which)
     try:
         text = None if place is None else Path(place).read_bytes()
     except OSError:
