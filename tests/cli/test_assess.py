@@ -232,3 +232,23 @@ def test_a_changed_column_that_cannot_be_judged_is_told(tmp_path, monkeypatch):
     (warning,) = found["warnings"]
     assert "changed and not judged: wage" in warning
     assert "Warning: changed and not judged: wage" in run("assess", "a.csv", "b.csv").stdout.replace("\n", " ")
+
+
+def test_several_masked_files_are_judged_together(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    survey = ma.datasets.survey(300, seed=0).select(["person", "age", "income", "hours"])
+    ma.write(survey, "survey.csv")
+    masked = {k: ma.protect(survey, k=k, quasi=["age", "income", "hours"], keep=["person"]).data for k in (3, 4, 5)}
+    for k, file in masked.items():
+        ma.write(file, f"k{k}.csv")
+    names = [f"k{k}.csv" for k in masked]
+    found = judged("survey.csv", *names)
+    own = ma.joint_disclosure(survey, list(masked.values()))
+    assert (found["releases"], found["solved"], found["singled_out"]) == (3, own.solved, own.singled_out)
+    assert found["figures"]["solved"] == pytest.approx(100 * own.solved / 300)
+    assert 0 < own.solved < 300
+    ma.write(masked[4].take(np.random.default_rng(0).permutation(300)), "moved.csv")
+    assert judged("survey.csv", "k3.csv", "moved.csv", "k5.csv", "--key", "person") == found
+    assert "3 releases together" in run("assess", "survey.csv", *names).stdout
+    for option in (["--strata", "hours"], ["--keys", "age"], ["--sample", "50"]):
+        assert "does not go with several masked files" in str(run("assess", "survey.csv", *names, *option).exception)

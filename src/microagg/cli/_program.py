@@ -158,9 +158,7 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
     @_command(app, "risk", "analysis", "read", words=words, sample_seed="--seed")
     def assess(
         original: Annotated[str, typer.Argument(help="The file before masking.", show_default=False)],
-        masked: Annotated[
-            str, typer.Argument(help="The masked one, the same records in the same order.", show_default=False)
-        ],
+        masked: Annotated[list[str], typer.Argument(help="The masked one, or several together.", show_default=False)],
         recipe: RecipeFile = None,
         columns: Annotated[
             str | None,
@@ -173,7 +171,7 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
     ) -> None:
         """Judge any masked file, whoever made it: what was lost, and what an intruder could do.
 
-        The rows of both files must stand for the same records, in the same order, unless a key tells which is which.
+        The rows of all files must stand for the same records, in the same order, unless a key tells which is which.
 
         Example: [bold]microagg assess survey.csv out/survey_masked.csv --recipe out/recipe.toml[/bold]
         """

@@ -9,7 +9,8 @@ from microagg.cli._opening import describe
 from microagg.cli._options import as_option
 from microagg.cli._terminal import Terminal, table_of
 from microagg.desk.assessing import Assessed, assess, read_pair
-from microagg.desk.facts import assessed_facts
+from microagg.desk.facts import assessed_facts, joint_facts
+from microagg.desk.together import assess_all
 from microagg.errors import worded
 from microagg.evaluate.measure import as_text
 from microagg.recipe import Recipe, choices
@@ -20,18 +21,24 @@ from microagg.report.text import shown
 def run(
     terminal: Terminal,
     original: str,
-    masked: str,
+    masked: list[str],
     recipe: Path | None,
     columns: str | None,
     strata: str | None,
     key: str | None,
     chosen: dict[str, Any],
 ) -> None:
-    """Compare two files record by record."""
-    asked = None if recipe is None else Recipe.read(recipe)
+    """Compare two files record by record, or several masked ones together."""
+    asked, names = None if recipe is None else Recipe.read(recipe), None if columns is None else listed(columns)
+    if len(masked) > 1:
+        with terminal.bar("judging the files together") as tell:
+            joint = assess_all(original, masked, asked, chosen, columns=names, strata=strata, key=key, progress=tell)
+        terminal.say(str(joint))
+        terminal.result(joint_facts(joint))
+        return
     reading = {name: value for name, value in chosen.items() if name in choices("read")}
     with terminal.wait("reading"):
-        files = read_pair(original, masked, asked, reading)
+        files = read_pair(original, masked[0], asked, reading)
     describe(terminal, files.before)
     describe(terminal, files.after)
     if files.left_out:
@@ -40,7 +47,7 @@ def run(
         found = assess(
             files,
             asked,
-            columns=None if columns is None else listed(columns),
+            columns=names,
             strata=None if strata is None else listed(strata),
             keys=chosen.get("keys"),
             sample=chosen.get("sample"),
@@ -53,11 +60,10 @@ def run(
 
 
 def _show(terminal: Terminal, found: Assessed) -> None:
-    loss, risk = found.loss, found.risk
     table = table_of("column", "information loss %", "raises linkage by")
     for name in found.columns:
-        driver = f"{risk.drivers[name]:.2f} points" if name in risk.drivers else ""
-        table.add_row(Text(shown(name)), f"{loss.per_column[name]:.2f}", driver)
+        driver = f"{found.risk.drivers[name]:.2f} points" if name in found.risk.drivers else ""
+        table.add_row(Text(shown(name)), f"{found.loss.per_column[name]:.2f}", driver)
     terminal.show(table)
     terminal.say(as_text("\nFigures; less is better where nothing else is said", found.measures))
     terminal.say(f"\n{found.words}")

@@ -13,6 +13,7 @@ from microagg.desk.writing import Written
 from microagg.evaluate.analyses.estimate import Utility
 from microagg.evaluate.definitions import measures_of_both
 from microagg.evaluate.diversity import DiversityFacts, Goal
+from microagg.evaluate.joint import JointDisclosure
 from microagg.evaluate.risk import DisclosureRisk
 from microagg.io.joining import Joined
 from microagg.io.sources import Source
@@ -260,6 +261,11 @@ def assessed_facts(found: Assessed) -> dict[str, Any]:
         **({} if found.results is None else {"results": result_facts(found.results)}),
         "figures": {one.name: one.value for one in found.measures},
     }
+
+
+def joint_facts(found: JointDisclosure) -> dict[str, Any]:
+    """Give the figures of several masked files together."""
+    return {**asdict(found), "figures": {one.name: one.value for one in found.measures}}
 
 
 def result_facts(found: Utility) -> dict[str, Any]:
