@@ -68,11 +68,16 @@ class JointDisclosure:
             Measure("solved", of * self.solved, "lower", (0.0, 100.0), follow, "%"),
         )
 
+    @property
+    def _title(self) -> str:
+        title = "1 release" if self.releases == 1 else f"{self.releases} releases together"
+        return title if self.converged else f"{title} (the solver was stopped: more records may follow)"
+
     def __str__(self) -> str:
-        return as_text(f"{self.releases} releases together", self.measures)
+        return as_text(self._title, self.measures)
 
     def _repr_html_(self) -> str:
-        return as_html(f"{self.releases} releases together", self.measures)
+        return as_html(self._title, self.measures)
 
 
 def measure_joint(labels: Sequence[NDArray[np.int64]], progress: Progress | None = None) -> JointDisclosure:
