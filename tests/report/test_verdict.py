@@ -84,6 +84,43 @@ def test_one_group_of_most_of_a_stratum_is_told_where_units_are(strata):
         assert "large group" not in findings(ma.protect(table, 5, unit="firm", strata=strata, **choices))
 
 
+def kept_by_medians(before, after, groups, spike=None):
+    """Count the cells that a median left as they were, in groups whose members differ."""
+    return sum(
+        was == now != spike and len({other for other, its in zip(before, groups, strict=True) if its == group}) > 1
+        for was, now, group in zip(before, after, groups, strict=True)
+    )
+
+
+@pytest.mark.parametrize("per_column", [False, True])
+def test_medians_that_are_somebodys_own_cell_are_counted(per_column):
+    amount = np.where(RNG.random(300) < 0.4, 0.0, RNG.lognormal(8, 1, 300).round())
+    table = pa.table({"a": RNG.normal(size=300), "b": RNG.integers(0, 9, 300), "amount": amount})
+    choices = {"method": "univariate", "per_column": True} if per_column else {"kinds": {"amount": "semi"}}
+    release = ma.protect(table, 3, aggregate="median", rounding="none", **choices)
+    labels = release.groups if per_column else np.stack([release.groups] * 3, axis=1)
+    words = []
+    for j, name in enumerate(table.column_names):
+        before, after = table[name].to_pylist(), release.data[name].to_pylist()
+        own = kept_by_medians(before, after, labels[:, j].tolist(), 0.0 if name in choices.get("kinds", {}) else None)
+        words += [f"“{name}” ({own / 3:.1f}".removesuffix(".0") + "\u00a0%)"] if own else []
+    assert len(words) >= 2
+    found, verdict = findings(release)["medians"], build(release).verdict
+    assert sorted(found.short.removesuffix(".").split(": ")[1].split(", ")) == sorted(words)
+    assert (found.state, verdict.state) == ("look", "look")
+    assert found.text in verdict.look_first
+    public = build(release, public=True)
+    assert not any(word in to_json(public) for word in words)
+    assert "medians" in {one.topic for one in public.checklist}
+    assert "medians" not in findings(ma.protect(table, 3, **choices))
+
+
+def test_medians_of_levels_and_categories_need_no_word():
+    table = pa.table({"a": RNG.choice(["x", "y", "z"], N), "b": RNG.choice(["x", "y", "z"], N)})
+    model = build(ma.protect(table, 3, aggregate="median", kinds={"b": "nominal"}))
+    assert "medians" not in {one.topic for one in (*model.verdict.findings, *model.checklist)}
+
+
 def with_zeros(share=0.5):
     amounts = np.where(RNG.random(N) < share, 0.0, RNG.lognormal(8, 1, N).round())
     return pa.table({"a": RNG.normal(size=N), "b": RNG.normal(size=N), "amount": amounts})

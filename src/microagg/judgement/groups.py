@@ -23,7 +23,7 @@ from microagg.judgement.parts import (
     UnitFacts,
 )
 from microagg.judgement.run import Run, columns_of
-from microagg.kinds import Nominal, Semi
+from microagg.kinds import Nominal, Number, Semi
 from microagg.progress import Progress, part, stage, tell
 from microagg.schema import Role
 
@@ -152,6 +152,7 @@ def standing_alone(
         few_units=_few_units(release, run.k, repeating),
         amounts=_lone_amounts(release),
         rare=_rare(release, run.k),
+        medians=_own_medians(release) if run.aggregate == "median" else {},
     )
 
 
@@ -191,6 +192,29 @@ def _rare(release: "Release[Any]", k: int) -> dict[str, int]:
             counts = np.bincount(before.cells.known.astype(np.int64))
             number = int(np.count_nonzero(counts[np.unique(after.cells.known.astype(np.int64))] < k))
             found |= {shown(before.name): number} if number else {}
+    return found
+
+
+def _own_medians(release: "Release[Any]") -> dict[str, int]:
+    """Count, for each column of quantities or dates, the cells whose released median is the record's own value.
+
+    Not where all members have that value, nor at a spike: there a mean would be the same.
+    """
+    found: dict[str, int] = {}
+    for place, (before, after) in enumerate(zip(*release._both(), strict=True)):
+        if not isinstance(before.kind, Number):
+            continue
+        labels = release.groups if release.groups.ndim == 1 else release.groups[:, place]
+        known = before.cells.present
+        one = np.zeros(int(labels.max()) + 1)
+        one[labels[known]] = before.values[known]
+        differ = np.zeros(one.size, dtype=bool)
+        differ[labels[known & (before.values != one[labels])]] = True
+        own = known & after.cells.present & (before.values == after.values) & differ[labels]
+        if isinstance(before.kind, Semi):
+            own &= before.values != before.kind.spike
+        number = int(np.count_nonzero(own))
+        found |= {shown(before.name): number} if number else {}
     return found
 
 

@@ -85,6 +85,7 @@ class Alone(ReadOnly):
     few_units: Mapping[str, int] = field(default_factory=dict)  # dropped columns that repeat: groups with fewer than k
     amounts: Mapping[str, int] = field(default_factory=dict)  # columns with a spike: groups with one amount off it
     rare: Mapping[str, int] = field(default_factory=dict)  # masked columns: released categories of fewer than k
+    medians: Mapping[str, int] = field(default_factory=dict)  # columns: cells that are the record's own by them
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ def _alone(judgement: Judgement) -> list[Finding]:
         words = f"k counts rows, not units: {few_units_words(groups, name, few)}."
         remedy = "Name that column as the unit, so that every group holds k different ones."
         found.append(Finding("look", "units", f"{words} {remedy}", words))
-    found += _merged(run, groups) + _lone_amounts(alone) + _rare(groups, alone)
+    found += _merged(run, groups) + _lone_amounts(alone) + _rare(groups, alone) + _own_medians(groups, alone)
     if alone.by_all and run.names(Role.QUASI) and alone.by_column:
         found.append(_alone_by_all(run, groups, alone))
     if _more_together(alone):
@@ -135,6 +135,21 @@ def _rare(groups: Groups, alone: Alone) -> list[Finding]:
         "Anybody who knows that a person has such a category finds the person's group: join rare categories with "
         "others by recoding.",
     )  # fmt: skip
+
+
+def _own_medians(groups: Groups, alone: Alone) -> list[Finding]:
+    """Tell in which columns medians leave records their own values."""
+    return _in_columns(
+        "medians", "medians leave records their own values", own_medians(groups, alone),
+        "That is in so many of the records; a median is one member's own value, or lies between two. Release means "
+        "(aggregate mean) if no original value may stand in the file.",
+    )  # fmt: skip
+
+
+def own_medians(groups: Groups, alone: Alone) -> list[str]:
+    """Give each column in which a released median is the record's own value, and in how many records, most first."""
+    ordered = sorted(alone.medians.items(), key=lambda one: -one[1])
+    return [f"{quoted(name)} ({percent(100.0 * number / groups.records)})" for name, number in ordered]
 
 
 def _in_columns(topic: str, what: str, columns: Sequence[str], more: str) -> list[Finding]:

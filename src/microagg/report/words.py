@@ -168,7 +168,7 @@ def checklist(judgement: Judgement, written: WrittenFacts) -> tuple[Finding, ...
                 "formula. Apart from that, the columns called unchanged are unchanged.",
             )
         )  # fmt: skip
-    if run.aggregate == "median":
+    if run.aggregate == "median" and any("mean" in kind.said for kind in run.kinds.values()):
         median = "The median of an odd number of members is one member's own value; a mean is not."
         if run.moments != "none":
             median += " Medians of numbers were spread: they show that value once somebody learns how far."
