@@ -40,6 +40,8 @@ def test_with_choices_that_are_not_written_it_asks_and_saves_them(client, ended,
     client.post("/try/apply", k="7")
     asked = client.post("/quit/end")
     assert "choices that are not written" in asked.text
+    assert "Internal: it may hold counts" in asked.text
+    assert "no figures" not in asked.text
     assert ended == []
     refused = client.post("/quit/end", how="save", place="survey.csv")
     assert refused.status == 422
@@ -49,6 +51,7 @@ def test_with_choices_that_are_not_written_it_asks_and_saves_them(client, ended,
     assert ended == [1]
     saved = folder / "mine.toml"
     assert Recipe.read(saved).digest == client.session.recipe.digest
+    assert "different values" in saved.read_text()  # why something was guessed
     assert client.session.opened.source.sha256 not in saved.read_text()
     command = last_words(client.session)
     assert f"<code>{command.partition('Go on by: ')[2]}</code>" in done.text

@@ -250,3 +250,20 @@ def test_a_unit_that_is_named_stands_in_the_recipe_and_a_mistyped_one_is_refused
     assert "units" in call("mask", "people.csv", "--recipe", "recipe.toml", "-o", "out", "--weight-cap").stdout
     said = complaint("inspect", "people.csv", "--unit", "houshold", "--force")
     assert said == "RoleError: column 'houshold' in unit is not in the file. Did you mean 'household'?"
+
+
+def test_what_a_recipe_counts_is_called_internal_and_is_in_no_public_report(survey):
+    """Beside what was guessed stands why, with counts of the original."""
+    call("inspect", survey.name, "-o", "recipe.toml")
+    former = Path("recipe.toml").read_text()
+    first = former.partition("\n")[0]
+    Path("recipe.toml").write_text(former.replace(first, first.replace("hold counts,", "name")))  # as it was before
+    call("mask", survey.name, "--recipe", "recipe.toml", "-o", "out", "--public")
+    for path in (Path("recipe.toml"), Path("out/recipe.toml")):
+        counted = [line for line in path.read_text().splitlines() if " different values" in line]
+        assert counted
+        page = Path("out/report_public.html").read_text()
+        assert not [line for line in counted if line.partition("# ")[2] in page]
+    title = [line for line in Path("out/recipe.toml").read_text().splitlines() if "nternal" in line]
+    assert title == [first]
+    assert first.startswith("# Internal: this may hold counts")

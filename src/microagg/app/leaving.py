@@ -20,7 +20,7 @@ def name_for(session: Session) -> str:
 
 
 def save(session: Session, place: str) -> Path:
-    """Write the present choices, and candidates, to a new file: no cell, no figure and no checksum is in it."""
+    """Write the present choices, and candidates, to a new file; internal, as every recipe."""
     from microagg.recipe.candidates import Saved, write_candidates
 
     assert session.opened is not None

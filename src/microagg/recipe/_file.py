@@ -16,7 +16,7 @@ from microagg.recipe._lines import Comments, Place, comments_of, present
 from microagg.recipe._recipe import PARTS, K, Origin, Recipe, bracketed, options_of
 
 _TITLE = (
-    "Internal: this may name rare categories, limits and columns that were dropped. Do not publish it.",
+    "Internal: this may hold counts, rare categories, limits and columns that were dropped. Do not publish it.",
     "How a file is masked: every choice stands here. Edit, then: microagg mask FILE --recipe THIS",
     "Beside each column of a guessed role stands why.",
 )
@@ -32,6 +32,7 @@ _LEFT_OUT = {
 """What it means that something is not there and that no word could say in its place."""
 
 _FORMER = (
+    "Internal: this may name rare categories, limits and columns that were dropped. Do not publish it.",
     "No sample: linkage is measured on all records.",
     "error, drop: what becomes of records that lack a value",
     "left out",
