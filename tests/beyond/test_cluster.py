@@ -15,6 +15,8 @@ from distributed import Client, LocalCluster
 from numpy.testing import assert_array_equal
 
 import microagg as ma
+from microagg.beyond._client import connected
+from microagg.desk.interrupts import insisting
 from microagg.errors import ClusterFailed, InvalidData, InvalidParameter, PromiseBroken, TooFewRecords
 from tests.beyond import frames as mixed_frames
 from tests.beyond.frames import CHOICES, WAYS, assert_same, mixed
@@ -300,6 +302,32 @@ def test_a_client_that_is_stopped_leaves_nothing_that_looks_whole(source, tmp_pa
         ma.protect_file(source, place / "masked", 3, **options)
         assert names_in(place) == ["masked"]
         assert stat.S_IMODE((place / "masked").stat().st_mode) & 0o077 or os.umask(os.umask(0o022)) == 0o077
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_a_repeated_ctrl_c_ends_a_cluster_whose_workers_are_busy(tmp_path):
+    def work():
+        nonlocal cluster, workers, task
+        with insisting(), connected(None, 1, tmp_path) as client:
+            cluster, workers = client.cluster, client.run(os.getpid).values()
+            task = client.submit(time.sleep, 600)
+            wait_until(lambda: any(client.processing().values()))
+            signal.raise_signal(signal.SIGINT)
+
+    cluster, workers, task = None, (), None
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert workers
+    assert cluster.status.name == "closed"  # else Dask waits for it when the process ends
+    assert task.status != "finished"
+    wait_until(lambda: not any(map(is_alive, workers)))
 
 
 def busy(folder):

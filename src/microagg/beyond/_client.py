@@ -1,5 +1,6 @@
 """How a Dask cluster is reached, or started on this machine; and what its faults mean."""
 
+import asyncio
 import errno
 import logging
 import multiprocessing
@@ -10,6 +11,9 @@ from typing import Any
 
 from microagg.beyond import _tasks
 from microagg.errors import ClusterFailed, InvalidData, InvalidParameter
+from microagg.io.scratch import signals_wait
+
+_MOMENT = 0.5  # seconds
 
 
 @contextmanager
@@ -50,10 +54,34 @@ def connected(scheduler: str | None, workers: int, folder: Path) -> Iterator[Any
             silence_logs=logging.CRITICAL,
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
+        _ended_at_once(cluster, client),
     ):
         log.warning("a cluster of %d workers on this machine; its dashboard: %s", workers, client.dashboard_link)
         client.run(_tasks.leave_interrupts)
         yield client
+
+
+@contextmanager
+def _ended_at_once(cluster: Any, client: Any) -> Iterator[None]:
+    """End the workers of a cluster without waiting for their tasks, where these are of no use any more.
+
+    Closing lets each finish what it does, for up to four seconds. And a further Ctrl-C that breaks it off leaves a
+    cluster that is closing for ever, for which Dask waits ten seconds when the process ends.
+    """
+    try:
+        yield
+    except BaseException:
+        with signals_wait():
+            cluster.sync(_end_workers, cluster)
+            client.close()
+            cluster.close()
+        raise
+
+
+async def _end_workers(cluster: Any) -> None:
+    """Kill what has not ended within a moment; what goes wrong with that is tried again when the cluster closes."""
+    closing = (nanny.close(timeout=_MOMENT) for nanny in cluster.workers.values())
+    await asyncio.gather(*closing, return_exceptions=True)
 
 
 @contextmanager

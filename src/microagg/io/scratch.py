@@ -60,7 +60,7 @@ def private_folder(parent: Path, what: str = "scratch") -> Iterator[Path]:
         with _signals_raise():
             yield path
     finally:
-        with _signals_wait():
+        with signals_wait():
             _OPEN.pop(path, None)
             is_empty = folder.empty()
             os.close(lock)  # first: Windows does not remove an open file, and NFS leaves another in its place
@@ -259,7 +259,7 @@ def _signals_raise() -> Iterator[None]:
 
 
 @contextmanager
-def _signals_wait() -> Iterator[None]:
+def signals_wait() -> Iterator[None]:
     """Put things away to the end, whatever else is sent."""
     with _handled(("SIGINT", "SIGTERM", "SIGHUP"), signal.SIG_IGN, only_default=False):
         yield
@@ -295,7 +295,7 @@ def put_in_place(
     aside = whole.parent / _REPLACED
     whole.chmod(0o700 if private else 0o777 & ~umask())
     keep_modes(whole, target)
-    with _signals_wait():
+    with signals_wait():
         former = None
         if overwrite and os.path.lexists(target):
             aside.mkdir(mode=0o700)
