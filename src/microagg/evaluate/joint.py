@@ -37,6 +37,7 @@ class JointDisclosure:
         Records that are alone with their groups.
     solved : int
         Records whose values follow exactly from the means of groups, by linear algebra alone.
+        Means that are rounded give them to within their rounding; medians and categories give no sums.
     converged : bool
         Whether the solver came to its end; otherwise more records than `solved` may follow.
 
