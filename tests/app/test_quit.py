@@ -96,6 +96,20 @@ def test_candidates_are_saved_and_gone_on_with(client, ended, folder, tmp_path):
     assert [one.recipe for one in client.session.candidates] == [one.recipe for one in kept]
 
 
+def test_candidates_that_a_release_leaves_out_are_asked_for(client, ended, tmp_path):
+    client.get("/try")
+    client.settle()
+    client.post("/try/keep")
+    session = client.session
+    session.written = (session.recipe, session.candidates)  # as after a release
+    assert (session.dirty, session.unsaved) == (False, True)
+    assert "The candidates and their notes are in no file: 1." in client.post("/quit/end").text
+    session.folder = tmp_path
+    assert "microagg has ended" in client.post("/quit/end", how="save").text
+    assert [one.recipe for one in read_candidates(tmp_path / "session.toml")[1]] == [session.recipe]
+    assert (session.unsaved, len(ended)) == (False, 1)
+
+
 def test_saving_twice_to_go_on_does_not_end(client, ended, folder):
     client.post("/try/apply", k="7")
     for _ in range(2):

@@ -31,7 +31,7 @@ def save(session: Session, place: str) -> Path:
     else:
         session.recipe.write(path, made_for=name)
     session.written = (session.recipe, session.candidates)
-    session.saved = path
+    session.saved, session.saved_candidates = path, session.candidates
     return path
 
 

@@ -66,6 +66,7 @@ class Session:
         self.release: tuple[str, Release[Any]] | None = None  # the last one, and its key
         self.shown: tuple[str, Tried] | None = None  # the last figures, and what they are of
         self.written: tuple[Recipe, tuple[Kept, ...]] | None = None  # what was chosen and kept when it last was
+        self.saved_candidates: tuple[Kept, ...] = ()
         self.saved: Path | None = None  # where the choices are, if that was asked for
         self.abandoned = False  # whether somebody has quit without saving
         self.end: Callable[[], None] = lambda: None  # the server says how
@@ -127,6 +128,11 @@ class Session:
         first = self.history.steps[0]
         return (self.recipe, self.candidates) not in (self.written, (first.recipe, first.candidates))
 
+    @property
+    def unsaved(self) -> bool:
+        """Whether leaving would lose something: choices that were not written, or candidates, which no release has."""
+        return self.dirty or self.candidates not in ((), self.saved_candidates)
+
     def open(
         self,
         address: str,
@@ -157,6 +163,7 @@ class Session:
             self._take(opened, job)
             self._times, self.shelf = Times(), Shelf()
             self.history = History(Step(opened.recipe, "opened", self.kept_with(candidates)))
+            self.saved_candidates = self.candidates
             self.release = self.shown = self.written = self.saved = None
 
         def does_not_fit() -> None:

@@ -26,7 +26,7 @@ async def end(request: Request, session: Session) -> Response:
     """End, unless something would be lost and nobody has said that it may be."""
     posted = await form_of(request)
     how = posted.get("how", [""])[-1]
-    if how in ("save", "stay") and session.dirty:
+    if how in ("save", "stay") and session.unsaved:
         place = posted.get("place", [""])[-1].strip()
         try:
             save(session, place or name_for(session))
@@ -34,7 +34,7 @@ async def end(request: Request, session: Session) -> Response:
             return _asked(session, 422, place, said_of_name(error))
     elif how == "leave":
         session.abandoned = True
-    elif session.dirty or session.worker.has(EXPORT):
+    elif session.unsaved or session.worker.has(EXPORT):
         return back("/quit")
     if how == "stay":  # also where it is pressed twice, and all is saved by then
         return back("/quit")
