@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from microagg.assess import anonymity as anonymity
     from microagg.assess import disclosure_risk as disclosure_risk
     from microagg.assess import dominance as dominance
-    from microagg.assess import joint_disclosure as joint_disclosure
     from microagg.assess import loss_measures as loss_measures
     from microagg.assess import pmse as pmse
     from microagg.assess import relations as relations
@@ -68,6 +67,7 @@ if TYPE_CHECKING:
     from microagg.study import best_subset as best_subset
     from microagg.study import compare as compare
     from microagg.study import select_variables as select_variables
+    from microagg.study.joint import joint_disclosure as joint_disclosure
 
 _HOME = {
     "CBFS": "estimators",
@@ -87,7 +87,7 @@ _HOME = {
     "anonymity": "assess",
     "disclosure_risk": "assess",
     "dominance": "assess",
-    "joint_disclosure": "assess",
+    "joint_disclosure": "study.joint",
     "loss_measures": "assess",
     "pmse": "assess",
     "relations": "assess",

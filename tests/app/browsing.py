@@ -69,3 +69,13 @@ def tab_to(page, wanted, *, back=False):
         if focused(page) == wanted:
             return
     raise AssertionError(f"no way to {wanted}")
+
+
+def compare_two(page, app):
+    """Compare one method at two levels of k."""
+    page.goto(f"{app.origin}/compare")
+    for name in ("cbfs", "vmdav", "iamat"):
+        page.get_by_label(name, exact=True).uncheck()
+    page.get_by_label("Levels of k", exact=True).fill("3, 5")
+    page.locator("#go").click()
+    contains(page.locator("#run"), "All 2 releases are there.")

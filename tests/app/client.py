@@ -1,6 +1,7 @@
 """A browser without a screen, that calls the app in process."""
 
 import asyncio
+import html
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -80,3 +81,18 @@ class Client:
 
     def row(self, name):
         return self.session.columns.index(name)
+
+
+def text_of(answer):
+    """Give a page as it is read."""
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", answer.text)).split())
+
+
+def shown(answer, name):
+    return re.search(rf'id="{name}"[^>]*>([^<]*)<', answer.text)[1]
+
+
+def remedies(answer):
+    """Give the changes that buttons offer, by their labels."""
+    found = re.findall(r'name="remedy" value="([^"]*)"[^>]*><bdi>([^<]*)<', answer.text)
+    return {html.unescape(label): html.unescape(change) for change, label in found}

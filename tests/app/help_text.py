@@ -10,40 +10,32 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 HOME = ROOT / "src" / "microagg" / "app" / "templates" / "help"
 
-PAGES = {
-    "open": [("app", "Open"), ("app", "What the app never does")],
-    "columns": [("app", "Columns"), ("choosing", "Choosing k and a method")],
-    "try": [
-        ("app", "Try"),
-        ("choosing", "k", "k is the", "- An intruder", "- The literature's", "- Rounding"),
-        ("judging", "What was lost", "Lower is", "| figure"),
-        ("judging", "What an intruder could do", "| figure"),
-        ("choosing", "The rest"),
-    ],
-    "compare": [
-        ("app", "Compare"),
-        ("judging", "One score, and the map", "SI ="),
-        ("choosing", "The method", "- ", "The ringed"),
-    ],
-    "look": [
-        ("app", "Look"),
-        ("judging", "What was lost", "Lower is", "| figure"),
-        ("judging", "What an intruder could do", "| figure"),
-        ("judging", "How well records are hidden"),
-    ],
-    "release": [
-        ("app", "Release", "The report's"),
-        ("judging", "The page for the committee", "It is internal"),
-        ("judging", "Limits", "- "),
-    ],
-    "quit": [("app", "Stopping, and going on")],
+SECTIONS = {
+    "open": ("app", "Open"),
+    "never": ("app", "What the app never does"),
+    "columns": ("app", "Columns"),
+    "choosing": ("choosing", "Choosing k and a method"),
+    "try": ("app", "Try"),
+    "k": ("choosing", "k", "k is the", "- An intruder", "- The literature's", "- Rounding"),
+    "lost": ("judging", "What was lost", "Lower is", "| figure"),
+    "intruder": ("judging", "What an intruder could do", "| figure"),
+    "rest": ("choosing", "The rest"),
+    "compare": ("app", "Compare"),
+    "map": ("judging", "One score, and the map", "SI ="),
+    "method": ("choosing", "The method", "- ", "The ringed"),
+    "look": ("app", "Look"),
+    "hidden": ("judging", "How well records are hidden"),
+    "release": ("app", "Release", "The report's"),
+    "committee": ("judging", "The page for the committee", "It is internal"),
+    "limits": ("judging", "Limits", "- "),
+    "quit": ("app", "Stopping, and going on"),
 }
-"""For each page the sections of the docs that it shows: file, heading, and how the passages begin, if not all."""
+"""For each passage the section of the docs that it is: file, heading, and how its parts begin, if not all."""
 
 
-def help_of(page):
-    """Give the help of a page."""
-    return "".join(_section(*wanted) for wanted in PAGES[page])
+def passage(name):
+    """Give a passage of the help."""
+    return _section(*SECTIONS[name])
 
 
 def _section(name, heading, *begins):
@@ -86,5 +78,5 @@ def _inline(text):
 
 if __name__ == "__main__":
     HOME.mkdir(exist_ok=True)
-    for name in PAGES:
-        (HOME / f"{name}.html").write_text(help_of(name), "utf-8")
+    for name in SECTIONS:
+        (HOME / f"{name}.html").write_text(passage(name), "utf-8")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.app.browsing import contains, idle, see, watched
+from tests.app.browsing import compare_two, contains, idle, see, watched
 from tests.app.running import running
 from tests.cli import call
 
@@ -35,12 +35,7 @@ def violations(page):
 
 def filled(page, app):
     """Let every page have something to show: a comparison, a release that was drawn, and a checklist."""
-    page.goto(f"{app.origin}/compare")
-    for name in ("cbfs", "vmdav", "iamat"):
-        page.get_by_label(name, exact=True).uncheck()
-    page.get_by_label("Levels of k", exact=True).fill("3, 5")
-    page.locator("#go").click()
-    contains(page.locator("#run"), "All 2 releases are there.")
+    compare_two(page, app)
     page.goto(f"{app.origin}/look")
     see(page.locator("#columns svg").first)
     page.goto(f"{app.origin}/release")

@@ -4,8 +4,6 @@ import html
 import json
 import os
 import re
-import shlex
-import shutil
 import subprocess
 import sys
 import threading
@@ -15,33 +13,20 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
-from microagg.app import forms
+from microagg.app import forms, helping
 from microagg.app.edits import with_roles
+from microagg.app.helping import PASSAGES
 from microagg.app.pages import columns as columns_page
 from microagg.app.words import said, set_out
 from microagg.app.worker import COMPARE, TRY, Job
 from microagg.checks import check_k
-from microagg.desk import masking, memory, opening
+from microagg.desk import masking
 from microagg.desk.inspecting import exposure_of
 from microagg.errors import InvalidData, MicroaggError
 from microagg.recipe import Recipe
 from tests.app import help_text
+from tests.app.client import remedies, shown, text_of
 from tests.cli import call
-
-
-def text_of(answer):
-    """Give a page as it is read."""
-    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", answer.text)).split())
-
-
-def shown(answer, name):
-    return re.search(rf'id="{name}"[^>]*>([^<]*)<', answer.text)[1]
-
-
-def remedies(answer):
-    """Give the changes that buttons offer, by their labels."""
-    found = re.findall(r'name="remedy" value="([^"]*)"[^>]*><bdi>([^<]*)<', answer.text)
-    return {html.unescape(label): html.unescape(change) for change, label in found}
 
 
 def test_nothing_heavy_is_imported_before_a_file_is_opened():
@@ -56,117 +41,6 @@ def test_nothing_heavy_is_imported_before_a_file_is_opened():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=os.environ)
     assert done.stdout.strip() == "set()", done.stderr
-
-
-def test_without_a_file_every_step_leads_to_open(empty):
-    for path in ("/", "/try"):
-        assert empty.ask("GET", path).headers["location"] == "/open"
-    page = empty.get("/open")
-    assert "survey.csv" in page.text
-    assert "Make a survey to try it on" in page.text
-
-
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [
-        ({"path": "nowhere.csv"}, "There is no such file"),
-        ({"path": "postgresql://me:secret@host/db?table=t"}, "Databases are named when microagg is started"),
-        ({}, "Pick a file"),
-    ],
-)
-def test_what_cannot_be_opened_is_refused_at_its_field(empty, fields, words):
-    answer = empty.post("/open/read", **fields)
-    assert answer.status == 422
-    assert words in text_of(answer)
-    assert "secret" not in answer.text
-
-
-def test_a_file_is_picked_from_the_list_by_its_place(empty, folder):
-    files = sorted(path.name for path in folder.iterdir() if path.suffix == ".csv")
-    page = empty.post("/open/read", file=files.index("survey.csv"))
-    assert "<h1>Columns</h1>" in page.text
-    assert empty.session.opened.source.name == "survey.csv"
-
-
-def test_a_file_that_is_read_wrongly_says_why_and_can_be_read_differently(empty, tmp_path):
-    path = tmp_path / "one.csv"
-    path.write_text("1;2,5\n3;4,5\n5;6,5\n7;8,5\n" * 10)
-    empty.session.folder = tmp_path
-    page = empty.post("/open/read", path="one.csv")
-    assert empty.session.opened is None
-    assert "header" in text_of(page)
-    assert 'name="read.header"' in page.text
-    page = empty.post("/open/read", path="one.csv", read__header="no")
-    assert len(empty.session.columns) == 2
-
-
-def test_the_password_of_a_database_that_cannot_be_read_is_not_shown(empty):
-    for address in ("postgresql://me:cell-4711@127.0.0.1:1/db?table=t", "mysql://me:cell-4711@127.0.0.1:1/db"):
-        empty.session.open(address)
-        empty.settle()
-        page = empty.get("/open")
-        assert 'role="alert" id="e-path"' in page.text
-        assert "cell-4711" not in page.text
-
-
-def test_a_file_beyond_memory_is_not_read_and_is_masked_on_disk_by_the_command(empty, folder, tmp_path, monkeypatch):
-    empty.session.folder = tmp_path
-    shutil.copy(folder / "survey.csv", tmp_path / "large.csv")
-    monkeypatch.setattr(memory, "free_memory", lambda: 200_000)
-    monkeypatch.setattr(memory, "_LOOKED_AT", 400)
-    page = empty.post("/open/read", path="large.csv")
-    assert empty.session.opened is None
-    said = "would need some 1.0 MB of memory (600 records × 13 columns, 10 of them to mask), and 0.2 MB are free"
-    assert said in text_of(page)
-    assert "There is then no report" in text_of(page)
-    assert [path.name for path in tmp_path.iterdir()] == ["large.csv"]
-    assert empty.post("/open/recipe", place="large.csv").status == 422
-    page = empty.post("/open/recipe", place="mine.toml")
-    words = shlex.split(html.unescape(re.search(r"<textarea[^>]*>([^<]*)<", page.text)[1]))
-    assert words[-2:] == ["--engine", "disk"]
-    words[words.index("-o") + 1] = str(tmp_path / "out")
-    assert call(*words[1:]).exit_code == 0
-    assert len((tmp_path / "out" / "large_masked.csv").read_text().splitlines()) == 601
-    empty.post("/open/anyway")
-    assert empty.session.inspection.records == 600
-
-
-def test_memory_that_is_short_after_all_is_told_alike(client, empty, monkeypatch):
-    def short(*_, **__):
-        raise MemoryError
-
-    monkeypatch.setattr(masking, "mask", short)
-    client.post("/try/apply", run=1)
-    client.settle()
-    assert "Mask it on disk" in text_of(client.get("/try"))
-    assert "--engine disk</textarea>" in client.get("/open").text
-    monkeypatch.setattr(opening, "open_source", short)
-    page = empty.post("/open/read", path="survey.csv")
-    assert "does not fit into memory" in text_of(page)
-
-
-def test_only_what_can_be_masked_on_disk_is_offered_to_be(client, folder, monkeypatch):
-    def short(*_, **__):
-        raise MemoryError
-
-    call("datasets", "make", "survey", "-n", 600, "-o", folder / "survey.feather")
-    client.session.open(str(folder / "survey.feather"))
-    client.settle()
-    monkeypatch.setattr(masking, "mask", short)
-    client.post("/try/apply", run=1)
-    client.settle()
-    page = client.get("/open").text
-    assert "Only a single file of Parquet or text can be masked on disk" in page
-    assert 'id="disk-command"' not in page
-    (folder / "survey.feather").unlink()
-
-
-def test_a_survey_is_made_to_try_it_on(empty, tmp_path):
-    empty.session.folder = tmp_path
-    empty.post("/open/make")
-    empty.settle()
-    assert (tmp_path / "survey.csv").exists()
-    assert "<h1>Columns</h1>" in empty.get("/").text
 
 
 def test_roles_and_reasons_are_those_of_inspect(client, folder):
@@ -249,51 +123,6 @@ def test_a_recipe_is_loaded_and_a_wrong_one_is_refused_with_its_line(client, fol
     assert client.session.recipe.k == 4
 
 
-def test_reading_differently_is_undone_by_reading_again(client):
-    first = client.session.recipe
-    client.post("/columns/read", read__delimiter=";")
-    assert len(client.session.columns) == 1 or client.session.refused is not None
-    client.get("/")
-    client.post("/columns/read", read__delimiter=",", read__encoding="utf-8")
-    client.settle()
-    assert len(client.session.columns) == 13
-    while client.session.history.at:
-        client.get("/")
-        client.post("/history", to=client.session.history.at - 1)
-    client.settle()
-    assert client.session.recipe == first
-    assert client.session.ready
-    assert len(client.session.columns) == 13
-
-
-def test_a_guess_of_the_decimal_mark_is_told_and_the_other_reading_is_a_button(empty, tmp_path):
-    rows = [f"{i % 90 + 10}.{700 + i};{i % 9};Zo\xeb" for i in range(60)]
-    (tmp_path / "points.csv").write_bytes("\n".join(["wage;grade;name", *rows]).encode("cp1252"))
-    empty.session.open(str(tmp_path / "points.csv"), Recipe(3).replace(quasi=["wage", "grade"], drop=["name"]))
-    empty.settle()
-
-    def decimal(button):
-        return re.search(rf'id="{button}" name="read.decimal" value="(.)"', empty.get("/").text)[1]
-
-    page = empty.get("/")
-    said = "A point was read as the mark of thousands in 1 column: a guess. It could be the decimal mark."
-    assert said in text_of(page)
-    assert "The encoding was taken for cp1252: a guess" in text_of(page)
-    assert "10.700" not in page.text
-    assert "encoding “cp1252” (a guess)" in text_of(page)
-    assert "pass decimal" not in page.text  # said to who programs
-    page = empty.post("/columns/read", read__decimal=decimal("read-0"))
-    assert empty.session.opened.source.typed(["wage"])["wage"][0].as_py() == 10.7
-    assert "read differently: decimal mark as usual → ." in text_of(page)
-    assert "in 1 column: a guess" not in text_of(page)
-    empty.post("/history", to=0)
-    empty.settle()
-    assert said in text_of(empty.get("/"))
-    empty.post("/columns/read", read__decimal=decimal("right-0"))
-    assert empty.session.opened.source.typed(["wage"])["wage"][0].as_py() == 10700
-    assert [guess.other for guess in empty.session.guesses] == [""]
-
-
 def test_try_gives_the_figures_of_mask(client, folder, tmp_path):
     client.get("/try")
     client.settle()
@@ -324,80 +153,6 @@ def test_an_error_stands_at_its_field_and_nothing_is_lost(client):
     assert re.search(r'value="1"[^>]*id="k"', page.text)
     assert re.search(r'<option value="none" selected>', page.text)
     assert client.session.recipe.k == 5
-
-
-def test_a_stratum_smaller_than_k_offers_its_size_and_names_no_stratum(client):
-    page = client.post("/try/apply", k=300)
-    client.settle()
-    page = client.get("/try")
-    assert "strata by 'region' have fewer than k=300 records (the smallest has" in text_of(page)
-    smallest = client.session.exposure().smallest_stratum
-    assert remedies(page) == {
-        f"Set k to {smallest}": f"k={smallest}",
-        "Mask “region”, so that it is no stratum": f"role-{client.row('region')}=quasi",
-        "Drop “region”, so that it is no stratum": f"role-{client.row('region')}=drop",
-    }
-    assert remedies(client.get("/")) == remedies(page)
-    client.post("/try/apply", k=700)
-    whole = client.get("/try")
-    assert "600 records cannot fill a group of k=700" in text_of(whole)
-    assert remedies(whole) == {}  # strata are not what is in the way
-    client.post("/history", to=1)
-    values = set(client.session.opened.source.table["region"].to_pylist())
-    assert not any(
-        re.search(rf"\b{re.escape(str(value))}\b", text_of(page)) for value in values if not str(value).isdecimal()
-    )
-    client.post("/try/apply", k=300, remedy=f"k={smallest}")  # the field, and the button
-    assert client.session.recipe.k == smallest
-    client.settle()
-    assert client.session.figures().k_reached >= smallest
-    client.post("/history", to=1)
-    page = client.post("/columns/apply", remedy=f"role-{client.row('region')}=drop")
-    assert client.session.recipe.roles.strata == ()
-    assert "role of region: strata → drop" in text_of(page)
-    client.settle()
-    assert client.session.failure() is None
-
-
-def test_a_remedy_of_one_change_is_a_button_and_a_step_of_the_history(empty, tmp_path):
-    rows = [f"{i // 3},{i * 7 % 50},{i * i % 61 if i else ''}" for i in range(60)]
-    (tmp_path / "lacking.csv").write_text("\n".join(["house,x,y", *rows]) + "\n")
-    empty.session.open(str(tmp_path / "lacking.csv"), Recipe(2).replace(quasi=["x", "y"], unit="house"))
-    empty.settle()
-    cases = [
-        ({"masking__missing": "error"}, "Keep them, and group records that lack the same columns", "→ pattern"),
-        ({"method__name": "univariate"}, "Choose mdav, which groups whole records", "method univariate → mdav"),
-        ({"masking__per_column": "yes"}, "Let k hold for whole records", "k for each column only yes → no"),
-        ({"k": 25}, "Set k to 20", "k 25 → 20"),
-        ({"k": 25}, "Drop the unit “house”: k then counts records", "role of house: unit → drop"),
-        ({"masking__missing": "error"}, "Leave those records out", "missing values error → drop"),
-        ({"method__name": "univariate"}, "Accept k for each column only: whole records may be unique", "no → yes"),
-    ]
-    for fields, label, words in cases:
-        empty.get("/try")
-        empty.post("/try/apply", **fields, run=1)
-        empty.settle()
-        page = empty.get("/try")
-        assert 'id="failure"' in page.text
-        empty.post("/try/apply", **fields, remedy=remedies(page)[label])
-        assert words in empty.session.history.now.words
-        empty.settle()
-        assert (empty.session.failure() is None) == (fields != {"method__name": "univariate"} or "mdav" in label)
-    assert list(remedies(empty.get("/try"))) == ["Choose mdav, which groups whole records"]  # as a column has gaps
-
-
-def test_what_takes_long_says_how_long_and_what_would_be_faster(client, monkeypatch):
-    monkeypatch.setattr(type(client.session), "seconds", property(lambda _: 90.0))
-    page = client.post("/try/apply", refine__effort="fast")
-    assert "Start anyway" in page.text
-    assert "This takes some 90 s" in text_of(page)
-    assert [client.session.figures(), len(remedies(page))] == [None, 3]
-    client.post("/try/apply", remedy="blocks.by=median&blocks.max_block=10000")
-    client.post("/try/apply", remedy="select.by=emad&select.count=3")
-    client.post("/try/apply", refine__effort="fast", remedy="refine.effort=")
-    recipe = client.session.recipe
-    assert (recipe.blocks.max_block, recipe.select.count, recipe.refine.effort) == (10000, 3, None)
-    assert "choice of columns as usual → emad" in client.session.history.steps[-2].words
 
 
 def test_a_form_of_a_former_state_is_told_what_changed(client):
@@ -634,10 +389,11 @@ def test_addresses_hold_no_names_and_pages_no_outside(client):
 def test_every_page_has_the_help_that_the_documentation_gives(client):
     client.get("/try")
     client.settle()
-    for page in help_text.PAGES:
-        made = help_text.help_of(page)
-        assert (help_text.HOME / f"{page}.html").read_text("utf-8") == made, "python -m tests.app.help_text"
+    for page, names in PASSAGES.items():
+        made = "".join(map(help_text.passage, names))
+        assert helping.help_text(page) == made, "python -m tests.app.help_text"
         assert made in client.get("/" if page == "columns" else f"/{page}").text
+    assert {one.stem for one in help_text.HOME.iterdir()} == {name for names in PASSAGES.values() for name in names}
     assert "<summary>Help</summary>" not in client.post("/try/apply", number=77).text
 
 

@@ -10,7 +10,7 @@ import pytest
 import microagg as ma
 from microagg.app.session import Session
 from microagg.desk.again import again_folder
-from tests.app.browsing import contains, idle, see, watched
+from tests.app.browsing import compare_two, contains, idle, see, watched
 from tests.app.client import Client
 from tests.app.releases import names, write
 from tests.app.running import running
@@ -141,7 +141,7 @@ def test_names_of_ill_will_do_nothing_on_a_narrow_screen_and_three_ways_give_the
     with running(tmp_path, f"./{source.name}", "-o", out.name) as app:
         with watched(app, browser, width=320) as page:
             set_roles(page)
-            compare(page, app)
+            compare_two(page, app)
             for path in STEPS:
                 page.goto(app.origin + path)
                 see(page.locator("h1"))
@@ -171,15 +171,6 @@ def set_roles(page):
             page.locator(f"#role-{place}").select_option(role)
             contains(page.locator("#undo"), f"→ {role}")
     contains(page.locator("#line"), f"{len(ILL)} masked")
-
-
-def compare(page, app):
-    page.goto(f"{app.origin}/compare")
-    for name in ("cbfs", "vmdav", "iamat"):
-        page.get_by_label(name, exact=True).uncheck()
-    page.get_by_label("Levels of k", exact=True).fill("3, 5")
-    page.locator("#go").click()
-    contains(page.locator("#run"), "All 2 releases are there.")
 
 
 @pytest.mark.campaign

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from microagg.app.helping import help_text
 from microagg.app.pages import PAGES
 from microagg.app.session import Session
 from microagg.errors import InvalidParameter
@@ -112,13 +113,6 @@ def _header(session: Session) -> dict[str, Any]:
 
     line = recipe_line(session.recipe, session.columns) if session.ready else ""
     return {"number": session.history.number, "line": line}
-
-
-@cache
-def help_text(page: str) -> Markup:
-    """Give what the documentation says of what a page shows; empty where there is none."""
-    file = resources.files("microagg").joinpath("app", "templates", "help", f"{page}.html")
-    return Markup(file.read_text(encoding="utf-8")) if file.is_file() else Markup("")
 
 
 @cache

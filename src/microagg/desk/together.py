@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from microagg.assess import joint_disclosure
 from microagg.desk.assessing import in_the_order_of, read_pair
 from microagg.errors import InvalidParameter, setting
 from microagg.evaluate.joint import JointDisclosure
 from microagg.progress import Progress
 from microagg.recipe import Recipe, choices
+from microagg.study.joint import joint_disclosure
 
 
 def assess_all(

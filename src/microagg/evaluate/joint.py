@@ -44,10 +44,9 @@ class JointDisclosure:
     Examples
     --------
     >>> import microagg as ma
-    >>> survey = ma.datasets.survey(300, seed=0).select(["age", "income", "hours"])
-    >>> found = ma.joint_disclosure(survey, [ma.protect(survey, k=k).data for k in (3, 4, 5)])
-    >>> found.releases, found.fewest
-    (3, 1)
+    >>> found = ma.JointDisclosure(releases=2, n_records=200, fewest=1, singled_out=60, solved=10)
+    >>> {one.name: one.value for one in found.measures}
+    {'k together': 1, 'singled out': 30.0, 'solved': 5.0}
     """
 
     releases: int

@@ -254,6 +254,23 @@ class Numbering:
         return np.array(numbers, dtype=np.int64)[inverse.ravel()]
 
 
+def differ(before: nw.DataFrame[Any], after: nw.DataFrame[Any], name: Any) -> bool:
+    """Tell whether two files have other values in a column; those of another type are taken for others."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    was, now = (one.get_column(name).to_arrow() for one in (before, after))
+    try:
+        now = now.cast(was.type)
+        if pa.types.is_floating(was.type):  # a NaN is not even equal to itself
+            if not pc.is_nan(was).equals(pc.is_nan(now)):
+                return True
+            was, now = (pc.if_else(pc.is_nan(one), None, one) for one in (was, now))
+        return not was.equals(now)
+    except pa.ArrowException:  # whose message may show a cell
+        return True
+
+
 def keep_rows(frame: nw.DataFrame[Any], mask: NDArray[np.bool_]) -> nw.DataFrame[Any]:
     """Give the frame without the rows outside the mask, numbered anew."""
     return nw.maybe_reset_index(frame.filter(mask.tolist()))

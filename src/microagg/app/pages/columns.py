@@ -32,8 +32,8 @@ _SAID_OF_KINDS = {
     "semi": "a quantity with one frequent value, its spike: mostly 0, as of income from a business",
 }
 _ALSO_SAID = {
-    "weight": " It is released, unless you choose otherwise.",
-    "unit": " The column itself is left out.",
+    "weight": "It is released, unless you choose otherwise",
+    "unit": "The column itself is left out",
 }
 """What becomes of a column whose role does not say so by itself."""
 _AS_NOW = "="  # the option that leaves levels or a spike as they are
@@ -112,7 +112,7 @@ def _kinds_for(guessed: str | None, kind: Any) -> tuple[tuple[str, str], ...]:
 def _shown(session: Session, request: Request, status: int = 200, wrong: Wrong | None = None) -> Response:
     rows = rows_of(session, wrong)
     said = {name: choice.said for name, choice in choices_of(Roles).items()}
-    said |= {role: f"{said[role]}.{more.removesuffix('.')}" for role, more in _ALSO_SAID.items()}
+    said |= {role: f"{said[role]}. {more}" for role, more in _ALSO_SAID.items()}
     roles = roles_of(session.recipe, session.columns)
     groups = []
     for role in Role:
