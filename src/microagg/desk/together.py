@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from microagg.desk.assessing import in_the_order_of, read_pair
+from microagg.desk.pairing import in_the_order_of, read_pair
 from microagg.errors import InvalidParameter, setting
 from microagg.evaluate.joint import JointDisclosure
 from microagg.progress import Progress

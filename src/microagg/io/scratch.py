@@ -282,18 +282,16 @@ def _handled(names: tuple[str, ...], handler: Any, *, only_default: bool) -> Ite
                 signal.signal(number, old)
 
 
-def put_in_place(
-    whole: Path, target: Path, *, overwrite: bool, private: bool = False, check: Check | None = None
-) -> None:
+def put_in_place(whole: Path, target: Path, *, overwrite: bool, check: Check | None = None) -> None:
     """Rename a finished folder, which lies in a private one, to its place; its mode becomes that of what was there.
 
-    Where nothing was, it is that of new folders, or 0700 where the folder is private.
+    Where nothing was, it is that of new folders.
 
     What was there is moved into the private folder first, and comes back if anything goes wrong. There `check` looks at
     it: somebody may have put something into it meanwhile.
     """
     aside = whole.parent / _REPLACED
-    whole.chmod(0o700 if private else 0o777 & ~umask())
+    whole.chmod(0o777 & ~umask())
     keep_modes(whole, target)
     with signals_wait():
         former = None

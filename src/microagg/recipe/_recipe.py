@@ -150,6 +150,7 @@ class Origin:
     name: str
     text: str
     tables: Mapping[str, Any]
+    folder: Path | None = None  # it lies in
 
     def sets(self, table: str, name: str) -> bool:
         """Tell whether the file sets a choice of a table."""
@@ -317,6 +318,12 @@ class Recipe:
         from microagg.recipe._file import write
 
         return write(self, Path(path), made_for, overwrite=overwrite)
+
+    def write_public(self, path: str | os.PathLike[str], *, made_for: str | None = None) -> Path:
+        """Write what of this recipe may go out with its release to a new file: neither counts nor reasons."""
+        from microagg.recipe._public import write_public
+
+        return write_public(self, Path(path), made_for)
 
     @property
     def digest(self) -> str:
