@@ -19,6 +19,7 @@ from scipy.sparse.linalg import LinearOperator, lsmr, splu
 
 from microagg.equivalence import codes_of, first_of_each, split_classes
 from microagg.evaluate.measure import Measure, as_html, as_text
+from microagg.parallel import one_thread_for_matrices
 from microagg.progress import Progress, stage, tell
 
 Numbers = NDArray[np.float64]
@@ -51,6 +52,10 @@ class JointDisclosure:
         Means that are rounded give them to within their rounding; medians and categories give no sums.
     converged : bool
         Whether the solver came to its end; otherwise more records than `solved` may follow.
+    nearest : int
+        Releases whose rows were matched to records by nearest values. All figures are estimates where there are any.
+    consistent : float or None
+        The percentage of groups of those releases whose records give the released means; None where there are none.
 
     Examples
     --------
@@ -66,6 +71,8 @@ class JointDisclosure:
     singled_out: int
     solved: int
     converged: bool = True
+    nearest: int = 0
+    consistent: float | None = None
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -82,7 +89,14 @@ class JointDisclosure:
     @property
     def _title(self) -> str:
         title = "1 release" if self.releases == 1 else f"{self.releases} releases together"
-        return title if self.converged else f"{title} (the solver was stopped: more records may follow)"
+        if not self.converged:
+            title += " (the solver was stopped: more records may follow)"
+        if self.consistent is not None:
+            title += (
+                f"\nEstimates: rows of {self.nearest} of {self.releases} do not stand beside their originals, and were "
+                f"matched by nearest values; of their groups, {self.consistent:.1f} % then have the released means."
+            )
+        return title
 
     def __str__(self) -> str:
         return as_text(self._title, self.measures)
@@ -174,13 +188,14 @@ def _unexplained(sums: sparse.csr_matrix, drawn: Numbers, progress: Progress | N
     records are the other way round, and they are the usual ones.
     """
     short, long = (stage(progress, number, 2) for number in range(2))
-    remains, ended = _iterated(sums, drawn, _FEW_STEPS, short)
-    if ended:
-        return remains, True
-    try:
-        return _factorised(sums, drawn, long)
-    except MemoryError:
-        return _iterated(sums, drawn, _MOST_STEPS, long)
+    with one_thread_for_matrices():
+        remains, ended = _iterated(sums, drawn, _FEW_STEPS, short)
+        if ended:
+            return remains, True
+        try:
+            return _factorised(sums, drawn, long)
+        except MemoryError:
+            return _iterated(sums, drawn, _MOST_STEPS, long)
 
 
 def _iterated(sums: sparse.csr_matrix, drawn: Numbers, most: int, progress: Progress | None) -> tuple[Numbers, bool]:
