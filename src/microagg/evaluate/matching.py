@@ -21,7 +21,7 @@ from microagg.progress import Progress, part, tell
 Numbers = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
-_DENSE = 1500  # records that are matched at the least cost; of more, the nearest pairs go first
+_DENSE = 1200  # records that are matched at the least cost; of more, the nearest pairs go first
 _NEAR_GROUPS = 12
 _NEAR_RECORDS = (0, 60, 60, 30)  # that may take the place of a group's own, by how many do at once
 _MOST_EXCHANGES = 1_000_000  # to try for a group at once
