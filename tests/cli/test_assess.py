@@ -255,5 +255,12 @@ def test_several_masked_files_are_judged_together(tmp_path, monkeypatch):
     ma.write(masked[4].take(np.random.default_rng(0).permutation(300)), "moved.csv")
     assert judged("survey.csv", "k3.csv", "moved.csv", "k5.csv", "--key", "person") == found
     assert "3 releases together" in run("assess", "survey.csv", *names).stdout
+    for k, file in masked.items():
+        ma.write(file.drop_columns("person").sort_by([(name, "ascending") for name in ("age", "income")]), f"s{k}.csv")
+    by_value = judged("survey.csv", *(f"s{k}.csv" for k in masked))
+    assert (found["nearest"], by_value["nearest"], found["consistent"]) == (0, 3, None)
+    assert by_value["consistent"] > 95.0
+    assert by_value["solved"] == pytest.approx(own.solved, abs=15)
+    assert "matched by nearest values" in run("assess", "survey.csv", *(f"s{k}.csv" for k in masked)).stdout
     for option in (["--strata", "hours"], ["--keys", "age"], ["--sample", "50"]):
         assert "does not go with several masked files" in str(run("assess", "survey.csv", *names, *option).exception)
