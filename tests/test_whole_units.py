@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import microagg as ma
 from microagg.errors import InvalidData, InvalidParameter, RoleError, TooFewRecords
 from microagg.io import frames
-from microagg.whole_units import order_of_units
+from microagg.prepare.ordering import order_of_units
 from tests.reference import counted_units as slow
 
 

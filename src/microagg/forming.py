@@ -1,5 +1,6 @@
 """From a file to its groups, and what each of them releases: by rows, or by whole units."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -7,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg._kernels.groups import number_groups
 from microagg.aggregate import Represented, represent
 from microagg.checks import nearest, shown_name
 from microagg.demands import demand_of, demanded_columns, joined_pieces, keep_demand, ways_of
@@ -26,6 +28,7 @@ from microagg.io import frames
 from microagg.kinds import Number, Rule
 from microagg.partition import groups_each_column
 from microagg.prepare.embedding import embed
+from microagg.prepare.ordering import Ordered, ordered_by_value
 from microagg.prepare.patterns import Patterns, find_patterns
 from microagg.prepare.selection import Selection
 from microagg.progress import Progress, part, stage
@@ -57,6 +60,35 @@ class File(NamedTuple):
         units = None if self.units is None else self.units.take(rows)
         frame = frames.keep_rows(self.frame, kept)
         return File(frame, self.table.take(rows), self.strata[rows], units, self.weighed.take(rows))
+
+    def ordered(self, pieces: Labels, waves: Labels | None = None) -> Ordered:
+        """Give an order of the records of each piece that follows from their values, and from their waves in a panel.
+
+        No group may reach over two of the pieces.
+        """
+        used = [self.weighed.values[name] for name in self.weighed.weighing.used]
+        used += [] if waves is None else [waves.astype(np.float64)]
+        return ordered_by_value(self.table, used, self.demand, self.units, pieces)
+
+    def sorted_by(self, order: Ordered) -> "File":
+        """Give all records in an order, and the units that it has numbered; groups need nothing of the frame."""
+        rows, units = order
+        return File(
+            None,
+            self.table.take(rows),
+            self.strata[rows],
+            None if units is None else units.take(rows),
+            self.weighed.take(rows),
+            None if self.demand is None else self.demand.take(rows),
+        )
+
+    @property
+    def representing(self) -> Weights | None:
+        """The weights by which groups are represented; None where all records count alike."""
+        weights = self.weighed.representing
+        if weights is None or self.units is None:
+            return weights
+        return weights._replace(units=self.units.codes)
 
 
 class Diverse(NamedTuple):
@@ -128,21 +160,74 @@ def _of_rows(
     n_jobs: int,
     progress: Progress | None,
 ) -> Formed:
-    """Group rows."""
-    frame, table, strata, units, weighed, demand = file
-    k, masking, names = recipe.k, recipe.masking, table.names
+    """Group rows; where groups are refined, in the order of their values, so that the file's order does not matter."""
+    table, units = file.table, file.units
     rule = rule if units is None else replace(rule, units=units.codes)
-    check_strata(strata, k, schema.names(Role.STRATUM), units)
+    check_strata(file.strata, recipe.k, schema.names(Role.STRATUM), units)
+    selection = select_forming(select, file.frame, table.names, table) if select.said else None
+    forming = table.names if selection is None else selection.columns
+    refined = recipe.refine.effort is not None
+    patterns = Patterns(file.strata, 0, 0)
+    if recipe.masking.missing == "pattern":
+        patterns = find_patterns(table, file.strata, recipe.k, units, by_value=refined)
+    given, pieces, order = file, patterns.pieces, None
+    if refined:
+        # A demand can join pieces, so that a unit in two of them is one.
+        order = file.ordered(pieces if file.demand is None else file.strata)
+        given, pieces = file.sorted_by(order), _numbered(pieces[order.rows])
+    own = _groups_of_rows(given, pieces, forming, recipe, method, rule, n_jobs, progress)
+    own = own if order is None else own.back(order)
+    found = represent(table, own.groups, rule, n_jobs, file.representing, part(progress, 1, 1, 1))
+    groups, method, blocks, n_blocks, moves, diverse = own
+    return Formed(
+        file, groups, found, groups, groups, method, blocks, patterns, n_blocks, moves, selection, diverse=diverse
+    )
+
+
+class _GroupsOfRows(NamedTuple):
+    """Groups, and how they were found."""
+
+    groups: Labels
+    method: Grouping
+    blocks: Blocks
+    n_blocks: int
+    moves: int
+    diverse: Diverse | None
+
+    def back(self, order: Ordered) -> "_GroupsOfRows":
+        """Give the same in the order of the file, from what was found in another; groups are numbered by lowest row."""
+        diverse = self.diverse
+        if diverse is not None:
+            diverse = diverse._replace(before=_numbered(order.back(diverse.before)))
+        return self._replace(groups=_numbered(order.back(self.groups)), diverse=diverse)
+
+
+def _numbered(labels: Labels) -> Labels:
+    number_groups(labels)
+    return labels
+
+
+def _groups_of_rows(
+    file: File,
+    apart: Labels,
+    names: Collection[Any],
+    recipe: Recipe,
+    method: Grouping,
+    rule: Rule,
+    n_jobs: int,
+    progress: Progress | None,
+) -> _GroupsOfRows:
+    """Group rows by the columns that are named, in the order in which they come, those of the pieces `apart` apart."""
+    _, table, strata, units, _, demand = file
+    k, masking = recipe.k, recipe.masking
+    rule = replace(rule, units=None if units is None else units.codes)
     ways = () if demand is None else ways_of(strata.size, demand, recipe.diversity.way, units)
-    selection = select_forming(select, frame, names, table) if select.said else None
-    chosen = names if selection is None else selection.columns
-    forming = table.named([name for name in names if name in chosen])  # in file order, whatever the choice's
+    forming = table.named([name for name in table.names if name in names])  # in file order, whatever the choice's
     heard = part(progress, 0, 0, 1)
     points = embed(forming, masking.scale, masking.spike, n_jobs, heard)
-    patterns = find_patterns(table, strata, k, units) if masking.missing == "pattern" else Patterns(strata, 0, 0)
-    largest = int(np.bincount(patterns.pieces).max())
+    largest = int(np.bincount(apart).max())
     blocks = settle_blocks(recipe.blocks, k, largest, whole=groups_each_column(method.name))
-    pieces = cut_into_pieces(points, forming.names, patterns.pieces, blocks, k, n_jobs, units, heard)
+    pieces = cut_into_pieces(points, forming.names, apart, blocks, k, n_jobs, units, heard)
     entries, heights, _ = points.records
     method = method.searching(max(rows.size for rows in pieces), entries.shape[0], heights.size)
     partition = method.on(points, forming.names)
@@ -150,23 +235,17 @@ def _of_rows(
     stages = 1 + (demand is not None) + refined
     first, second, last = (stage(progress, number, stages) for number in (0, 1, stages - 1))
     groups = form_groups(partition, points, pieces, k, masking.per_column, n_jobs, first, units)
-    weights = weighed.representing
-    if weights is not None and units is not None:
-        weights = weights._replace(units=units.codes)
-    moves, diverse, searched = 0, None, patterns.pieces
+    moves, diverse, searched = 0, None, apart
     if demand is not None:
         heard = part(second, 1, 1, 1)
-        lost = partial(_loss, table, rule=rule, n_jobs=n_jobs, weights=weights, progress=heard)
+        lost = partial(_loss, table, rule=rule, n_jobs=n_jobs, weights=file.representing, progress=heard)
         kept = keep_demand(points, groups, pieces, strata, k, demand, ways, lost, n_jobs, second, units)
         diverse = Diverse(kept.way, groups, lost(groups), kept.loss)
-        groups, searched = kept.groups, joined_pieces(patterns.pieces, kept.pieces)
+        groups, searched = kept.groups, joined_pieces(apart, kept.pieces)
     if refined:
         groups, moves = refine_groups(points, searched, groups, k, recipe.refine, n_jobs, last, units, demand)
-    found = represent(table, groups, rule, n_jobs, weights, part(progress, 1, 1, 1))
     n_blocks = len(pieces) if blocks.by != "none" else 0
-    return Formed(
-        file, groups, found, groups, groups, method, blocks, patterns, n_blocks, moves, selection, diverse=diverse
-    )
+    return _GroupsOfRows(groups, method, blocks, n_blocks, moves, diverse)
 
 
 def _loss(
@@ -233,11 +312,18 @@ def _of_whole_units(
     progress: Progress | None,
 ) -> Formed:
     """Group whole units, whose rows are all released alike."""
-    assert file.units is not None
-    codes, choices = file.units.codes, recipe.units
     _check_strata_of_units(file, schema)
-    shared = household_columns(file.table, codes, choices.household)
-    slots = _slots(file, shared, recipe)
+    assert file.units is not None
+    choices = recipe.units
+    shared = household_columns(file.table, file.units.codes, choices.household)
+    waves = None if choices.wave is None else _waves(file, choices.wave)
+    ties = []
+    if recipe.refine.effort is not None:  # then the order of the file decides nothing, of units neither
+        order = file.ordered(file.strata, waves)
+        file, ties = file._replace(units=order.units), [order.back(np.arange(file.strata.size))]
+    assert file.units is not None
+    codes = file.units.codes
+    slots = _ranks(file.table, codes, shared, choices.order, ties) if waves is None else waves
     layout = lay_out(
         codes, slots, file.strata, recipe.k, panel=choices.wave is not None, refuse=choices.small == "error"
     )
@@ -274,25 +360,28 @@ def _check_strata_of_units(file: File, schema: Schema) -> None:
         )
 
 
-def _slots(file: File, shared: list[Any], recipe: Recipe) -> Labels:
-    """Give the place of each row in its unit: its wave, or its rank."""
+def _waves(file: File, wave: Any) -> Labels:
+    """Give the wave of each row, numbered from 0."""
     assert file.units is not None
-    codes, wave = file.units.codes, recipe.units.wave
-    if wave is not None:
-        frames.check_complete(file.frame, [wave], remedy="Complete them: nobody else knows the wave of such a record.")
-        slots, _ = frames.ordered_codes(file.frame, wave)
-        twice = codes.size - np.unique(codes * (int(slots.max()) + 1) + slots).size
-        if twice:
-            raise InvalidData(
-                f"{twice} rows have the wave of another row of their unit, by column {wave!r}. Name one that tells the "
-                f"rows of a unit apart.",
-                parameter="wave",
-                columns=(wave,),
-            )
-        return slots
-    own = [column for column in file.table if column.name not in shared]
+    codes = file.units.codes
+    frames.check_complete(file.frame, [wave], remedy="Complete them: nobody else knows the wave of such a record.")
+    slots, _ = frames.ordered_codes(file.frame, wave)
+    twice = codes.size - np.unique(codes * (int(slots.max()) + 1) + slots).size
+    if twice:
+        raise InvalidData(
+            f"{twice} rows have the wave of another row of their unit, by column {wave!r}. Name one that tells the "
+            f"rows of a unit apart.",
+            parameter="wave",
+            columns=(wave,),
+        )
+    return slots
+
+
+def _ranks(table: Table, codes: Labels, shared: list[Any], named: Sequence[Any], ties: list[Labels]) -> Labels:
+    """Give the rank of each row in its unit, by columns that are named or all; among equals by `ties`, or by row."""
+    own = [column for column in table if column.name not in shared]
     first = next((column for column in own if type(column.kind) is Number), None)
-    named = recipe.units.order
     listed = [*([] if first is None else [first]), *(column for column in own if column is not first)]
-    chosen = file.table.named(named) if named else listed
-    return rank_within(codes, [-one.cells.classes for one in chosen])  # falling, so that the oldest comes first
+    chosen = table.named(named) if named else listed
+    falling = [-one.cells.classes for one in chosen]  # so that the oldest comes first
+    return rank_within(codes, [*falling, *ties])

@@ -30,6 +30,7 @@ from microagg.io.weighing import weights_like
 from microagg.kinds import Rule
 from microagg.moment_matching import Matched, MomentFacts, check_moments, match_moments, moment_facts
 from microagg.partition import METHODS, groups_each_column
+from microagg.prepare.ordering import order_of_units
 from microagg.prepare.recoding import Recoding
 from microagg.prepare.selection import Selection
 from microagg.progress import Progress, part, stage, tell
@@ -53,7 +54,6 @@ from microagg.weighting import (
     weighing_of,
     weight_facts,
 )
-from microagg.whole_units import order_of_units
 
 Values = NDArray[np.float64]
 

@@ -151,17 +151,17 @@ def form_whole_groups(
     blocks = settle_blocks(recipe.blocks, k, max(wide.units.size for wide in wides), whole=False)
     of_units = np.empty(layout.shapes.size, dtype=np.int64)
     n_blocks, moves, n_patterns, n_moved, n_groups, done = 0, 0, 0, 0, 0, 0
+    refined = recipe.refine.effort is not None
     for wide in wides:
         place = wide.points(points, of_shared)
         strata = np.zeros(wide.units.size, dtype=np.int64)
         if masking.missing == "pattern":
-            patterns = find_patterns(wide.table(table, shared), strata, k)
+            patterns = find_patterns(wide.table(table, shared), strata, k, by_value=refined)
             n_patterns, n_moved, strata = n_patterns + patterns.n_patterns, n_moved + patterns.n_moved, patterns.pieces
         told = part(progress, done, done + wide.units.size, layout.shapes.size)
         pieces = cut_into_pieces(place, table.names, strata, blocks, k, n_jobs, progress=part(told, 0, 0, 1))
         entries, heights, _ = place.records
         own = method.searching(max(rows.size for rows in pieces), entries.shape[0], heights.size)
-        refined = recipe.refine.effort is not None
         first, second = (stage(told, number, 1 + refined) for number in (0, 1))
         labels = form_groups(own.on(place, table.names), place, pieces, k, False, n_jobs, first)
         if refined:
@@ -217,23 +217,3 @@ def represent_whole(
         {name: moved for part in found for name, moved in part.moved.items()},
     )
     return whole, np.stack([labels[name] for name in table.names], axis=1)
-
-
-def order_of_units(units: Labels, ranks: Labels) -> tuple[Labels, Labels]:
-    """Give an order of rows that follows from what is released alone, and the number of each row's unit in it.
-
-    `ranks` are those of released rows, equal ones alike. Units come by their number of rows, then by these, sorted.
-    """
-    order = np.lexsort((ranks, units))
-    first = np.searchsorted(units[order], np.arange(int(units.max()) + 1))
-    sizes = np.diff(first, append=units.size)
-    listed: list[Labels] = []
-    for size in np.unique(sizes):
-        own = np.flatnonzero(sizes == size)
-        rows = ranks[order[first[own][:, None] + np.arange(size)]]
-        listed.append(own[np.lexsort(rows.T[::-1])])
-    by_content = np.concatenate(listed)
-    starts, counts = first[by_content], sizes[by_content]
-    ends = np.cumsum(counts)
-    places = np.repeat(starts - (ends - counts), counts) + np.arange(units.size)
-    return order[places], np.repeat(np.arange(by_content.size), counts)

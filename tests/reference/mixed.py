@@ -126,8 +126,12 @@ def share_lost(kind, before, after):
     return lost / base
 
 
-def pieces(columns, strata, k):
-    """Give each record's piece: stratum and pattern of missing values, rare patterns joined to a near one."""
+def pieces(columns, strata, k, by_value=False):
+    """Give each record's piece: stratum and pattern of missing values, rare patterns joined to a near one.
+
+    Of near ones that are as large, the one that comes first is preferred, or by value the one that lacks less of the
+    first columns.
+    """
     n = len(strata)
     pattern = [tuple(column[i] if is_missing(column[i]) else None for column in columns) for i in range(n)]
     rows = {}
@@ -144,7 +148,8 @@ def pieces(columns, strata, k):
 
             def preference(other, own=own, stratum=stratum):
                 differing = sum(a != b for a, b in zip(own, other, strict=True))
-                return differing, -len(rows[stratum, other]), rows[stratum, other][0]
+                lacking = [0 if own is None else own[1] for own in other]
+                return differing, -len(rows[stratum, other]), lacking if by_value else rows[stratum, other][0]
 
             goal[stratum, own] = min(large, key=preference)
     return [(strata[i], goal[strata[i], pattern[i]]) for i in range(n)]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg._kernels.groups import number_groups
 from microagg.aggregate import released_by
 from microagg.beyond._figures import Figures
 from microagg.beyond._plan import Known, Plan
@@ -17,6 +18,7 @@ from microagg.kinds import Cells, Nominal
 from microagg.kinds.nominal import Offers, cells_of, counts_of_numbers, drawn_numbers, draws, numbers_of, offers_of
 from microagg.moments import Moved
 from microagg.partition.refine import refine
+from microagg.prepare.ordering import ordered_by_value
 from microagg.rounding import off_reserved, round_cells
 from microagg.table import Table
 from microagg.units import Units
@@ -26,15 +28,29 @@ from microagg.weights import Members, Weights
 Labels = NDArray[np.int64]
 
 
-def group_block(plan: Plan, known: Known, table: Table, units: Units | None, check: Callable[[], None]) -> Labels:
-    """Group the records of a block; groups are numbered by lowest row."""
+def group_block(
+    plan: Plan, known: Known, cells: Sequence[Cells], units: Units | None, check: Callable[[], None]
+) -> Labels:
+    """Group the records of a block, of which all stored cells are given; groups are numbered by lowest row."""
+    table = plan.table(cells)
+    if not plan.refined:
+        return _groups_of(plan, known, table, units, check)
+    order = ordered_by_value(table, plan.weights(cells), units=units)
+    own = None if order.units is None else order.units.take(order.rows)
+    labels = order.back(_groups_of(plan, known, table.take(order.rows), own, check))
+    number_groups(labels)
+    return labels
+
+
+def _groups_of(plan: Plan, known: Known, table: Table, units: Units | None, check: Callable[[], None]) -> Labels:
+    """Group records in the order in which they come."""
     points = known.space.place(table)
     partition = plan.grouping.on(points, plan.names)
     bound = {} if units is None else {"units": units}
     labels = partition(points.records, plan.k, progress=lambda *_: check(), **bound)
     labels = checked_groups(labels, points.records.entries, plan.k)
     how = plan.recipe.refine
-    if how.effort is not None:
+    if plan.refined:
         labels = refine(
             points.records,
             labels,

@@ -272,7 +272,7 @@ class _Stages:
         check_stratum_sizes(seen.strata_sizes, plan.k, plan.strata)
         check_magnitudes(plan, tallies)
         if plan.unit is None:
-            patterns = seen.pieces(plan.k)
+            patterns = seen.pieces(plan.k, by_value=plan.refined)
         else:
             plan, patterns = self._pieces_with_units(plan, seen, numbers)
         for part, own in enumerate(numbers):

@@ -162,7 +162,7 @@ def _ingest(
     check_stratum_sizes(seen.strata_sizes, plan.k, plan.strata)
     check_magnitudes(plan, tallies)
     if keys is None:
-        patterns = seen.pieces(plan.k)
+        patterns = seen.pieces(plan.k, by_value=plan.refined)
         return plan, tallies, patterns.pieces[codes], patterns, powers_of(weights)
 
     def held(pieces: Labels) -> Held:
@@ -241,7 +241,7 @@ def _group(
         nonlocal done
         cells = store.all_cells(rows)
         units = None if keys is None else units_of(plan, keys[rows])
-        own = group_block(plan, known, plan.table(cells), units, check)
+        own = group_block(plan, known, cells, units, check)
         masked, figures = represent_block(plan, known, cells, own, units)
         for j, fresh in masked.items():
             store.put(j, rows, fresh)

@@ -69,6 +69,11 @@ class Plan:
         return self.schema.names(Role.STRATUM)
 
     @property
+    def refined(self) -> bool:
+        """Whether groups are refined, and records then taken by their values."""
+        return self.recipe.refine.effort is not None
+
+    @property
     def unit(self) -> str | None:
         """The column that tells whose row it is."""
         return next(iter(self.schema.names(Role.UNIT)), None)

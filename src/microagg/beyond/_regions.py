@@ -81,7 +81,7 @@ def mask_region(folder: Path, region: int) -> None:
         for block in cuts:
             part = [own.take(block) for own in cells]
             units = None if plan.unit is None else units_of(plan, keys[block])
-            groups = group_block(plan, known, plan.table(part), units, lambda: None)
+            groups = group_block(plan, known, part, units, lambda: None)
             masked, counted = represent_block(plan, known, part, groups, units)
             for j, fresh in masked.items():
                 _put(cells[j], block, fresh)

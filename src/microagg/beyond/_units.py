@@ -70,5 +70,5 @@ def pieces_with_units(plan: Plan, seen: PatternsSeen, held: Callable[[Labels], H
     `held` counts the units of pieces, which are told for each number of `seen`.
     """
     check_stratum_units(held(seen.strata), plan.k, plan.strata, plan.in_part)
-    patterns = seen.pieces(plan.k, lambda target: held(target).short(plan.k, plan.in_part))
+    patterns = seen.pieces(plan.k, lambda target: held(target).short(plan.k, plan.in_part), by_value=plan.refined)
     return replace(plan, largest_unit=int(held(patterns.pieces).largest.max())), patterns

@@ -115,7 +115,7 @@ def refine(
     time_limit : float, optional
         Seconds. With "thorough" the schedule is made to fill them; else it only stops early.
     seed : int
-        The result is a function of it, of the data and of the number of moves.
+        The result is a function of it, of the data, in which the order of rows counts, and of the number of moves.
     stop_after : tuple of int, optional
         Stop in this round, each run after so many moves, as a time limit did before (see `Refinement.stopped`).
     n_jobs : int, optional

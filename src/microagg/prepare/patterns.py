@@ -38,12 +38,15 @@ Short = Callable[[NDArray[np.int64]], NDArray[np.bool_]]
 """Tells, for the piece of each pattern, which pieces cannot stand by themselves."""
 
 
-def find_patterns(table: Table, strata: NDArray[np.int64], k: int, units: Units | None = None) -> Patterns:
+def find_patterns(
+    table: Table, strata: NDArray[np.int64], k: int, units: Units | None = None, *, by_value: bool = False
+) -> Patterns:
     """Cut each stratum by the patterns of missing values.
 
     A pattern with fewer than k records joins, whole, that one with at least k that differs from it in the fewest
-    columns (of several the one with more records, then with the lower first row). Where none has k, the stratum is
-    one piece. With units, a pattern must be able to hold k of them.
+    columns (of several the one with more records, then with the lower first row, or `by_value` the one that lacks
+    less of the first columns, whatever the order of rows). Where none has k, the stratum is one piece. With units, a
+    pattern must be able to hold k of them.
     """
     lacking = [column.cells.states for column in table if column.cells.states is not None]
     if not lacking:
@@ -55,9 +58,18 @@ def find_patterns(table: Table, strata: NDArray[np.int64], k: int, units: Units 
     both = split_classes(strata, patterns, patterns)
     first, sizes = first_of_each(both), np.bincount(both)
     short = None if units is None else _short_of_units(both, first.size, k, units)
-    target, moved = join_rare(states[:, first], strata[first], sizes, first, k, short)
+    states = states[:, first]
+    target, moved = join_rare(states, strata[first], sizes, _ranks(states) if by_value else first, k, short)
     pieces = np.unique(target[both], return_inverse=True)[1]
     return Patterns(np.asarray(pieces, dtype=np.int64), int(patterns.max()) + 1, moved)
+
+
+def _ranks(states: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Number patterns by what they lack of the first column, then of the next, and so on."""
+    order = np.lexsort(states[::-1])
+    ranks = np.empty_like(order)
+    ranks[order] = np.arange(order.size)
+    return ranks
 
 
 def _short_of_units(patterns: NDArray[np.int64], n_patterns: int, k: int, units: Units) -> Short:
@@ -128,13 +140,14 @@ class PatternsSeen:
         self._sizes[numbers] += sizes
         return np.array(numbers, dtype=np.int64)
 
-    def pieces(self, k: int, short: Short | None = None) -> Patterns:
+    def pieces(self, k: int, short: Short | None = None, *, by_value: bool = False) -> Patterns:
         """Give the piece of each number, as `find_patterns` gives those of records."""
         strata = self.strata
         states = np.array([np.frombuffer(own, dtype=np.uint8) for _, own in self._numbers]).T
         if not states.any():
             return Patterns(strata, int(self._apart), 0)
-        target, moved = join_rare(states, strata, self._sizes, np.array(self._first), k, short)
+        first = _ranks(states) if by_value else np.array(self._first)
+        target, moved = join_rare(states, strata, self._sizes, first, k, short)
         pieces = np.asarray(np.unique(target, return_inverse=True)[1], dtype=np.int64)
         return Patterns(pieces, np.unique(states, axis=1).shape[1], moved)
 
@@ -165,8 +178,9 @@ def join_rare(
     """Let patterns with fewer than k records join others of their stratum; see `find_patterns`.
 
     For each pattern of a stratum `states` (columns, patterns) tells what is missing, and how; `strata`, `sizes` and
-    `first` its stratum, its records and its first row. `short` tells which pieces hold too little, where that is not
-    said by their records. Gives the pattern that each one joins, itself perhaps, and how many records move.
+    `first` its stratum, its records and its first row, or another rank by which the lower one is preferred. `short`
+    tells which pieces hold too little, where that is not said by their records. Gives the pattern that each one joins,
+    itself perhaps, and how many records move.
     """
     target = np.arange(first.size)
     order = np.argsort(strata, kind="stable")

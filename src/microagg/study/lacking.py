@@ -34,7 +34,8 @@ def rows_to_move(source: Source, recipe: Recipe) -> int:
         strata = frames.category_codes(frame, recipe.roles.of(Role.STRATUM.value))
         unit = recipe.roles.of(Role.UNIT.value)
         units = Units(frames.category_codes(frame, unit), recipe.units.share == "limited") if unit else None
-        return find_patterns(table, strata, recipe.k, units).n_moved
+        by_value = recipe.refine.effort is not None
+        return find_patterns(table, strata, recipe.k, units, by_value=by_value).n_moved
     except MicroaggError:
         return 0
 
