@@ -67,13 +67,15 @@ def files_of(path: Path) -> Iterator[Path]:
         yield from files_of(one)
 
 
-def digest(path: Path, place: Path) -> str:
-    """Give a checksum of a file, or of all files of a folder by name; the place is left out of what they say."""
+def digest(path: Path, places: Iterable[Path]) -> str:
+    """Give a checksum of a file, or of all files of a folder by name; the places are left out of what they say."""
     if not os.path.lexists(path):
         return "absent"
     whole = hashlib.sha256()
     for file in files_of(path):
-        content = file.read_bytes().replace(os.fsencode(place), b"PLACE")
+        content = file.read_bytes()
+        for place in places:
+            content = content.replace(os.fsencode(place), b"PLACE")
         whole.update(f"{file.relative_to(path)}\0{len(content)}\0".encode() + content)
     return whole.hexdigest()[:16]
 

@@ -38,7 +38,7 @@ class Job:
     words: Sequence[str]
     outputs: Sequence[str]
     pool: Path
-    k: Sequence[str] = ("-k",)
+    together: bool = True  # whether all outputs come to be, or none
     by_content: Callable[[Path], str] | None = None  # of the first output, where its bytes do not repeat
     stays: Callable[[Path], bool] | None = None  # what else a former first output holds, and must still
     exchange: Callable[[Path], None] | None = None  # changes the former outputs once they are made
@@ -63,7 +63,7 @@ class Job:
             self.complete(child, _LONG)
             self.seconds, self.before = self.finished(child) - begun, begun - child.begun
             if child.process.returncode != self.success:
-                raise RuntimeError(f"{self.name} does not work: {child.err[-2000:]}")
+                raise RuntimeError(f"{self.name} ends with {child.process.returncode}: {child.err[-2000:]}")
             if label == "former" and self.exchange is not None:
                 self.exchange(place)
             setattr(self, label, {name: self.digest_of(name, place) for name in self.outputs})
@@ -83,10 +83,7 @@ class Job:
     def start(self, place: Path, scratch: Path, *, k: int = 5, again: bool = False) -> Child:
         """Start it; as a rule by the same words, but an output that is there must be replaced."""
         force = ["--force"] if again or any((place / name).exists() for name in self.outputs) else []
-        return Child([*self._filled(place), *self.k, str(k), *force], place, scratch)
-
-    def _filled(self, place: Path) -> list[str]:
-        return [word.replace("PLACE", str(place)) for word in self.words]
+        return Child([*self.words, "-k", str(k), *force], place, scratch)
 
     def begin(self, child: Child) -> float:
         """Give the moment from which its length counts."""
@@ -109,7 +106,7 @@ class Job:
         """Give a checksum of an output; "absent" where it is not there."""
         if self.by_content is not None and name == self.outputs[0]:
             return self.by_content(place / name)
-        return digest(place / name, place)
+        return digest(place / name, [place, *(self.pool / self.name / label for label in ("former", "new"))])
 
     def state(self, place: Path, with_former: bool) -> tuple[str, str]:
         """Tell whether the outputs are the former ones, the new ones or none; and what is wrong with them."""
@@ -129,6 +126,8 @@ class Job:
         kinds = set(states.values())
         if len(kinds) == 1 and kinds <= {"new", "former", "none"}:
             return kinds.pop(), ""
+        if not self.together and kinds <= {"new", "former", "none"}:
+            return "some", ""
         worst = next((one for one in ("half", "lost") if one in kinds), "torn")
         return worst, f"the output is {worst}: {states}"
 
@@ -309,6 +308,7 @@ JOBS: dict[str, dict[str, Any]] = {
         "source": "s.csv",
         "words": ["inspect", "s.csv", "-q", "-o", "recipe.toml", "--small-strata", "small.csv"],
         "outputs": ["recipe.toml", "small.csv"],
+        "together": False,
     },
     "compare": {
         "source": "s.csv",

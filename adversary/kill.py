@@ -7,6 +7,7 @@ one or the new one, whole; after one more run of the same command nothing else i
 import argparse
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -192,6 +193,8 @@ def _folder(where: Path | None) -> Iterator[Path]:
 
 def campaign(seed: int, cases: range | list[int], jobs: list[str], at_once: int, folder: Path) -> list[Outcome]:
     """Run cases, and give what came of each; what failed stays in the folder."""
+    # A shell lets what it starts in the background ignore Ctrl-C, and so would the jobs.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with ExitStack() as stack:
         pool = make_pool(folder / "pool", jobs, stack)
         known = [name for name in jobs if name in pool]
