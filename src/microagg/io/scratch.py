@@ -57,7 +57,7 @@ def private_folder(parent: Path, what: str = "scratch") -> Iterator[Path]:
         raise InvalidParameter(f"no folder can be made in the one for {what}. Name another.") from None
     _OPEN[path] = folder
     try:
-        with _signals_raise():
+        with signals_raise():
             yield path
     finally:
         with signals_wait():
@@ -248,7 +248,7 @@ def _try_lock(lock: int) -> bool:
 
 
 @contextmanager
-def _signals_raise() -> Iterator[None]:
+def signals_raise() -> Iterator[None]:
     """Turn the signals that would end the process at once into an exception, so that things are put away."""
 
     def leave(number: int, frame: Any) -> None:  # noqa: ARG001
