@@ -113,7 +113,9 @@ class Job:
         found = {name: self.digest_of(name, place) for name in self.outputs}
         states = {}
         for name, own in found.items():
-            if own == self.new[name]:
+            if with_former and own == self.new[name] == self.former[name]:
+                states[name] = "alike"
+            elif own == self.new[name]:
                 states[name] = "new"
             elif with_former and own == self.former[name]:
                 states[name] = "former"
@@ -123,7 +125,7 @@ class Job:
                 states[name] = "half"
         if with_former and self.stays is not None and not self.stays(place / self.outputs[0]):
             states[self.outputs[0]] = "half"
-        kinds = set(states.values())
+        kinds = set(states.values()) - {"alike"} or {"new"}
         if len(kinds) == 1 and kinds <= {"new", "former", "none"}:
             return kinds.pop(), ""
         if not self.together and kinds <= {"new", "former", "none"}:
@@ -304,6 +306,11 @@ JOBS: dict[str, dict[str, Any]] = {
         "stays": _other_stays,
         "exchange": _former_table,
     },
+    "postgresql": {
+        "source": "s.csv",
+        "words": _mask("s.csv", "-o", "out"),
+        "outputs": ["table", "out"],
+    },
     "inspect": {
         "source": "s.csv",
         "words": ["inspect", "s.csv", "-q", "-o", "recipe.toml", "--small-strata", "small.csv"],
@@ -321,7 +328,7 @@ JOBS: dict[str, dict[str, Any]] = {
 """What each job is started with; `--jobs` names them."""
 
 
-def make_pool(folder: Path, names: Sequence[str], stack: ExitStack) -> dict[str, Job]:  # noqa: ARG001
+def make_pool(folder: Path, names: Sequence[str], stack: ExitStack) -> dict[str, Job]:
     """Make the sources, and run each job twice: for its former output and for its new one."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -332,7 +339,23 @@ def make_pool(folder: Path, names: Sequence[str], stack: ExitStack) -> dict[str,
     ma.Recipe.of(5, **roles, rest="drop").write(folder / "app.toml")
     found: dict[str, Job] = {}
     for name in names:
-        found[name] = (Served if name == "app" else Job)(name=name, pool=folder, **JOBS[name])
+        job = _kind_of(name, stack)(name=name, pool=folder, **JOBS[name])
+        if name == "postgresql" and job.server is None:
+            print("postgresql: left out, as there is no server on this machine", flush=True)
+            continue
+        found[name] = job
     for job in found.values():
         job.measure()
     return found
+
+
+def _kind_of(name: str, stack: ExitStack) -> Callable[..., Any]:
+    """Give what makes a job; for one that needs a server, start it."""
+    if name == "app":
+        return Served
+    if name != "postgresql":
+        return Job
+    from adversary.postgresql import InServer, start_server
+
+    InServer.server = start_server(stack)
+    return InServer

@@ -191,8 +191,16 @@ def _folder(where: Path | None) -> Iterator[Path]:
         shutil.rmtree(made, ignore_errors=True)
 
 
-def campaign(seed: int, cases: range | list[int], jobs: list[str], at_once: int, folder: Path) -> list[Outcome]:
-    """Run cases, and give what came of each; what failed stays in the folder."""
+def campaign(
+    seed: int,
+    cases: range | list[int],
+    jobs: list[str],
+    at_once: int,
+    folder: Path,
+    minutes: float = float("inf"),
+) -> list[Outcome]:
+    """Run cases, and give what came of each; what failed stays in the folder. None begins after so many minutes."""
+    end = time.monotonic() + 60 * minutes
     # A shell lets what it starts in the background ignore Ctrl-C, and so would the jobs.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     with ExitStack() as stack:
@@ -201,7 +209,9 @@ def campaign(seed: int, cases: range | list[int], jobs: list[str], at_once: int,
         for name, job in pool.items():
             print(f"{name}: takes {job.seconds:.1f} s", flush=True)
 
-        def one(number: int) -> Outcome:
+        def one(number: int) -> Outcome | None:
+            if time.monotonic() > end:
+                return None
             case = Case.of(seed, number, known)
             place = folder / f"case-{number}"
             shutil.rmtree(place, ignore_errors=True)
@@ -213,7 +223,7 @@ def campaign(seed: int, cases: range | list[int], jobs: list[str], at_once: int,
             return outcome
 
         with ThreadPoolExecutor(at_once) as threads:
-            return list(threads.map(one, cases))
+            return [outcome for outcome in threads.map(one, cases) if outcome is not None]
 
 
 def told(outcomes: list[Outcome], seed: int) -> str:
@@ -248,6 +258,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--first", type=int, default=0, help="the number of the first case")
     parser.add_argument("--only", type=int, nargs="+", help="the numbers of cases to run")
     parser.add_argument("--jobs", default=",".join(JOBS), help=f"of {', '.join(JOBS)}; another choice, other cases")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no case after so many")
     parser.add_argument("--at-once", type=int, default=2, help="cases at a time")
     parser.add_argument("--folder", type=Path, help="where cases are run; what failed stays there")
     given = parser.parse_args(arguments)
@@ -255,7 +266,7 @@ def main(arguments: list[str]) -> int:
         parser.error(f"no job {', '.join(unknown)}; there are {', '.join(JOBS)}")
     cases = given.only or range(given.first, given.first + given.cases)
     with _folder(given.folder) as folder:
-        outcomes = campaign(given.seed, cases, given.jobs.split(","), given.at_once, folder)
+        outcomes = campaign(given.seed, cases, given.jobs.split(","), given.at_once, folder, given.minutes)
     print(told(outcomes, given.seed))
     return int(any(one.problems for one in outcomes))
 
