@@ -72,6 +72,15 @@ ENVIRONMENTS: dict[str, dict[str, str]] = {
     "locale of Turkey": {"LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"},
     "another folder": {"ADVERSARY_FOLDER": "another"},
 }
+_KINDS = {
+    "": "once more",
+    "NUMBA_NUM_THREADS": "threads",
+    "OMP_NUM_THREADS": "threads",
+    "PYTHONHASHSEED": "hash seed",
+    "TZ": "time zone",
+    "LC_ALL": "locale",
+    "ADVERSARY_FOLDER": "working folder",
+}
 ROW_GROUPS = (1, 7, 1000)
 PERMUTATIONS = 18
 
@@ -227,7 +236,7 @@ def environments(counts: Counts, table: pa.Table, folder: Path, names: list[str]
     for number, (title, extra) in enumerate(wanted.items()):
         found = in_environment(source, folder / f"environment-{number}", names, extra)
         for name in names:
-            kind = "environment" if not extra else next(iter(extra))
+            kind = f"environment, {_KINDS[next(iter(extra), '')]}"
             differing = [what for what in usual[name] if found[name].get(what) != usual[name][what]]
             counts.check(kind, f"{title}, {name}: {differing}", not differing)
 

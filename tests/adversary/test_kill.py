@@ -102,7 +102,10 @@ def test_internal_files_that_others_may_read_are_a_problem(job, place):
 
 
 def test_a_traceback_a_false_success_and_a_canary_are_problems(job, place):
-    assert "a traceback" in look(job, place, err="Traceback (most recent call last)\n  microagg").problems[0]
+    ours = "Traceback (most recent call last)\n  File cli.py, in main\nKeyboardInterrupt"
+    assert "a traceback" in look(job, place, err=ours).problems[0]
+    early = look(job, place, err="Traceback (most recent call last)\n  File typing.py, in <module>\nKeyboardInterrupt")
+    assert (early.problems, early.remarks) == ([], ["Python's own traceback, before our first line"])
     assert "all went well" in look(job, place, code=0).problems[0]
     (place / "out" / "masked.csv").write_text(f"{NAME}12")
     assert any("holds" in one and NAME in one for one in look(job, place).problems)
