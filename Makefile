@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # In parallel on every core; a file's tests stay in one process, so that a server, a cluster or a browser starts once.
 PYTEST := $(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadfile
 
-.PHONY: help demo test test-campaigns test-all test-lowest check bench bench-full search-figure dependence-figures ama-figures risk-map blocks-figure pictures algorithm-pictures docs experiments experiments-quick clean
+.PHONY: help demo test test-campaigns test-all test-lowest check bench bench-full search-figure dependence-figures ama-figures risk-map blocks-figure pictures algorithm-pictures docs experiments experiments-quick kill soak same clean
 .DEFAULT_GOAL := help
 
 help:
@@ -18,6 +18,7 @@ help:
 	@echo "make bench   time the partitioners (make bench-full: ten minutes)"
 	@echo "make search-figure dependence-figures ama-figures risk-map blocks-figure pictures algorithm-pictures   draw the figures of the docs"
 	@echo "make experiments   run the papers' tables again, an hour or so (make experiments-quick: five minutes, prints only)"
+	@echo "make kill soak same   before a release: kill jobs at random moments (KILLS=100 SEED=1), mixed jobs for an hour (MINUTES=60), the same bytes in every way"
 	@echo "make clean   remove the virtual environment and caches"
 
 $(VENV)/installed: pyproject.toml
@@ -90,6 +91,20 @@ experiments: $(VENV)/installed
 experiments-quick: $(VENV)/installed
 	$(BIN)/pip install --quiet "rdata>=1.0"
 	$(BIN)/python -m experiments --quick
+
+# What an adversary would try. A small part of each is among the tests; the long ones are for before a release.
+KILLS ?= 100
+MINUTES ?= 60
+SEED ?= 1
+
+kill: $(VENV)/installed-for-checks
+	$(BIN)/python -m adversary kill --seed $(SEED) --cases $(KILLS)
+
+soak: $(VENV)/installed-for-checks
+	$(BIN)/python -m adversary soak --seed $(SEED) --minutes $(MINUTES)
+
+same: $(VENV)/installed-for-checks
+	$(BIN)/python -m adversary same
 
 pictures: $(VENV)/installed-for-checks
 	$(BIN)/python docs/make_pictures.py
