@@ -280,17 +280,17 @@ JOBS: dict[str, dict[str, Any]] = {
     "memory": {"source": "s.csv", "words": _mask("s.csv", "-o", "out", "--public"), "outputs": ["out"]},
     "parquet": {
         "source": "s.parquet",
-        "words": _mask("s.parquet", "-o", "out", "--refine", "fast", "--reorder"),
+        "words": _mask("s.parquet", "-o", "out", "--refine", "fast"),
         "outputs": ["out"],
     },
     "disk": {
         "source": "s.parquet",
-        "words": _mask("s.parquet", "-o", "out", "--engine", "disk", "--max-block", "500"),
+        "words": _mask("s.parquet", "-o", "out", "--engine", "disk", "--same-order", "--max-block", "500"),
         "outputs": ["out"],
     },
     "dask": {
         "source": "s.parquet",
-        "words": _mask("s.parquet", "-o", "out", "--engine", "dask", "--max-block", "500"),
+        "words": _mask("s.parquet", "-o", "out", "--engine", "dask", "--same-order", "--max-block", "500"),
         "outputs": ["out"],
     },
     "to-file": {

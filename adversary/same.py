@@ -269,11 +269,12 @@ def engines(counts: Counts, table: pa.Table, folder: Path, names: list[str], als
             if not name.startswith("blocks"):
                 continue
             recipe = recipe_of(CASES[name])
-            usual = mask(source, recipe, folder / f"memory-{suffix}-{number}")["masked"]
+            usual = mask(source, recipe, folder / f"memory-{suffix}-{number}", "--same-order")["masked"]
             for engine in also:
                 if engine == "dask" and suffix == "csv":
                     continue
-                place = mask(source, recipe, folder / f"{engine}-{suffix}-{number}", "--engine", engine)["masked"]
+                given = ("--same-order", "--engine", engine)
+                place = mask(source, recipe, folder / f"{engine}-{suffix}-{number}", *given)["masked"]
                 counts.check(f"engine {engine}", f"{suffix}, {name}", read_rows(place) == read_rows(usual))
                 if engine == "disk":
                     equal = place.read_bytes() == usual.read_bytes()

@@ -126,7 +126,7 @@ class Jobs:
         )
 
     def _do_disk(self, place: Path) -> None:
-        more = ["--rest", "drop", "--engine", "disk", "--max-block", "200", "-q", "-o", place / "out"]
+        more = ["--rest", "drop", "--engine", "disk", "--same-order", "--max-block", "200", "-q", "-o", place / "out"]
         self._call("mask", self.folder / "s.parquet", *options(), *more)
 
     def _do_to_database(self, place: Path) -> None:
