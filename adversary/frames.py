@@ -1,0 +1,67 @@
+"""Dataframes in memory: pandas, polars and Arrow, with types that files do not have."""
+
+from typing import Any
+
+import pandas as pd
+import polars as pl
+
+from adversary.arrow import table_of
+from adversary.case import Case
+from adversary.choices import Plan, _promise, draw_plan
+from adversary.values import LEVELS, Column, Random, chance, draw_columns, one_of, secrets_of
+
+_NOT_IN_MEMORY = ("reorder", "excel_safe", "public", "file_kind", "keys", "sample", "sample_seed")
+
+
+def draw(rng: Random) -> Case:
+    """Draw a dataframe and the choices that it is masked with."""
+    level = one_of(rng, LEVELS)
+    columns = draw_columns(rng, level)
+    plan = draw_plan(rng, columns, level)
+    for key in _NOT_IN_MEMORY:
+        plan.choices.pop(key, None)
+    library = one_of(rng, ["pandas", "pandas", "polars", "arrow"])
+    index = chance(rng, 0.2)
+    return Case(
+        "frame",
+        chosen=_promise(plan, columns) | {"library": library},
+        secrets=secrets_of(columns),
+        act=lambda: _protect(_frame(library, columns, index), plan),
+    )
+
+
+def _frame(library: str, columns: list[Column], index: bool) -> Any:
+    table = table_of(columns)
+    if library == "pandas":
+        if len({*table.column_names}) < table.num_columns:
+            frame = pd.DataFrame(dict(enumerate(column.cells for column in columns)))
+            frame.columns = pd.Index(table.column_names)
+        else:
+            try:
+                frame = table.to_pandas()
+            except Exception:  # noqa: BLE001 - pandas does not know every type
+                frame = pd.DataFrame({column.name: pd.Series(column.cells, dtype=object) for column in columns})
+        return frame.set_index(frame.columns[0], drop=False) if index and len(frame.columns) else frame
+    if library == "polars":
+        try:
+            return pl.from_arrow(table)
+        except BaseException:  # noqa: BLE001 - polars panics at some types, by an exception of its own
+            return table
+    return table
+
+
+def _protect(frame: Any, plan: Plan) -> Any:
+    """Mask a frame and give what is released; the frame itself must stay as it was."""
+    import microagg as ma
+
+    choices = dict(plan.choices)
+    for ours, theirs in (("relation", "relations"), ("analysis", "analyses")):
+        if ours in choices:
+            choices[theirs] = choices.pop(ours)
+    choices.pop("header", None)
+    before = frame.copy(deep=True) if isinstance(frame, pd.DataFrame) else None
+    release = ma.protect(frame, plan.k, **choices)
+    repr(release)
+    if before is not None:
+        pd.testing.assert_frame_equal(frame, before)
+    return release.data
