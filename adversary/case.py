@@ -25,6 +25,8 @@ class Case:
         from the recipe that was written.
     secrets : list of str
         Cells that no message of a refusal may show.
+    absent : list of str
+        What no released file may hold in its bytes, such as a label of somebody who is left out.
     act : callable, optional
         What is done in place of commands, in this process; gives the released table, or None.
     """
@@ -34,6 +36,7 @@ class Case:
     commands: list[list[str]] = field(default_factory=list)
     chosen: dict[str, Any] = field(default_factory=dict)
     secrets: list[str] = field(default_factory=list)
+    absent: list[str] = field(default_factory=list)
     act: Callable[[], Any] | None = None
 
     def write(self, folder: Path) -> None:
@@ -50,6 +53,7 @@ class Case:
                 "commands": self.commands,
                 "chosen": self.chosen,
                 "secrets": self.secrets,
+                "absent": self.absent,
             },
             indent=1,
             default=str,
@@ -60,7 +64,7 @@ class Case:
         """Read a case that the corpus keeps; what it does not know is a remark for people."""
         stored = json.loads(text)
         files = {name: _as_bytes(content) for name, content in stored["files"].items()}
-        rest = {name: stored[name] for name in ("kind", "commands", "chosen", "secrets") if name in stored}
+        rest = {name: stored[name] for name in ("kind", "commands", "chosen", "secrets", "absent") if name in stored}
         return cls(files=files, **rest)
 
 

@@ -13,6 +13,8 @@ PATIENCE = 20.0
 """Seconds that a case may take."""
 
 _LEFT = (".part", ".microagg-", ".making-microagg-")
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""What a spreadsheet may take for the beginning of a formula; the wide signs in some languages."""
 _USUAL = "\n\t\u200c\u200d"
 
 
@@ -93,6 +95,7 @@ def promise_broken(case: Case, done: Outcome, folder: Path) -> list[str] | None:
     if not recipe:
         return ["no recipe was written"]
     said = recount.promised(recipe, case.chosen)
+    wrong: list[str] = []
     target = option(done.words, "--to")
     try:
         if target is not None and target.startswith("duckdb:///"):
@@ -101,16 +104,37 @@ def promise_broken(case: Case, done: Outcome, folder: Path) -> list[str] | None:
             path = folder / target if target is not None else masked_file(done, folder)
             if path is None:
                 return ["no masked file was found"]
-            columns = recount.columns_of(path, recipe.get("read", {}), said["quasi"])
+            columns = recount.columns_of(path, recipe.get("read", {}), _named(said))
+            wrong += released_wrong(case, path, recipe, columns)
     except Exception as error:  # noqa: BLE001 - whatever it is, others cannot read the file
         return [f"what was written cannot be read: {type(error).__name__}: {error}"]
-    return recount.broken(as_named(columns, [*said["quasi"], *said["strata"]]), said)
+    return [*wrong, *recount.broken(columns, said)]
 
 
-def as_named(columns: recount.Columns, names: list[str]) -> recount.Columns:
-    """Give columns by the names that the recipe has for them: spreadsheets need a mark before some of them."""
-    known = {f"'{name}": name for name in names if name not in columns}
-    return {known.get(name, name): cells for name, cells in columns.items()}
+def released_wrong(case: Case, path: Path, recipe: dict[str, Any], columns: recount.Columns) -> list[str]:
+    """Say what is in a masked file that may not be: traces of rows left out, and formulas where it should be safe."""
+    content = path.read_bytes()
+    wrong = [f"what was left out is in the file: {word!r}" for word in case.absent if word.encode() in content]
+    is_text = path.name.partition(".")[2].split(".")[0] in ("csv", "tsv", "txt")
+    if is_text and recipe.get("output", {}).get("excel_safe"):
+        cells = [*columns, *(cell for own in columns.values() for cell in own)]
+        begun = [cell for cell in cells if str(cell).startswith(_FORMULAS) and not _is_number(str(cell))]
+        wrong += [f"{len(begun)} cells act as formulas in a spreadsheet"] if begun else []
+    return wrong
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.replace(",", ".").replace(" ", ""))
+    except ValueError:
+        return False
+    return True
+
+
+def _named(said: dict[str, Any]) -> list[str]:
+    """Give the columns that are counted."""
+    alone = [said[key] for key in ("pseudonym", "row") if said.get(key)]
+    return [*said["quasi"], *said["strata"], *said["weight"], *said["l_columns"], *alone]
 
 
 def frame_broken(case: Case, released: Any) -> list[str]:

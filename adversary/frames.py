@@ -4,6 +4,7 @@ from typing import Any
 
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 
 from adversary.arrow import table_of
 from adversary.case import Case
@@ -41,11 +42,14 @@ def _frame(library: str, columns: list[Column], index: bool) -> Any:
                 frame = table.to_pandas()
             except Exception:  # noqa: BLE001 - pandas does not know every type
                 frame = pd.DataFrame({column.name: pd.Series(column.cells, dtype=object) for column in columns})
-        return frame.set_index(frame.columns[0], drop=False) if index and len(frame.columns) else frame
-    if library == "polars":
+        if index:
+            frame.index = pd.Index([f"person {row}" for row in range(len(frame))])
+        return frame
+    known = not any(pa.types.is_decimal256(own.type) or pa.types.is_nested(own.type) for own in table.schema)
+    if library == "polars" and known:
         try:
             return pl.from_arrow(table)
-        except BaseException:  # noqa: BLE001 - polars panics at some types, by an exception of its own
+        except (pl.exceptions.PolarsError, pa.ArrowException, ValueError, TypeError):  # it does not know every type
             return table
     return table
 

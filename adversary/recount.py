@@ -31,12 +31,18 @@ def columns_of(path: Path, reading: dict[str, Any], names: Sequence[str] = ()) -
         text = content.decode(encoding).lstrip("\ufeff")
     except UnicodeDecodeError:  # a target of another kind than the source is written in UTF-8
         text = content.decode("utf-8-sig")
-    found: Columns = {}
-    for delimiter in (reading.get("delimiter", ","), "\t", ",", ";", "|"):
-        found = _of_text(text, delimiter)
-        if not {*names} - {*found}:
-            break
-    return found
+    delimiters = (reading.get("delimiter", ","), "\t", ",", ";", "|")
+    return max((as_named(_of_text(text, one), names) for one in delimiters), key=lambda own: len({*names} & {*own}))
+
+
+def as_named(columns: Columns, names: Sequence[str]) -> Columns:
+    """Give columns by the names that the recipe has for them.
+
+    Text has an apostrophe before names that a spreadsheet might take for a formula, and no byte order mark as a name's.
+    """
+    known = {f"'{name}": name for name in names if name not in columns}
+    known |= {name.lstrip("\ufeff"): name for name in names if name not in columns}
+    return {known.get(name, name): cells for name, cells in columns.items()}
 
 
 def _of_text(text: str, delimiter: str) -> Columns:

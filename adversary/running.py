@@ -43,10 +43,10 @@ class Outcome:
 
 
 class _Stream(io.TextIOWrapper):
-    """A stream as a file is one: what UTF-8 does not know is an error, unless the program sees to it."""
+    """A stream as Python makes them: standard output fails at what UTF-8 does not know."""
 
-    def __init__(self) -> None:
-        super().__init__(io.BytesIO(), encoding="utf-8", newline="\n")
+    def __init__(self, errors: str = "strict") -> None:
+        super().__init__(io.BytesIO(), encoding="utf-8", errors=errors, newline="\n")
 
     @property
     def text(self) -> str:
@@ -79,7 +79,7 @@ def command(words: list[str]) -> Outcome:
     from microagg.desk import words as told_by
 
     prepare()
-    done, out, err = Outcome(words), _Stream(), _Stream()
+    done, out, err = Outcome(words), _Stream(), _Stream("backslashreplace")
     tell = told_by.told
 
     def told(error: BaseException, *rest: Any) -> Any:
