@@ -17,7 +17,7 @@ ODD_VALUES = [
     "/no/such/place", "in.csv", "in.csv/x", "out", "asked.toml", "[bold]x[/bold]", "[/]", "[red", "%s", "{0}", "--",
     "-", "--force", "true", "False", "csv", "parquet", "memory", "disk", "emim", "1/0", "3,5", "3,x", "0.5",
     "0.5,0.5", "'", "\\", ";", "in.csv:stream", "file:///x", "http://x/y", "duckdb://", "duckdb:///",
-    "duckdb:///x.db", "duckdb:///x.db?table=", "postgresql://", "s3://x", "\ud800", "a0\u202eb", "-k", "*", "?",
+    "duckdb:///x.db", "duckdb:///x.db?table=", "postgresql://", "s3://x", "\udcff", "a0\u202eb", "-k", "*", "?",
     "CON", "x.csv.gz", "x.zst", "x.sas7bdat",
 ]  # fmt: skip
 NOT_HERE = ("--help", "--install-completion", "--show-completion", "--scheduler")

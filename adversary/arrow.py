@@ -9,7 +9,7 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 
 from adversary.case import Case
-from adversary.choices import drawn_command
+from adversary.choices import afterwards, drawn_command, other_command
 from adversary.damage import damaged
 from adversary.values import CALM, LEVELS, WILD, Column, Random, chance, draw_columns, one_of, secrets_of
 
@@ -77,7 +77,13 @@ def _drawn(rng: Random, kind: str, written: Any) -> Case:
     name = one_of(rng, ["in.parquet", "in.parquet", "in.pq"] if kind == "parquet" else ["in.feather", "in.arrow"])
     disk = chance(rng, 0.2 if kind == "parquet" else 0.03)
     command, files, chosen = drawn_command(rng, name, columns, level, disk=disk)
-    return Case(kind, {name: content, **files}, [command], chosen, secrets_of(columns))
+    return Case(
+        kind,
+        {name: content, **files},
+        [other_command(rng, command), *afterwards(rng, command)],
+        chosen,
+        secrets_of(columns),
+    )
 
 
 def _as_parquet(rng: Random, table: pa.Table, level: int) -> bytes:

@@ -19,7 +19,8 @@ class Case:
     files : dict of str to bytes
         What lies in the folder before the first command.
     commands : list of list of str
-        Command lines, without the program's name; run one after the other, as long as each succeeds.
+        Command lines, without the program's name; run one after the other, as long as each succeeds. "{masked}" and
+        "{recipe}" stand for what the first has written, wherever that is.
     chosen : dict
         What the case itself has chosen of the promise: "quasi", "strata", "k", "unit" and so on; the rest is read
         from the recipe that was written.

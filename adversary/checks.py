@@ -88,6 +88,23 @@ def masked_file(done: Outcome, folder: Path) -> Path | None:
     return found[0] if len(found) == 1 else None
 
 
+def placed(words: list[str], outcomes: list[Outcome], folder: Path) -> list[str]:
+    """Give a command line that names what the first command has written."""
+    if not outcomes:
+        return words
+    masked = masked_file(outcomes[0], folder)
+    recipe = recount.recipe_file(folder / (option(outcomes[0].words, "-o", "--output") or "out"))
+    places = {"{masked}": masked, "{recipe}": recipe}
+    return [str(places[word].relative_to(folder)) if places.get(word) else word for word in words]
+
+
+def other_than_before(outcomes: list[Outcome], folder: Path) -> list[str]:
+    """Say whether a recipe that was used again has given another file."""
+    one, two = masked_file(outcomes[0], folder), masked_file(outcomes[-1], folder)
+    same = one is not None and two is not None and one.read_bytes() == two.read_bytes()
+    return [] if same else ["the recipe, used again, gives another file"]
+
+
 def promise_broken(case: Case, done: Outcome, folder: Path) -> list[str] | None:
     """Say what is broken of the promise in what was written; None where nothing could be counted."""
     output = folder / (option(done.words, "-o", "--output") or "out")
@@ -96,6 +113,8 @@ def promise_broken(case: Case, done: Outcome, folder: Path) -> list[str] | None:
         return ["no recipe was written"]
     said = recount.promised(recipe, case.chosen)
     wrong: list[str] = []
+    if "apart" in case.chosen:
+        return _apart_broken(case, output, recipe)
     target = option(done.words, "--to")
     try:
         if target is not None and target.startswith("duckdb:///"):
@@ -109,6 +128,16 @@ def promise_broken(case: Case, done: Outcome, folder: Path) -> list[str] | None:
     except Exception as error:  # noqa: BLE001 - whatever it is, others cannot read the file
         return [f"what was written cannot be read: {type(error).__name__}: {error}"]
     return [*wrong, *recount.broken(columns, said)]
+
+
+def _apart_broken(case: Case, output: Path, recipe: dict[str, Any]) -> list[str]:
+    """Say what is broken of the promise in two files that were written apart."""
+    unit, read = case.chosen["apart"], recipe.get("read", {})
+    found = [path for path in output.rglob("*.csv") if path.name.partition(".")[0].endswith("masked")]
+    if len(found) != 2:
+        return ["the two masked files were not found"]
+    files = [recount.columns_of(path, read, [unit]) for path in found]
+    return recount.broken_apart(files, unit, case.chosen["quasi"], case.chosen["k"])
 
 
 def released_wrong(case: Case, path: Path, recipe: dict[str, Any], columns: recount.Columns) -> list[str]:

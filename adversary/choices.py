@@ -455,6 +455,25 @@ def drawn_command(
     return words, files, _promise(plan, columns)
 
 
+def afterwards(rng: Random, words: list[str]) -> list[list[str]]:
+    """Draw what is done with a masked file: it is judged, or made again by its recipe."""
+    if "--to" in words or words[0] != "mask":
+        return []
+    engine = ["--engine", "disk"] if "disk" in words else []
+    again = ["mask", words[1], "--recipe", "{recipe}", "-o", "again", *engine]
+    judged = ["assess", words[1], "{masked}", "--recipe", "{recipe}"]
+    draw = rng.random()
+    return [again] if draw < 0.08 else [judged] if draw < 0.14 else []
+
+
+def other_command(rng: Random, words: list[str]) -> list[str]:
+    """Now and then only look at a file, in place of masking it."""
+    command = one_of(rng, ["inspect", "inspect", "inspect", "tree", "compare"])
+    if not chance(rng, 0.06):
+        return words
+    return [command, words[1], *(["-y", "-k", "2,3"] if command == "compare" else [])]
+
+
 def _speaking(rng: Random) -> list[str]:
     return one_of(rng, [[], ["--json"], ["--json"], ["-q"], ["--script"], ["--json", "--script"]])
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from adversary import arguments, arrow, checks, corpus, frames, recipes, running, statistics, text
+from adversary import arguments, arrow, checks, corpus, frames, joined, recipes, running, statistics, text
 from adversary.case import Case
 from adversary.values import Random
 
@@ -26,6 +26,7 @@ GENERATORS: dict[str, tuple[float, Callable[[Random], Case]]] = {
     "parquet": (0.22, arrow.parquet),
     "feather": (0.1, arrow.feather),
     "statistics": (0.1, statistics.draw),
+    "joined": (0.02, joined.draw),
     "recipe": (0.08, recipes.draw),
     "arguments": (0.07, arguments.draw),
     "frame": (0.1, frames.draw),
@@ -75,8 +76,10 @@ def _judged_once(case: Case) -> Verdict:
             verdict.wrong += _wrong_of_call(case, done)
             verdict.masked = verdict.recounted = done.released is not None
         for words in case.commands:
+            if verdict.outcomes and verdict.outcomes[0].words[0] != "mask":
+                break
             before = checks.snapshot(home)
-            done = running.command(words)
+            done = running.command(checks.placed(words, verdict.outcomes, home))
             verdict.outcomes.append(done)
             after = checks.snapshot(home)
             verdict.wrong += checks.wrong_of(case, done, before, after, [path.name for path in scratch.iterdir()])
@@ -85,6 +88,8 @@ def _judged_once(case: Case) -> Verdict:
             if words[0] == "mask" and "--help" not in words:
                 verdict.masked = verdict.recounted = True
                 verdict.wrong += checks.promise_broken(case, done, home) or []
+                if "{recipe}" in words:
+                    verdict.wrong += checks.other_than_before(verdict.outcomes, home)
     verdict.seconds = time.perf_counter() - began
     return verdict
 

@@ -130,6 +130,19 @@ def _fewest_whole_units(columns: Columns, names: Sequence[str], unit: str) -> in
     return min(Counter(tuple(sorted(own)) for own in rows.values()).values(), default=math.inf)
 
 
+def broken_apart(files: Sequence[Columns], unit: str, names: Sequence[str], k: int) -> list[str]:
+    """Say whether fewer than k units are alike in their rows of all files together."""
+    rows = defaultdict(list)
+    for number, columns in enumerate(files):
+        if unit not in columns:
+            return [f"a masked file has no column {unit!r}"]
+        own = [name for name in names if name in columns]
+        for owner, row in zip(columns[unit], classes(columns, [unit, *own]), strict=True):
+            rows[owner].append((number, repr(row[1:])))
+    alike = min(Counter(tuple(sorted(own)) for own in rows.values()).values(), default=math.inf)
+    return [] if alike >= k else [f"only {alike} units are alike in all files, and k is {k}"]
+
+
 def _units_broken(columns: Columns, names: Sequence[str], said: dict[str, Any]) -> list[str]:
     owners = [said["units"].get(row) for row in columns[said["row"]]]
     found: dict[Hashable, Counter[Hashable]] = defaultdict(Counter)
@@ -172,10 +185,15 @@ def _entropy(counts: "Counter[Hashable]") -> float:
     return math.exp(-sum(n / total * math.log(n / total) for n in counts.values()))
 
 
+def recipe_file(folder: Path) -> Path | None:
+    """Give the place of the recipe that a run has written, the fullest where there are several."""
+    return max(folder.rglob("recipe.toml"), key=lambda path: path.stat().st_size, default=None)
+
+
 def recipe_in(folder: Path) -> dict[str, Any]:
-    """Give the recipe that a run has written, the fullest where there are several."""
-    texts = [path.read_text("utf-8") for path in folder.rglob("recipe.toml")]
-    return tomllib.loads(max(texts, key=len)) if texts else {}
+    """Give the recipe that a run has written."""
+    path = recipe_file(folder)
+    return {} if path is None else tomllib.loads(path.read_text("utf-8"))
 
 
 def promised(recipe: dict[str, Any], chosen: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pandas as pd
 import pyreadstat
 
 from adversary.case import Case
-from adversary.choices import drawn_command
+from adversary.choices import afterwards, drawn_command, other_command
 from adversary.damage import damaged
 from adversary.values import CALM, LEVELS, WILD, Column, Random, chance, draw_columns, one_of, secrets_of
 
@@ -27,7 +27,13 @@ def draw(rng: Random) -> Case:
     if level == WILD and chance(rng, 0.6):
         content = damaged(rng, content)
     command, files, chosen = drawn_command(rng, path.name, columns, level, disk=chance(rng, 0.02), kinds=labelled)
-    return Case("statistics", {path.name: content, **files}, [command], chosen, secrets_of(columns))
+    return Case(
+        "statistics",
+        {path.name: content, **files},
+        [other_command(rng, command), *afterwards(rng, command)],
+        chosen,
+        secrets_of(columns),
+    )
 
 
 def _fits(column: Column) -> bool:

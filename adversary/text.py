@@ -4,7 +4,7 @@ import gzip
 from typing import Any
 
 from adversary.case import Case
-from adversary.choices import drawn_command
+from adversary.choices import afterwards, drawn_command, other_command
 from adversary.damage import damaged
 from adversary.values import CALM, LEVELS, WILD, Column, Random, chance, draw_columns, one_of, secrets_of
 
@@ -51,7 +51,9 @@ def draw(rng: Random) -> Case:
         more |= {"header": True} if chance(rng, 0.3) else {}
     command, files, chosen = drawn_command(rng, name, columns, level, disk=chance(rng, 0.15), more=more)
     secrets = secrets_of(columns) if "header" not in more else []
-    return Case("text", {name: content, **files}, [command], chosen, secrets)
+    return Case(
+        "text", {name: content, **files}, [other_command(rng, command), *afterwards(rng, command)], chosen, secrets
+    )
 
 
 def written(rng: Random, columns: list[Column], delimiter: str, level: int) -> str:

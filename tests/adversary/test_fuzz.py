@@ -97,6 +97,14 @@ def test_k_by_units_is_counted_by_units():
     assert "only 1 units have the same rows" in str(recount.broken(paired, said | {"pseudonym": "home"}))
 
 
+def test_units_of_two_files_are_counted_together():
+    persons = {"home": ["1", "1", "2", "2"], "age": ["7", "8", "8", "7"]}
+    households = {"home": ["1", "2"], "rooms": ["3", "3"]}
+    assert recount.broken_apart([persons, households], "home", ["age", "rooms"], 2) == []
+    apart = households | {"rooms": ["3", "4"]}
+    assert "only 1 units" in str(recount.broken_apart([persons, apart], "home", ["age", "rooms"], 2))
+
+
 FINE = Outcome(["mask", "in.csv"], 1, "", "InvalidData: column 'a' has no values.\n")
 
 
