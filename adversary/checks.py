@@ -173,11 +173,12 @@ def frame_broken(case: Case, released: Any) -> list[str]:
     table = nw.from_native(released, eager_only=True)
     columns = {name: [recount.comparable(value) for value in table[name].to_list()] for name in table.columns}
     chosen = case.chosen
-    roles = {key: chosen[key] for key in ("quasi", "strata", "unit", "confidential") if key in chosen}
+    roles = {key: chosen[key] for key in ("quasi", "strata", "unit", "confidential", "weight") if key in chosen}
     if "quasi" not in roles:
         return []
     recipe = {
         "roles": roles,
+        "weights": {"release": chosen.get("weight_release")},
         "masking": {"per_column": chosen.get("per_column", False)},
         "units": {"release": chosen.get("unit_release", "drop"), "share": chosen.get("unit_share", "limited")},
     }

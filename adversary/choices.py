@@ -40,6 +40,12 @@ BY_COLUMN = ("kinds", "importance", "taxonomy", "recode", "missing_codes")
 ONLY_IN_RECIPES = ("relation", "analysis", "seed")
 
 
+_PROMISED = (
+    "quasi", "strata", "confidential", "weight", "unit", "l", "entropy_l", "recursive_l", "l_columns", "per_column",
+    "unit_release", "unit_share", "weight_release",
+)  # fmt: skip
+
+
 @dataclass
 class Plan:
     """What is chosen for a file."""
@@ -452,7 +458,7 @@ def drawn_command(
                 ],
             ),
         ]
-    return words, files, _promise(plan, columns)
+    return words, files, promise_of(plan, columns)
 
 
 def afterwards(rng: Random, words: list[str]) -> list[list[str]]:
@@ -478,18 +484,10 @@ def _speaking(rng: Random) -> list[str]:
     return one_of(rng, [[], ["--json"], ["--json"], ["-q"], ["--script"], ["--json", "--script"]])
 
 
-def _promise(plan: Plan, columns: list[Column]) -> dict[str, Any]:
+def promise_of(plan: Plan, columns: list[Column]) -> dict[str, Any]:
+    """Give what a plan has chosen of what is promised; the unit of each row, where a column tells rows apart."""
     say = plan.choices
-    kept = {
-        key: say[key]
-        for key in ("quasi", "strata", "l", "entropy_l", "recursive_l", "unit", "per_column")
-        if key in say
-    }
-    kept |= {
-        key: say[key]
-        for key in ("unit_release", "unit_share", "l_columns", "confidential", "weight_release")
-        if key in say
-    }
+    kept = {key: say[key] for key in _PROMISED if key in say}
     kept |= {"k": plan.k}
     rows = [column for column in columns if column.use == "row"]
     if "unit" in say and rows and rows[0].name in say.get("keep", []):

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from adversary.arrow import table_of
 from adversary.case import Case
-from adversary.choices import Plan, _promise, draw_plan
+from adversary.choices import Plan, draw_plan, promise_of
 from adversary.values import LEVELS, Column, Random, chance, draw_columns, one_of, secrets_of
 
 _NOT_IN_MEMORY = ("reorder", "excel_safe", "public", "file_kind", "keys", "sample", "sample_seed")
@@ -25,7 +25,7 @@ def draw(rng: Random) -> Case:
     index = chance(rng, 0.2)
     return Case(
         "frame",
-        chosen=_promise(plan, columns) | {"library": library},
+        chosen=promise_of(plan, columns) | {"library": library},
         secrets=secrets_of(columns),
         act=lambda: _protect(_frame(library, columns, index), plan),
     )
