@@ -9,7 +9,7 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 
 from adversary.case import Case
-from adversary.choices import afterwards, drawn_command, other_command
+from adversary.commands import afterwards, drawn_command, other_command
 from adversary.damage import damaged
 from adversary.values import CALM, LEVELS, WILD, Column, Random, chance, draw_columns, one_of, secrets_of
 

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from adversary.case import Case
-from adversary.choices import as_recipe, draw_plan
+from adversary.choices import draw_plan
+from adversary.spelling import as_recipe
 from adversary.text import written
 from adversary.values import CALM, ODD, WILD, Random, chance, draw_columns, one_of, secrets_of
 
@@ -34,7 +35,7 @@ def draw(rng: Random) -> Case:
     """Draw a recipe that is somewhat wrong: read by itself, or used on a small file."""
     columns = draw_columns(rng, one_of(rng, [CALM, CALM, ODD]), arrow=False)
     plan = draw_plan(rng, columns, WILD)
-    text = _changed(rng, as_recipe(plan))
+    text = _changed(rng, as_recipe(plan.k, plan.choices))
     content = text.encode("utf-8", "surrogatepass" if chance(rng, 0.1) else "replace")
     if chance(rng, 0.1):
         content = content.replace(b"\n", b"\r\n")

@@ -1,5 +1,6 @@
 """Files of SPSS and Stata: labels of values, codes for missing values, and damage."""
 
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -8,9 +9,11 @@ import pandas as pd
 import pyreadstat
 
 from adversary.case import Case
-from adversary.choices import afterwards, drawn_command, other_command
+from adversary.commands import afterwards, drawn_command, other_command
 from adversary.damage import damaged
 from adversary.values import CALM, LEVELS, WILD, Column, Random, chance, draw_columns, one_of, secrets_of
+
+_DATED = 92  # where a file of SPSS tells the day and the time
 
 
 def draw(rng: Random) -> Case:
@@ -69,7 +72,14 @@ def _written(rng: Random, path: Path, columns: list[Column], suffix: str) -> tup
     except Exception:  # noqa: BLE001 - what the format does not know is left out
         plain = {f"v{number}": _cells(column) for number, column in enumerate(columns) if column.use == "weight"}
         write(pd.DataFrame(plain or {"v": [1.5, 2.5, 3.5]}), str(path))
-    return path.read_bytes(), list(labels)
+    return _undated(path.read_bytes(), suffix), list(labels)
+
+
+def _undated(content: bytes, suffix: str) -> bytes:
+    """Give a file that does not tell when it was written, so that a case is always the same."""
+    if suffix == "dta":
+        return re.sub(rb"\d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d", b"01 Jan 2026 00:00", content, count=1)
+    return content[:_DATED] + b"01 Jan 2600:00:00" + content[_DATED + 17 :]
 
 
 def _cells(column: Column) -> Any:

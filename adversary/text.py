@@ -4,7 +4,7 @@ import gzip
 from typing import Any
 
 from adversary.case import Case
-from adversary.choices import afterwards, drawn_command, other_command
+from adversary.commands import afterwards, drawn_command, other_command
 from adversary.damage import damaged
 from adversary.values import CALM, LEVELS, WILD, Column, Random, chance, draw_columns, one_of, secrets_of
 
