@@ -10,7 +10,7 @@ from adversary.case import Case
 from adversary.running import Outcome
 
 PATIENCE = 20.0
-"""Seconds that a case may take."""
+"""Seconds of a processor that a case may take."""
 
 _LEFT = (".part", ".microagg-", ".making-microagg-")
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
