@@ -146,18 +146,22 @@ def released_wrong(case: Case, path: Path, recipe: dict[str, Any], columns: reco
     wrong = [f"what was left out is in the file: {word!r}" for word in case.absent if word.encode() in content]
     is_text = path.name.partition(".")[2].split(".")[0] in ("csv", "tsv", "txt")
     if is_text and recipe.get("output", {}).get("excel_safe"):
-        cells = [*columns, *(cell for own in columns.values() for cell in own)]
-        begun = [cell for cell in cells if str(cell).startswith(_FORMULAS) and not _is_number(str(cell))]
+        text = content.decode("utf-8", "replace")
+        begun = [name for name in columns if name.startswith(_FORMULAS) and f"'{name}" not in text]
+        begun += [cell for own in columns.values() for cell in own if _acts(str(cell))]
         wrong += [f"{len(begun)} cells act as formulas in a spreadsheet"] if begun else []
     return wrong
 
 
-def _is_number(text: str) -> bool:
+def _acts(text: str) -> bool:
+    """Tell whether a spreadsheet may take a cell for a formula; a number is none."""
+    if not text.startswith(_FORMULAS):
+        return False
     try:
         float(text.replace(",", ".").replace(" ", ""))
     except ValueError:
-        return False
-    return True
+        return True
+    return False
 
 
 def _named(said: dict[str, Any]) -> list[str]:

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 
@@ -55,9 +56,16 @@ def _of_text(text: str, delimiter: str) -> Columns:
 
 def _of_table(table: Any) -> Columns:
     return {
-        name: [comparable(value) for value in column.to_pylist()]
+        name: [comparable(value) for value in _values(column)]
         for name, column in zip(table.column_names, table.columns, strict=True)
     }
+
+
+def _values(column: Any) -> list[Any]:
+    try:
+        return column.to_pylist()  # type: ignore[no-any-return]
+    except (OverflowError, ValueError):  # dates that Python does not have
+        return column.cast(pa.int64()).to_pylist()  # type: ignore[no-any-return]
 
 
 def _of_statistics(path: Path, suffix: str) -> Columns:
