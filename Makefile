@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # In parallel on every core; a file's tests stay in one process, so that a server, a cluster or a browser starts once.
 PYTEST := $(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadfile
 
-.PHONY: help demo test test-campaigns test-all test-lowest check bench bench-full search-figure dependence-figures ama-figures risk-map blocks-figure pictures algorithm-pictures docs experiments experiments-quick kill soak same clean
+.PHONY: help demo test test-campaigns test-all test-lowest check bench bench-full search-figure dependence-figures ama-figures risk-map blocks-figure pictures algorithm-pictures docs experiments experiments-quick fuzz kill soak same clean
 .DEFAULT_GOAL := help
 
 help:
@@ -17,6 +17,7 @@ help:
 	@echo "make docs    build the documentation site into build/site"
 	@echo "make bench   time the partitioners (make bench-full: ten minutes)"
 	@echo "make search-figure dependence-figures ama-figures risk-map blocks-figure pictures algorithm-pictures   draw the figures of the docs"
+	@echo "make fuzz    odd files, recipes and arguments, each release recounted (SEED=1 CASES=10000; 100000 before a release)"
 	@echo "make experiments   run the papers' tables again, an hour or so (make experiments-quick: five minutes, prints only)"
 	@echo "make kill soak same   before a release: kill jobs at random moments (KILLS=100 SEED=1), mixed jobs for an hour (MINUTES=60), the same bytes in every way"
 	@echo "make clean   remove the virtual environment and caches"
@@ -61,6 +62,13 @@ check: $(VENV)/installed-for-checks
 	$(BIN)/lint-imports
 	$(MAKE) test
 	$(MAKE) test-campaigns
+
+# Case I of a seed is always the same; those that fail are kept in build/fuzz.
+SEED ?= 1
+CASES ?= 10000
+JOBS ?= 2
+fuzz: $(VENV)/installed-for-checks
+	$(BIN)/python -m adversary fuzz --seed $(SEED) --cases $(CASES) --jobs $(JOBS)
 
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/partitioners.py

@@ -449,7 +449,8 @@ class Recipe:
             place = None if error.placed or self.origin is None else self._place_of(error.parameter, error.columns)
             if place is None or self.origin is None:
                 raise
-            raise error.at(f"{self.origin.head(place)}in {bracketed(place[0])}, ") from None
+            table = f"in {bracketed(place[0])}, " if place[0] in PARTS else ""  # k stands above all tables
+            raise error.at(f"{self.origin.head(place)}{table}") from None
 
     def _place_of(self, parameter: str | None, columns: Sequence[Any] = ()) -> Place | None:
         """Find where the file says what is in force; the command line may have had another word."""
