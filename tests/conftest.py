@@ -20,9 +20,12 @@ settings.register_profile(
 settings.load_profile("microagg")
 
 
-# What a script starts in the background ignores Ctrl-C, and so do its children. Some tests send it to a child.
+# What a script starts in the background, or by nohup, ignores Ctrl-C or a closed terminal, and so do its children. Some
+# tests send these to a child.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_sessionstart(session):

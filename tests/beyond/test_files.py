@@ -51,7 +51,7 @@ def test_the_file_is_what_protect_gives(source, tmp_path, strata, rounding):
     assert found.recipe.blocks == expected.recipe.blocks
     assert [pq.ParquetFile(target).metadata.row_group(i).num_rows for i in range(4)] == [700, 700, 700, 400]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["masked.parquet", "survey.parquet"]
-    assert found.recipe == expected.recipe
+    assert found.recipe == expected.recipe.replace(same_order=True)  # as rows are written beyond memory
     assert (found.n_blocks, found.version) == (expected.n_blocks, expected.version)
 
 
