@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # In parallel on every core; a file's tests stay in one process, so that a server, a cluster or a browser starts once.
 PYTEST := $(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadfile
 
-.PHONY: help demo test test-campaigns test-all test-lowest check bench bench-full search-figure dependence-figures ama-figures risk-map blocks-figure pictures algorithm-pictures docs experiments experiments-quick clean
+.PHONY: help demo test test-campaigns test-all test-lowest check bench bench-full search-figure dependence-figures ama-figures risk-map blocks-figure pictures algorithm-pictures docs experiments experiments-quick fuzz kill soak same clean
 .DEFAULT_GOAL := help
 
 help:
@@ -17,7 +17,9 @@ help:
 	@echo "make docs    build the documentation site into build/site"
 	@echo "make bench   time the partitioners (make bench-full: ten minutes)"
 	@echo "make search-figure dependence-figures ama-figures risk-map blocks-figure pictures algorithm-pictures   draw the figures of the docs"
+	@echo "make fuzz    odd files, recipes and arguments, each release recounted (SEED=1 CASES=10000; 100000 before a release)"
 	@echo "make experiments   run the papers' tables again, an hour or so (make experiments-quick: five minutes, prints only)"
+	@echo "make kill soak same   before a release: kill jobs at random moments (KILLS=100 SEED=1), mixed jobs for an hour (MINUTES=60), the same bytes in every way"
 	@echo "make clean   remove the virtual environment and caches"
 
 $(VENV)/installed: pyproject.toml
@@ -61,6 +63,13 @@ check: $(VENV)/installed-for-checks
 	$(MAKE) test
 	$(MAKE) test-campaigns
 
+# Case I of a seed is always the same; those that fail are kept in build/fuzz.
+SEED ?= 1
+CASES ?= 10000
+JOBS ?= 2
+fuzz: $(VENV)/installed-for-checks
+	$(BIN)/python -m adversary fuzz --seed $(SEED) --cases $(CASES) --jobs $(JOBS)
+
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/partitioners.py
 
@@ -90,6 +99,20 @@ experiments: $(VENV)/installed
 experiments-quick: $(VENV)/installed
 	$(BIN)/pip install --quiet "rdata>=1.0"
 	$(BIN)/python -m experiments --quick
+
+# What an adversary would try. A small part of each is among the tests; the long ones are for before a release.
+KILLS ?= 100
+MINUTES ?= 60
+SEED ?= 1
+
+kill: $(VENV)/installed-for-checks
+	$(BIN)/python -m adversary kill --seed $(SEED) --cases $(KILLS)
+
+soak: $(VENV)/installed-for-checks
+	$(BIN)/python -m adversary soak --seed $(SEED) --minutes $(MINUTES)
+
+same: $(VENV)/installed-for-checks
+	$(BIN)/python -m adversary same
 
 pictures: $(VENV)/installed-for-checks
 	$(BIN)/python docs/make_pictures.py

@@ -1,6 +1,7 @@
 """Demands on confidential columns of files, on what is written, and requests that are refused."""
 
 import pickle
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -63,7 +64,7 @@ def test_numbers_of_a_file_are_ordered_and_codes_and_words_are_not(tmp_path, for
     assert np.array_equal(release.groups, ma.protect(frame, **choices).groups)
     ma.write(release, tmp_path / f"masked.{form}")
     back = ma.read(tmp_path / f"masked.{form}").table
-    assert [str(value) for value in back[name].to_pylist()] == [str(value) for value in release.data[name].to_pylist()]
+    assert Counter(map(str, back[name].to_pylist())) == Counter(map(str, release.data[name].to_pylist()))
 
 
 def test_what_is_said_of_the_kind_goes_before_what_a_text_file_looks_like(tmp_path):
@@ -127,12 +128,12 @@ def test_a_file_whose_confidential_values_moved_is_not_written(tmp_path, monkeyp
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "feather", "sav"])
 @pytest.mark.parametrize("demand", [{"l": 2}, {"t": 0.4}, {"entropy_l": 1.5}])
-@pytest.mark.parametrize("reorder", [False, True])
-def test_a_file_that_breaks_a_demand_is_not_written(tmp_path, monkeypatch, form, demand, reorder):
+@pytest.mark.parametrize("same_order", [False, True])
+def test_a_file_that_breaks_a_demand_is_not_written(tmp_path, monkeypatch, form, demand, same_order):
     """A fault hands the masked values out in another order: k still holds, and l and t do not."""
     frame = made().sort_values("diagnosis", ignore_index=True)
     release = ma.protect(frame, **CHOICES, confidential=["diagnosis"], **demand)
-    release = replace(release, recipe=release.recipe.replace(reorder=reorder))
+    release = replace(release, recipe=release.recipe.replace(same_order=same_order))
     ma.write(release, tmp_path / f"right.{form}")
 
     def faulty(table):

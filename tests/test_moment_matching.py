@@ -135,6 +135,14 @@ def test_columns_that_do_not_vary_stay_bit_by_bit():
         assert release.moments.variance_error < 1e-12
 
 
+@pytest.mark.parametrize("which", ["variance", "covariance"])
+def test_constant_columns_alone_stay_as_they_are(which):
+    frame = frame_of(30, seed=4, strata=2).assign(one=0.1)
+    release = ma.protect(frame, k=3, quasi=["one"], strata=["s"], rest="drop", moments=which, **EXACT)
+    assert release.data["one"].eq(0.1).all()
+    assert release.moments.left == 2
+
+
 def test_a_column_that_is_a_sum_of_others_stays_their_sum():
     frame = frame_of(200, seed=5).assign(total=lambda own: own["a"] + 2 * own["b"])
     names = ["a", "b", "total"]

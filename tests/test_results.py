@@ -287,3 +287,11 @@ def test_defaults_of_files_without_amounts_or_categories():
     assert ma.default_analyses(names) == ()
     with pytest.raises(ma.errors.RoleError, match="the weight 'w' is not in both files"):
         ma.utility(frame, frame.drop(columns="w"), weight="w")
+
+
+@pytest.mark.parametrize("made", [lambda table: table, lambda table: table.to_pandas(types_mapper=pd.ArrowDtype)])
+def test_mappings_that_are_released_are_left_out_of_analyses(made):
+    mapped = pa.array([[("key", "word")]] * 30, pa.map_(pa.string(), pa.string()))
+    table = pa.table({"a": np.arange(30.0), "b": np.arange(30.0) % 7, "mapped": mapped})
+    release = ma.protect(made(table), 3, quasi=["a", "b"], rest="keep")
+    assert release.utility().sentences

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import microagg as ma
-from microagg.desk.assessing import assess, read_pair
+from microagg.desk.assessing import assess
+from microagg.desk.pairing import read_pair
 from microagg.errors import InvalidData, PromiseBroken, TooFewRecords
 from tests.reference import counted_units as slow
 
@@ -162,7 +163,7 @@ def test_refinement_keeps_units_apart_and_loses_less():
 
 def test_what_is_written_is_counted_by_units_in_whatever_order(tmp_path, monkeypatch):
     frame = with_units(np.repeat(np.arange(10), 3))
-    release = ma.protect(frame, 3, unit="unit", reorder=True)
+    release = ma.protect(frame, 3, unit="unit")
     ma.write(release, tmp_path / "sorted.csv")
     assert (tmp_path / "sorted.csv").exists()
     ordered = release.promise
@@ -189,13 +190,13 @@ def test_assess_links_units_where_the_recipe_names_one(tmp_path):
     rng = np.random.default_rng(6)
     frame = pd.DataFrame({"x": rng.normal(size=90), "y": rng.normal(size=90), "unit": np.repeat(np.arange(30), 3)})
     frame.to_csv(tmp_path / "in.csv", index=False)
-    release = ma.protect(ma.read(tmp_path / "in.csv"), 3, unit="unit")
+    release = ma.protect(ma.read(tmp_path / "in.csv"), 3, unit="unit", same_order=True)
     ma.write(release, tmp_path / "out.csv")
     pair = read_pair(str(tmp_path / "in.csv"), str(tmp_path / "out.csv"), release.recipe, {})
     assert assess(pair, release.recipe).risk.full_keys == pytest.approx(release.risk.full_keys)
     whole = release.recipe.replace(unit_release="pseudonym")
-    with pytest.raises(InvalidData, match="in an order that follows from what is released"):
-        read_pair(str(tmp_path / "in.csv"), str(tmp_path / "out.csv"), whole, {})
+    with pytest.raises(InvalidData, match="nothing tells which row is which"):
+        assess(pair, whole)
 
 
 @pytest.mark.parametrize("beyond", [False, True])

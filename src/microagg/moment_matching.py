@@ -173,7 +173,8 @@ def match_moments(
     changed = [np.zeros(one.groups.size, dtype=bool) for one in scored]
     done = np.zeros(int(strata.max()) + 1, dtype=bool)
     left = 0
-    for chosen in [[j] for j in range(len(scored))] if which == "variance" else [list(range(len(scored)))]:
+    whole = [list(range(len(scored)))] if scored else []  # of constant columns alone nothing varies
+    for chosen in [[j] for j in range(len(scored))] if which == "variance" else whole:
         for piece in _pieces([scored[j] for j in chosen], strata):
             own = [chosen[place] for place in piece.columns]
             part = [scored[j] for j in own]
@@ -188,7 +189,7 @@ def match_moments(
             for i in np.flatnonzero(varying):
                 fresh[own[i]][of_piece] = moved[i]
                 changed[own[i]][of_piece] = True
-    if which == "variance":
+    if which == "variance" or not scored:
         left = int(np.count_nonzero(~done[np.unique(strata)]))
     return _written_back(of_groups, scored, fresh, changed, left, clip, rule)
 

@@ -215,12 +215,13 @@ def _protected(
     own = released_weights(weighed, formed.places, original, released)
     replaced = {name: weights_like(numbers.get_column(name), values) for name, values in own.values.items()}
     data = _released_frame(complete, schema.released, released, coders, rounded, replaced, laying)
-    layout = formed.layout
+    layout, of_source = formed.layout, kept
     if layout is not None:  # in an order, and by numbers, that follow from what is released
         rows, of_units = order_of_units(layout.units, frames.row_ranks(frames.open_frame(data)))
         complete = frames.with_numbers(frames.in_order(complete, rows), schema.names(Role.UNIT)[0], of_units + 1)
         original, released, groups, strata = original.take(rows), released.take(rows), groups[rows], strata[rows]
         units, weighed = Units(of_units, slots=layout.slots[rows]), weighed.take(rows)
+        of_source = kept[layout.rows][rows]
         replaced = {name: weights_like(numbers.get_column(name), own.values[name][rows]) for name in own.values}
         heard = part(reading, 0, 0, 1)
         data = _released_frame(complete, schema.released_with_units, released, coders, rounded, replaced, heard)
@@ -277,6 +278,7 @@ def _protected(
         _demand=demand,
         _repeating=frames.shared_codes(complete, schema.names(Role.IDENTIFIER, Role.DROP)),
         _weights=weighed.first,
+        _rows=of_source,
     )
     tell(progress, n, n)
     return release

@@ -62,6 +62,7 @@ _NOT_STORED = (
         "_weights",
         "_units",
         "_judged",
+        "_rows",
     ),
     *("_tags", "_repeating", "_demand", "diversity", "loss", "risk", "results", "_results", "relations"),
 )
@@ -167,6 +168,7 @@ class Release(Generic[IntoDataFrameT]):
     _original: Table | None = field(default=None, repr=False)
     _written: Table | None = field(default=None, repr=False)
     _weights: Weights | None = field(default=None, repr=False)  # of the original
+    _rows: NDArray[np.int64] | None = field(default=None, repr=False)  # of the original, in the order of `data`
     _judged: DisclosureRisk | None = field(default=None, repr=False)
     _results: "JudgedResults | None" = field(default=None, repr=False)
     _units: Units | None = field(default=None, repr=False)
@@ -332,9 +334,11 @@ class Release(Generic[IntoDataFrameT]):
         return counted if self._units is None else counted.of_units(self._units.codes, self._units.in_part)
 
     @property
-    def has_source_order(self) -> bool:
-        """Whether `data` has the rows of what was masked, all of them and in their order."""
-        return not self.n_dropped and self.recipe.units.release == "drop"
+    def rows(self) -> NDArray[np.int64]:
+        """Which row of what was masked each row of `data` is, from 0. Not for publication."""
+        if self._rows is None:
+            raise InvalidData("a stored release does not know which records its rows were. Mask again by its recipe.")
+        return self._rows
 
     @property
     def masked(self) -> Masked:
@@ -456,6 +460,7 @@ class Release(Generic[IntoDataFrameT]):
             "_units": None,
             "_weights": None,
             "_judged": None,
+            "_rows": None,
             "_results": None,
             "_tags": {},
             "_repeating": {},

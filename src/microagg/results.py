@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
+import pyarrow as pa
 from narwhals.typing import IntoDataFrame
 from numpy.typing import NDArray
 
@@ -269,13 +270,20 @@ def _opened(
         tell(progress, 0, 1)
         series = frame.get_column(name)
         nested = isinstance(series.dtype, (nw.List, nw.Struct, nw.Array, nw.Object))
-        if name in leave_out or nested or series.is_null().all():
+        if name in leave_out or nested or _is_mapping(series) or series.is_null().all():
             continue
         is_text = not (series.dtype.is_numeric() or series.dtype.is_temporal()) or wish.kind == "nominal"
         if not is_text or series.n_unique() <= MOST_CATEGORIES:
             with suppress(MicroaggError):  # whoever names such a column is told why it cannot be read
                 opened.extend(open_table(frame, {name: wish})[0])
     return Table(tuple(opened))
+
+
+def _is_mapping(series: Any) -> bool:
+    """Tell whether a column holds mappings, or else what Arrow nests and narwhals has no word for."""
+    native = series.to_native()
+    kind = getattr(native, "type", None) or getattr(getattr(native, "dtype", None), "pyarrow_dtype", None)
+    return isinstance(kind, pa.DataType) and pa.types.is_nested(kind)
 
 
 def _units(frame: Frame, analyses: Iterable[Analysis]) -> Units:

@@ -11,8 +11,8 @@ def boxes(page):
 
 
 def write(client, folder, path="/release", **fields):
-    """Tick every box of a page, and write."""
-    page = client.get(path)
+    """Fill in the fields of a page, tick every box that it then has, and write."""
+    page = client.post(f"{path}/apply", **fields) if fields else client.get(path)
     client.settle()
     ticks = boxes(client.get(path)) or boxes(page)
     given = {"folder": str(folder), "shown": ticks, "tick": ticks, **fields}
@@ -25,7 +25,7 @@ def field(page, name):
 
 
 def names(folder):
-    return sorted(path.name for path in folder.iterdir())
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
 def sha256(path):

@@ -31,9 +31,9 @@ class Running:
         self.said += line
         return found[0]
 
-    def end(self):
-        """Press Ctrl-C, and give the exit code and what was written to standard error."""
-        self.process.send_signal(signal.SIGINT)
+    def end(self, number=signal.SIGINT):
+        """Press Ctrl-C, or send another signal; give the exit code and what was written to standard error."""
+        self.process.send_signal(number)
         out, err = self.process.communicate(timeout=20)
         self.said += out
         return self.process.returncode, err

@@ -78,10 +78,10 @@ def test_a_file_beyond_memory_is_not_read_and_is_masked_on_disk_by_the_command(e
     assert empty.post("/open/recipe", place="large.csv").status == 422
     page = empty.post("/open/recipe", place="mine.toml")
     words = shlex.split(html.unescape(re.search(r"<textarea[^>]*>([^<]*)<", page.text)[1]))
-    assert words[-2:] == ["--engine", "disk"]
+    assert words[-3:] == ["--engine", "disk", "--same-order"]
     words[words.index("-o") + 1] = str(tmp_path / "out")
     assert call(*words[1:]).exit_code == 0
-    assert len((tmp_path / "out" / "large_masked.csv").read_text().splitlines()) == 601
+    assert len((tmp_path / "out" / "release" / "large_masked.csv").read_text().splitlines()) == 601
     empty.post("/open/anyway")
     assert empty.session.inspection.records == 600
 
@@ -94,7 +94,7 @@ def test_memory_that_is_short_after_all_is_told_alike(client, empty, monkeypatch
     client.post("/try/apply", run=1)
     client.settle()
     assert "Mask it on disk" in text_of(client.get("/try"))
-    assert "--engine disk</textarea>" in client.get("/open").text
+    assert "--engine disk --same-order</textarea>" in client.get("/open").text
     monkeypatch.setattr(opening, "open_source", short)
     page = empty.post("/open/read", path="survey.csv")
     assert "does not fit into memory" in text_of(page)

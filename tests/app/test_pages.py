@@ -138,9 +138,11 @@ def test_try_gives_the_figures_of_mask(client, folder, tmp_path):
     assert figures.facts["record_linkage_all_keys_percent"] == told["record_linkage_all_keys_percent"]
     assert figures.bound == 100 / 7
     assert "Internal: exact losses" in page.text
-    change = remedies(page)["Sort the rows"]
-    page = client.post("/try/apply", remedy=change)
-    assert client.session.recipe.output.reorder
+    assert "The rows are in the original order" not in text_of(page)
+    page = client.post("/try/apply", output__same_order=["", "yes"])
+    assert "The rows are in the original order" in text_of(page)
+    page = client.post("/try/apply", remedy=remedies(page)["Sort the rows"])
+    assert not client.session.recipe.output.same_order
     assert "The rows are in the original order" not in text_of(page)
 
 

@@ -17,7 +17,8 @@ from tests.app.releases import boxes, field, names, sha256, write
 from tests.cli import call, complaint
 from tests.desk.test_joined import CHOICES, tables
 
-ALL = ["again.py", "again.sh", "recipe.toml", "report.html", "report_public.html", "survey_masked.csv"]
+INTERNAL = [f"internal/{name}" for name in ("again.py", "again.sh", "recipe.toml", "report.html", "rows.parquet")]
+ALL = [*INTERNAL, *(f"release/{name}" for name in ("recipe.toml", "report_public.html", "survey_masked.csv"))]
 
 
 def test_a_release_is_written_whole_and_told_of(client, folder, tmp_path):
@@ -26,14 +27,14 @@ def test_a_release_is_written_whole_and_told_of(client, folder, tmp_path):
     assert names(tmp_path / "out") == ALL
     assert sha256(folder / "survey.csv") == source
     assert source in page.text
-    assert sha256(tmp_path / "out" / "survey_masked.csv") in page.text
-    assert str(tmp_path / "out" / "survey_masked.csv") in page.text
-    assert field(page, "a-recipe") == (tmp_path / "out" / "recipe.toml").read_text()
-    assert field(page, "a-script") == (tmp_path / "out" / "again.py").read_text()
+    assert sha256(tmp_path / "out" / "release" / "survey_masked.csv") in page.text
+    assert str(tmp_path / "out" / "release" / "survey_masked.csv") in page.text
+    assert field(page, "a-recipe") == (tmp_path / "out" / "internal" / "recipe.toml").read_text()
+    assert field(page, "a-script") == (tmp_path / "out" / "internal" / "again.py").read_text()
     number = re.search(r'href="/report/(\d+)"', page.text)[1]
-    assert client.get(f"/report/{number}").text == (tmp_path / "out" / "report.html").read_text()
+    assert client.get(f"/report/{number}").text == (tmp_path / "out" / "internal" / "report.html").read_text()
     public = client.get(f"/report/{number}?public=1").text
-    assert public == (tmp_path / "out" / "report_public.html").read_text()
+    assert public == (tmp_path / "out" / "release" / "report_public.html").read_text()
     assert client.get("/report/999").status == 404
     assert not client.session.dirty
     shutil.rmtree(tmp_path / "out")
@@ -48,8 +49,8 @@ def test_what_is_shown_of_the_public_report_is_what_is_written(client, tmp_path)
     assert 'href="/public/0"' in client.get("/release").text
     shown = client.get("/public/0").text
     write(client, tmp_path / "out")
-    assert shown == (tmp_path / "out" / "report_public.html").read_text()
-    internal = (tmp_path / "out" / "report.html").read_text()
+    assert shown == (tmp_path / "out" / "release" / "report_public.html").read_text()
+    internal = (tmp_path / "out" / "internal" / "report.html").read_text()
     assert "linked rightly" in internal
     assert "before" in re.sub(r"<style>.*?</style>", "", internal, flags=re.DOTALL)
     assert "linked rightly" not in shown
@@ -63,15 +64,15 @@ def test_everything_to_look_at_must_be_ticked(client, tmp_path):
     page = client.get("/release")
     all_boxes = boxes(page)
     assert len(all_boxes) > 1
-    assert "row order" in page.text
     page = client.post("/release/write", folder=str(tmp_path / "out"), shown=all_boxes, tick=all_boxes[1:])
     assert page.status == 422
     assert "1 box is not ticked" in page.text
     assert not (tmp_path / "out").exists()
     page = client.post("/release/apply", shown=all_boxes, tick=all_boxes[:1])
     assert page.text.count(" checked") == 1  # what was ticked stays so until it is unticked
-    page = client.post("/release/apply", output__reorder=["", "yes"], shown=all_boxes, tick=all_boxes)
-    assert len(boxes(page)) == len(all_boxes) - 1  # rows that are sorted need no looking at
+    page = client.post("/release/apply", output__same_order=["", "yes"], shown=all_boxes, tick=all_boxes)
+    client.settle()
+    assert len(boxes(client.get("/release"))) == len(all_boxes) + 1  # rows that are not sorted need looking at
 
 
 def refused(client, folder, **fields):
@@ -99,7 +100,7 @@ def test_folders_that_are_not_ours_are_refused(client, folder, tmp_path):
     assert "No folder is named" in refused(client, " ")
     (tmp_path / "file").write_text("")
     assert "is not a folder" in refused(client, tmp_path / "file")
-    assert names(tmp_path) == ["file", "other"]
+    assert names(tmp_path) == ["file", "other/mine.txt"]
 
 
 def test_of_two_files_that_were_joined_either_may_have_changed(tmp_path, monkeypatch):
@@ -122,9 +123,9 @@ def test_of_two_files_that_were_joined_either_may_have_changed(tmp_path, monkeyp
     client.settle()
     assert client.session.figures().percent != lost
     client.session.worker.end()
-    recipe = ["--recipe", tmp_path / "out" / "recipe.toml"]
+    recipe = ["--recipe", tmp_path / "out" / "internal" / "recipe.toml"]
     assert call("mask", "people.csv", *recipe, "-o", tmp_path / "again").exit_code == 0
-    for name in ("people_masked.csv", "homes_masked.csv"):
+    for name in ("release/people_masked.csv", "release/homes_masked.csv"):
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
 
 
@@ -151,7 +152,7 @@ def test_a_former_output_is_replaced_only_where_that_is_asked_for(client, tmp_pa
     assert "Replace" in page.text or "replace" in page.text
     assert names(tmp_path / "out") == ALL
     page = write(client, tmp_path / "out", output__public="", overwrite=["", "yes"])
-    assert names(tmp_path / "out") == [name for name in ALL if name != "report_public.html"]
+    assert names(tmp_path / "out") == [name for name in ALL if name != "release/report_public.html"]
     assert 'id="overwrite" name="overwrite" value="yes">' in page.text  # not ticked for the next one
 
 
@@ -170,7 +171,7 @@ def test_before_the_last_file_is_written_there_is_no_folder(client, tmp_path, mo
     assert names(tmp_path) == []
     monkeypatch.undo()
     write(client, tmp_path / "out")
-    assert "report.html" in names(tmp_path / "out")
+    assert "internal/report.html" in names(tmp_path / "out")
 
 
 def test_a_folder_that_cannot_be_written_to_is_refused(client, tmp_path, monkeypatch):
@@ -204,7 +205,7 @@ def test_a_file_that_was_changed_since_is_not_released(tmp_path, folder):
 
 def test_a_second_release_that_differs_needs_a_reason(client, tmp_path):
     write(client, tmp_path / "one")
-    assert "Chosen among" not in (tmp_path / "one" / "recipe.toml").read_text()
+    assert "Chosen among" not in (tmp_path / "one" / "internal" / "recipe.toml").read_text()
     page = write(client, tmp_path / "again")  # the same once more is no second release
     assert page.status == 200
     assert TWO_RELEASES not in page.text
@@ -216,11 +217,11 @@ def test_a_second_release_that_differs_needs_a_reason(client, tmp_path):
     assert "Say why" in page.text
     assert not (tmp_path / "two").exists()
     page = write(client, tmp_path / "two", reason="  the first\nhad \x1b a wrong role # see mail ")
-    text = (tmp_path / "two" / "recipe.toml").read_text()
+    text = (tmp_path / "two" / "internal" / "recipe.toml").read_text()
     assert "# Not the first release of this file. Reason: the first had a wrong role # see mail\n" in text
-    assert Recipe.read(tmp_path / "two" / "recipe.toml").k == 7
+    assert Recipe.read(tmp_path / "two" / "internal" / "recipe.toml").k == 7
     assert field(page, "a-recipe") == text
-    assert "Not the first" not in (tmp_path / "one" / "recipe.toml").read_text()
+    assert "Not the first" not in (tmp_path / "one" / "internal" / "recipe.toml").read_text()
 
 
 def test_a_candidate_is_written_as_it_was_kept_and_never_another(client, tmp_path):
@@ -233,24 +234,29 @@ def test_a_candidate_is_written_as_it_was_kept_and_never_another(client, tmp_pat
     client.settle()
     client.post("/try/keep", note="")
     assert client.session.release[0] == client.session.key()  # the other one is in memory
-    page = write(client, tmp_path / "first", f"/release/{first}", output__reorder=["", "yes"])
+    page = write(client, tmp_path / "first", f"/release/{first}", output__same_order=["", "yes"])
     assert "mdav, k 5" in page.text
-    recipe = Recipe.read(tmp_path / "first" / "recipe.toml")
-    assert (recipe.k, recipe.output.reorder) == (5, True)
-    assert f"# Chosen among 2 on {date.today().isoformat()}.\n" in (tmp_path / "first" / "recipe.toml").read_text()
+    recipe = Recipe.read(tmp_path / "first" / "internal" / "recipe.toml")
+    assert (recipe.k, recipe.output.same_order) == (5, True)
+    assert (
+        f"# Chosen among 2 on {date.today().isoformat()}.\n"
+        in (tmp_path / "first" / "internal" / "recipe.toml").read_text()
+    )
     assert client.session.recipe.k == 9
     write(client, tmp_path / "second", reason="asked for")
-    assert Recipe.read(tmp_path / "second" / "recipe.toml").k == 9
+    assert Recipe.read(tmp_path / "second" / "internal" / "recipe.toml").k == 9
     assert client.get("/release/99").status == 404
     client.post("/try/forget", candidate=first)
     assert client.get(f"/release/{first}").status == 404
 
 
-@pytest.mark.parametrize("fields", [{"output__kind": "parquet"}, {"output__kind": "stata", "output__reorder": "yes"}])
+@pytest.mark.parametrize(
+    "fields", [{"output__kind": "parquet"}, {"output__kind": "stata", "output__same_order": "yes"}]
+)
 def test_the_kind_of_the_file_can_be_chosen(client, tmp_path, fields):
     write(client, tmp_path / "out", **fields)
     ends = {"parquet": ".parquet", "stata": ".dta"}
-    assert f"survey_masked{ends[fields['output__kind']]}" in names(tmp_path / "out")
+    assert f"release/survey_masked{ends[fields['output__kind']]}" in names(tmp_path / "out")
 
 
 def test_what_does_not_go_together_is_said_at_its_field(client, tmp_path):
@@ -271,7 +277,7 @@ def test_what_takes_its_time_is_begun_only_when_somebody_asks(client, tmp_path, 
     page = client.post("/release/prepare")
     assert boxes(page)
     write(client, tmp_path / "out")
-    assert "report.html" in names(tmp_path / "out")
+    assert "internal/report.html" in names(tmp_path / "out")
 
 
 def test_writing_can_be_cancelled_and_leaves_nothing(client, tmp_path, monkeypatch):

@@ -28,7 +28,7 @@ rest = "drop"
 UNIT = ROLES.replace('identifiers = ["person"]', 'unit = "person"').replace('strata = ["region"]\n', "")
 REFINE = "\n[refine]\neffort = 2000\nseed = 3\n"
 SELECT = '\n[select]\nby = "emad"\ncount = 2\n'
-SORTED = {"output__reorder": "yes"}
+IN_ORDER = {"output__same_order": "yes"}
 SAFE = {"output__excel_safe": "yes"}
 OPEN = {"output__public": "yes"}
 
@@ -52,7 +52,7 @@ def start(words, where, **environment):
 
 
 def content(folder):
-    return {name: (folder / name).read_bytes() for name in names(folder) if not name.startswith("again")}
+    return {name: (folder / name).read_bytes() for name in names(folder) if "again." not in name}
 
 
 @pytest.fixture(scope="module")
@@ -69,10 +69,18 @@ def check(source, out, programs):
     """See that each of three ways gives what was written, in fresh processes."""
     folder, elsewhere, made = out.parent, out.parent / "elsewhere", content(out)
     elsewhere.mkdir()
-    by_recipe = ["microagg", "mask", f"./{source.name}", "--recipe", str(out / "recipe.toml"), "-o", "third"]
+    by_recipe = [
+        "microagg",
+        "mask",
+        f"./{source.name}",
+        "--recipe",
+        str(out / "internal" / "recipe.toml"),
+        "-o",
+        "third",
+    ]
     ways = {
-        again_folder(out): start(["sh", str(out / "again.sh")], elsewhere, PATH=programs),
-        elsewhere / "mine": start([sys.executable, str(out / "again.py"), "mine"], elsewhere),
+        again_folder(out): start(["sh", str(out / "internal" / "again.sh")], elsewhere, PATH=programs),
+        elsewhere / "mine": start([sys.executable, str(out / "internal" / "again.py"), "mine"], elsewhere),
         folder / "third": start(by_recipe, folder, PATH=programs),
     }
     for written, process in ways.items():
@@ -84,12 +92,12 @@ def check(source, out, programs):
 @pytest.mark.parametrize(
     ("suffix", "recipe", "fields"),
     [
-        (".csv", ROLES + REFINE, SORTED | SAFE | OPEN),
+        (".csv", ROLES + REFINE, IN_ORDER | SAFE | OPEN),
         long(".csv", ROLES + SELECT, OPEN),
         long(".csv", UNIT + REFINE, SAFE),
-        long(".parquet", ROLES + REFINE + SELECT, SORTED | OPEN),
+        long(".parquet", ROLES + REFINE + SELECT, IN_ORDER | OPEN),
         long(".parquet", UNIT, OPEN),
-        long(".sav", ROLES + REFINE, SORTED | OPEN),
+        long(".sav", ROLES + REFINE, IN_ORDER | OPEN),
         long(".sav", UNIT + SELECT, {}),
         long(".sav", ROLES, {"output__kind": "csv"} | SAFE),
         long(".csv", ROLES, {"output__kind": "parquet"} | OPEN),
@@ -113,8 +121,8 @@ def test_three_ways_give_the_bytes_of_the_app(tmp_path, programs, suffix, recipe
     write(client, out, f"/release/{client.session.candidates[0].number}", **fields)
     client.session.worker.end()
     made = content(out)
-    assert b"Chosen among 2" in made["recipe.toml"]
-    assert len(made) == (4 if "output__public" in fields else 3)
+    assert b"Chosen among 2" in made["internal/recipe.toml"]
+    assert len(made) == (6 if "output__public" in fields else 5)
     check(source, out, programs)
 
 
@@ -183,6 +191,6 @@ def test_three_ways_give_the_bytes_of_two_files_that_were_joined(tmp_path, progr
     client.session.open("people.csv", None, households="homes.csv", **CHOICES)
     client.settle()
     write(client, "out", **OPEN)
-    assert {"people_masked.csv", "homes_masked.csv", "again.sh"} < {*names(tmp_path / "out")}
+    assert {"release/people_masked.csv", "release/homes_masked.csv", "internal/again.sh"} < {*names(tmp_path / "out")}
     check(tmp_path / "people.csv", tmp_path / "out", programs)
     client.session.worker.end()

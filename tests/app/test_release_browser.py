@@ -71,14 +71,16 @@ def release(page, app, tmp_path):
     see(page.locator("#done"))
     out = tmp_path / "mine"
     assert names(out) == [
-        "again.py",
-        "again.sh",
-        "recipe.toml",
-        "report.html",
-        "report_public.html",
-        "survey_masked.csv",
+        "internal/again.py",
+        "internal/again.sh",
+        "internal/recipe.toml",
+        "internal/report.html",
+        "internal/rows.parquet",
+        "release/recipe.toml",
+        "release/report_public.html",
+        "release/survey_masked.csv",
     ]
-    has(page.locator("#sha-masked"), sha256(out / "survey_masked.csv"))
+    has(page.locator("#sha-masked"), sha256(out / "release" / "survey_masked.csv"))
     has(page.locator("#sha-source"), sha256(tmp_path / "survey.csv"))
     with page.context.expect_page() as opened:
         page.get_by_role("link", name="Open the report").click()
@@ -86,6 +88,6 @@ def release(page, app, tmp_path):
     contains(opened.value.locator(".over"), "internal")
     page.locator('[data-copy="a-recipe"]').click()
     has(page.locator('[data-copy="a-recipe"]'), "Copied")
-    assert page.evaluate("navigator.clipboard.readText()") == (out / "recipe.toml").read_text()
+    assert page.evaluate("navigator.clipboard.readText()") == (out / "internal" / "recipe.toml").read_text()
     page.reload()
     see(page.locator("#done"))  # what was written stays told

@@ -1,6 +1,7 @@
 """Ctrl-C while a release is written, and the whole way without a script."""
 
 import re
+import signal
 import time
 from http.client import HTTPConnection
 from urllib.parse import urlencode
@@ -90,11 +91,15 @@ def test_without_a_script_columns_try_and_release_give_the_folder_of_the_command
         page.until("/release", "Written to")
         assert app.end() == (130, "")
     made = {name: (survey / "mine" / name).read_bytes() for name in names(survey / "mine")}
-    assert [*made] == ["again.py", "again.sh", "recipe.toml", "report.html", "survey_masked.csv"]
-    call("mask", survey / "survey.csv", "--recipe", survey / "mine" / "recipe.toml", "-o", survey / "other")
+    internal = ("again.py", "again.sh", "recipe.toml", "report.html", "rows.parquet")
+    released = ("recipe.toml", "survey_masked.csv")
+    assert [*made] == [*(f"internal/{name}" for name in internal), *(f"release/{name}" for name in released)]
+    call(
+        "mask", survey / "survey.csv", "--recipe", survey / "mine" / "internal" / "recipe.toml", "-o", survey / "other"
+    )
     for name in names(survey / "other"):
         assert (survey / "other" / name).read_bytes() == made[name]
-    assert b"k = 6" in made["recipe.toml"]
+    assert b"k = 6" in made["internal/recipe.toml"]
 
 
 def begin_to_write(app, folder):
@@ -107,10 +112,11 @@ def begin_to_write(app, folder):
     assert any(path.name.startswith(".microagg-") for path in folder.iterdir())
 
 
-def test_ctrl_c_while_a_release_is_written_leaves_no_folder(survey):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_while_a_release_is_written_leaves_no_folder(survey, number):
     with running(survey, "survey.csv", hook=SLOWLY.format(0.5)) as app:
         begin_to_write(app, survey)
-        assert app.end() == (130, "")
+        assert app.end(number) == (128 + number, "")
     assert names(survey) == ["begun", "survey.csv"]
 
 

@@ -59,9 +59,10 @@ def test_eu_silc_is_released_by_keyboard_alone_and_a_command_gives_its_bytes(bro
             choose_and_release(page)
         assert app.end() == (130, "")
     out = tmp_path / "out"
-    made = ["eusilc_masked.csv", "recipe.toml", "report.html", "report_public.html"]
-    assert names(out) == ["again.py", "again.sh", *made]
-    words = ["mask", "eusilc.csv", "--recipe", "out/recipe.toml", "-o", "second"]
+    made = ["internal/recipe.toml", "internal/report.html", "internal/rows.parquet"]
+    made += ["release/eusilc_masked.csv", "release/recipe.toml", "release/report_public.html"]
+    assert names(out) == ["internal/again.py", "internal/again.sh", *made]
+    words = ["mask", "eusilc.csv", "--recipe", "out/internal/recipe.toml", "-o", "second"]
     subprocess.run([sys.executable, "-m", "microagg", *words], cwd=tmp_path, check=True, capture_output=True)
     for name in made:
         assert (out / name).read_bytes() == (tmp_path / "second" / name).read_bytes(), name

@@ -12,7 +12,7 @@ OBEYED = {
     *("quasi", "identifiers", "confidential", "strata", "keep", "drop", "weight", "unit", "rest"),
     *("kinds", "importance", "taxonomy", "missing", "missing_codes", "method", "aggregate", "rounding"),
     *("nominal", "nominal_seed", "spike", "spike_totals", "blocks", "max_block", "refine", "seed"),
-    *("weighted", "weight_release", "weight_cap", "calibrate", "unit_share"),
+    *("weighted", "weight_release", "weight_cap", "calibrate", "unit_share", "same_order"),
 }
 REFUSED = {
     "unit_release": {"unit_release": "pseudonym"},
@@ -42,7 +42,6 @@ REFUSED = {
     "measure": {"select": "emad", "measure": "vi"},
     "width": {"select": "ama", "width": 5},
     "bins": {"select": "ama", "bins": 5},
-    "reorder": {"reorder": True},
     "excel_safe": {"excel_safe": True},
     "public": {"public": True},
     "file_kind": {"file_kind": "csv"},

@@ -330,6 +330,39 @@ def test_a_repeated_ctrl_c_ends_a_cluster_whose_workers_are_busy(tmp_path):
     wait_until(lambda: not any(map(is_alive, workers)))
 
 
+STARTING = """
+import multiprocessing.process, os, signal, sys, threading, time
+from pathlib import Path
+from microagg.beyond._client import connected
+from microagg.io.scratch import private_folder
+
+def press():
+    while not multiprocessing.process._children:
+        time.sleep(0.01)
+    time.sleep(0.3)
+    os.killpg(os.getpgrp(), getattr(signal, sys.argv[2]))
+
+if __name__ == "__main__":
+    threading.Thread(target=press, daemon=True).start()
+    try:
+        with private_folder(Path(sys.argv[1])) as folder, connected(None, 1, folder):
+            print("started")
+    except KeyboardInterrupt:
+        sys.exit(130)
+"""
+
+
+@pytest.mark.campaign
+def test_ctrl_c_while_workers_start_leaves_no_folder_and_no_traceback(tmp_path):
+    (tmp_path / "script.py").write_text(STARTING)
+    place = tmp_path / "place"
+    place.mkdir()
+    command = [sys.executable, str(tmp_path / "script.py"), str(place), "SIGINT"]
+    process = subprocess.run(command, capture_output=True, text=True, start_new_session=True, timeout=120, check=False)
+    assert (process.returncode, process.stdout, process.stderr) == (130, "", "")
+    assert names_in(place) == []
+
+
 def busy(folder):
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
     time.sleep(0.5)

@@ -127,12 +127,14 @@ def test_the_command_masks_every_kind_and_its_recipe_gives_the_same_again(tmp_pa
     csv = pyarrow.csv.WriteOptions(quoting_style="needed")
     pyarrow.csv.write_csv(mixed(400, 2, plain=True), "in.csv", csv)
     ma.Recipe.of(4, max_block=100, blocks="median", **CHOICES, **ROLES).write("recipe.toml")
-    for engine, recipe in (("disk", "recipe.toml"), ("memory", "recipe.toml"), ("again", "disk/recipe.toml")):
-        words = ("--engine", "memory" if engine == "memory" else "disk")
+    for engine, recipe in (("disk", "recipe.toml"), ("memory", "recipe.toml"), ("again", "disk/internal/recipe.toml")):
+        words = ("--same-order", "--engine", "memory" if engine == "memory" else "disk")
         call("mask", "in.csv", "--recipe", recipe, "-o", engine, "--yes", *words)
-    masked = {engine: (tmp_path / engine / "in_masked.csv").read_bytes() for engine in ("disk", "memory", "again")}
+    masked = {
+        engine: (tmp_path / engine / "release" / "in_masked.csv").read_bytes() for engine in ("disk", "memory", "again")
+    }
     assert masked["disk"] == masked["memory"] == masked["again"]
-    assert ma.Recipe.read("disk/recipe.toml").kinds.kinds["wage"] == {"spike": 0}
+    assert ma.Recipe.read("disk/internal/recipe.toml").kinds.kinds["wage"] == {"spike": 0}
 
 
 def test_missing_values_are_refused_where_that_is_asked_for(tmp_path):

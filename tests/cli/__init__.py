@@ -1,3 +1,5 @@
+from pathlib import Path
+
 from typer.testing import CliRunner
 
 from microagg.cli import app
@@ -15,3 +17,8 @@ def call(*words):
 def complaint(*words):
     """Run a command that must be refused, and give what a person reads of it."""
     return told(CliRunner().invoke(app, [str(word) for word in words]).exception, as_option).text
+
+
+def files_in(folder):
+    """Name every file of an output, as seen from its folder."""
+    return sorted(str(path.relative_to(folder)) for path in Path(folder).rglob("*") if path.is_file())

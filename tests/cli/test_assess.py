@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -53,7 +54,7 @@ def files(tmp_path, monkeypatch):
     return survey
 
 
-MASKED = "out/survey_masked.csv"
+MASKED = "out/release/survey_masked.csv"
 
 
 @pytest.mark.usefixtures("files")
@@ -109,14 +110,15 @@ def test_columns_that_were_not_masked_are_not_passed_over_in_silence():
 
 @pytest.mark.usefixtures("files")
 def test_rows_in_another_order_are_noticed():
-    assert run("mask", "survey.csv", "--recipe", "recipe.toml", "-q", "-o", "sorted", "--reorder").exit_code == 0
-    moved = "sorted/survey_masked.csv"
-    for words in ([], ["--strata", "region"], ["--recipe", "recipe.toml"], ["--columns", "age,wage"]):
+    moved = shutil.copy(MASKED, "moved.csv")  # away from the folder that tells which row is which
+    for words in ([], ["--strata", "region"], ["--columns", "age,wage"]):
         message = refused("survey.csv", moved, *words)
         assert "rows stand in another order" in message
         assert "of 400 rows" in message
-        assert "without reordering" in message
-    assert "reorder = true" in refused("survey.csv", moved, "--recipe", "sorted/recipe.toml")
+        assert "mask in the same order" in message
+    assert "nothing tells which row is which" in refused("survey.csv", moved, "--recipe", "recipe.toml")
+    found = judged("survey.csv", MASKED, "--recipe", "recipe.toml")
+    assert judged("survey.csv", moved, "--recipe", "out/internal/recipe.toml") == found  # which lies in that folder
     lines = Path(moved).read_text().splitlines()
     header = lines[0].replace('"', "").split(",")
     kept = [header.index(name) for name in ("age", "wage", "income", "weight")]
@@ -175,8 +177,9 @@ def test_records_left_out_by_the_recipe_are_left_out_of_the_original(tmp_path, m
     Path("f.csv").write_text("x,y,s\n" + "\n".join(rows) + "\n")
     Path("r.toml").write_text('k = 3\n[roles]\nquasi = ["x", "y"]\nstrata = ["s"]\n[masking]\nmissing = "drop"\n')
     assert run("mask", "f.csv", "--recipe", "r.toml", "-q").exit_code == 0
-    assert "120 records and the masked one 117" in refused("f.csv", "out/f_masked.csv")
-    found = judged("f.csv", "out/f_masked.csv", "--recipe", "r.toml")
+    shutil.copy("out/release/f_masked.csv", "moved.csv")
+    assert "120 records and the masked one 117" in refused("f.csv", "moved.csv")
+    found = judged("f.csv", "out/release/f_masked.csv", "--recipe", "r.toml")
     table = pyarrow.csv.read_csv("f.csv", convert_options=pyarrow.csv.ConvertOptions(strings_can_be_null=True))
     release = ma.protect(table, 3, quasi=["x", "y"], strata=["s"], missing="drop")
     assert release.n_dropped == 3
@@ -214,7 +217,9 @@ def test_codes_for_missing_values_are_none_to_assess_either(tmp_path, monkeypatc
     age = np.random.default_rng(0).integers(18, 100, 300)
     age[:41] = 997
     ma.write(pa.table({"age": age, "wage": ma.datasets.survey(300, seed=0)["wage"]}), "a.csv")
-    release = ma.protect(ma.read("a.csv"), 5, recode={"age": {"top": 85}}, missing_codes={"age": [997]})
+    release = ma.protect(
+        ma.read("a.csv"), 5, recode={"age": {"top": 85}}, missing_codes={"age": [997]}, same_order=True
+    )
     ma.write(release, "b.csv")
     release.recipe.write("r.toml")
     assert judged("a.csv", "b.csv", "--recipe", "r.toml")["per_column_percent"] == release.information.per_column
@@ -250,5 +255,12 @@ def test_several_masked_files_are_judged_together(tmp_path, monkeypatch):
     ma.write(masked[4].take(np.random.default_rng(0).permutation(300)), "moved.csv")
     assert judged("survey.csv", "k3.csv", "moved.csv", "k5.csv", "--key", "person") == found
     assert "3 releases together" in run("assess", "survey.csv", *names).stdout
+    for k, file in masked.items():
+        ma.write(file.drop_columns("person").sort_by([(name, "ascending") for name in ("age", "income")]), f"s{k}.csv")
+    by_value = judged("survey.csv", *(f"s{k}.csv" for k in masked))
+    assert (found["nearest"], by_value["nearest"], found["consistent"]) == (0, 3, None)
+    assert by_value["consistent"] > 95.0
+    assert by_value["solved"] == pytest.approx(own.solved, abs=15)
+    assert "matched by nearest values" in run("assess", "survey.csv", *(f"s{k}.csv" for k in masked)).stdout
     for option in (["--strata", "hours"], ["--keys", "age"], ["--sample", "50"]):
         assert "does not go with several masked files" in str(run("assess", "survey.csv", *names, *option).exception)

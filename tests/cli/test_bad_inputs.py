@@ -56,8 +56,11 @@ def hard_link(name):
 
 
 def database(name="x.db"):
-    table = pa.table({name: range(40) for name in "abc"})
-    return lambda: (Path(name).parent.mkdir(exist_ok=True), write_table(table, f"duckdb:///{name}?table=t", False))
+    def made():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        write_table(pa.table({column: range(40) for column in "abc"}), f"duckdb:///{name}?table=t", False)
+
+    return made
 
 
 TABLE = "duckdb:///x.db?table=t"
@@ -119,7 +122,7 @@ CASES = {
     ),
     "target on disk is a hard link to the source": (
         lambda: (hard_link("hard.csv")(), recipe("k = 3\n" + ROLES)()),
-        (*BY_RECIPE, "--engine", "disk", "--to", "hard.csv", "--force"),
+        (*BY_RECIPE, "--engine", "disk", "--same-order", "--to", "hard.csv", "--force"),
         2,
         "the target is the source",
     ),
@@ -136,8 +139,8 @@ CASES = {
         "source itself",
     ),
     "the output holds the source's database": (
-        database("out/masked.parquet"),
-        (*MASK, "duckdb:///out/masked.parquet?table=t", "--force"),
+        database("out/release/masked.parquet"),
+        (*MASK, "duckdb:///out/release/masked.parquet?table=t", "--force"),
         2,
         "the output is the source, or holds it",
     ),
@@ -228,7 +231,7 @@ CASES = {
     ),
     "the recipe into nowhere": (write("good.csv", GOOD), ("inspect", "good.csv", "-o", "no/r.toml"), 2, "r.toml"),
     "the output holds the source": (
-        lambda: (Path("d").mkdir(), parquet("d/d_masked.parquet")),
+        lambda: (Path("d/release").mkdir(parents=True), parquet("d/release/d_masked.parquet")),
         (*MASK, "d", "-o", "d", "--force"),
         2,
         "source",
@@ -299,7 +302,7 @@ def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize("engine", ["memory", "disk"])
 def test_data_elsewhere_goes_again_if_the_folder_cannot_be_put_in_place(tmp_path, monkeypatch, capsys, engine):
-    import microagg.desk.writing as module
+    import microagg.desk.outputs as module
 
     monkeypatch.chdir(tmp_path)
     recipe(f"k = 3\n{ROLES}")()
@@ -308,7 +311,7 @@ def test_data_elsewhere_goes_again_if_the_folder_cannot_be_put_in_place(tmp_path
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(module, "put_in_place", refuse)
-    words = ["microagg", *BY_RECIPE, "--engine", engine, "--to"]
+    words = ["microagg", *BY_RECIPE, "--engine", engine, "--same-order", "--to"]
     monkeypatch.setattr(sys, "argv", [*words, "m.csv"])
     with pytest.raises(SystemExit) as caught:
         main()

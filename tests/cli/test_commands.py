@@ -19,13 +19,16 @@ from typer.testing import CliRunner
 import microagg as ma
 from microagg.cli import app, main
 from microagg.io.sources import read_source
-from tests.cli import call, complaint
+from tests.cli import call, complaint, files_in
 
 QUASI = ["age", "education", "hours", "wage", "business", "capital", "pension", "income", "tax", "contributions"]
 
 
 def names_in(folder):
     return sorted(path.name for path in Path(folder).iterdir())
+
+
+INTERNAL = ["internal/recipe.toml", "internal/report.html", "internal/rows.parquet"]
 
 
 def text_of(path):
@@ -49,10 +52,11 @@ def test_from_a_raw_file_to_a_report():
     assert '"weight",  # by its name it may be a sampling weight or a body weight' in drop
     recipe = recipe.replace(drop, 'weight = "weight"\n').replace('name = "mdav"', 'name = "iamat"')
     Path("recipe.toml").write_text(recipe)
-    result = call("mask", "survey.csv", "--recipe", "recipe.toml", "-o", "out", "--public")
+    result = call("mask", "survey.csv", "--recipe", "recipe.toml", "-o", "out", "--public", "--same-order")
     assert "k=4 asked, 4 reached" in result.stdout
-    assert names_in("out") == ["recipe.toml", "report.html", "report_public.html", "survey_masked.csv"]
-    before, after = text_of("survey.csv"), text_of("out/survey_masked.csv")
+    released = ["recipe.toml", "report_public.html", "survey_masked.csv"]
+    assert files_in("out") == [*INTERNAL, *(f"release/{name}" for name in released)]
+    before, after = text_of("survey.csv"), text_of("out/release/survey_masked.csv")
     assert after.column_names == [name for name in before.column_names if name != "person"]
     for name in ("region", "weight"):
         assert after[name].equals(before[name])
@@ -65,15 +69,16 @@ def test_from_a_raw_file_to_a_report():
 
 @pytest.mark.usefixtures("survey")
 def test_the_same_recipe_and_file_give_the_same_bytes():
-    call("mask", "survey.csv", "-k", 3, "-o", "one", "--yes", "--reorder")
-    call("mask", "survey.csv", "--recipe", "one/recipe.toml", "-o", "two")
-    for name in ("survey_masked.csv", "report.html"):
+    call("mask", "survey.csv", "-k", 3, "-o", "one", "--yes")
+    call("mask", "survey.csv", "--recipe", "one/internal/recipe.toml", "-o", "two")
+    assert files_in("one") == files_in("two") == [*INTERNAL, "release/recipe.toml", "release/survey_masked.csv"]
+    for name in files_in("one"):
         assert (Path("one") / name).read_bytes() == (Path("two") / name).read_bytes()
-    ordered = text_of("one/survey_masked.csv")
-    call("mask", "survey.csv", "-k", 3, "-o", "three", "--yes")
-    as_it_was = text_of("three/survey_masked.csv")
-    assert "in the original order" in Path("three/report.html").read_text()
-    assert "in the original order" not in Path("one/report.html").read_text()
+    ordered = text_of("one/release/survey_masked.csv")
+    call("mask", "survey.csv", "-k", 3, "-o", "three", "--yes", "--same-order")
+    as_it_was = text_of("three/release/survey_masked.csv")
+    assert "in the original order" in Path("three/internal/report.html").read_text()
+    assert "in the original order" not in Path("one/internal/report.html").read_text()
     assert not ordered.equals(as_it_was)
     keys = [tuple(row.values()) for row in ordered.to_pylist()]
     assert Counter(keys) == Counter(tuple(row.values()) for row in as_it_was.to_pylist())
@@ -90,7 +95,7 @@ def test_json_is_all_that_standard_output_holds():
     assert masked["k_reached"] == 3
     assert len(masked["sha256"]) == 64
     judged = json.loads(
-        call("assess", "survey.csv", "out/survey_masked.csv", "--json", "--columns", "age,income").stdout
+        call("assess", "survey.csv", "out/release/survey_masked.csv", "--json", "--columns", "age,income").stdout
     )
     assert judged["columns"] == ["age", "income"]
     assert judged["information_loss_percent"] > 0
@@ -128,7 +133,7 @@ def test_quiet_says_nothing():
 @pytest.mark.usefixtures("survey")
 def test_people_see_tables():
     call("mask", "survey.csv", "-k", 3, "--yes")
-    assert "scoring index" in call("assess", "survey.csv", "out/survey_masked.csv").stdout
+    assert "scoring index" in call("assess", "survey.csv", "out/release/survey_masked.csv").stdout
     said = call("compare", "survey.csv", "-k", "3,3", "--methods", "mdav", "--yes").stdout
     assert "The lowest score" in said
     assert len([line for line in said.splitlines() if line.startswith("mdav ")]) == 1
@@ -141,8 +146,8 @@ def test_people_see_tables():
 def test_other_kinds_of_files(kind):
     call("datasets", "make", "survey", "-n", 300, "-o", f"s.{kind}")
     call("mask", f"s.{kind}", "-k", 3, "-o", "out", "--yes", "--quiet")
-    assert f"s_masked.{kind}" in names_in("out")
-    judged = json.loads(call("assess", f"s.{kind}", f"out/s_masked.{kind}", "--json").stdout)
+    assert f"release/s_masked.{kind}" in files_in("out")
+    judged = json.loads(call("assess", f"s.{kind}", f"out/release/s_masked.{kind}", "--json").stdout)
     assert 5 < judged["information_loss_percent"] < 40
 
 
@@ -160,8 +165,8 @@ def test_labels_survive_rows_left_out_and_sorted(tmp_path, monkeypatch, suffix):
         variable_value_labels={"sex": {1: "male", 2: "female"}, "age": {20: "twenty"}},
     )
     Path("r.toml").write_text('k = 3\n[roles]\nquasi = ["age"]\nkeep = ["sex"]\n[masking]\nmissing = "drop"\n')
-    call("mask", f"p.{suffix}", "--recipe", "r.toml", "--reorder", "-o", "out")
-    read = read_source(f"out/p_masked.{suffix}")
+    call("mask", f"p.{suffix}", "--recipe", "r.toml", "-o", "out")
+    read = read_source(f"out/release/p_masked.{suffix}")
     assert read.table.num_rows == 60
     assert read.labels.columns == {"sex": "Sex of person", "age": "Age in years"}
     assert read.labels.values == {"sex": {1: "male", 2: "female"}}
@@ -170,19 +175,19 @@ def test_labels_survive_rows_left_out_and_sorted(tmp_path, monkeypatch, suffix):
 @pytest.mark.usefixtures("survey")
 def test_another_target():
     call("mask", "survey.csv", "-k", 3, "--yes", "--to", "masked.parquet")
-    assert names_in("out") == ["recipe.toml", "report.html"]
+    assert files_in("out") == [*INTERNAL, "release/recipe.toml"]
     assert pq.read_table("masked.parquet").num_rows == 600
     call("mask", "survey.csv", "-k", 3, "--yes", "--to", "duckdb:///made.db?table=masked", "-o", "again")
-    judged = json.loads(call("assess", "survey.csv", "duckdb:///made.db?table=masked", "--json").stdout)
+    by = ("--recipe", "again/internal/recipe.toml", "--json")  # beside which the order of rows is told
+    judged = json.loads(call("assess", "survey.csv", "duckdb:///made.db?table=masked", *by).stdout)
     assert judged["information_loss_percent"] > 0
 
 
 @pytest.mark.usefixtures("survey")
 def test_json_names_everything_that_was_written():
     found = json.loads(call("mask", "survey.csv", "-k", 3, "--yes", "--json", "--public").stdout)
-    places = {name: found[name] for name in ("masked", "report", "recipe", "public_report")}
-    assert all(Path(place).is_file() for place in places.values())
-    assert {Path(place).name for place in places.values()} == set(names_in("out"))
+    names = ("masked", "report", "recipe", "public_report", "public_recipe", "rows")
+    assert sorted(found[name] for name in names) == [f"out/{name}" for name in files_in("out")]
     address = "duckdb:///made.db?table=masked"
     found = json.loads(call("mask", "survey.csv", "-k", 3, "--yes", "--json", "--to", address, "-o", "b").stdout)
     assert found["masked"] == address
@@ -253,21 +258,22 @@ def test_beyond_memory():
     call("datasets", "make", "survey", "-n", 3000, "-o", "big.parquet")
     call("inspect", "big.parquet", "-k", 3)
     recipe = Path("recipe.toml").read_text()
-    large = ("mask", "big.parquet", "--recipe", "recipe.toml", "--engine")
+    large = ("mask", "big.parquet", "--recipe", "recipe.toml", "--same-order", "--engine")
     found = json.loads(call(*large, "disk", "-o", "b", "--json").stdout)
     assert found["k_reached"] == 3
-    assert (found["masked"], found["recipe"]) == ("b/big_masked.parquet", "b/recipe.toml")
+    assert (found["masked"], found["recipe"]) == ("b/release/big_masked.parquet", "b/internal/recipe.toml")
     Path("recipe.toml").write_text(recipe.replace("[blocks]\n", "[blocks]\nmax_block = 500\n"))
     call(*large, "disk", "-o", "c", "--to", "c.parquet")
     call(*large, "dask", "-o", "d")
-    assert pq.read_table("c.parquet").equals(pq.read_table("d/big_masked.parquet"))
-    assert names_in("b") == names_in("d") == ["big_masked.parquet", "recipe.toml"]
-    assert names_in("c") == ["recipe.toml"]
-    assert "max_block = 500 " in Path("d/recipe.toml").read_text()
-    assert 'search = "brute" ' in Path("d/recipe.toml").read_text()
-    assert Path("c/recipe.toml").read_text() == Path("d/recipe.toml").read_text()
-    call("mask", "big.parquet", "--recipe", "d/recipe.toml", "--engine", "dask", "-o", "d", "--force")
-    assert pq.read_table("c.parquet").equals(pq.read_table("d/big_masked.parquet"))
+    assert pq.read_table("c.parquet").equals(pq.read_table("d/release/big_masked.parquet"))
+    left = ["internal/recipe.toml", "internal/rows.parquet", "release/recipe.toml"]
+    assert files_in("b") == files_in("d") == sorted([*left, "release/big_masked.parquet"])
+    assert files_in("c") == left
+    assert "max_block = 500 " in Path("d/internal/recipe.toml").read_text()
+    assert 'search = "brute" ' in Path("d/internal/recipe.toml").read_text()
+    assert Path("c/internal/recipe.toml").read_text() == Path("d/internal/recipe.toml").read_text()
+    call("mask", "big.parquet", "--recipe", "d/internal/recipe.toml", "--engine", "dask", "-o", "d", "--force")
+    assert pq.read_table("c.parquet").equals(pq.read_table("d/release/big_masked.parquet"))
     assert names_in(".") == ["b", "big.parquet", "c", "c.parquet", "d", "recipe.toml", "survey.csv"]
 
 
@@ -278,13 +284,14 @@ def test_text_beyond_memory_is_as_in_memory(tmp_path, monkeypatch, capsys):
     Path("r.toml").write_text(
         'k = 3\n[roles]\nquasi = ["a", "b"]\nkeep = ["code"]\n[blocks]\nby = "median"\nmax_block = 20\n'
     )
-    call("mask", "f.txt", "--recipe", "r.toml", "-o", "memory")
-    said = call("mask", "f.txt", "--recipe", "r.toml", "-o", "disk", "--engine", "disk", "--delimiter", "|").stdout
+    same = ("--recipe", "r.toml", "--same-order")
+    call("mask", "f.txt", *same, "-o", "memory")
+    said = call("mask", "f.txt", *same, "-o", "disk", "--engine", "disk", "--delimiter", "|").stdout
     assert "delimiter '|'" in said
-    assert Path("disk/f_masked.txt").read_bytes() == Path("memory/f_masked.txt").read_bytes()
-    assert 'delimiter = "|"' in Path("disk/recipe.toml").read_text()
-    call("mask", "f.txt", "--recipe", "disk/recipe.toml", "-o", "again", "--engine", "disk")
-    assert Path("again/f_masked.txt").read_bytes() == Path("disk/f_masked.txt").read_bytes()
+    assert Path("disk/release/f_masked.txt").read_bytes() == Path("memory/release/f_masked.txt").read_bytes()
+    assert 'delimiter = "|"' in Path("disk/internal/recipe.toml").read_text()
+    call("mask", "f.txt", "--recipe", "disk/internal/recipe.toml", "-o", "again", "--engine", "disk")
+    assert Path("again/release/f_masked.txt").read_bytes() == Path("disk/release/f_masked.txt").read_bytes()
     monkeypatch.setattr(
         sys, "argv", ["microagg", "mask", "duckdb://me:pw@h?table=t", "--recipe", "r.toml", "--engine", "disk"]
     )
@@ -297,9 +304,7 @@ def test_text_beyond_memory_is_as_in_memory(tmp_path, monkeypatch, capsys):
         (["--decimal", ";"], "decimal=';' is not a decimal mark"),
         (["-o", "disk"], "the output 'disk' exists"),
     ):
-        monkeypatch.setattr(
-            sys, "argv", ["microagg", "mask", "f.txt", "--recipe", "r.toml", "-o", "new", "--engine", "disk", *words]
-        )
+        monkeypatch.setattr(sys, "argv", ["microagg", "mask", "f.txt", *same, "-o", "new", "--engine", "disk", *words])
         with pytest.raises(SystemExit) as caught:
             main()
         assert caught.value.code == 2
@@ -314,13 +319,14 @@ def test_formulas_are_defused_where_asked(tmp_path, monkeypatch):
     Path("r.toml").write_text('k = 3\n[roles]\nquasi = ["a", "b"]\nkeep = ["note"]\n')
     call("mask", "f.csv", "--recipe", "r.toml", "-o", "plain")
     call("mask", "f.csv", "--recipe", "r.toml", "-o", "safe", "--excel-safe", "--public")
-    assert text_of("plain/f_masked.csv")["note"].to_pylist() == ["=cmd()"] * 30
-    assert text_of("safe/f_masked.csv")["note"].to_pylist() == ["'=cmd()"] * 30
-    assert "Not used" not in call("mask", "f.csv", "--recipe", "safe/recipe.toml", "-o", "again").stderr
-    result = call("mask", "f.csv", "--recipe", "safe/recipe.toml", "-o", "other", "--to", "f.parquet")
+    assert text_of("plain/release/f_masked.csv")["note"].to_pylist() == ["=cmd()"] * 30
+    assert text_of("safe/release/f_masked.csv")["note"].to_pylist() == ["'=cmd()"] * 30
+    assert "Not used" not in call("mask", "f.csv", "--recipe", "safe/internal/recipe.toml", "-o", "again").stderr
+    result = call("mask", "f.csv", "--recipe", "safe/internal/recipe.toml", "-o", "other", "--to", "f.parquet")
     assert "Not used of the recipe: excel_safe" in result.stderr
     said = "an apostrophe was put before what a spreadsheet would take for a formula"
-    changed = {"plain/report": False, "safe/report": True, "safe/report_public": True, "other/report": False}
+    changed = {"plain/internal/report": False, "safe/internal/report": True, "other/internal/report": False}
+    changed["safe/release/report_public"] = True
     for report, is_changed in changed.items():
         assert (said in Path(f"{report}.html").read_text("utf-8")) == is_changed, report
 
@@ -328,16 +334,16 @@ def test_formulas_are_defused_where_asked(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("survey")
 def test_an_output_is_replaced_only_when_asked(monkeypatch, capsys):
     call("mask", "survey.csv", "-k", 3, "--yes")
-    before = {name: (Path("out") / name).read_bytes() for name in names_in("out")}
+    before = {name: (Path("out") / name).read_bytes() for name in files_in("out")}
     monkeypatch.setattr(sys, "argv", ["microagg", "mask", "survey.csv", "-k", "5", "--yes"])
     with pytest.raises(SystemExit) as caught:
         main()
     assert caught.value.code == 2
     assert "--force" in capsys.readouterr().err
-    assert before == {name: (Path("out") / name).read_bytes() for name in names_in("out")}
+    assert before == {name: (Path("out") / name).read_bytes() for name in files_in("out")}
     call("mask", "survey.csv", "-k", 5, "--yes", "--force")
-    assert names_in("out") == sorted(before)
-    assert before != {name: (Path("out") / name).read_bytes() for name in names_in("out")}
+    assert files_in("out") == sorted(before)
+    assert before != {name: (Path("out") / name).read_bytes() for name in files_in("out")}
     (Path("out") / "thesis.docx").write_text("!")
     with pytest.raises(SystemExit):
         main()
@@ -370,7 +376,7 @@ def test_refining_is_asked_for_on_the_command_line_and_recorded(survey):
     plain = json.loads(call("mask", survey, "--yes", "-o", "plain", "--json").stdout)
     refined = json.loads(call("mask", survey, "--yes", "-o", "refined", "--json", "--refine", "fast").stdout)
     assert refined["information_loss_percent"] < plain["information_loss_percent"]
-    again = json.loads(call("mask", survey, "--recipe", "refined/recipe.toml", "-o", "again", "--json").stdout)
+    again = json.loads(call("mask", survey, "--recipe", "refined/internal/recipe.toml", "-o", "again", "--json").stdout)
     assert Path(again["masked"]).read_bytes() == Path(refined["masked"]).read_bytes()
     wrong = CliRunner().invoke(app, ["mask", str(survey), "--yes", "-o", "wrong", "--refine", "fats"])
     assert "Did you mean 'fast'" in str(wrong.exception)

@@ -67,7 +67,7 @@ def test_a_table_that_was_spoilt_does_not_appear(folder, monkeypatch, capsys):
 @pytest.mark.parametrize("name", ["f.csv", "f.parquet"])
 def test_a_file_beyond_memory_that_was_spoilt_does_not_appear(folder, monkeypatch, capsys, name):
     FAULTS[Path(name).suffix](monkeypatch, "a")
-    mask = ("mask", name, "--recipe", "r.toml", "--engine", "disk", "-o", "out")
+    mask = ("mask", name, "--recipe", "r.toml", "--engine", "disk", "--same-order", "-o", "out")
     for more in ((), ("--to", f"masked{Path(name).suffix}")):
         assert "was read back" in refused(monkeypatch, capsys, *mask, *more)
     assert names_in(folder) == ["f.csv", "f.parquet", "r.toml"]
@@ -77,7 +77,18 @@ def test_k_is_the_same_in_memory_and_on_disk(folder):
     found = {}
     for name in ("f.csv", "f.parquet"):
         for engine in ("memory", "disk"):
-            told = call("mask", name, "--recipe", "r.toml", "--engine", engine, "-o", f"{engine}-{name}", "--json")
+            told = call(
+                "mask",
+                name,
+                "--recipe",
+                "r.toml",
+                "--same-order",
+                "--engine",
+                engine,
+                "-o",
+                f"{engine}-{name}",
+                "--json",
+            )
             found[name, engine] = json.loads(told.stdout)
     assert len({told["k_reached"] for told in found.values()}) == 1
     told = found["f.csv", "disk"]

@@ -33,10 +33,10 @@ def test_masking_tells_the_promise_and_what_it_cost_and_assess_finds_it_kept():
     assert "l = 2 of diagnosis (" in line
     assert "t = 0.5 of income (" in line
     assert "% without that and" in line
-    found = run("assess", "file.csv", "out/file_masked.csv", "--recipe", "out/recipe.toml").stdout
+    found = run("assess", "file.csv", "out/release/file_masked.csv", "--recipe", "out/internal/recipe.toml").stdout
     assert "l = 2 of 'diagnosis': kept" in found
     assert "t = 0.5 of 'income': kept" in found
-    facts = json.loads(run("mask", "file.csv", "--recipe", "out/recipe.toml", "-o", "again", "--json").stdout)
+    facts = json.loads(run("mask", "file.csv", "--recipe", "out/internal/recipe.toml", "-o", "again", "--json").stdout)
     assert facts["demanded"]["diagnosis"]["l"]["asked"] == 2
     assert facts["diversity"] in line
 

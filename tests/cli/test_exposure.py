@@ -5,7 +5,7 @@ from typer.testing import CliRunner
 
 from microagg.cli import app
 from microagg.io.sources import read_source
-from tests.cli import call
+from tests.cli import call, files_in
 
 ROLES = 'k = 3\n[roles]\nquasi = ["age", "income"]\nidentifiers = ["person"]\nkeep = ["note"]\n'
 
@@ -24,7 +24,7 @@ def test_two_stray_quotes_release_nobody(tmp_path, monkeypatch, engine, second):
     rows = [f"secret{i},{20 + i % 50},{1000 + 7 * i % 900},{notes.get(i, 'fine')}\n" for i in range(100)]
     (tmp_path / "d.csv").write_text("person,age,income,note\n" + "".join(rows))
     (tmp_path / "r.toml").write_text(ROLES)
-    said = refused("mask", "d.csv", "--recipe", "r.toml", "-o", "out", "--engine", engine)
+    said = refused("mask", "d.csv", "--recipe", "r.toml", "-o", "out", "--same-order", "--engine", engine)
     assert "line 22" in said
     assert "secret" not in said
     assert sorted(path.name for path in tmp_path.iterdir()) == ["d.csv", "r.toml"]
@@ -61,14 +61,15 @@ def test_without_a_header_the_first_person_is_masked_like_the_others(tmp_path, m
         'k = 3\n[roles]\nquasi = ["column_2", "column_3"]\nidentifiers = ["column_1"]\ndrop = ["column_4"]\n'
     )
     more = ["--public"] if engine == "memory" else []
-    call("mask", "d.csv", "--recipe", "r.toml", "--no-header", "-o", "out", "--engine", engine, *more)
-    for path in (tmp_path / "out").iterdir():
-        assert "secret0" not in path.read_text()
-    assert "header = false" in (tmp_path / "out" / "recipe.toml").read_text()
-    masked = read_source(tmp_path / "out" / "d_masked.csv", header=False)
+    call("mask", "d.csv", "--recipe", "r.toml", "--no-header", "-o", "out", "--same-order", "--engine", engine, *more)
+    for name in files_in(tmp_path / "out"):
+        assert b"secret0" not in (tmp_path / "out" / name).read_bytes()
+    assert "header = false" in (tmp_path / "out" / "internal" / "recipe.toml").read_text()
+    masked = read_source(tmp_path / "out" / "release" / "d_masked.csv", header=False)
     assert masked.table.num_rows == 100
-    call("mask", "d.csv", "--recipe", "out/recipe.toml", "-o", "again", "--engine", engine)
-    assert (tmp_path / "again" / "d_masked.csv").read_bytes() == (tmp_path / "out" / "d_masked.csv").read_bytes()
+    call("mask", "d.csv", "--recipe", "out/internal/recipe.toml", "-o", "again", "--same-order", "--engine", engine)
+    again, out = (tmp_path / folder / "release" / "d_masked.csv" for folder in ("again", "out"))
+    assert again.read_bytes() == out.read_bytes()
 
 
 @pytest.mark.parametrize("encoding", ["utf-32", "utf-32-le", "utf-32-be", "utf-16", "utf-8-sig"])
@@ -81,7 +82,7 @@ def test_one_mark_of_the_byte_order_is_enough(tmp_path, monkeypatch, encoding):
     monkeypatch.setattr("microagg.io._text._ROWS", 50)
     told = [] if encoding in ("utf-8-sig", "utf-16", "utf-32") else ["--encoding", encoding]
     call("mask", "d.csv", "--quasi", "age,income", "-k", 3, "-o", "out", *told)
-    written = (tmp_path / "out" / "d_masked.csv").read_bytes()
+    written = (tmp_path / "out" / "release" / "d_masked.csv").read_bytes()
     source = (tmp_path / "d.csv").read_bytes()
     assert written[:4] == source[:4]
     lines = written.decode(encoding).splitlines()

@@ -65,8 +65,22 @@ def test_floats_of_two_bytes_and_decimals_of_negative_scale_are_inspected_and_ma
         writer.write_table(table)
     call("inspect", "in.arrow")
     call("mask", "in.arrow", "-k", 3, "--quasi", "a,half,hundreds", "--rest", "drop", "-o", "masked")
-    call("mask", "in.arrow", "-k", 3, "--quasi", "a", "--keep", "half,hundreds", "--rest", "drop", "-o", "kept")
-    kept = ma.read("kept/in_masked.arrow").table
+    call(
+        "mask",
+        "in.arrow",
+        "-k",
+        3,
+        "--quasi",
+        "a",
+        "--keep",
+        "half,hundreds",
+        "--rest",
+        "drop",
+        "-o",
+        "kept",
+        "--same-order",
+    )
+    kept = ma.read("kept/release/in_masked.arrow").table
     assert kept["half"].to_pylist() == list(range(30))
     assert [int(value) for value in kept["hundreds"].to_pylist()] == [100 * (i % 7) for i in range(30)]
     assert ma.protect(table, 3, quasi=["half"], rest="keep").k_achieved >= 3
@@ -75,8 +89,8 @@ def test_floats_of_two_bytes_and_decimals_of_negative_scale_are_inspected_and_ma
 @pytest.mark.parametrize("name", [".a", ".", "[a", "a.b[0]"])
 def test_rows_are_sorted_by_columns_whatever_they_are_called(name):
     pq.write_table(pa.table({name: columns()["a"], "b": columns()["b"]}), "in.parquet")
-    call("mask", "in.parquet", "-y", "-k", 3, "--reorder")
-    written = ma.read("out/in_masked.parquet").table[name].to_pylist()
+    call("mask", "in.parquet", "-y", "-k", 3)
+    written = ma.read("out/release/in_masked.parquet").table[name].to_pylist()
     assert written == sorted(written)
 
 
@@ -87,7 +101,11 @@ def test_a_file_name_that_is_not_text_is_refused():
         Path("in.parquet").rename(name)
     except OSError:
         pytest.skip("this file system takes text only")
-    for words in (["inspect", name], ["mask", name, "-y"], ["mask", name, "--quasi", "a,b", "--engine", "disk"]):
+    for words in (
+        ["inspect", name],
+        ["mask", name, "-y"],
+        ["mask", name, "--quasi", "a,b", "--engine", "disk", "--same-order"],
+    ):
         assert "is not UTF-8" in complaint(*words)
 
 
@@ -112,8 +130,8 @@ def test_values_at_both_ends_of_float64_are_masked_judged_and_drawn():
         warnings.simplefilter("error", RuntimeWarning)
         call("mask", "in.parquet", "-y", "-k", 3)
         call("mask", "in.parquet", "-y", "-k", 3, "--moments", "variance", "-o", "moments")
-        call("assess", "in.parquet", "out/in_masked.parquet")
-    assert "<svg" in Path("out/report.html").read_text("utf-8")
+        call("assess", "in.parquet", "out/release/in_masked.parquet")
+    assert "<svg" in Path("out/internal/report.html").read_text("utf-8")
 
 
 def run(monkeypatch, *words, out, err):
@@ -150,7 +168,7 @@ def test_what_was_written_is_not_said_not_to_be(monkeypatch):
     pq.write_table(pa.table(columns()), "in.parquet")
     err = io.StringIO()
     assert run(monkeypatch, "mask", "in.parquet", "-y", "-k", "3", "--json", out=Full(), err=err) == 1
-    assert Path("out/in_masked.parquet").exists()
+    assert Path("out/release/in_masked.parquet").exists()
     assert "No space left on device: something could not be read or written. An output that is there" in err.getvalue()
     with pytest.raises(ZeroDivisionError) as caught:
         _ = 1 / 0

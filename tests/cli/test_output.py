@@ -38,18 +38,19 @@ def modes_in(folder):
     return {str(path): oct(stat.S_IMODE(path.stat().st_mode)) for path in paths}
 
 
-ENGINES = [[], ["--engine", "disk"]]
+ENGINES = [[], ["--engine", "disk", "--same-order"]]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_what_is_internal_is_private_and_what_is_released_follows_the_umask(engine):
     mask(*engine, *([] if engine else ["--public"]))
     modes = modes_in("out")
-    released = {modes.pop(f"out/{name}", "0o644") for name in ("f_masked.parquet", "report_public.html")}
-    assert released == {"0o644"}
-    assert modes.pop("out") == "0o700"
+    released = {name for name in modes if name.startswith("out/release/")}
+    assert released >= {"out/release/f_masked.parquet", "out/release/recipe.toml"}
+    assert {modes.pop(name) for name in released} == {"0o644"}
+    assert (modes.pop("out"), modes.pop("out/release"), modes.pop("out/internal")) == ("0o755", "0o755", "0o700")
     assert set(modes.values()) == {"0o600"}
-    assert "out/recipe.toml" in modes
+    assert {"out/internal/recipe.toml", "out/internal/rows.parquet"} <= {*modes}
 
 
 def test_a_recipe_and_a_report_by_themselves_are_private():
@@ -67,7 +68,7 @@ def test_a_private_output_stays_private(engine):
     for more in ([], ["--force"]):
         mask(*engine, *more)
         modes = modes_in("out")
-        assert modes.pop("out") == "0o700"
+        assert {modes.pop(name) for name in ("out", "out/release", "out/internal")} == {"0o700"}
         assert len(modes) >= 2
         assert set(modes.values()) == {"0o600"}
 
@@ -75,14 +76,18 @@ def test_a_private_output_stays_private(engine):
 def test_files_keep_their_modes_and_new_ones_get_no_more_than_the_folder():
     mask()
     Path("out").chmod(0o750)
-    Path("out/report.html").chmod(0o600)
+    Path("out/release").chmod(0o750)
     mask("--public", "--force")
     assert modes_in("out") == {
         "out": "0o750",
-        "out/f_masked.parquet": "0o644",
-        "out/recipe.toml": "0o600",
-        "out/report.html": "0o600",
-        "out/report_public.html": "0o640",
+        "out/internal": "0o700",
+        "out/internal/recipe.toml": "0o600",
+        "out/internal/report.html": "0o600",
+        "out/internal/rows.parquet": "0o600",
+        "out/release": "0o750",
+        "out/release/f_masked.parquet": "0o644",
+        "out/release/recipe.toml": "0o644",
+        "out/release/report_public.html": "0o640",
     }
 
 
@@ -131,7 +136,7 @@ def test_somebody_who_plants_scratch_beside_an_output_gets_nothing(tmp_path):
 def test_a_umask_for_a_group_takes_nothing_from_recovery():
     """What a run that was killed had moved aside comes back under any umask."""
     mask()
-    former = Path("out/recipe.toml").read_bytes()
+    former = Path("out/internal/recipe.toml").read_bytes()
     code = (
         "import os, signal, microagg.io.scratch as scratch\n"
         "from pathlib import Path\n"
@@ -148,15 +153,15 @@ def test_a_umask_for_a_group_takes_nothing_from_recovery():
     subprocess.run([sys.executable, "-c", code], check=False)
     assert not Path("out").exists()
     mask("-o", "another")
-    assert Path("out/recipe.toml").read_bytes() == former
+    assert Path("out/internal/recipe.toml").read_bytes() == former
     assert not list(Path().glob(".microagg-*"))
 
 
 def test_the_masked_file_can_be_of_another_kind_than_the_source(place):
     mask("--file-kind", "csv", "--excel-safe")
-    assert sorted(path.name for path in (place / "out").iterdir()) == ["f_masked.csv", "recipe.toml", "report.html"]
-    again = call("mask", "f.parquet", "--recipe", "out/recipe.toml", "-o", "again")
+    assert sorted(path.name for path in (place / "out" / "release").iterdir()) == ["f_masked.csv", "recipe.toml"]
+    again = call("mask", "f.parquet", "--recipe", "out/internal/recipe.toml", "-o", "again")
     assert "Not used" not in again.stderr
-    assert Path("again/f_masked.csv").read_bytes() == Path("out/f_masked.csv").read_bytes()
+    assert Path("again/release/f_masked.csv").read_bytes() == Path("out/release/f_masked.csv").read_bytes()
     mask("--file-kind", "parquet", "--force")  # a former output of another kind is ours too
-    assert (place / "out" / "f_masked.parquet").exists()
+    assert (place / "out" / "release" / "f_masked.parquet").exists()

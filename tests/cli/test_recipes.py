@@ -9,7 +9,7 @@ import pytest
 
 import microagg as ma
 from microagg.cli import main
-from tests.cli import call, complaint
+from tests.cli import call, complaint, files_in
 
 ROLES = """
 [roles]
@@ -60,7 +60,10 @@ CASES = {
         "[method]\nname = 'univariate'\n[masking]\nper_column = true",
         {"method": {"name": "univariate"}},
     ),
-    "sorted": ("[output]\nreorder = true", {"output": {"reorder": True, "excel_safe": False, "public": False}}),
+    "in order": (
+        "[output]\nsame_order = true",
+        {"output": {"same_order": True, "excel_safe": False, "public": False}},
+    ),
 }
 
 
@@ -71,7 +74,7 @@ def test_every_choice_is_written_and_gives_the_same_bytes(case):
     strata = 'strata = ["region"]\n' if case != "blocks" else 'keep = ["region"]\n'
     Path("mine.toml").write_text(f"# Signed.\n\nk = 3 # agreed\n{ROLES}{strata}{more}\n")
     call("mask", "survey.csv", "--recipe", "mine.toml", "-o", "one", "--quiet")
-    text = Path("one/recipe.toml").read_text()
+    text = Path("one/internal/recipe.toml").read_text()
     written = tomllib.loads(text)
     assert written["k"] == 3
     masking = {"scale": "standard", "aggregate": "mean", "rounding": "auto", "missing": "pattern", "per_column": False}
@@ -83,8 +86,8 @@ def test_every_choice_is_written_and_gives_the_same_bytes(case):
     assert "risk" in written
     for remark in ("# Signed.\n", "k = 3  # agreed\n", "# what the register has\n", "# the decimal mark of"):
         assert text.count(remark) == 1
-    call("mask", "survey.csv", "--recipe", "one/recipe.toml", "-o", "two", "--quiet")
-    for name in ("survey_masked.csv", "report.html", "recipe.toml"):
+    call("mask", "survey.csv", "--recipe", "one/internal/recipe.toml", "-o", "two", "--quiet")
+    for name in files_in("one"):
         assert (Path("one") / name).read_bytes() == (Path("two") / name).read_bytes(), name
 
 
@@ -94,10 +97,10 @@ def test_what_was_found_in_a_text_file_is_written(tmp_path, monkeypatch):
     Path("d.csv").write_bytes(f"a;b;place\r\n{rows}".encode("cp1252"))
     Path("r.toml").write_text('k = 3\nroles = {quasi = ["a", "b"], keep = ["place"]}\n')
     call("mask", "d.csv", "--recipe", "r.toml", "-o", "one")
-    read = tomllib.loads(Path("one/recipe.toml").read_text())["read"]
+    read = tomllib.loads(Path("one/internal/recipe.toml").read_text())["read"]
     assert read == {"delimiter": ";", "encoding": "cp1252", "decimal": ",", "thousands": "."}
-    call("mask", "d.csv", "--recipe", "one/recipe.toml", "-o", "two")
-    for name in ("d_masked.csv", "recipe.toml"):
+    call("mask", "d.csv", "--recipe", "one/internal/recipe.toml", "-o", "two")
+    for name in {*files_in("one")} - {"internal/report.html"}:  # which tells what was found, and what was said
         assert (Path("one") / name).read_bytes() == (Path("two") / name).read_bytes()
 
 
@@ -107,20 +110,21 @@ def test_a_recipe_goes_from_memory_to_disk_and_back(tmp_path, monkeypatch, capsy
     Path("d.csv").write_bytes(f"a;b;place\r\n{rows}".encode("cp1252"))
     roles = 'k = 3\nroles = {quasi = ["a", "b"], keep = ["place"]}\n'
     Path("r.toml").write_text(f"{roles}blocks = {{max_block = 20}}\n")
-    call("mask", "d.csv", "--recipe", "r.toml", "-o", "memory")
-    result = call("mask", "d.csv", "--recipe", "memory/recipe.toml", "-o", "disk", "--engine", "disk")
+    beyond = ("--engine", "disk", "--same-order")
+    call("mask", "d.csv", "--recipe", "r.toml", "-o", "memory", "--same-order")
+    result = call("mask", "d.csv", "--recipe", "memory/internal/recipe.toml", "-o", "disk", "--engine", "disk")
     assert "Not used of the recipe: [risk]" in result.stderr
-    assert "Not used" not in call("mask", "d.csv", "--recipe", "r.toml", "-o", "own", "--engine", "disk").stderr
+    assert "Not used" not in call("mask", "d.csv", "--recipe", "r.toml", "-o", "own", *beyond).stderr
     for one in ("disk", "own"):
-        read = tomllib.loads(Path(one, "recipe.toml").read_text())["read"]
+        read = tomllib.loads(Path(one, "internal/recipe.toml").read_text())["read"]
         assert read == {"delimiter": ";", "encoding": "cp1252", "decimal": ",", "thousands": "."}
-        assert Path(one, "d_masked.csv").read_bytes() == Path("memory/d_masked.csv").read_bytes()
-    assert Path("disk/recipe.toml").read_text() == Path("memory/recipe.toml").read_text()
-    call("mask", "d.csv", "--recipe", "disk/recipe.toml", "-o", "again")
-    for name in ("d_masked.csv", "recipe.toml"):
+        assert Path(one, "release/d_masked.csv").read_bytes() == Path("memory/release/d_masked.csv").read_bytes()
+    assert Path("disk/internal/recipe.toml").read_text() == Path("memory/internal/recipe.toml").read_text()
+    call("mask", "d.csv", "--recipe", "disk/internal/recipe.toml", "-o", "again")
+    for name in {*files_in("again")} - {"internal/report.html"}:
         assert Path("again", name).read_bytes() == Path("memory", name).read_bytes()
     Path("r.toml").write_text(f"{roles}blocks = {{by = 'none'}}\n")
-    said = refused(monkeypatch, capsys, *"mask d.csv --recipe r.toml -o new --engine disk".split())
+    said = refused(monkeypatch, capsys, *"mask d.csv --recipe r.toml -o new --engine disk --same-order".split())
     assert "r.toml, line 3: in [blocks], blocks='none' does not go with files beyond memory" in said
     assert "cut by median. Choose --blocks median, or leave it out" in said
 
@@ -129,13 +133,13 @@ def test_a_recipe_goes_from_memory_to_disk_and_back(tmp_path, monkeypatch, capsy
 def test_reasons_of_guessed_roles_go_from_recipe_to_recipe():
     call("inspect", "survey.csv", "-k", 4)
     call("mask", "survey.csv", "--recipe", "recipe.toml", "-k", 3)
-    given, written = Path("recipe.toml").read_text(), Path("out/recipe.toml").read_text()
+    given, written = Path("recipe.toml").read_text(), Path("out/internal/recipe.toml").read_text()
     reasons = [line for line in given.splitlines() if line.startswith('    "')]
     assert len(reasons) == 13
     assert all("# " in line and line in written for line in reasons)
     assert "\nk = 3  # " in written
     call("mask", "survey.csv", "-k", 3, "--yes", "-o", "guessed")
-    assert Path("guessed/recipe.toml").read_text() == written
+    assert Path("guessed/internal/recipe.toml").read_text() == written
 
 
 def test_a_table_without_roles_says_which_columns_were_masked(tmp_path, monkeypatch):
@@ -145,7 +149,7 @@ def test_a_table_without_roles_says_which_columns_were_masked(tmp_path, monkeypa
     pq.write_table(ma.datasets.survey(100).select(["age", "wage"]), "t.parquet")
     Path("r.toml").write_text("k = 3")
     call("mask", "t.parquet", "--recipe", "r.toml")
-    written = tomllib.loads(Path("out/recipe.toml").read_text())
+    written = tomllib.loads(Path("out/internal/recipe.toml").read_text())
     assert written["roles"] == {"quasi": ["age", "wage"]}
     assert "read" not in written
 
@@ -185,7 +189,7 @@ def test_a_wrong_value_is_named_with_its_line(monkeypatch, capsys, old, new, lin
 def test_what_the_command_line_adds_goes_with_what_the_recipe_says(more, words, table, expected):
     Path("mine.toml").write_text(f"k = 3\n{ROLES}keep = ['region']\n{more}\n")
     call("mask", "survey.csv", "--recipe", "mine.toml", *words)
-    assert tomllib.loads(Path("out/recipe.toml").read_text())[table] == expected
+    assert tomllib.loads(Path("out/internal/recipe.toml").read_text())[table] == expected
 
 
 @pytest.mark.usefixtures("survey")
@@ -205,7 +209,7 @@ def test_digits_name_a_column_where_any_word_will_do():
     for axis in ("2020", "1"):
         call("mask", "years.csv", "--header", "-k", "3", "--yes", "--quasi", "2019,2020,1", "--method", "projection",
              "--axis", axis, "--refine", "50", "--force")  # fmt: skip
-        left = tomllib.loads(Path("out/recipe.toml").read_text())
+        left = tomllib.loads(Path("out/internal/recipe.toml").read_text())
         assert left["method"] == {"name": "projection", "axis": axis}
         assert left["refine"]["effort"] == 50
 
@@ -230,12 +234,12 @@ def test_cuts_and_joined_categories_are_options_too():
         "-o",
         "one",
     )
-    written = tomllib.loads(Path("one/recipe.toml").read_text())["recode"]
+    written = tomllib.loads(Path("one/internal/recipe.toml").read_text())["recode"]
     assert written == {
         "age": {"cuts": [0, 30, 60], "as": "label"},
         "region": {"join": {"rest": [places[0], places[1]]}},
     }
-    table = ma.read("one/survey_masked.csv").table
+    table = ma.read("one/release/survey_masked.csv").table
     assert set(table["age"].to_pylist()) <= {"0-29", "30-59", "60 or more"}
     assert "rest" in table["region"].to_pylist()
 
@@ -259,11 +263,11 @@ def test_what_a_recipe_counts_is_called_internal_and_is_in_no_public_report(surv
     first = former.partition("\n")[0]
     Path("recipe.toml").write_text(former.replace(first, first.replace("hold counts,", "name")))  # as it was before
     call("mask", survey.name, "--recipe", "recipe.toml", "-o", "out", "--public")
-    for path in (Path("recipe.toml"), Path("out/recipe.toml")):
+    for path in (Path("recipe.toml"), Path("out/internal/recipe.toml")):
         counted = [line for line in path.read_text().splitlines() if " different values" in line]
         assert counted
-        page = Path("out/report_public.html").read_text()
+        page = Path("out/release/report_public.html").read_text()
         assert not [line for line in counted if line.partition("# ")[2] in page]
-    title = [line for line in Path("out/recipe.toml").read_text().splitlines() if "nternal" in line]
+    title = [line for line in Path("out/internal/recipe.toml").read_text().splitlines() if "nternal" in line]
     assert title == [first]
     assert first.startswith("# Internal: this may hold counts")

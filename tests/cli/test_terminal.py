@@ -71,7 +71,7 @@ def test_names_are_shown_as_they_are_whatever_they_mean_to_the_terminal(tmp_path
     names = ["[/b]", "[red]x", ":smile:", "end\\\\"]
     rows = "".join(f"{i * 3 % 41},{i * i % 17},{i * 7 % 11},{i * i * i % 29}\n" for i in range(60))
     Path("odd.csv").write_text(",".join(names) + "\n" + rows)
-    masked = "out/odd_masked.csv"
+    masked = "out/release/odd_masked.csv"
     for words in (
         ["inspect", "odd.csv"],
         ["mask", "odd.csv", "-k", "3", "--yes"],

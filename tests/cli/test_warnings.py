@@ -35,7 +35,7 @@ def test_the_terminal_the_page_and_json_warn_alike():
     assert any(line.startswith(f"{results['conclusions_changed']} conclusion") for line in warned)
     assert [one["line"] for one in found["findings"] if one["level"] == "warning"] == warned
     assert {one["level"] for one in found["findings"]} == {"warning", "note"}
-    page = Path("out/report.html").read_text(encoding="utf-8").replace("\u202f", " ").replace("\u00a0", " ")
+    page = Path("out/internal/report.html").read_text(encoding="utf-8").replace("\u202f", " ").replace("\u00a0", " ")
     for one in found["findings"]:
         if one["level"] == "warning":
             assert one["text"].replace("'", "&#39;") in page
@@ -69,8 +69,8 @@ def test_rows_of_one_household_are_not_taken_for_different_ones(tmp_path, monkey
     lines = [f"{1000 + i // 4},{i % 7},{i // 4 % 29 * 10}" for i in range(400)]
     Path("h.csv").write_text("household,age,income\n" + "\n".join(lines) + "\n")
     roles = ("--quasi", "age,income", *role)
-    told = json.loads(call("mask", "h.csv", *roles, "-k", 4, "-o", "out", "--public", "--json").stdout)
-    masked = ma.read("out/h_masked.csv").table.to_pylist()
+    told = json.loads(call("mask", "h.csv", *roles, "-k", 4, "--same-order", "--public", "--json").stdout)
+    masked = ma.read("out/release/h_masked.csv").table.to_pylist()
     units = {}
     for i, row in enumerate(masked):
         units.setdefault(tuple(row.values()), set()).add(i // 4)
@@ -78,8 +78,10 @@ def test_rows_of_one_household_are_not_taken_for_different_ones(tmp_path, monkey
     assert few > 0
     warned = f"k counts rows, not units: {few} of {told['groups']} groups"
     assert any(warned in line for line in told["warnings"])
-    assert warned in Path("out/report.html").read_text()
-    assert "It counts rows: several of them may belong to one person" in Path("out/report_public.html").read_text()
+    assert warned in Path("out/internal/report.html").read_text()
+    assert (
+        "It counts rows: several of them may belong to one person" in Path("out/release/report_public.html").read_text()
+    )
 
 
 def test_a_dropped_category_is_no_unit(tmp_path, monkeypatch):
@@ -92,4 +94,4 @@ def test_a_dropped_category_is_no_unit(tmp_path, monkeypatch):
         ).stdout
     )
     assert not any("units" in line for line in told["warnings"])
-    assert "It counts rows" not in Path("out/report_public.html").read_text()
+    assert "It counts rows" not in Path("out/release/report_public.html").read_text()

@@ -25,7 +25,7 @@ effort = 2000
 seed = 3
 
 [output]
-reorder = {reorder}
+same_order = {same_order}
 """
 
 
@@ -41,7 +41,7 @@ def long(*values):
 
 
 @pytest.mark.parametrize(
-    ("suffix", "reorder"),
+    ("suffix", "same_order"),
     [
         (".csv", "true"),
         (".sav", "false"),
@@ -51,21 +51,21 @@ def long(*values):
         long(".sav", "true"),
     ],
 )
-def test_every_way_gives_the_same_bytes(tmp_path, suffix, reorder):
+def test_every_way_gives_the_same_bytes(tmp_path, suffix, same_order):
     survey = ma.datasets.survey(200, seed=1)
     ma.write(survey, tmp_path / f"survey{suffix}")
-    (tmp_path / "mine.toml").write_text(RECIPE.format(reorder=reorder))
+    (tmp_path / "mine.toml").write_text(RECIPE.format(same_order=same_order))
     made = run("microagg", "mask", f"survey{suffix}", "--recipe", "mine.toml", "-o", "out", "--json", where=tmp_path)
     told = json.loads(made)
-    masked = tmp_path / "out" / f"survey_masked{suffix}"
+    masked = tmp_path / "out" / "release" / f"survey_masked{suffix}"
     bytes_of_first = masked.read_bytes()
-    recipe = (tmp_path / "out" / "recipe.toml").read_text()
+    recipe = (tmp_path / "out" / "internal" / "recipe.toml").read_text()
 
     again = shlex.split(told["command"])
     assert again[0] == "microagg"
     run(*again, where=tmp_path)
     assert masked.read_bytes() == bytes_of_first
-    assert (tmp_path / "out" / "recipe.toml").read_text() == recipe
+    assert (tmp_path / "out" / "internal" / "recipe.toml").read_text() == recipe
 
     (tmp_path / "again.py").write_text(told["script"])
     masked.unlink()
@@ -90,7 +90,7 @@ def test_what_is_printed_shows_no_password():
         assert "secret" not in text
         assert "host" in text
     assert command("a b.csv", "r.toml", "out", to="x.csv", engine="disk", overwrite=True) == (
-        "microagg mask 'a b.csv' --recipe r.toml -o out --to x.csv --engine disk --force"
+        "microagg mask 'a b.csv' --recipe r.toml -o out --to x.csv --engine disk --same-order --force"
     )
 
 

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 
 import microagg as ma
-from microagg.desk.assessing import assess, read_pair
+from microagg.desk.assessing import assess
 from microagg.desk.candidates import not_used
 from microagg.desk.facts import assessed_facts, release_facts
+from microagg.desk.pairing import read_pair
 from microagg.desk.plain import plain
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.recipe import Recipe

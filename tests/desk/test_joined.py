@@ -84,7 +84,7 @@ def test_both_files_are_masked_together_and_written_apart():
     assert homes["hid"].tolist() == list(range(1, len(homes) + 1))
     assert len(people) == told["records"]
     assert counted(people, homes, ["age", "sex"], ["region", "income"]) == told["k_reached"] >= 3
-    page = Path("out/report.html").read_text()
+    page = Path("out/internal/report.html").read_text()
     assert "60 households" in page
     recipe = ma.Recipe.read(told["recipe"])
     assert (recipe.join.households, recipe.join.on, recipe.units.household) == ("homes.csv", "hid", ("income",))
@@ -101,7 +101,7 @@ def test_it_is_what_masking_the_joined_table_gives():
     assert joined.data["income"].to_pylist() == release.data["income"].tolist()
 
 
-@pytest.mark.parametrize("words", [["--reorder"], ["--excel-safe"]])
+@pytest.mark.parametrize("words", [["--same-order"], ["--excel-safe"]])
 def test_every_way_gives_the_same_bytes(words):
     told = json.loads(mask("-o", "out", "--json", *words).stdout)
     both = [Path(told["masked"]), Path(told["households"])]
@@ -112,7 +112,7 @@ def test_every_way_gives_the_same_bytes(words):
         path.unlink()
     subprocess.run([sys.executable, "-c", told["script"]], check=True, capture_output=True)
     assert [path.read_bytes() for path in both] == first
-    assert "people_masked.csv', households='out/homes_masked.csv'" in told["script"]
+    assert "people_masked.csv', households='out/release/homes_masked.csv'" in told["script"]
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".feather", ".sav", ".dta"])
@@ -206,8 +206,10 @@ def test_what_does_not_go_with_two_files_is_refused(words, said):
 def test_on_needs_a_file_and_the_output_may_not_hold_it():
     assert "on goes with a file of households" in complaint("mask", "people.csv", "--on", "hid")
     mask("-o", "out")
-    Path("homes.csv").rename("out/homes_masked.csv")
-    said = complaint("mask", "people.csv", "--households", "out/homes_masked.csv", *ASKED, "-o", "out", "--force")
+    Path("homes.csv").rename("out/release/homes_masked.csv")
+    said = complaint(
+        "mask", "people.csv", "--households", "out/release/homes_masked.csv", *ASKED, "-o", "out", "--force"
+    )
     assert "holds other files" in said or "the output is the source, or holds it" in said
 
 
@@ -215,7 +217,7 @@ def test_files_of_one_name_are_told_apart():
     Path("homes").mkdir()
     Path("homes.csv").rename("homes/people.csv")
     told = json.loads(call("mask", "people.csv", "--households", "homes/people.csv", *ASKED, "--json").stdout)
-    assert told["households"] == str(Path("out/households_people_masked.csv"))
+    assert told["households"] == str(Path("out/release/households_people_masked.csv"))
     assert json.loads(call(*shlex.split(told["command"])[1:], "--json").stdout)["k_reached"] >= 3
 
 

@@ -12,6 +12,7 @@ from microagg.desk import writing
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.io import _duckdb
 from microagg.io.databases import read_table
+from tests.cli import files_in
 
 duckdb = pytest.importorskip("duckdb")
 ENDS = {signal.SIGINT: KeyboardInterrupt, signal.SIGTERM: SystemExit}
@@ -53,7 +54,8 @@ def test_a_signal_leaves_both_or_neither(opened, tmp_path, monkeypatch, number, 
     left = {"a.db", "in.parquet"} | ({"out"} if when == "after" else set())
     assert {path.name for path in tmp_path.iterdir()} == left
     if when == "after":
-        assert {path.name for path in (tmp_path / "out").iterdir()} == {"report.html", "recipe.toml"}
+        internal = ["internal/recipe.toml", "internal/report.html", "internal/rows.parquet"]
+        assert files_in(tmp_path / "out") == [*internal, "release/recipe.toml"]
 
 
 def test_what_somebody_puts_into_a_former_output_meanwhile_is_not_deleted(opened, tmp_path):
@@ -62,11 +64,11 @@ def test_what_somebody_puts_into_a_former_output_meanwhile_is_not_deleted(opened
 
     release = desk.judge(desk.mask(opened))
     writing.write(release, opened, tmp_path / "out")
-    former = (tmp_path / "out" / "recipe.toml").stat().st_mtime_ns
+    former = (tmp_path / "out" / "internal" / "recipe.toml").stat().st_mtime_ns
     with pytest.raises(InvalidParameter, match="holds other files than a former output"):
         writing.write(release, opened, tmp_path / "out", overwrite=True, progress=put)
     assert (tmp_path / "out" / "thesis.txt").read_text() == "all of it"
-    assert (tmp_path / "out" / "recipe.toml").stat().st_mtime_ns == former
+    assert (tmp_path / "out" / "internal" / "recipe.toml").stat().st_mtime_ns == former
     assert {path.name for path in tmp_path.iterdir()} == {"in.parquet", "out"}
 
 

@@ -85,3 +85,41 @@ def test_what_cannot_be_compared_is_refused():
         ma.joint_disclosure(survey, [masked, survey])
     with pytest.raises(ma.errors.InvalidData, match="release 0 has none of the masked columns"):
         ma.joint_disclosure(survey, [masked.drop(columns="age")], columns=["age"])
+
+
+def sorted_rows(frame):
+    return frame.sort_values(list(frame.columns)).reset_index(drop=True)
+
+
+@pytest.mark.casc
+def test_sorted_releases_of_the_census_give_away_as_much():
+    census = ma.datasets.load("census").to_pandas()
+    releases = [ma.protect(census, k=k).data for k in (3, 4, 5, 6)]
+    for own in (releases[::2], releases[:3], releases):
+        found = ma.joint_disclosure(census, [sorted_rows(one) for one in own])
+        assert found == replace(ma.joint_disclosure(census, own), nearest=len(own), consistent=100.0)
+
+
+def test_rows_in_another_order_are_matched_by_nearest_values():
+    survey = ma.datasets.survey(240, seed=0).to_pandas()[["age", "income", "hours", "region"]]
+    releases = [ma.protect(survey, k=k, strata=["region"]).data for k in (3, 4, 5)]
+    found = ma.joint_disclosure(survey, releases)
+    assert (found.nearest, found.consistent) == (0, None)
+    assert found == ma.joint_disclosure(survey, releases, match="position")
+    moved = ma.joint_disclosure(survey, [releases[0], sorted_rows(releases[1]), sorted_rows(releases[2])])
+    assert moved.nearest == 2
+    assert moved.consistent > 95.0
+    assert moved.solved == pytest.approx(found.solved, abs=3)
+    assert "rows of 2 of 3 do not stand beside their originals" in str(moved)
+    assert ma.joint_disclosure(survey, releases, match="nearest").nearest == 3
+    by_position = ma.joint_disclosure(survey, [sorted_rows(one) for one in releases], match="position")
+    assert by_position.nearest == 0
+
+
+def test_medians_and_categories_in_order_are_matched_by_position():
+    survey = ma.datasets.survey(240, seed=0).to_pandas()[["age", "income", "education"]]
+    medians = ma.protect(survey, k=4, kinds={"education": "nominal"}, aggregate="median").data
+    assert ma.joint_disclosure(survey, [medians]).nearest == 0
+    assert ma.joint_disclosure(survey, [sorted_rows(medians)]).nearest == 1
+    with pytest.raises(ma.errors.InvalidParameter, match="match='near' is not known"):
+        ma.joint_disclosure(survey, [medians], match="near")

@@ -1,5 +1,7 @@
 import copy
+import math
 import pickle
+import warnings
 from collections.abc import Mapping
 
 import numpy as np
@@ -50,6 +52,16 @@ def test_the_magnitude_of_a_column_does_not_matter(files, power):
     plain = measure_loss(original, masked, range(len(original)))
     scaled = measure_loss(np.ldexp(original, power), np.ldexp(masked, power), range(len(original)))
     assert [m.value for m in scaled.measures] == pytest.approx([m.value for m in plain.measures], rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize(("near_nothing", "large"), [(1e-300, 1e8), (1e-300, 4e7)])
+def test_a_change_beyond_float64_is_infinite(near_nothing, large):
+    original = np.array([[near_nothing] * 6 + [large] * 6])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = measure_loss(original, np.full((1, 12), large), ["a"])
+    assert found.m1 == math.inf
+    assert math.isfinite(found.m2)
 
 
 @pytest.mark.casc
@@ -112,6 +124,21 @@ def test_a_constant_that_was_changed_is_no_small_loss():
     zeros = pd.DataFrame({"a": np.zeros(30)})
     assert ma.loss_measures(zeros, zeros).percent == 0
     assert ma.loss_measures(zeros, zeros + 1e-300).percent == np.inf
+
+
+def test_a_changed_constant_takes_no_other_column_out_of_the_loss():
+    frame = pd.DataFrame({"a": [0.1] * 6, "b": list("xxxyyy"), "c": [1.0, 2, 3, 7, 8, 9]})
+    found = ma.protect(frame, k=3, rounding={"a": 1}).loss
+    assert found.per_column["a"] == found.percent == math.inf
+    assert found.per_column["b"] == 0
+    assert 0 < found.per_column["c"] < 20
+
+
+def test_a_column_that_is_constant_where_nothing_is_missing_has_the_loss_that_it_has():
+    frame = pd.DataFrame({"a": [1.0] * 4 + [2.0, 9.0, 9.0, 9.0], "c": [1.0, 2, 3, 4, *[math.nan] * 4]})
+    found = ma.loss_measures(frame, frame.assign(a=[2.0] * 4 + [9.0] * 4))
+    assert 0 < found.per_column["a"] < 100
+    assert math.isfinite(found.percent)
 
 
 @pytest.mark.parametrize("stored", [False, True])

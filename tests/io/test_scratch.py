@@ -3,6 +3,7 @@
 import os
 import platform
 import shutil
+import signal
 import stat
 import time
 from pathlib import Path
@@ -317,3 +318,22 @@ def test_what_threads_still_use_at_the_end_of_the_process_goes_and_what_was_repl
         assert (shared / "out" / "former.csv").read_text() == "former"
     scratch.abandon()  # nothing is in use any more
     assert [path.name for path in shared.iterdir()] == ["out"]
+
+
+def test_a_signal_waits_for_the_end_of_what_must_not_be_broken_off():
+    done = []
+
+    def work():
+        with scratch.signals_later() as sent:
+            signal.raise_signal(signal.SIGINT)
+            done.append("to the end")
+        done.append(f"beyond {sent}")  # not reached
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert done == ["to the end"]
+    with scratch.signals_later() as sent:
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    assert (sent, signal.SIGINT in blocked) == ([], True)  # for the processes that start within
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

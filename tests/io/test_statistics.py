@@ -75,7 +75,7 @@ def test_labels_outlive_rows_and_those_of_values_that_nobody_has_do_not(labelled
     source = read_source(labelled)
     left = source.table.take(rows).set_column(1, "wage", pa.array([15.0] * len(rows)))
     target = tmp_path / f"out{suffix}"
-    write_target(left, target, source, masked=["wage"], same_rows=False)
+    write_target(left, target, source.tagged(rows), masked=["wage"])
     read = read_source(target)
     assert read.table.to_pydict() == left.to_pydict()
     assert read.labels.columns == {"sex": "Sex of person", "wage": "Monthly wage"}
@@ -144,8 +144,11 @@ def test_formats_and_missing_values_of_stata_are_kept(tmp_path):
     assert meta.original_variable_types["month"] == "%tm"
     assert meta.original_variable_types["x"] == "%9.2f"
     reversed_rows = source.table.take([3, 2, 1, 0])
-    write_target(reversed_rows, tmp_path / "reversed.dta", source, same_rows=False)
+    write_target(reversed_rows, tmp_path / "reversed.dta", source.tagged([3, 2, 1, 0]))
     stored, meta = pyreadstat.read_dta(tmp_path / "reversed.dta", output_format="dict", user_missing=True)
+    assert list(stored["x"]) == ["b", None, "a", 1.5]
+    write_target(reversed_rows, tmp_path / "unknown.dta", source.tagged(None))
+    stored, meta = pyreadstat.read_dta(tmp_path / "unknown.dta", output_format="dict", user_missing=True)
     assert list(stored["x"]) == [None, None, None, 1.5]  # whose .a and .b would be another row's
     assert meta.variable_value_labels == {"i": {1: "one"}}
 

@@ -6,12 +6,14 @@ import os
 
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
 import microagg as ma
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.io import files
+from microagg.io._categories import without_views
 from microagg.io.addresses import check_target, file_digest
 from microagg.io.sources import read_source, write_target
 from microagg.study.inspection import inspect_table
@@ -188,10 +190,42 @@ def test_files_of_polars_are_masked_whose_text_and_bytes_lie_as_views(tmp_path, 
     frame.write_ipc(tmp_path / f"in{suffix}")
     stored = pa.ipc.open_file(tmp_path / f"in{suffix}").read_all()
     assert stored.schema.field("listed").type.value_type == pa.string_view()
-    release = ma.protect(ma.read(tmp_path / f"in{suffix}"), 3, quasi=["age"], rest="keep")
+    release = ma.protect(ma.read(tmp_path / f"in{suffix}"), 3, quasi=["age"], rest="keep", same_order=True)
     ma.write(release, tmp_path / f"out{suffix}")
     expected = frame.with_columns(age=pl.Series([2.0] * 3 + [8.0] * 3))
     assert pl.read_ipc(tmp_path / f"out{suffix}").to_dicts() == expected.to_dicts()
     assert inspect_table(ma.read(tmp_path / f"in{suffix}").table, 3).records == 6
     in_memory = ma.protect(stored, 3, quasi=["age"], rest="keep").data
     assert in_memory.schema.field("within").type == stored.schema.field("within").type
+
+
+FOLDED = {
+    "views of lists": pa.array([["a", "b"], None, [], ["c"], ["d"], ["e"]], pa.list_view(pa.string())),
+    "large ones": pa.array([["a", "b"], None, [], ["c"], ["d"], ["e"]], pa.large_list_view(pa.string())),
+    "within lists": pa.array([[["a"], ["b"]], None, [], [None], [["d"]], [[]]], pa.list_(pa.list_view(pa.string()))),
+    "within structs": pa.StructArray.from_arrays(
+        [pa.array([["a"], None, [], ["c"], ["d"], ["e"]], pa.list_view(pa.string()))],
+        ["own"],
+        mask=pa.array([False] * 5 + [True]),
+    ),
+    "a slice": pa.array([["x"], ["a", "b"], None, [], ["c"], ["d"], ["e"]], pa.list_view(pa.string())).slice(1),
+    "runs": pc.run_end_encode(pa.array(["a", "a", None, "b", "b", "b"])),
+    "runs of numbers": pc.run_end_encode(pa.array([1, 1, None, 2, 2, 2])),
+    "a part of runs": pc.run_end_encode(pa.array(["x", "a", "a", None, "b", "b", "b"])).slice(1),
+}
+
+
+@pytest.mark.parametrize("name", FOLDED)
+def test_views_of_lists_and_runs_of_values_are_released_with_their_rows(name, tmp_path):
+    kept = FOLDED[name]
+    table = pa.table({"age": [None, 1.0, 2.0, 3.0, 4.0, 5.0], "kept": kept})
+    for missing, rows in (("state", kept.to_pylist()), ("drop", kept.to_pylist()[1:])):
+        released = ma.protect(table, 2, quasi=["age"], rest="keep", missing=missing).data
+        released.validate(full=True)
+        assert released["kept"].to_pylist() == rows
+    with pa.OSFile(str(tmp_path / "in.arrow"), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+    source = ma.read(tmp_path / "in.arrow")
+    ma.write(ma.protect(source, 2, quasi=["age"], rest="keep"), tmp_path / "out.parquet")
+    assert ma.read(tmp_path / "out.parquet").table["kept"].to_pylist() == kept.to_pylist()
+    assert without_views(table.slice(0, 0)).num_rows == 0

@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 import microagg as ma
-from microagg.errors import InputError, InvalidParameter, RoleError
+from microagg.errors import InputError, InvalidParameter, RoleError, TooFewRecords
 from microagg.recipe import PARTS, Masking, Method, Recipe, Select, as_key, choices_of, options_of
 from microagg.recipe._choice import (
     BY_COLUMN,
@@ -314,6 +314,12 @@ def test_columns_that_do_not_fit_the_file_are_named_with_their_line(tmp_path, ol
         Recipe.of(3, quasi=["age"]).check_columns(["a"])
 
 
+def test_a_k_that_cannot_be_kept_is_blamed_on_its_line():
+    recipe = Recipe.parse("# remark\nk = 4\n[roles]\nquasi = ['a']\n", "r.toml")
+    with pytest.raises(TooFewRecords, match=r"^r.toml, line 2: fewer than k=4 units"), recipe.blamed():
+        raise TooFewRecords("fewer than k=4 units", parameter="k")
+
+
 def test_what_came_from_elsewhere_is_not_blamed_on_the_file():
     recipe = Recipe.parse("k = 3\n[method]\nname = 'vmdav'\ngamma = -1\n", "r.toml")
     with pytest.raises(InvalidParameter, match=r"^r.toml, line 4: in \[method\], gamma=-1 must"), recipe.blamed():
@@ -404,3 +410,10 @@ def test_the_results_of_a_release_are_those_of_its_recipe():
     ]
     assert release.recipe.relations.relations[0].said == "tax <= income"
     assert Recipe.parse(release.recipe.text()) == release.recipe
+
+
+def test_whole_numbers_are_numbers_as_far_as_float64_goes():
+    assert Recipe.of(3, kinds={"a": {"spike": 2**65}}).kinds.kinds == {"a": {"spike": 2**65}}
+    for said in ({"kinds": {"a": {"spike": 10**400}}}, {"importance": {"a": 10**400}}, {"rounding": {"a": 10**400}}):
+        with pytest.raises(InvalidParameter, match="must be"):
+            Recipe.of(3, **said)

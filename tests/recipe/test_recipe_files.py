@@ -151,7 +151,7 @@ def recipes(draw):
 
 @given_few(100, 1000, recipes(), st.lists(remarks, max_size=9))
 def test_what_is_written_is_read_again(recipe, said):
-    places = [("k",), ("masking",), ("masking", "scale"), ("output", "reorder")]
+    places = [("k",), ("masking",), ("masking", "scale"), ("output", "same_order")]
     places += [("roles", "quasi", name) for name in recipe.roles.quasi or ()]
     beside = dict(zip(places, said, strict=False))
     over = {place: tuple(said) for place in places[::2] if said}

@@ -2,6 +2,7 @@
 
 import pytest
 
+from microagg.errors import InvalidParameter
 from microagg.recipe import choices
 from microagg.recipe.typed import value_of
 
@@ -19,3 +20,10 @@ SPELT = {
 @pytest.mark.parametrize("text", SPELT)
 def test_a_recoding_is_spelt_on_the_command_line(text):
     assert value_of(choices("recode")["recode"][1], text) == SPELT[text]
+
+
+@pytest.mark.parametrize("text", ["two\nlines", "a,two\r\nlines", "x" * 200_000])
+def test_a_list_that_cannot_be_taken_apart_is_refused(text):
+    with pytest.raises(InvalidParameter, match="Put a name that holds a comma or a line break in double quotes"):
+        value_of(choices("roles")["quasi"][1], text)
+    assert value_of(choices("roles")["quasi"][1], 'a,"two\nlines"') == ["a", "two\nlines"]

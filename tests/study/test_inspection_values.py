@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import microagg as ma
 from microagg.errors import InvalidData
 from microagg.guessing.facts import read_facts
-from microagg.guessing.shape import is_heaped
+from microagg.guessing.shape import is_heaped, step_of
 from microagg.schema import Role
 from microagg.study.inspection import inspect_table
 
@@ -323,3 +323,11 @@ def test_dates_are_masked_as_such_where_masking_reads_them(name):
         assert guess.role is Role.QUASI
     readable = list(DATES)[:5]
     assert (guess.role is Role.QUASI) == (name in readable)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("ends", [[-(2.0**63), 2.0**63], [0.0, 1e300], [-1e300, 0.0, 1e300]])
+def test_whole_numbers_beyond_the_integers_have_no_step(ends):
+    values = np.sort(ends)
+    assert step_of(values) == 1.0
+    assert guess_of(np.resize(values, 60)).distinct == len(ends)

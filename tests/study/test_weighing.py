@@ -91,7 +91,7 @@ def test_inspect_takes_the_weight_and_mask_says_what_it_did(tmp_path, monkeypatc
     recipe = Recipe.read("recipe.toml")
     assert (recipe.roles.weight, recipe.weights.release) == ("w", "group")
     assert "by weight)" in call("mask", "survey.csv", "--recipe", "recipe.toml", "-o", "out").output
-    masked = pd.read_csv("out/survey_masked.csv")
+    masked = pd.read_csv("out/release/survey_masked.csv")
     assert masked["w"].sum() == pytest.approx(telling()["w"].sum(), rel=1e-9)
 
 
@@ -112,7 +112,9 @@ def test_the_command_line_takes_every_choice_of_weights(tmp_path, monkeypatch):
     assert "--weight-cap" in refused
     assert "--no-weighted" in refused
     cut = json.loads(call("mask", "survey.csv", *roles, "--weight-cap", "-o", "d", "--json").stdout)
-    on_disk = call("mask", "survey.csv", *roles, "--weight-cap", "--engine", "disk", "-o", "e", "--json")
+    on_disk = call(
+        "mask", "survey.csv", *roles, "--weight-cap", "--engine", "disk", "--same-order", "-o", "e", "--json"
+    )
     assert cut["groups_with_a_weight_cut"] == 1
     assert any(line.startswith("weights were cut in 1 group") for line in cut["warnings"])
     assert json.loads(on_disk.stdout)["weighted_totals_moved_percent"] == cut["weighted_totals_moved_percent"]

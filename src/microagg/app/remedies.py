@@ -42,7 +42,7 @@ _LABELS = {
 
 _FOUND = {
     "weights": ("Release weights by group", {"weights.release": "group"}),
-    "row order": ("Sort the rows", {"output.reorder": "yes"}),
+    "row order": ("Sort the rows", {"output.same_order": "no"}),
 }
 """What would help against what the report finds, by its topic."""
 

@@ -20,9 +20,8 @@ from microagg.app.guard import Guard, Keys
 from microagg.app.leaving import last_words
 from microagg.app.routes import make_app
 from microagg.app.session import Session
-from microagg.desk.interrupts import undisturbed
 from microagg.errors import InvalidParameter
-from microagg.io.scratch import abandon, private_folder
+from microagg.io.scratch import abandon, private_folder, signals_raise, signals_wait
 
 _PATIENCE = 3.0  # seconds after Ctrl-C in which work that was cancelled should have ended
 _LONG_ENOUGH = 30.0  # seconds in which a browser that was opened has read the file that leads it here
@@ -73,9 +72,10 @@ def serve(session: Session, *, port: int = 0, browser: bool = True, say: Callabl
         server = _Server(config, session)
         session.end = lambda: setattr(server, "should_exit", True)
         try:
-            asyncio.run(_until_ended(server, made, keys, browser, say))
+            with signals_raise():  # uvicorn sends what it has heard once more, and SIGTERM would end all at once
+                asyncio.run(_until_ended(server, made, keys, browser, say))
         finally:
-            with undisturbed():
+            with signals_wait():
                 if not session.worker.end(max(0.0, server.deadline - time.monotonic())):
                     abandon()
                 if words := last_words(session):

@@ -4,16 +4,22 @@ import asyncio
 import errno
 import logging
 import multiprocessing
+import multiprocessing.process
+import os
+import signal
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
 from microagg.beyond import _tasks
 from microagg.errors import ClusterFailed, InvalidData, InvalidParameter
-from microagg.io.scratch import signals_wait
+from microagg.io.scratch import signals_later, signals_wait
 
 _MOMENT = 0.5  # seconds
+_WATCHED = 0.1  # seconds
 
 
 @contextmanager
@@ -41,24 +47,55 @@ def connected(scheduler: str | None, workers: int, folder: Path) -> Iterator[Any
         return
     spill = folder / "workers"
     spill.mkdir(mode=0o700)
-    with (
-        dask.config.set({"temporary-directory": str(spill)}),
-        LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            worker_dashboard_address="127.0.0.1:0",
-            local_directory=str(spill),
-            security=True,  # 127.0.0.1 is open to all users of a machine
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-        _ended_at_once(cluster, client),
-    ):
+    with dask.config.set({"temporary-directory": str(spill)}), ExitStack() as stack:
+        if os.name == "posix":
+            resource_tracker.ensure_running()  # when it starts, it lets Ctrl-C through again
+        # Broken off within, workers would go on to start and make their folders anew when these have been removed.
+        with signals_later() as sent, _given_up(sent):
+            cluster = LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",
+                worker_dashboard_address="127.0.0.1:0",
+                local_directory=str(spill),
+                security=True,  # 127.0.0.1 is open to all users of a machine
+                silence_logs=logging.CRITICAL,
+            )
+            stack.enter_context(cluster)
+            client = stack.enter_context(Client(cluster, set_as_default=False))
+            stack.enter_context(_ended_at_once(cluster, client))
+            client.run(_tasks.leave_interrupts)
         log.warning("a cluster of %d workers on this machine; its dashboard: %s", workers, client.dashboard_link)
-        client.run(_tasks.leave_interrupts)
         yield client
+
+
+@contextmanager
+def _given_up(sent: list[int]) -> Iterator[None]:
+    """Kill the workers that start within as soon as something is sent: Dask then puts away what it has made so far.
+
+    It does not where it is interrupted itself, and starting takes a while.
+    """
+    former, done = set(_processes()), threading.Event()
+
+    def watch() -> None:
+        while not done.wait(_WATCHED):
+            for number in set(_processes()) - former if sent else ():
+                with suppress(OSError):
+                    os.kill(number, signal.SIGTERM if not hasattr(signal, "SIGKILL") else signal.SIGKILL)
+
+    watching = threading.Thread(target=watch, name="microagg-workers", daemon=True)
+    watching.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watching.join()
+
+
+def _processes() -> list[int]:
+    """Give the processes that this one has started; asking `multiprocessing` would take from Dask how they ended."""
+    return [one.pid for one in list(multiprocessing.process._children) if one.pid is not None]  # type: ignore[attr-defined]
 
 
 @contextmanager

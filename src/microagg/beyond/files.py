@@ -191,7 +191,9 @@ def protect_file(
         n_groups=outcome.figures.n_groups,
         k_achieved=outcome.k_achieved,
         information=outcome.information,
-        recipe=plan.recipe.replace(kinds=settled_kinds(plan.recipe, coders), method=plan.grouping.settled, **reading),
+        recipe=plan.recipe.replace(
+            kinds=settled_kinds(plan.recipe, coders), method=plan.grouping.settled, same_order=True, **reading
+        ),
         n_blocks=outcome.n_blocks,
         version=__version__,
         index_dropped=index,
@@ -217,7 +219,7 @@ _OBEYED = {
         "rounding",
     ),
     *("nominal", "nominal_seed", "spike", "spike_totals", "blocks", "max_block", "refine", "seed"),
-    *("weighted", "weight_release", "weight_cap", "calibrate"),
+    *("weighted", "weight_release", "weight_cap", "calibrate", "same_order"),
 }
 """The choices of masking and writing that files beyond memory have; whatever else is chosen is refused."""
 
@@ -231,7 +233,6 @@ _WHY = {
     "select": "all masked columns form the groups",
     "moments": "strata are not brought together",
     **dict.fromkeys(("relations", "analyses"), "no report is made"),
-    "reorder": "rows keep their order",
     "excel_safe": "text is written as it was read",
     "public": "no report is made",
     "file_kind": "the masked file is of the source's kind",

@@ -8,7 +8,7 @@ from rich.text import Text
 from microagg.cli._opening import describe
 from microagg.cli._options import as_option
 from microagg.cli._terminal import Terminal, table_of
-from microagg.desk.assessing import Assessed, assess, read_pair
+from microagg.desk import Assessed, assess, read_pair
 from microagg.desk.facts import assessed_facts, joint_facts
 from microagg.desk.together import assess_all
 from microagg.errors import worded

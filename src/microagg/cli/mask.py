@@ -7,7 +7,7 @@ from typing import Any
 from microagg.checks import check_option
 from microagg.cli._opening import opened, understood
 from microagg.cli._terminal import Terminal
-from microagg.desk import masking, writing
+from microagg.desk import masking, outputs, writing
 from microagg.desk.again import command, script
 from microagg.desk.facts import file_release_facts, written_facts
 from microagg.desk.opening import DEFAULT_K
@@ -40,7 +40,7 @@ def run(terminal: Terminal, source: str, chosen: dict[str, Any], **wished: Any) 
     # What does not go together is refused before any work.
     changes = chosen if wishes.k is None else {**chosen, "k": wishes.k}
     asked = (Recipe(DEFAULT_K) if wishes.recipe is None else Recipe.read(wishes.recipe)).replace(**changes)
-    writing.check_output(wishes.output, source, wishes.to, overwrite=wishes.force, recipe=asked)
+    outputs.check_output(wishes.output, source, wishes.to, overwrite=wishes.force, recipe=asked)
     if wishes.engine != "memory":
         _beyond_memory(terminal, source, wishes, asked)
         return
@@ -63,10 +63,8 @@ def _in_memory(terminal: Terminal, address: str, wishes: Wishes, chosen: dict[st
     terminal.say("\n".join([f"\n{release!r}", *written.results]))
     for one in written.recoded:
         terminal.say(f"Recoded before masking: {one['column']}: {one['rule']} ({one['cells_changed']} cells changed)")
-    for warning in written.warnings:
-        terminal.say(f"Warning: {warning}")
-    for what, place in (places := written.places).items():
-        terminal.say(f"{what.replace('_', ' ').capitalize()}: {place}")
+    terminal.say("\n".join(written.lines))
+    places = written.places
     again = command(address, places["recipe"], wishes.output, to=wishes.to, overwrite=True)
     program = script(address, places["recipe"], places["masked"], households=places.get("households"), overwrite=True)
     terminal.say(f"Again: {again}")
@@ -94,7 +92,7 @@ def _beyond_memory(terminal: Terminal, address: str, wishes: Wishes, recipe: Rec
         )
     if release.details:
         terminal.say(f"{Path(address).name}: {understood(release.details)}")
-    masked, left = written["masked"], written["recipe"]
+    left = written.places["recipe"]
     again = command(address, left, wishes.output, to=wishes.to, engine=wishes.engine, overwrite=True)
-    terminal.say(f"{release!r}\nMasked: {masked}\nRecipe: {left}\nAgain: {again}")
-    terminal.result({**written, **file_release_facts(release), "command": again})
+    terminal.say("\n".join([repr(release), *written.lines, f"Again: {again}"]))
+    terminal.result({**written.places, **file_release_facts(release), "warnings": written.warnings, "command": again})

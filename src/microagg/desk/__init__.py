@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from microagg.desk.again import script as script
     from microagg.desk.assessing import Assessed as Assessed
     from microagg.desk.assessing import assess as assess
-    from microagg.desk.assessing import read_pair as read_pair
     from microagg.desk.candidates import each_candidate as each_candidate
     from microagg.desk.findings import findings_of as findings_of
     from microagg.desk.inspecting import SmallStrata as SmallStrata
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from microagg.desk.masking import mask_beyond_memory as mask_beyond_memory
     from microagg.desk.opening import Opened as Opened
     from microagg.desk.opening import open_file as open_file
+    from microagg.desk.pairing import read_pair as read_pair
     from microagg.desk.two_files import apart as apart
     from microagg.desk.words import Told as Told
     from microagg.desk.words import told as told
@@ -44,7 +44,7 @@ _HOME = {
     "mask": "masking",
     "mask_beyond_memory": "masking",
     "open_file": "opening",
-    "read_pair": "assessing",
+    "read_pair": "pairing",
     "script": "again",
     "told": "words",
     "write": "writing",

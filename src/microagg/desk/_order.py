@@ -1,20 +1,36 @@
 """The order of the rows that are written."""
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from microagg.io._categories import without_views
+from microagg.release import Release
+
+Order = NDArray[np.int64]
 
 
-def reordered(table: pa.Table) -> tuple[pa.Table, NDArray[np.int64]]:
-    """Sort the rows by all released columns: an order that anybody could make, and that tells nothing. Give it too."""
-    keys, table = {}, without_views(table)
-    for number, column in enumerate(table.columns):
+def written_order(release: Release[Any], table: pa.Table) -> Order:
+    """Give which row of a release's table each row of its file is.
+
+    Whole units stand in the order of their numbers, which follows from what is released, and stay together.
+    """
+    if release.recipe.output.same_order or release.recipe.units.release == "pseudonym":
+        return np.arange(table.num_rows)
+    return sorted_order(table)
+
+
+def sorted_order(table: pa.Table) -> Order:
+    """Give the order of rows by all released columns: one that anybody could make, and that tells nothing."""
+    keys = {}
+    for number, column in enumerate(without_views(table).columns):
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
-        if not pa.types.is_nested(column.type):  # which has no order
-            keys[str(number)] = column  # Arrow takes a name with a point for a path
+        if pa.types.is_nested(column.type):  # which Arrow has no order of
+            column = pa.array(map(repr, column.to_pylist()), pa.string())
+        keys[str(number)] = column  # Arrow takes a name with a point for a path
     order = pc.sort_indices(pa.table(keys), [(name, "ascending") for name in keys])
-    return table.take(order), order.to_numpy().astype(np.int64)
+    return np.asarray(order.to_numpy(), dtype=np.int64)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from microagg.errors import InvalidData, RoleError, setting
@@ -66,8 +67,8 @@ class Pair:
         if self.is_moved(name):
             return (
                 f"has the same values in both files, in {rows} in another place: the masked file's rows stand in "
-                f"another order (reordered by masking, sorted, from a database), and cannot be compared. Mask without "
-                f"reordering, or sort them back."
+                f"another order (sorted by masking, or from a database), and cannot be compared. Name the file in the "
+                f"output of `mask`, mask in the same order, or sort them back."
             )
         return (
             f"differs in {rows}. Name columns that are released as they are, and check that the files belong together."
@@ -76,12 +77,12 @@ class Pair:
     def is_sorted_anew(self) -> bool:
         """Tell whether the masked file is in the order of its first column that varies, and the original is not."""
         for name in self._after.column_names:
-            if name not in self.common or not self.is_numeric(name):
+            if name not in self.common or pa.types.is_nested(self._after[name].type):
                 continue
-            with np.errstate(over="ignore"):  # only the signs count
-                before, after = (np.diff(_plain(table[name], pa.float64())) for table in (self._before, self._after))
-            if (after != 0).any():
-                return bool((after >= 0).all() and not (before >= 0).all())
+            plain = pa.float64() if self.is_numeric(name) else pa.string()
+            before, after = (_plain(table[name], plain).drop_null() for table in (self._before, self._after))
+            if len(after.unique()) > 1:
+                return _ascends(after) and not _ascends(before)
         return False
 
     def _codes(self, name: str) -> tuple[Codes, Codes]:
@@ -104,6 +105,10 @@ def _plain(column: pa.ChunkedArray, type_: pa.DataType) -> pa.Array:
         column = column.cast(column.type.value_type)
     column = column.cast(type_, safe=False).combine_chunks()
     return pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
+
+
+def _ascends(column: pa.Array) -> bool:
+    return bool(pc.all(pc.less_equal(column[:-1], column[1:])).as_py())
 
 
 def _is_numeric(type_: pa.DataType) -> bool:

@@ -21,7 +21,7 @@ def command(
     if to is not None:
         words += ["--to", without_credentials(to)]
     if engine != "memory":
-        words += ["--engine", engine]
+        words += ["--engine", engine, "--same-order"]
     return shlex.join([*words, "--force"] if overwrite else words)
 
 
@@ -63,7 +63,7 @@ def again_folder(folder: Path) -> Path:
 def shell(address: str, recipe: Recipe) -> str:
     """Give a script of the shell that does a run again by the recipe beside it, in a folder of its own."""
     lines = ["#!/bin/sh", *(f"# {line}" for line in _ABOUT), "# Another folder: sh again.sh FOLDER"]
-    lines += ['here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd) || exit', "folder=${1:-${here}_again}"]
+    lines += ['here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd) || exit', "folder=${1:-${here%/*}_again}"]
     if _start(recipe) is not None:
         lines += [
             "case $folder in /*) ;; *) folder=$PWD/$folder ;; esac",
@@ -81,7 +81,8 @@ def program(address: str, recipe: Recipe) -> str:
         f"{'' if start is None else 'import os' + chr(10)}import sys\nfrom pathlib import Path\n\n"
         f"import microagg as ma\nfrom microagg import desk\n\n"
         f"here = Path(__file__).resolve().parent\n"
-        f'folder = Path(sys.argv[1]).absolute() if sys.argv[1:] else here.with_name(f"{{here.name}}_again")\n'
+        f"output = here.parent\n"
+        f'folder = Path(sys.argv[1]).absolute() if sys.argv[1:] else output.with_name(f"{{output.name}}_again")\n'
         f"{'' if start is None else f'os.chdir({str(start)!r})' + chr(10)}"
         f'opened = desk.open_file({lasting(address)!r}, ma.Recipe.read(here / "recipe.toml"))\n'
         f"release = desk.judge(desk.mask(opened))\n"
@@ -92,7 +93,7 @@ def program(address: str, recipe: Recipe) -> str:
 
 _ABOUT = (
     "The same masked file, reports and recipe once more, by the recipe beside this script,",
-    "to the byte, in a folder of their own beside this one.",
+    "to the byte, in a folder of their own beside this output.",
 )
 
 

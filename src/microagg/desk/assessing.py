@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from microagg.assess import disclosure_risk, loss_measures, usual_sample
 from microagg.desk._demanded import Goals, broken_words, goals_in, kept_words
 from microagg.desk._rows import Pair
+from microagg.desk.pairing import Pairing, check_can_be_matched, in_the_order_of
 from microagg.errors import InvalidData, RoleError, setting
 from microagg.evaluate.analyses.analysis import Analysis
 from microagg.evaluate.analyses.estimate import Utility
@@ -20,34 +19,16 @@ from microagg.evaluate.risk import DisclosureRisk
 from microagg.evaluate.score import scoring_index
 from microagg.evaluate.utility import LossMeasures
 from microagg.io import frames
-from microagg.io.addresses import is_text_file
-from microagg.io.coding import open_table
-from microagg.io.sources import Source, read_source
+from microagg.io.sources import Source
 from microagg.io.weighing import checked_weights
 from microagg.judgement.run import AS_IT_IS
 from microagg.prepare.recoding import Recoding
 from microagg.progress import Progress
 from microagg.recipe import Recipe
-from microagg.recipe.wishes import asked_of, with_declared_codes
+from microagg.recipe.wishes import with_declared_codes
 from microagg.report.text import shown
 from microagg.results import checked_analyses, utility
 from microagg.schema import Role
-
-
-@dataclass(frozen=True)
-class Pairing:
-    """Two files that were read, the second said to be the first one masked.
-
-    Attributes
-    ----------
-    before, after : Source
-    left_out : int
-        Records that the recipe leaves out of the original, which stand in neither any more.
-    """
-
-    before: Source
-    after: Source
-    left_out: int = 0
 
 
 @dataclass(frozen=True)
@@ -97,77 +78,6 @@ class Assessed:
         return measures_of_both(self.loss, self.risk)
 
 
-def read_pair(original: str, masked: str, recipe: Recipe | None, reading: Mapping[str, Any]) -> Pairing:
-    """Read both files, those of them that are text as they are said to be written."""
-    if recipe is not None and recipe.join.households is not None:
-        raise InvalidData(
-            "the recipe joins two files, and writes whole households in another order, so that rows do not stand "
-            "beside their originals. Read the report of `mask`."
-        )
-    if recipe is not None and recipe.output.reorder:
-        raise InvalidData(
-            "the recipe sorts the released rows (reorder = true), so they do not stand beside their originals. Mask "
-            "once more with reorder = false and assess that; the values are the same. Or read the report of `mask`."
-        )
-    if recipe is not None and recipe.units.release == "pseudonym":
-        raise InvalidData(
-            "the recipe releases units by numbers of their own (release = 'pseudonym'), in an order that follows from "
-            "what is released, so rows do not stand beside their originals. Read the report of `mask`."
-        )
-    how = ({} if recipe is None else recipe.reading.said) | dict(reading)
-    texts = [is_text_file(address) for address in (original, masked)]
-    if reading and not any(texts):
-        texts[0] = True  # whose reader says that options of text files do not go with it
-    before, after = (
-        read_source(address, **(how if is_text else {}))
-        for address, is_text in zip((original, masked), texts, strict=True)
-    )
-    if recipe is None or recipe.masking.missing != "drop":
-        return Pairing(before, after)
-    lacking = _lacking(before, recipe)
-    left_out = int(np.count_nonzero(lacking))
-    return Pairing(
-        replace(before, table=before.table.filter(pa.array(~lacking))) if left_out else before, after, left_out
-    )
-
-
-def _lacking(source: Source, recipe: Recipe) -> Any:
-    """Tell which records masking by this recipe leaves out."""
-    masked = recipe.masked(source.table.column_names)
-    frame = frames.open_frame(source.typed_for(recipe.kinds.kinds, masked))
-    table, _ = open_table(frame, asked_of(recipe, masked))
-    lacking = np.logical_or.reduce([~column.cells.present for column in table])
-    for mask in frames.missing_rows(frame, [*recipe.roles.strata, *recipe.roles.of(Role.UNIT.value)]).values():
-        lacking = lacking | mask
-    return lacking
-
-
-def in_the_order_of(before: Source, after: Source, key: str) -> Source:
-    """Give a masked file with its rows in the order of the original, by a column that tells records apart in both."""
-    for source, which in ((before, "original"), (after, "masked")):
-        if key not in source.table.column_names:
-            raise RoleError(f"column {key!r} is not in the {which} file. Name one that both have.", parameter="key")
-    columns = [source.table[key].cast(pa.string()).combine_chunks() for source in (before, after)]
-    for column, which in zip(columns, ("original", "masked"), strict=True):
-        if len(column.unique()) < len(column) or column.null_count:
-            raise InvalidData(
-                f"column {key!r} of the {which} file does not tell every record apart, so rows cannot be matched by "
-                f"it. Name another.",
-                parameter="key",
-                columns=(key,),
-            )
-    places = pc.index_in(columns[0], value_set=columns[1])
-    absent = places.null_count
-    if absent or len(columns[0]) != len(columns[1]):
-        raise InvalidData(
-            f"{absent} of {len(columns[0])} records of the original file are not in the masked one by column {key!r}, "
-            f"which has {len(columns[1])}. Compare files of the same records.",
-            parameter="key",
-            columns=(key,),
-        )
-    return replace(after, table=after.table.take(places))
-
-
 def assess(
     files: Pairing,
     recipe: Recipe | None = None,
@@ -193,6 +103,8 @@ def assess(
     if key is not None:
         after = in_the_order_of(before, after, key)
     pair = Pair(before.typed(), after.typed())
+    if key is None:
+        check_can_be_matched(files, pair, recipe)
     within = _strata(pair, recipe, strata)
     names = _compared(pair, before, recipe, columns, within)
     _check_order(pair, recipe, names if recipe is not None or columns is not None else [], within)
@@ -361,7 +273,8 @@ def _warnings(pair: Pair, recipe: Recipe | None, names: list[str], strata: list[
     if not any(pair.is_witness(name) for name in pair.common) and pair.is_sorted_anew():
         found.append(
             "the masked file is sorted and the original is not. If its rows were put in order when masking, they do "
-            "not stand beside their originals, and nothing shown here holds. Mask without that to assess."
+            "not stand beside their originals, and nothing shown here holds. Name the file in the output of `mask`, or "
+            "mask in the same order to assess."
         )
     return found
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from microagg.checks import check_absent, check_k
 from microagg.desk.opening import Opened, exposure_by
-from microagg.desk.writing import lies_in_output
+from microagg.desk.outputs import lies_in_output
 from microagg.errors import InvalidData, InvalidParameter, MicroaggError, setting
 from microagg.io import frames
 from microagg.io.addresses import check_apart_from
@@ -82,7 +82,7 @@ def check_small_strata(path: Path, address: str, *, overwrite: bool) -> None:
         )
     if not path.resolve().parent.is_dir():
         raise InvalidParameter(f"there is no folder for {_WHAT}, {path.name!r}. Make it.", parameter="small_strata")
-    if lies_in_output(path, address):
+    if lies_in_output(path):
         raise InvalidParameter(
             f"{_WHAT}, {path.name!r}, would lie in an output, which others may get. Name a file in another folder.",
             parameter="small_strata",

@@ -30,19 +30,6 @@ def ending_at_once() -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@contextmanager
-def undisturbed() -> Iterator[None]:
-    """Let no further Ctrl-C break off what puts things away after the first."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    former = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, former)
-
-
 def _end(*_: Any) -> None:
     os.write(2, b"Aborted.\n")
     os._exit(INTERRUPTED)

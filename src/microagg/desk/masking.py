@@ -51,6 +51,13 @@ def check_beyond_memory(address: str, to: str | None, recipe: Recipe, engine: st
             f"{setting('engine', engine)} works on files, not on tables of databases. Leave it out.",
             parameter="engine",
         )
+    if not recipe.output.same_order:
+        raise InvalidParameter(
+            f"beyond memory rows are not sorted: they are written in the order of the source, which helps anybody who "
+            f"holds a list in that order ({setting('engine', engine)}). If nobody does, say so: "
+            f"{setting('same_order', True)}.",
+            parameter="same_order",
+        )
 
 
 def asks_for_risk(recipe: Recipe) -> bool:

@@ -5,10 +5,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from microagg.desk._order import reordered
+from microagg.desk._order import Order, written_order
 from microagg.desk.opening import read_file
 from microagg.desk.two_files import is_of_two, write_apart
 from microagg.errors import InvalidParameter
+from microagg.io._categories import without_views
 from microagg.io.sources import Source, write_target
 from microagg.recipe import Recipe
 from microagg.release import Release
@@ -95,27 +96,38 @@ def write(
 
 
 def write_release(
-    release: Release[Any], address: Any, like: Source | None, *, households: Any = None, overwrite: bool
+    release: Release[Any],
+    address: Any,
+    like: Source | None,
+    *,
+    households: Any = None,
+    order: Order | None = None,
+    overwrite: bool,
 ) -> None:
-    """Write a release as its recipe says, and count its promise on what was written."""
+    """Write a release as its recipe says, and count its promise on what was written.
+
+    `order` is that of `rows_written`, where it is known already.
+    """
     if is_of_two(release, households):
         write_apart(release, address, households, overwrite=overwrite)
         return
-    table = _as_arrow(release.data)
-    output, promise = release.recipe.output, release.promise
-    if output.reorder:
-        table, order = reordered(table)
-        promise = promise.sorted_by(order)
+    table = without_views(_as_arrow(release.data))
+    order = written_order(release, table) if order is None else order
+    own = like is not None and like is release.source
     write_target(
-        table,
+        table.take(pa.array(order)),
         address,
-        like if like is not None else Source(table, "a frame", "parquet"),
-        masked=release.masked,
-        same_rows=release.has_source_order and not output.reorder,
+        Source(table, "a frame", "parquet") if like is None else like.tagged(release.rows[order] if own else None),
+        masked=release.masked.tagged(order),
         overwrite=overwrite,
-        excel_safe=output.excel_safe,
-        promise=promise,
+        excel_safe=release.recipe.output.excel_safe,
+        promise=release.promise.sorted_by(order),
     )
+
+
+def rows_written(release: Release[Any]) -> Order:
+    """Give which row of `release.data` each row of its file is; of two files, of that of persons."""
+    return written_order(release, _as_arrow(release.data))
 
 
 def _as_arrow(data: Any) -> pa.Table:

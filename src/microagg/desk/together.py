@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from microagg.desk.assessing import in_the_order_of, read_pair
+from microagg.desk.pairing import in_the_order_of, read_pair
 from microagg.errors import InvalidParameter, setting
 from microagg.evaluate.joint import JointDisclosure
 from microagg.progress import Progress
@@ -28,7 +28,8 @@ def assess_all(
     ----------
     original : str
     masked : sequence of str
-        Their rows stand for the same records in the same order, unless `key` tells which is which.
+        Of the same records. Rows in another order are matched by `key`, or else by nearest values, which the result
+        tells.
     recipe : Recipe, optional
         What they were masked by.
     chosen : mapping, optional
@@ -56,4 +57,6 @@ def assess_all(
     after = [one.after if key is None else in_the_order_of(before, one.after, key) for one in pairs]
     if columns is None and recipe is not None:
         columns = list(recipe.masked(before.table.column_names))
-    return joint_disclosure(before.typed(), [one.typed() for one in after], columns=columns, progress=progress)
+    match = "auto" if key is None else "position"
+    frames = [one.typed() for one in after]
+    return joint_disclosure(before.typed(), frames, columns=columns, match=match, progress=progress)

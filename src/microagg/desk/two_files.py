@@ -4,13 +4,14 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from microagg.desk._order import reordered
 from microagg.equivalence import first_of_each
 from microagg.errors import InvalidData, InvalidParameter, setting
 from microagg.io import frames
@@ -48,6 +49,12 @@ def apart(release: Release[Any]) -> tuple[pa.Table, pa.Table]:
 
     Both have the pseudonym of the household. The second has one row for each.
     """
+    persons, households, first = _apart(release)
+    return persons, households.take(pa.array(first))
+
+
+def _apart(release: Release[Any]) -> tuple[pa.Table, pa.Table, NDArray[np.int64]]:
+    """Give what each file has of all rows, and the first row of each household."""
     joined = _joined(release)
     data, on = release.data, joined.on
     persons, households = (
@@ -66,7 +73,7 @@ def apart(release: Release[Any]) -> tuple[pa.Table, pa.Table]:
                 f"{setting('calibrate')}, or drop the column.",
                 columns=(name,),
             )
-    return persons, households.take(pa.array(first))
+    return persons, households, first
 
 
 def _joined(release: Release[Any]) -> Joined:
@@ -82,23 +89,20 @@ def write_apart(release: Release[Any], persons: Any, households: Any, *, overwri
     joined = _joined(release)
     places = {_PERSONS: persons, _HOUSEHOLDS: households}
     _check_places(joined, places, overwrite)
-    tables = dict(zip(places, apart(release), strict=True))
-    output, promise = release.recipe.output, release.promise
-    if output.reorder:
-        tables = {which: reordered(table)[0] for which, table in tables.items()}
-    how: dict[str, Any] = {
-        "masked": release.masked,
-        "same_rows": False,
-        "overwrite": overwrite,
-        "excel_safe": output.excel_safe,
-    }
+    of_persons, of_all, first = _apart(release)
+    tables = {_PERSONS: of_persons, _HOUSEHOLDS: of_all.take(pa.array(first))}
+    rows = {_PERSONS: np.arange(of_persons.num_rows), _HOUSEHOLDS: first}
+    labels = None if release.source is None else release.source.labels  # of both
+    how: dict[str, Any] = {"overwrite": overwrite, "excel_safe": release.recipe.output.excel_safe}
 
     def told(which: str, read: Reader) -> Written:
         table = tables[which]
         return Written(read, table.column_names, table.num_rows, Path(places[which]).name)
 
     def write(which: str, like: Source, then: Any) -> None:
-        write_target(tables[which], places[which], like, **how, then=lambda read: then(told(which, read)))
+        own = replace(like, labels=labels and labels.tagged(release.rows[rows[which]]))
+        masked = release.masked.tagged(rows[which])
+        write_target(tables[which], places[which], own, masked=masked, **how, then=lambda read: then(told(which, read)))
 
     # The persons' file waits for its name until the households' file has got its own.
     with _as_it_was(Path(households)):
@@ -106,7 +110,7 @@ def write_apart(release: Release[Any], persons: Any, households: Any, *, overwri
             _PERSONS,
             joined.persons,
             lambda first: write(
-                _HOUSEHOLDS, joined.households, lambda second: check_written_apart(promise, first, second)
+                _HOUSEHOLDS, joined.households, lambda second: check_written_apart(release.promise, first, second)
             ),
         )
 

@@ -5,22 +5,34 @@ both. And each group tells a sum, its mean times its size. Sums of groups that o
 are enough of them, the values of single records follow exactly, though nobody was singled out in any one release.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from itertools import count
+from threading import Thread
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator, lsmr
+from scipy.sparse.linalg import LinearOperator, lsmr, splu
 
-from microagg.equivalence import codes_of, split_classes
+from microagg.equivalence import codes_of, first_of_each, split_classes
 from microagg.evaluate.measure import Measure, as_html, as_text
+from microagg.parallel import one_thread_for_matrices
 from microagg.progress import Progress, stage, tell
+
+Numbers = NDArray[np.float64]
 
 _DRAWS = 2  # random vectors: that an unsolved record has none of two by chance does not happen
 _NONE = 1e-7  # of a vector of normal draws, what counts as nothing
-_EXACT, _MOST_STEPS, _TOO_LONG = 1e-13, 20_000, 7  # of the solver; the last is what it gives for too many steps
+_EXACT, _TOO_LONG = 1e-13, 7  # of the iterative solver; the last is what it gives for too many steps
+_FEW_STEPS, _MOST_STEPS = (
+    300,
+    20_000,
+)  # what is left after few is factorised; the most, where that takes too much memory
+_LIFT, _TIMES = 1e-7, 20  # added to the diagonal, as sums depend on each other; how often that is mended at most
+_HEARD = 0.1  # seconds between two words of progress
 
 
 @dataclass(frozen=True)
@@ -40,6 +52,10 @@ class JointDisclosure:
         Means that are rounded give them to within their rounding; medians and categories give no sums.
     converged : bool
         Whether the solver came to its end; otherwise more records than `solved` may follow.
+    nearest : int
+        Releases whose rows were matched to records by nearest values. All figures are estimates where there are any.
+    consistent : float or None
+        The percentage of groups of those releases whose records give the released means; None where there are none.
 
     Examples
     --------
@@ -55,6 +71,8 @@ class JointDisclosure:
     singled_out: int
     solved: int
     converged: bool = True
+    nearest: int = 0
+    consistent: float | None = None
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -71,7 +89,14 @@ class JointDisclosure:
     @property
     def _title(self) -> str:
         title = "1 release" if self.releases == 1 else f"{self.releases} releases together"
-        return title if self.converged else f"{title} (the solver was stopped: more records may follow)"
+        if not self.converged:
+            title += " (the solver was stopped: more records may follow)"
+        if self.consistent is not None:
+            title += (
+                f"\nEstimates: rows of {self.nearest} of {self.releases} do not stand beside their originals, and were "
+                f"matched by nearest values; of their groups, {self.consistent:.1f} % then have the released means."
+            )
+        return title
 
     def __str__(self) -> str:
         return as_text(self._title, self.measures)
@@ -91,19 +116,24 @@ def measure_joint(labels: Sequence[NDArray[np.int64]], progress: Progress | None
         Called as progress(done, in all).
     """
     codes = [codes_of(one) for one in labels]
-    classes = np.zeros(codes[0].size, dtype=np.int64)
-    for one in codes:
-        classes = split_classes(classes, one, one)
-    sizes = np.bincount(classes)
+    sizes = np.bincount(_cells(codes))
     solved, converged = solved_records(codes, progress)
     return JointDisclosure(
         len(codes),
-        classes.size,
+        codes[0].size,
         int(sizes.min()),
         int(np.count_nonzero(sizes == 1)),
         int(np.count_nonzero(solved)),
         converged,
     )
+
+
+def _cells(codes: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Number the combinations of groups that records share."""
+    cells = np.zeros(codes[0].size, dtype=np.int64)
+    for one in codes:
+        cells = split_classes(cells, one, one)
+    return cells
 
 
 def solved_records(
@@ -113,22 +143,21 @@ def solved_records(
 
     A record's value follows where no change of the others' can make up for one of it: where everything that all groups'
     sums leave open (the null space of groups by records) is nothing at that record. A random vector, projected there,
-    is then nothing at just these records. One sparse least-squares problem gives that for all of them.
+    is then nothing at just these records. Records that share all groups are one unknown, and none of them follows.
     """
-    sums = _groups_by_records(codes)
+    cells = _cells(codes)
+    first = first_of_each(cells)
+    sums = _groups_by_records([one[first] for one in codes])
     open_yet = _without_chains(sums)
-    left = sums[:, np.flatnonzero(open_yet)].T.tocsr()
-    solved, converged = ~open_yet, True
-    if left.shape[0]:
-        nothing = np.ones(left.shape[0], dtype=np.bool_)
-        for draw in range(_DRAWS):
-            drawn = np.random.default_rng(draw).standard_normal(left.shape[0])
-            remains, ended = _unexplained(left, drawn, stage(progress, draw, _DRAWS))
-            nothing &= np.abs(remains) < _NONE
-            converged = converged and ended
-        solved[open_yet] = nothing
+    follows, converged = ~open_yet, True
+    left = sums[:, np.flatnonzero(open_yet)].tocsr()
+    left = left[np.flatnonzero(np.diff(left.indptr))]
+    if left.shape[1]:
+        drawn = np.random.default_rng(0).standard_normal((left.shape[1], _DRAWS))
+        remains, converged = _unexplained(left, drawn, progress)
+        follows[open_yet] = (np.abs(remains) < _NONE).all(axis=1)
     tell(progress, 1, 1)
-    return solved, converged
+    return (follows & (np.bincount(cells) == 1))[cells], converged
 
 
 def _groups_by_records(codes: Sequence[NDArray[np.int64]]) -> sparse.csr_matrix:
@@ -152,17 +181,70 @@ def _without_chains(sums: sparse.csr_matrix) -> NDArray[np.bool_]:
         open_yet &= ~solved
 
 
-def _unexplained(
-    left: sparse.csr_matrix, drawn: NDArray[np.float64], progress: Progress | None
-) -> tuple[NDArray[np.float64], bool]:
-    """Give what no sum of groups makes of a vector, and whether the solver came to its end."""
-    steps = count()
+def _unexplained(sums: sparse.csr_matrix, drawn: Numbers, progress: Progress | None) -> tuple[Numbers, bool]:
+    """Give what no sum of groups makes of some vectors, and whether the solver came to its end.
 
-    def multiplied(vector: NDArray[np.float64]) -> NDArray[np.float64]:
-        tell(progress, min(next(steps), _MOST_STEPS), _MOST_STEPS)
-        return np.asarray(left @ vector)
+    Groups that mix everybody with everybody are soon solved by iteration, and are dear to factorise. Groups of near
+    records are the other way round, and they are the usual ones.
+    """
+    short, long = (stage(progress, number, 2) for number in range(2))
+    with one_thread_for_matrices():
+        remains, ended = _iterated(sums, drawn, _FEW_STEPS, short)
+        if ended:
+            return remains, True
+        try:
+            return _factorised(sums, drawn, long)
+        except MemoryError:
+            return _iterated(sums, drawn, _MOST_STEPS, long)
 
-    turned = left.T.tocsr()
-    operator = LinearOperator(left.shape, matvec=multiplied, rmatvec=lambda vector: turned @ vector, dtype=np.float64)
-    found, why, *_ = lsmr(operator, drawn, atol=_EXACT, btol=_EXACT, conlim=0, maxiter=_MOST_STEPS)
-    return drawn - left @ found, why != _TOO_LONG
+
+def _iterated(sums: sparse.csr_matrix, drawn: Numbers, most: int, progress: Progress | None) -> tuple[Numbers, bool]:
+    """Solve by LSMR, one vector after the other, in so many steps at most."""
+    steps, turned = count(), sums.T.tocsr()
+
+    def multiplied(vector: Numbers) -> Numbers:
+        tell(progress, min(next(steps), most * _DRAWS), most * _DRAWS)
+        return np.asarray(turned @ vector)
+
+    operator = LinearOperator(turned.shape, matvec=multiplied, rmatvec=lambda vector: sums @ vector, dtype=np.float64)
+    remains = np.empty_like(drawn)
+    for draw in range(drawn.shape[1]):
+        found, why, *_ = lsmr(operator, drawn[:, draw], atol=_EXACT, btol=_EXACT, conlim=0, maxiter=most)
+        remains[:, draw:] = (drawn[:, draw] - turned @ found)[:, np.newaxis]
+        if why == _TOO_LONG:  # another vector would take as long
+            return remains, False
+    return remains, True
+
+
+def _factorised(sums: sparse.csr_matrix, drawn: Numbers, progress: Progress | None) -> tuple[Numbers, bool]:
+    """Solve the normal equations by a factorisation, again for what is left, until nothing is."""
+    turned = sums.T.tocsr()
+    lifted = (sums @ turned + _LIFT * sparse.eye(sums.shape[0])).tocsc()
+    factors = _heard(
+        lambda: splu(lifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}),
+        progress,
+    )
+    remains = drawn
+    for _ in range(_TIMES):
+        remains = remains - turned @ factors.solve(sums @ remains)
+        tell(progress, 1, 1)
+        if np.abs(sums @ remains).max() < _EXACT:
+            return remains, True
+    return remains, False
+
+
+def _heard(work: Callable[[], Any], progress: Progress | None) -> Any:
+    """Give what work gives that cannot be stopped, and be stopped meanwhile: nobody waits for its thread then."""
+    result: Future[Any] = Future()
+
+    def run() -> None:
+        try:
+            result.set_result(work())
+        except BaseException as error:  # noqa: BLE001 - it is raised again where somebody waits
+            result.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    while not result.done():
+        tell(progress, 0, 1)
+        wait([result], timeout=_HEARD)
+    return result.result()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from microagg._kernels.sums import exact_sum
 from microagg.checks import check_jobs
 from microagg.evaluate.definitions import computed, measures_of
-from microagg.evaluate.loss import InformationLoss, loss_between, loss_of_release
+from microagg.evaluate.loss import InformationLoss, loss_of_release
 from microagg.evaluate.measure import Measure, as_html, as_text
 from microagg.moments import standard_scores_of_both
 from microagg.parallel import in_parallel
@@ -224,12 +224,11 @@ def _measured(
     # A constant column has no deviation to measure a change by: any change is beyond measure, not none.
     changed = _changed_constants(a, b)
     tell(third, 0, 3)
-    m1 = sum(exact_sum(_variations(x, y)) for x, y in zip(a, b, strict=True)) / (n * d)
+    m1 = sum(_total_variation(x, y) for x, y in zip(a, b, strict=True)) / (n * d)
     tell(third, 1, 3)
     il1s = float("inf") if changed.any() else _total_change(z, z_masked) / (np.sqrt(2.0) * n * d)
     tell(third, 2, 3)
-    if changed.any():
-        information = loss_between(z, np.where(changed[:, None], np.inf, z_masked), names)
+    information = _beyond_measure(information, [name for name, own in zip(names, changed, strict=True) if own])
     return LossMeasures(
         information=information,
         columns=tuple(columns),
@@ -246,6 +245,18 @@ def _measured(
         correlations=change,
         others=computed("loss", original, masked, names),
     )
+
+
+def _beyond_measure(information: InformationLoss, changed: Sequence[Any]) -> InformationLoss:
+    """Give the loss with that of changed constants as infinite.
+
+    A column may be constant only where no other value is missing: what it lost is then known, and is above 0.
+    """
+    beyond = {name: float("inf") for name in changed if not information.per_column[name] > 0}
+    if not beyond:
+        return information
+    per_column = {**information.per_column, **beyond}
+    return replace(information, sse=float("inf"), percent=float("inf"), per_column=per_column)
 
 
 def _changed_constants(original: NDArray[np.float64], masked: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -284,9 +295,18 @@ def _root_mean_square(columns: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _variations(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give |a − b| / |a|, over |b| where a is 0, and 0 where both are."""
+    """Give |a − b| / |a|, over |b| where a is 0, and 0 where both are; infinite beyond float64."""
     below = np.where(a != 0, np.abs(a), np.abs(b))
-    return np.asarray(np.divide(np.abs(a - b), below, out=np.zeros(a.shape), where=below > 0))
+    with np.errstate(over="ignore"):
+        return np.asarray(np.divide(np.abs(a - b), below, out=np.zeros(a.shape), where=below > 0))
+
+
+def _total_variation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    """Give the exact sum of the variations; infinite beyond float64, as where a value near 0 became a large one."""
+    found = _variations(a, b)
+    if not found.size or found.max() < np.finfo(np.float64).max / found.size:
+        return exact_sum(found)
+    return float("inf")
 
 
 def _correlations(covariances: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from microagg.checks import EXACT_INTEGERS
 from microagg.guessing.names import words_of
-from microagg.io._numbers import as_floats
+from microagg.io._numbers import as_floats, plain_floats
 from microagg.io.labels import mostly_labelled
 
 Floats = NDArray[np.float64]
@@ -102,9 +102,9 @@ def read_facts(
     category = pa.types.is_dictionary(stored)
     if category:
         column = column.cast(stored.value_type)
+    column = plain_floats(column)
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
-        column = pc.add(column, pa.scalar(0.0, column.type))  # no negative zero
     labels = labels or {}
     try:
         encoded = column.combine_chunks().dictionary_encode()

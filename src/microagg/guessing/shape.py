@@ -9,14 +9,19 @@ from microagg.guessing.facts import Floats, Ints
 
 _LONG = 6  # digits from which numbers of one length are hardly amounts: those differ in length before
 _TAIL = 0.12  # share of amounts in the upper quarter of their range; a numbering has a quarter of its own there
+_BEYOND = 2.0**63
 _SKEW = 4.0  # how much farther the largest is from the middle than the least, where numberings hardly are so
 
 
 def step_of(values: Floats) -> float:
-    """Give the largest whole number that divides every difference; 1 of fewer than two values, and of decimals."""
-    if len(values) < 2:
+    """Give the largest whole number that divides every difference; 1 of fewer than two values, and of decimals.
+
+    It is 1 too where a difference is beyond the integers.
+    """
+    differences = np.diff(values)
+    if len(values) < 2 or not differences.max() < _BEYOND:
         return 1.0
-    return float(max(1, np.gcd.reduce(np.diff(values).astype(np.int64))))
+    return float(max(1, np.gcd.reduce(differences.astype(np.int64))))
 
 
 def _round_step(values: Floats) -> float:

@@ -12,8 +12,13 @@ import pyarrow.compute as pc
 def without_views(table: pa.Table) -> pa.Table:
     """Give a table in which nothing lies as views, as Polars writes text and bytes: Arrow cannot take rows of them.
 
-    Nor are there floats of two bytes and decimals of negative scale, which little can compute with: they become wider.
+    Nor are there runs of equal values, of which it cannot either, nor floats of two bytes and decimals of negative
+    scale, which little can compute with: they become wider.
     """
+    for place, own in enumerate(table.schema):
+        if _is_folded(own.type):
+            plain = _unfolded_column(table.column(place))
+            table = table.set_column(place, own.with_type(plain.type), plain)
     return _with_types(table, [_without_views(_computable(own.type)) for own in table.schema])
 
 
@@ -32,6 +37,40 @@ def _with_types(table: pa.Table, types: Sequence[pa.DataType]) -> pa.Table:
     return table
 
 
+def _is_folded(kind: pa.DataType) -> bool:
+    """Tell whether there are views of lists, which Arrow casts to lists that are not valid, or runs, down to lists."""
+    folded = (pa.types.is_run_end_encoded, pa.types.is_list_view, pa.types.is_large_list_view)
+    return any(test(kind) for test in folded) or any(_is_folded(kind.field(i).type) for i in range(kind.num_fields))
+
+
+def _unfolded_column(column: Any) -> Any:
+    parts = [_unfolded(chunk) for chunk in column.chunks]
+    return pa.chunked_array(parts or [_unfolded(pa.nulls(0, column.type))])
+
+
+def _unfolded(array: Any) -> Any:
+    """Give an array whose lists lie one behind the other, and whose runs are written out, down to lists and structs."""
+    kind = array.type
+    if not _is_folded(kind):
+        return array
+    if pa.types.is_run_end_encoded(kind):
+        return _unfolded(pc.run_end_decode(array))
+    missing = array.is_null()
+    if pa.types.is_struct(kind):
+        parts = [_unfolded(part) for part in array.flatten()]
+        inside = [own.with_type(part.type) for own, part in zip(kind, parts, strict=True)]
+        return pa.StructArray.from_arrays(parts, fields=inside, mask=missing)
+    is_large = pa.types.is_large_list(kind) or pa.types.is_large_list_view(kind)
+    if not is_large and not pa.types.is_list(kind) and not pa.types.is_list_view(kind):
+        return pa.array(array.to_pylist(), _without_views(kind))  # maps and lists of one length: hardly ever
+    values = _unfolded(array.flatten())
+    inner = kind.value_field.with_type(values.type)
+    lengths = pc.list_value_length(array).fill_null(0).to_numpy(zero_copy_only=False)
+    offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int64() if is_large else pa.int32())
+    made, listed = (pa.LargeListArray, pa.large_list) if is_large else (pa.ListArray, pa.list_)
+    return made.from_arrays(offsets, values, listed(inner), mask=missing)
+
+
 def _computable(kind: pa.DataType) -> pa.DataType:
     """Give the type of the same numbers that others can compute with."""
     if pa.types.is_float16(kind):
@@ -48,6 +87,8 @@ def _without_views(kind: pa.DataType) -> pa.DataType:
         return pa.large_string()
     if pa.types.is_binary_view(kind):
         return pa.large_binary()
+    if pa.types.is_run_end_encoded(kind):
+        return _without_views(kind.value_type)
     if pa.types.is_dictionary(kind):
         return pa.dictionary(kind.index_type, _without_views(kind.value_type), kind.ordered)
     inside = [kind.field(place) for place in range(kind.num_fields)]

@@ -15,6 +15,7 @@ from microagg.checks import EXACT_INTEGERS
 from microagg.errors import InvalidData
 from microagg.io._dates import DateForm
 from microagg.io._native import as_native, chunked_series, floats_of, number_range, numbers_like, taken
+from microagg.io._numbers import plain_floats
 from microagg.kinds import Cells, Kind, Semi
 from microagg.table import Coded
 
@@ -261,8 +262,8 @@ def plain_values(array: pa.Array) -> pa.Array:
     """Give what an Arrow array holds: no dictionary, no negative zero, null where not a number."""
     if pa.types.is_dictionary(array.type):
         array = array.cast(array.type.value_type)
+    array = plain_floats(array)
     if pa.types.is_floating(array.type):
-        array = pc.add(array, pa.scalar(0.0, array.type))
         array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
     if pa.types.is_string(array.type) or pa.types.is_string_view(array.type):
         array = array.cast(pa.large_string())

@@ -17,6 +17,13 @@ THOUSANDS = (",", ".", "'", "’", " ", "\u00a0", "\u202f")
 _SAMPLE = 1000
 
 
+def plain_floats(array: Any) -> Any:
+    """Give an Arrow array of floats without negative zeros, those of two bytes wider; any other as it is."""
+    if pa.types.is_float16(array.type):
+        array = array.cast(pa.float32())
+    return pc.add(array, pa.scalar(0.0, array.type)) if pa.types.is_floating(array.type) else array
+
+
 @dataclass(frozen=True)
 class Marks:
     """How the numbers of a file are written: the decimal mark, and what separates thousands, if anything does."""

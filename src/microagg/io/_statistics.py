@@ -104,7 +104,6 @@ def write_statistics(
     labels: Labels | None,
     *,
     masked: Masked,
-    same_rows: bool,
     check: Check | None = None,
 ) -> None:
     """Write a file of SPSS or Stata, with the labels of its columns, whichever rows of the original are left.
@@ -112,8 +111,7 @@ def write_statistics(
     Labels of values that no row has are left out. A masked column of categories keeps all else that the file says of
     it. One of means keeps its label, and what is said of
     the codes for missing values that it still has: means have no value labels, and none where a missing value is
-    declared. Stata's .a to .z are known by row, so where rows were left out or sorted anew they are plain missing
-    values.
+    declared. Stata's .a to .z are known by row: `labels` and `masked` have those of the table's rows.
     """
     package = require_extra()
     import polars as pl
@@ -130,7 +128,7 @@ def write_statistics(
         states = {*masked.codes.get(name, ()), *(masked.tags[name].unique().to_pylist() if name in masked.tags else ())}
         values[name] = {value: text for value, text in labels.values[name].items() if value in states}
     tagged = {name: tag for name, tag in labels.tags.items() if name not in masked.names} | dict(masked.tags)
-    told_apart = same_kind and same_rows and kind == "stata"
+    told_apart = same_kind and kind == "stata"
     tags = {name: tagged[name] for name in known if name in tagged} if told_apart else {}
     series, value_labels = [], {}
     for name in table.column_names:

@@ -186,7 +186,9 @@ def ordered_codes(frame: nw.DataFrame[Any], name: Any) -> tuple[NDArray[np.int64
     if not comparable or series.is_null().any():
         return codes, False
     firsts = np.unique(codes, return_index=True)[1]
-    order = series.to_frame()[firsts.tolist(), :].with_row_index("__row").sort(name)["__row"].to_numpy()
+    # By a name of ours: Arrow takes one with a point for a path.
+    distinct = series.alias("value").to_frame()[firsts.tolist(), :].with_row_index("row")
+    order = distinct.sort("value")["row"].to_numpy()
     rank = np.empty(order.size, dtype=np.int64)
     rank[order] = np.arange(order.size)
     return rank[codes], True
@@ -197,7 +199,8 @@ def category_codes(
 ) -> NDArray[np.int64]:
     """Number the distinct combinations of these columns from 0, and give each row's number."""
     import pyarrow as pa
-    import pyarrow.compute as pc
+
+    from microagg.io._numbers import plain_floats
 
     codes = np.zeros(frame.shape[0], dtype=np.int64)
     for done, name in enumerate(names):
@@ -206,9 +209,7 @@ def category_codes(
             array = frame.get_column(name).to_arrow()
             if pa.types.is_dictionary(array.type):  # its own codes may tell equal values apart
                 array = array.cast(array.type.value_type)
-            if pa.types.is_floating(array.type):
-                array = pc.add(array, pa.scalar(0.0, array.type))  # no negative zero
-            encoded = array.dictionary_encode()
+            encoded = plain_floats(array).dictionary_encode()
         except (pa.ArrowException, TypeError, OverflowError):  # whose message may show a cell
             raise InvalidData(
                 f"column {name!r} mixes types or holds lists, so its values cannot be told apart. Make it text or "
@@ -232,14 +233,15 @@ class Numbering:
         import pyarrow as pa
         import pyarrow.compute as pc
 
+        from microagg.io._numbers import plain_floats
+
         found = []
         for name in self._names:
             array = table[name].combine_chunks()
             try:
                 if pa.types.is_dictionary(array.type):
                     array = array.cast(array.type.value_type)
-                if pa.types.is_floating(array.type):
-                    array = pc.add(array, pa.scalar(0.0, array.type))  # no negative zero
+                array = plain_floats(array)
                 known = self._values.get(name, array.slice(0, 0))
                 distinct = array.unique()
                 fresh = distinct.filter(pc.is_null(pc.index_in(distinct, value_set=known)))
@@ -297,6 +299,8 @@ def row_ranks(frame: nw.DataFrame[Any]) -> NDArray[np.int64]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    from microagg.io._numbers import plain_floats
+
     ranks = np.zeros(frame.shape[0], dtype=np.int64)
     for name in frame.columns:
         array = frame.get_column(name).to_arrow()
@@ -304,9 +308,7 @@ def row_ranks(frame: nw.DataFrame[Any]) -> NDArray[np.int64]:
             array = array.cast(array.type.value_type)
         if pa.types.is_nested(array.type):  # which has no order
             array = pa.array([None if one is None else repr(one) for one in array.to_pylist()])
-        if pa.types.is_floating(array.type):
-            array = pc.add(array, pa.scalar(0.0, array.type))  # no negative zero
-        encoded = array.dictionary_encode()
+        encoded = plain_floats(array).dictionary_encode()
         order = pc.sort_indices(encoded.dictionary).to_numpy()
         places = np.empty(order.size + 1, dtype=np.int64)
         places[order], places[-1] = np.arange(order.size), order.size  # missing values come last

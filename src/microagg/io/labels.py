@@ -1,7 +1,7 @@
 """What a statistics package keeps beside the values: labels, formats, and which values stand for missing ones."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -45,6 +45,10 @@ class Labels:
     missing: Mapping[str, list[Any]] = field(default_factory=dict)
     tags: Mapping[str, pa.Array] = field(default_factory=dict)
 
+    def tagged(self, rows: Any) -> "Labels":
+        """Give the same of a table that has these rows; None for rows that nobody knows, and that have no tags."""
+        return replace(self, tags=_taken(self.tags, rows))
+
     def reserved(self, name: str) -> tuple[tuple[float, float], ...]:
         """Give the ranges of numbers that are declared missing in a column."""
         return tuple((low, high) for low, high in _ranges(self.missing.get(name, [])) if not isinstance(low, str))
@@ -69,6 +73,14 @@ class Masked:
     categories: Collection[str] = ()
     codes: Mapping[str, Collection[Any]] = field(default_factory=dict)
     tags: Mapping[str, pa.Array] = field(default_factory=dict)
+
+    def tagged(self, rows: Any) -> "Masked":
+        """Give the same of a table that has these rows."""
+        return replace(self, tags=_taken(self.tags, rows))
+
+
+def _taken(tags: Mapping[str, pa.Array], rows: Any) -> dict[str, pa.Array]:
+    return {} if rows is None else {name: tag.take(pa.array(rows)) for name, tag in tags.items()}
 
 
 def _ranges(declared: Sequence[Any]) -> Iterator[tuple[Any, Any]]:

@@ -38,6 +38,7 @@ _REPLACED = "replaced"
 _OLD = 600.0  # seconds after which a folder that names no owner belongs to nobody
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = os.O_RDONLY | _NO_LINK | getattr(os, "O_DIRECTORY", 0)
+_ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 _OPEN: "dict[Path, _Folder]" = {}  # those of this process that are in use
 
 
@@ -57,7 +58,7 @@ def private_folder(parent: Path, what: str = "scratch") -> Iterator[Path]:
         raise InvalidParameter(f"no folder can be made in the one for {what}. Name another.") from None
     _OPEN[path] = folder
     try:
-        with _signals_raise():
+        with signals_raise():
             yield path
     finally:
         with signals_wait():
@@ -248,7 +249,7 @@ def _try_lock(lock: int) -> bool:
 
 
 @contextmanager
-def _signals_raise() -> Iterator[None]:
+def signals_raise() -> Iterator[None]:
     """Turn the signals that would end the process at once into an exception, so that things are put away."""
 
     def leave(number: int, frame: Any) -> None:  # noqa: ARG001
@@ -261,8 +262,37 @@ def _signals_raise() -> Iterator[None]:
 @contextmanager
 def signals_wait() -> Iterator[None]:
     """Put things away to the end, whatever else is sent."""
-    with _handled(("SIGINT", "SIGTERM", "SIGHUP"), signal.SIG_IGN, only_default=False):
+    with _handled(_ENDING, signal.SIG_IGN, only_default=False):
         yield
+
+
+@contextmanager
+def signals_later() -> Iterator[list[int]]:
+    """Do something to its end, whatever is sent, and heed the first signal then; processes that it starts get none.
+
+    What is sent to a terminal's group reaches them too, and they would show how they break off. Gives a list, which
+    holds the signals that have been sent.
+    """
+    sent: list[int] = []
+    try:
+        with _handled(_ENDING, lambda number, _: sent.append(number), only_default=False), _hidden(signal.SIGINT):
+            yield sent
+    finally:
+        if sent:
+            signal.raise_signal(sent[0])
+
+
+@contextmanager
+def _hidden(number: int) -> Iterator[None]:
+    """Block a signal in this thread, and so in threads and processes that begin within."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {number})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
@@ -282,18 +312,16 @@ def _handled(names: tuple[str, ...], handler: Any, *, only_default: bool) -> Ite
                 signal.signal(number, old)
 
 
-def put_in_place(
-    whole: Path, target: Path, *, overwrite: bool, private: bool = False, check: Check | None = None
-) -> None:
+def put_in_place(whole: Path, target: Path, *, overwrite: bool, check: Check | None = None) -> None:
     """Rename a finished folder, which lies in a private one, to its place; its mode becomes that of what was there.
 
-    Where nothing was, it is that of new folders, or 0700 where the folder is private.
+    Where nothing was, it is that of new folders.
 
     What was there is moved into the private folder first, and comes back if anything goes wrong. There `check` looks at
     it: somebody may have put something into it meanwhile.
     """
     aside = whole.parent / _REPLACED
-    whole.chmod(0o700 if private else 0o777 & ~umask())
+    whole.chmod(0o777 & ~umask())
     keep_modes(whole, target)
     with signals_wait():
         former = None

@@ -93,9 +93,12 @@ class Source:
 
     def take(self, rows: Any) -> "Source":
         """Give some of its rows, in this order."""
-        tags = {name: tag.take(rows) for name, tag in self.labels.tags.items()} if self.labels else {}
-        labels = self.labels and replace(self.labels, tags=tags)
-        return replace(self, table=self.table.take(rows), labels=labels, joined=self.joined and self.joined.take(rows))
+        taken = self.tagged(rows)
+        return replace(taken, table=self.table.take(rows), joined=self.joined and self.joined.take(rows))
+
+    def tagged(self, rows: Any) -> "Source":
+        """Give it with labels as a file of these rows has them; None for rows that nobody knows."""
+        return replace(self, labels=self.labels and self.labels.tagged(rows))
 
     @property
     def options(self) -> dict[str, Any]:
@@ -293,7 +296,6 @@ def write_target(
     like: Source,
     *,
     masked: Masked | Collection[str] = (),
-    same_rows: bool = True,
     overwrite: bool = False,
     excel_safe: bool = False,
     promise: Promise | None = None,
@@ -312,9 +314,6 @@ def write_target(
     like : Source
     masked : Masked or collection of str
         The columns whose values are no longer the source's.
-    same_rows : bool
-        Whether the rows are all of the source's, in its order. Only then are Stata's missing values .a to .z told
-        apart; otherwise they are plain missing values.
     overwrite : bool
     excel_safe : bool
         Of text files: put an apostrophe before text and names that start with ``=``, ``+``, ``-``, ``@``, a tab, a
@@ -367,9 +366,7 @@ def write_target(
         elif kind == "feather":
             write_feather(table, path, count)
         else:
-            write_statistics(
-                table, path, kind, like.table, like.labels, masked=masked, same_rows=same_rows, check=count
-            )
+            write_statistics(table, path, kind, like.table, like.labels, masked=masked, check=count)
     except pa.ArrowException:  # whose message may show a cell
         raise InvalidData(
             f"{path.name!r} cannot be written: a column is of a kind that {kind} cannot hold. Write another format, "

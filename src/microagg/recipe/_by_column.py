@@ -78,7 +78,12 @@ def as_taxonomy(value: Any) -> Any:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and bool(np.isfinite(value))
+    if not isinstance(value, (int, float, np.number)) or isinstance(value, (bool, complex)):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number that is no float64
+        return False
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -50,10 +50,14 @@ _FORMER = (
     "how many columns emad takes",
     "fast, thorough: or the moves to try",
     "fast, thorough: or the moves to try, to lose less by moving records between groups",
+    "whether the released rows are sorted, so that their order tells nothing",
 )
 """Remarks of ours that recipes hold which were written before; they are not a person's."""
 
-_FORMERLY = {("masking", "integers"): ("rounding", {"float": "none", "round": "auto"})}
+_FORMERLY: dict[Place, tuple[str, dict[Any, Any]]] = {
+    ("masking", "integers"): ("rounding", {"float": "none", "round": "auto"}),
+    ("output", "reorder"): ("same_order", {True: False, False: True}),
+}
 """Choices of recipes that were written before: what they are called now, and their words."""
 
 _ALWAYS = ("method", "masking", "blocks", "risk", "output")
@@ -62,7 +66,8 @@ _ALWAYS = ("method", "masking", "blocks", "risk", "output")
 
 def read(path: Path) -> Recipe:
     """Read a recipe from a file, or say in which line it errs."""
-    return parse(text_in(path), path.name)
+    recipe = parse(text_in(path), path.name)
+    return replace(recipe, origin=recipe.origin and replace(recipe.origin, folder=path.resolve().parent))
 
 
 def text_in(path: Path) -> str:
@@ -211,7 +216,7 @@ def _renamed(origin: Origin, table: str, keys: dict[str, Any]) -> dict[str, Any]
         if of_table != table or former not in found:
             continue
         said = found.pop(former)
-        if not isinstance(said, str) or said not in words or now in found:
+        if not isinstance(said, (str, bool)) or said not in words or now in found:
             listed = ", ".join(f"{now} = {toml(word)}" for word in words.values())
             raise origin.fault((table, former), f"in [{table}], {former} is now called {now}. Say {listed}.")
         found[now] = words[said]
@@ -259,7 +264,9 @@ def write(recipe: Recipe, path: Path, made_for: str | None, *, overwrite: bool) 
     return path
 
 
-def text_of(recipe: Recipe, made_for: str | None) -> str:
+def text_of(
+    recipe: Recipe, made_for: str | None, title: Sequence[str] = _TITLE, tables: Collection[str] = tuple(PARTS)
+) -> str:
     """Write a recipe out: what each choice means stands beside it, unless something else was written there."""
     comments = recipe.comments
     roles = choices_of(PARTS["roles"][1])
@@ -276,11 +283,11 @@ def text_of(recipe: Recipe, made_for: str | None) -> str:
     def over(place: Place) -> list[str]:
         return kept(comments.over.get(place, ()))
 
-    title = _TITLE if made_for is None else (*_TITLE, f"{_MADE_FOR}{made_for!r}.")
-    lines = [f"# {line}" for line in title] + kept(comments.title)
+    heads = title if made_for is None else (*title, f"{_MADE_FOR}{made_for!r}.")
+    lines = [f"# {line}" for line in heads] + kept(comments.title)
     lines += ["", *over(("k",)), f"k = {recipe.k}{beside(('k',), K.remark)}"]
     for table, (part, kind) in PARTS.items():
-        keys = _said(recipe, table, getattr(recipe, part))
+        keys = _said(recipe, table, getattr(recipe, part)) if table in tables else {}
         if not keys:
             lines += ["", f"# {_LEFT_OUT[table,]}"] if (table,) in _LEFT_OUT else []
             continue

@@ -406,7 +406,9 @@ class Risk(Part):
 class Output(Part):
     """How the release is written."""
 
-    reorder: bool = choose(False, FLAG, "whether the released rows are sorted, so that their order tells nothing")
+    same_order: bool = choose(
+        False, FLAG, "whether rows are written in the order of the source; else sorted by what is released"
+    )
     excel_safe: bool = choose(False, FLAG, "whether text is kept from acting as a spreadsheet's formula")
     public: bool = choose(False, FLAG, "whether a report for everybody is written too, without what helps an intruder")
     kind: str | None = choose(

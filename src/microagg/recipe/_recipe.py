@@ -150,6 +150,7 @@ class Origin:
     name: str
     text: str
     tables: Mapping[str, Any]
+    folder: Path | None = None  # it lies in
 
     def sets(self, table: str, name: str) -> bool:
         """Tell whether the file sets a choice of a table."""
@@ -318,6 +319,12 @@ class Recipe:
 
         return write(self, Path(path), made_for, overwrite=overwrite)
 
+    def write_public(self, path: str | os.PathLike[str], *, made_for: str | None = None) -> Path:
+        """Write what of this recipe may go out with its release to a new file: neither counts nor reasons."""
+        from microagg.recipe._public import write_public
+
+        return write_public(self, Path(path), made_for)
+
     @property
     def digest(self) -> str:
         """A checksum of the choices: recipes that choose the same have the same."""
@@ -442,7 +449,8 @@ class Recipe:
             place = None if error.placed or self.origin is None else self._place_of(error.parameter, error.columns)
             if place is None or self.origin is None:
                 raise
-            raise error.at(f"{self.origin.head(place)}in {bracketed(place[0])}, ") from None
+            table = f"in {bracketed(place[0])}, " if place[0] in PARTS else ""  # k stands above all tables
+            raise error.at(f"{self.origin.head(place)}{table}") from None
 
     def _place_of(self, parameter: str | None, columns: Sequence[Any] = ()) -> Place | None:
         """Find where the file says what is in force; the command line may have had another word."""

@@ -75,7 +75,7 @@ LABELS = {
     "keys": "columns that the intruder knows",
     "sample": "records that linkage is measured on",
     "sample_seed": "seed of that sample",
-    "reorder": "sort the rows",
+    "same_order": "keep the order of rows",
     "excel_safe": "safe for spreadsheets",
     "public": "public report",
     "file_kind": "kind of file",

@@ -121,5 +121,11 @@ def _number_or_word(text: str) -> Any:
 
 def listed(text: str) -> list[str]:
     """Split a list at its commas; a name that holds one stands in double quotes."""
-    row = next(csv.reader([text], skipinitialspace=True), [])
+    try:
+        row = next(csv.reader([text], skipinitialspace=True), [])
+    except csv.Error:
+        raise InvalidParameter(
+            "a list of names cannot be taken apart. Put a name that holds a comma or a line break in double quotes, "
+            "and name no more than a file has."
+        ) from None
     return [part.strip() for part in row if part.strip()]

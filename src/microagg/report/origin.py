@@ -45,18 +45,12 @@ def missing_weights(judgement: Judgement) -> list[Finding]:
 def missing_codes(judgement: Judgement, written: WrittenFacts) -> list[Finding]:
     """Tell in which columns the file's codes for missing values no longer mean what they did."""
     codes = judgement.missing_codes
-    whole = judgement.groups.units is not None and judgement.groups.units.whole  # whose rows are in another order
-    rows = written.reordered or bool(judgement.left_out.records) or whole
     other_kind = written.kind not in (None, "stata")
-    gone = [one for one in codes if one.package != "spss" and (rows or other_kind or one.package == "sas")]
+    gone = [one for one in codes if one.package != "spss" and (other_kind or one.package == "sas")]
     cells = {one.column: one.lost + (one.kept if one in gone else 0) for one in codes}
     whys = [_KEPT] if any(one.lost for one in codes) else []
     if any(one.kept for one in gone):
-        whys.append(
-            "Only a Stata file that is made of a Stata file keeps .a to .z."
-            if other_kind or not rows
-            else "Stata's .a to .z are kept only where all rows are released in their order."
-        )
+        whys.append("Only a Stata file that is made of a Stata file keeps .a to .z.")
     stand = [one for one in codes if one.package == "spss" and one.kept and written.kind not in (None, "spss")]
     return _plain({name: number for name, number in cells.items() if number}, whys) + _values(stand)
 

@@ -1,15 +1,24 @@
 """Several releases of one file, judged together."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
+import narwhals as nw
+import numpy as np
 from narwhals.typing import IntoDataFrame
+from numpy.typing import NDArray
 
 from microagg.assess import checked_order, known_names
+from microagg.checks import check_option
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.evaluate.joint import JointDisclosure, measure_joint
+from microagg.evaluate.matching import Matching
 from microagg.io import frames
-from microagg.progress import Progress
+from microagg.progress import Progress, part
+from microagg.study.matching import nearest, stands_beside
+
+MATCHES = ("auto", "position", "nearest")
 
 
 def joint_disclosure(
@@ -18,12 +27,14 @@ def joint_disclosure(
     *,
     columns: Iterable[Any] | None = None,
     truth: Sequence[Any] | None = None,
+    match: str = "auto",
     progress: Progress | None = None,
 ) -> JointDisclosure:
     """Measure what several releases of one file give away together, though each keeps its own promise.
 
     The intruder is the worst one: he knows which rows of the releases are the same record's, as where they are in the
-    order of the original. He then knows the groups of everybody, and the mean and the size of each.
+    order of the original. He then knows the groups of everybody, and the mean and the size of each. Rows in another
+    order hide that from him less than it seems: nearest values and means give it back.
 
     Parameters
     ----------
@@ -35,6 +46,11 @@ def joint_disclosure(
     truth : sequence, optional
         For each release, the row of it that belongs to each row of the original, or None where they are in the same
         order.
+    match : {"auto", "position", "nearest"}
+        How rows are matched to records where `truth` does not tell. "position": they are in the same order. "nearest":
+        each record goes to the nearest group, each group having as many as it has rows, and groups are mended until
+        their means are the released ones; the figures are estimates then. "auto": by position, unless the means of
+        groups are not the released ones and other rows are far nearer. The result tells how many (`nearest`).
     progress : callable, optional
         Called as progress(done, in all).
 
@@ -51,6 +67,7 @@ def joint_disclosure(
     (3, 1)
     """
     before = frames.open_frame(original)
+    check_option("match", match, MATCHES)
     orders = [None] * len(releases) if truth is None else list(truth)
     if not releases or len(orders) != len(releases):
         raise InvalidParameter(
@@ -58,7 +75,8 @@ def joint_disclosure(
             f"one release.",
             parameter="releases",
         )
-    labels = []
+    named = None if columns is None else known_names(columns, list(before.columns), "columns")
+    labels, agree = [], []
     for number, (release, order) in enumerate(zip(releases, orders, strict=True)):
         after = frames.open_frame(release)
         if before.shape[0] == 0 or after.shape[0] != before.shape[0]:
@@ -68,15 +86,35 @@ def joint_disclosure(
             )
         if order is not None:
             after = frames.in_order(after, checked_order(order, before.shape[0]))
-        both = [name for name in before.columns if name in after.columns]
-        if columns is None:
-            masked = [name for name in both if frames.differ(before, after, name)]
-        else:
-            masked = [name for name in known_names(columns, list(before.columns), "columns") if name in both]
-        if not masked:  # all its records would be one group, though nothing hides them
-            raise InvalidData(
-                f"release {number} has none of the masked columns, or is the original as it was. Leave it out, or name "
-                f"the columns that are masked in it."
-            )
-        labels.append(frames.category_codes(after, masked))
-    return measure_joint(labels, progress)
+        told = part(progress, number, number + 1, len(releases) + 1)
+        own, found = _groups(before, after, number, named, match if order is None else "position", told)
+        labels.append(own)
+        agree += [] if found is None else [found.agree]
+    joint = measure_joint(labels, part(progress, len(releases), len(releases) + 1, len(releases) + 1))
+    return replace(joint, nearest=len(agree), consistent=100.0 * float(np.concatenate(agree).mean()) if agree else None)
+
+
+def _groups(
+    before: nw.DataFrame[Any],
+    after: nw.DataFrame[Any],
+    number: int,
+    named: list[Any] | None,
+    match: str,
+    progress: Progress | None,
+) -> tuple[NDArray[np.int64], Matching | None]:
+    """Give each record's group in a release, and how its rows were matched, if not by position."""
+    both = [name for name in before.columns if name in after.columns]
+    if named is None:
+        masked = [name for name in both if frames.differ(before, after, name)]
+    else:
+        masked = [name for name in named if name in both]
+    if not masked:  # all its records would be one group, though nothing hides them
+        raise InvalidData(
+            f"release {number} has none of the masked columns, or is the original as it was. Leave it out, or name "
+            f"the columns that are masked in it."
+        )
+    if match == "nearest" or (match == "auto" and not stands_beside(before, after, masked)):
+        found = nearest(before, after, None if named is None else masked, match == "nearest", progress)
+        if found is not None:
+            return found.groups, found
+    return frames.category_codes(after, masked), None

@@ -16,7 +16,7 @@ from microagg.app.session import AT_ONCE, Session
 from microagg.app.values import Posted
 from microagg.app.words import said
 from microagg.app.worker import EXPORT, PREPARE
-from microagg.desk import again, writing
+from microagg.desk import again, outputs, writing
 from microagg.desk.choosing import one_line
 from microagg.errors import InvalidParameter, MicroaggError
 from microagg.io.addresses import kind_at
@@ -97,7 +97,9 @@ def _again(session: Session, chosen: Chosen, prepared: Prepared) -> dict[str, st
     folder = session.folder / Path(draft.folder.strip() or "out").expanduser()
     return {
         "recipe": recipe.text(session.opened.source.name),
-        "command": again.command(again.lasting(address), folder / writing.RECIPE, again.again_folder(folder)),
+        "command": again.command(
+            again.lasting(address), folder / outputs.INTERNAL / outputs.RECIPE, again.again_folder(folder)
+        ),
         "script": again.program(address, recipe),
     }
 
@@ -105,7 +107,7 @@ def _again(session: Session, chosen: Chosen, prepared: Prepared) -> dict[str, st
 def _output(session: Session, chosen: Chosen, wrong: Wrong | None) -> Table:
     """Give the fields of how a release is written; the kind of file that is usual by its name."""
     assert session.opened is not None
-    usual = kind_at(writing.masked_name(session.opened.address))
+    usual = kind_at(outputs.masked_name(session.opened.address))
     found = table_of("output", chosen.recipe, session.columns, wrong)
     kind = f"as the source ({usual})"
     controls = (
@@ -269,7 +271,7 @@ def _problems(session: Session, chosen: Chosen) -> Problems:
         found["reason"] = "Say why this file is released once more. The reason goes into the recipe."
     try:
         folder, overwrite = folder_of(session), releasing.draft.overwrite
-        writing.check_output(folder, opened.address, None, overwrite=overwrite, recipe=chosen.recipe)
+        outputs.check_output(folder, opened.address, None, overwrite=overwrite, recipe=chosen.recipe)
         writing.check_writable(
             opened.address, None, overwrite=overwrite, excel_safe=output.excel_safe, kind=output.kind
         )

@@ -63,7 +63,7 @@ def fields_of(session: Session, wrong: Wrong | None = None) -> dict[str, Any]:
 def _shown(session: Session, status: int = 200, wrong: Wrong | None = None) -> Response:
     tried = session.figures()
     failure = session.failure()
-    sorted_rows = session.recipe.output.reorder  # which figures do not depend on
+    sorted_rows = not session.recipe.output.same_order  # which figures do not depend on
     slow = session.seconds > _LONG and not session.worker.has(TRY)
     return rendered(
         session,

@@ -1,0 +1,24 @@
+"""Run a part of the campaign: `python -m adversary NAME [options]`."""
+
+import importlib
+import sys
+
+PARTS = {
+    "fuzz": "odd files, recipes and arguments; k recounted on what was written",
+    "kill": "signals at random moments of every kind of job",
+    "soak": "mixed jobs for an hour: memory, file handles, threads, scratch",
+    "same": "the same bytes whatever the threads, engine, order, locale or place",
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Hand the arguments to the part that the first one names."""
+    if not arguments or arguments[0] not in PARTS:
+        print("\n".join(["usage: python -m adversary NAME [options]", *(f"  {n}  {w}" for n, w in PARTS.items())]))
+        return 2
+    name, *rest = arguments
+    return int(importlib.import_module(f"adversary.{name}").main(rest) or 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

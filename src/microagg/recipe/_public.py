@@ -1,0 +1,48 @@
+"""A recipe for everybody who uses a release: how it was masked, and nothing of what was not released."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from microagg.io.files import whole_file
+from microagg.recipe._by_column import Kinds
+from microagg.recipe._file import text_of
+from microagg.recipe._promised import UnitChoices
+from microagg.recipe._recipe import OF_PROTECT, Recipe
+
+TITLE = (
+    "How this file was masked, for everybody who uses it.",
+    "Left out: columns that are not released, values of the original, seeds, and why each choice was made.",
+    "So this does not give the masked file again.",
+)
+_TABLES = [table for table in OF_PROTECT if table not in ("recode", "missing", "taxonomy", "relation", "analysis")]
+
+
+def public_recipe(recipe: Recipe) -> Recipe:
+    """Give what of a recipe may be published with its release.
+
+    Names of columns stay if these are released. Recoding, levels, taxonomies, codes for missing values and relations
+    name values, some of which are rare; reading, joining and judging are about the original. A seed of what was drawn
+    is a secret.
+    """
+    roles, whole = recipe.roles, recipe.units.release == "pseudonym"
+    return Recipe(
+        recipe.k,
+        roles=replace(roles, identifiers=(), drop=(), unit=roles.unit if whole else None, rest=None),
+        kinds=Kinds({name: kind for name, kind in recipe.kinds.kinds.items() if isinstance(kind, str)}),
+        importance=recipe.importance,
+        units=UnitChoices(release=recipe.units.release),
+        diversity=recipe.diversity,
+        method=recipe.method,
+        masking=replace(recipe.masking, nominal_seed=None),
+        weights=recipe.weights,
+        select=recipe.select,
+        blocks=recipe.blocks,
+        refine=recipe.refine,
+    )
+
+
+def write_public(recipe: Recipe, path: Path, made_for: str | None) -> Path:
+    """Write what of a recipe may be published to a new file, whole or not at all."""
+    with whole_file(path) as file:
+        file.write_text(text_of(public_recipe(recipe), made_for, TITLE, _TABLES), "utf-8", newline="\n")
+    return path
