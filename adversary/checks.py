@@ -146,7 +146,7 @@ def released_wrong(case: Case, path: Path, recipe: dict[str, Any], columns: reco
     wrong = [f"what was left out is in the file: {word!r}" for word in case.absent if word.encode() in content]
     is_text = path.name.partition(".")[2].split(".")[0] in ("csv", "tsv", "txt")
     if is_text and recipe.get("output", {}).get("excel_safe"):
-        text = content.decode("utf-8", "replace")
+        text = recount.text_in(path, recipe.get("read", {}))
         begun = [name for name in columns if name.startswith(_FORMULAS) and f"'{name}" not in text]
         begun += [cell for own in columns.values() for cell in own if _acts(str(cell))]
         wrong += [f"{len(begun)} cells act as formulas in a spreadsheet"] if begun else []
@@ -175,7 +175,7 @@ def frame_broken(case: Case, released: Any) -> list[str]:
     import narwhals as nw
 
     table = nw.from_native(released, eager_only=True)
-    columns = {name: [recount.comparable(value) for value in table[name].to_list()] for name in table.columns}
+    columns = {name: [recount.comparable(value) for value in recount.values(table[name])] for name in table.columns}
     chosen = case.chosen
     roles = {key: chosen[key] for key in ("quasi", "strata", "unit", "confidential", "weight") if key in chosen}
     if "quasi" not in roles:

@@ -298,7 +298,7 @@ def promise_of(plan: Plan, columns: list[Column]) -> dict[str, Any]:
     kept = {key: say[key] for key in _PROMISED if key in say}
     kept |= {"k": plan.k}
     rows = [column for column in columns if column.use == "row"]
-    if "unit" in say and rows and rows[0].name in say.get("keep", []):
+    if "unit" in say and rows and rows[0].name in (say["keep"] if isinstance(say.get("keep"), list) else []):
         [units] = [column for column in columns if column.use == "unit"]
         kept |= {"row": rows[0].name, "units": dict(zip(rows[0].cells, units.cells, strict=True))}
     return kept

@@ -26,14 +26,18 @@ def columns_of(path: Path, reading: dict[str, Any], names: Sequence[str] = ()) -
         return _of_table(pyarrow.feather.read_table(path, memory_map=False))
     if suffix in ("sav", "zsav", "dta"):
         return _of_statistics(path, suffix)
-    content = gzip.decompress(path.read_bytes()) if suffix.endswith("gz") else path.read_bytes()
-    encoding = reading.get("encoding", "utf-8")
-    try:
-        text = content.decode(encoding).lstrip("\ufeff")
-    except UnicodeDecodeError:  # a target of another kind than the source is written in UTF-8
-        text = content.decode("utf-8-sig")
+    text = text_in(path, reading)
     delimiters = (reading.get("delimiter", ","), "\t", ",", ";", "|")
     return max((as_named(_of_text(text, one), names) for one in delimiters), key=lambda own: len({*names} & {*own}))
+
+
+def text_in(path: Path, reading: dict[str, Any]) -> str:
+    """Give the text of a file, in the encoding that the recipe says."""
+    content = gzip.decompress(path.read_bytes()) if path.name.lower().endswith("gz") else path.read_bytes()
+    try:
+        return content.decode(reading.get("encoding", "utf-8")).lstrip("\ufeff")
+    except UnicodeDecodeError:  # a target of another kind than the source is written in UTF-8
+        return content.decode("utf-8-sig")
 
 
 def as_named(columns: Columns, names: Sequence[str]) -> Columns:
@@ -51,21 +55,25 @@ def _of_text(text: str, delimiter: str) -> Columns:
     if not rows:
         return {}
     names, rest = rows[0], [row for row in rows[1:] if row or len(rows[0]) == 1]
-    return {name: [row[i] if i < len(row) else "" for row in rest] for i, name in enumerate(names)}
+    return {name: [row[i] or None if i < len(row) else None for row in rest] for i, name in enumerate(names)}
 
 
 def _of_table(table: Any) -> Columns:
     return {
-        name: [comparable(value) for value in _values(column)]
+        name: [comparable(value) for value in values(column)]
         for name, column in zip(table.column_names, table.columns, strict=True)
     }
 
 
-def _values(column: Any) -> list[Any]:
+def values(column: Any) -> list[Any]:
+    """Give the cells of a column of Arrow, or of any frame."""
+    if hasattr(column, "to_native"):
+        native = column.to_native()
+        return values(native) if isinstance(native, pa.ChunkedArray) else list(column.to_list())
     try:
-        return column.to_pylist()  # type: ignore[no-any-return]
+        return list(column.to_pylist())
     except (OverflowError, ValueError):  # dates that Python does not have
-        return column.cast(pa.int64()).to_pylist()  # type: ignore[no-any-return]
+        return list(column.cast(pa.int64()).to_pylist())
 
 
 def _of_statistics(path: Path, suffix: str) -> Columns:
@@ -73,7 +81,7 @@ def _of_statistics(path: Path, suffix: str) -> Columns:
 
     read = pyreadstat.read_dta if suffix == "dta" else pyreadstat.read_sav
     data, about = read(str(path), user_missing=True, disable_datetime_conversion=True, output_format="dict")
-    return {name: [comparable(value) for value in data[name]] for name in about.column_names}
+    return {name: [comparable(value) if value != "" else None for value in data[name]] for name in about.column_names}
 
 
 def of_database(path: Path, table: str) -> Columns:
@@ -167,14 +175,14 @@ def _units_broken(columns: Columns, names: Sequence[str], said: dict[str, Any]) 
 def _diversity_broken(columns: Columns, names: Sequence[str], name: str, said: dict[str, Any]) -> list[str]:
     found: dict[Hashable, Counter[Hashable]] = defaultdict(Counter)
     for value, row in zip(columns[name], classes(columns, names), strict=True):
-        if value not in (None, ""):
+        if value is not None:
             found[row][value] += 1
         else:
             found[row].update()  # rows whose values are all missing have none
     wrong = []
     if said.get("l") and any(len(own) < said["l"] for own in found.values()):
         wrong.append(f"a confidential column has fewer than {said['l']} values among rows that are alike")
-    if any(value in (None, "") for value in columns[name]):
+    if any(value is None for value in columns[name]):
         return wrong  # how missing values count for the others, the documents say by kind
     if said.get("entropy_l") and any(_entropy(own) < said["entropy_l"] - 1e-9 for own in found.values()):
         wrong.append(f"a confidential column has less than entropy_l = {said['entropy_l']} among rows that are alike")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import microagg as ma
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.moment_matching import mean_and_covariance
+from microagg.moment_matching import _least_change, mean_and_covariance
 from tests.lengths import given_few
 from tests.reference import moments as reference
 
@@ -325,3 +325,7 @@ def gini(income, weights):
     order = np.argsort(income)
     x, w = income[order], weights[order]
     return 100 * (2 * (w * x * (np.cumsum(w) - w / 2)).sum() / (w.sum() * (w * x).sum()) - 1)
+
+
+def test_where_neither_groups_nor_records_vary_nothing_is_moved():
+    assert (_least_change(np.zeros((2, 2)), np.zeros((2, 2)), 9, 3) == 0).all()

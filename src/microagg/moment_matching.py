@@ -276,6 +276,8 @@ def _least_change(found: Values, wanted: Values, n_records: int, n_groups: int) 
     """
     lengths, directions = _eigen(found)
     n_wanted = _eigen(wanted)[0].size
+    if not lengths.size and not n_wanted:
+        return np.zeros(found.shape)  # neither varies, but by rounding
     if lengths.size < n_wanted:
         raise InvalidData(
             f"in a stratum of {n_records} records (or its records that lack the same values), the {n_groups} groups "

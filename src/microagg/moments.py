@@ -61,7 +61,8 @@ def squares_by_sums(n: float, power: int, mean: float, deviation: float) -> Sums
 
 
 def _scaled(values: NDArray[np.float64], power: int) -> NDArray[np.float64]:
-    return np.asarray(np.ldexp(values, -power)) if power else values
+    with np.errstate(over="ignore"):  # masked values may be far larger than the original ones
+        return np.asarray(np.ldexp(values, -power)) if power else values
 
 
 def _squared_distances(values: NDArray[np.float64], power: int, mean: float) -> NDArray[np.float64]:

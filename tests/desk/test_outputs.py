@@ -123,6 +123,8 @@ def test_beyond_memory_the_order_of_rows_must_be_accepted():
 
 def test_values_that_arrow_has_no_order_of_are_sorted_too():
     table = pa.table({"a": [1, 1, 1, 0], "b": [[2, 3], [1], None, [9]]})
+    intervals = pa.array([(1, 2, 3), (0, 1, 0), None, (5, 0, 0)], pa.month_day_nano_interval())
+    table = table.append_column("c", intervals)
     moved = table.take([2, 0, 3, 1])
     first, second = (one.take(pa.array(sorted_order(one))) for one in (table, moved))
     assert first.equals(second)

@@ -64,6 +64,14 @@ def test_a_change_beyond_float64_is_infinite(near_nothing, large):
     assert math.isfinite(found.m2)
 
 
+def test_scores_beyond_float64_are_infinite_and_not_an_error():
+    original = np.array([[5e-324] * 6 + [1e-323] * 6])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = measure_loss(original, np.full((1, 12), 1e10), ["a"])
+    assert found.il1s == math.inf
+
+
 @pytest.mark.casc
 @pytest.mark.parametrize(
     ("method", "expected"), [("cbfs", (28.609, 33.254, 38.672)), ("iamat", (22.151, 30.313, 34.961))]

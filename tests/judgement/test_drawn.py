@@ -10,7 +10,7 @@ import pytest
 import microagg as ma
 from microagg.judgement import judge
 from microagg.judgement.bins import SMALL_CELL
-from microagg.judgement.dates import cut_of_dates
+from microagg.judgement.dates import _cut_of_calendar, _day, cut_of_dates
 from microagg.judgement.drawn import _public_bars
 from microagg.kinds import Cells, Nominal, Ordinal
 from microagg.table import Coded
@@ -157,3 +157,16 @@ def test_a_column_of_dates_none_of_which_is_released_is_drawn_as_nothing_but_mis
     assert release.data["born"].null_count == 60
     one = judge(release).distributions[1]
     assert [(bar.of, round(bar.before, 2), bar.after) for bar in one.bars] == [("missing", 96.67, 100.0)]
+
+
+@pytest.mark.parametrize(("unit", "low", "high"), [("us", -(2.0**63), 1e18), ("s", -1e18, 2.0**63), ("s", 0.0, 3e9)])
+def test_an_axis_of_moments_has_few_bins_however_far_they_reach(unit, low, high):
+    edges, marks = _cut_of_calendar(unit, _day)(low, high, 20, whole=True)
+    assert 2 < len(edges) == len(marks) <= 50
+    assert (np.diff(edges) > 0).all()
+
+
+def test_moments_that_python_has_no_words_for_are_masked_as_categories():
+    moments = pa.array([2**62, 2**62 + 1, -(2**62)] * 6, pa.timestamp("us"))
+    release = ma.protect(pa.table({"when": moments}), 3, kinds={"when": "nominal"})
+    assert judge(release).groups.records == 18

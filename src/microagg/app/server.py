@@ -3,6 +3,7 @@
 import asyncio
 import html
 import os
+import signal
 import socket
 import stat
 import sys
@@ -10,8 +11,8 @@ import tempfile
 import threading
 import time
 import webbrowser
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import uvicorn
@@ -47,6 +48,20 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._session = session
         self.deadline = 0.0
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Hear a closed terminal too; uvicorn would be broken off by it in whatever it does, and may never end."""
+        with super().capture_signals():
+            former = signal.getsignal(signal.SIGHUP) if hasattr(signal, "SIGHUP") else signal.SIG_IGN
+            if former is signal.SIG_IGN or threading.current_thread() is not threading.main_thread():
+                yield
+                return
+            signal.signal(signal.SIGHUP, self.handle_exit)
+            try:
+                yield
+            finally:
+                signal.signal(signal.SIGHUP, former)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self.deadline = time.monotonic() + _PATIENCE

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from microagg.io import frames
 from microagg.io._categories import without_views
 from microagg.release import Release
 
@@ -29,8 +30,6 @@ def sorted_order(table: pa.Table) -> Order:
     for number, column in enumerate(without_views(table).columns):
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
-        if pa.types.is_nested(column.type):  # which Arrow has no order of
-            column = pa.array(map(repr, column.to_pylist()), pa.string())
-        keys[str(number)] = column  # Arrow takes a name with a point for a path
+        keys[str(number)] = frames.sortable(column)  # Arrow takes a name with a point for a path
     order = pc.sort_indices(pa.table(keys), [(name, "ascending") for name in keys])
     return np.asarray(order.to_numpy(), dtype=np.int64)

@@ -218,7 +218,8 @@ def _measured(
 
     def moved(j: int, check: Callable[[], None]) -> NDArray[np.float64]:
         check()
-        return np.asarray(np.quantile(z_masked[j], QUANTILES) - np.quantile(z[j], QUANTILES))
+        with np.errstate(invalid="ignore"):  # between two that are beyond float64
+            return np.asarray(np.quantile(z_masked[j], QUANTILES) - np.quantile(z[j], QUANTILES))
 
     quantiles = in_parallel(moved, range(d), check_jobs(None), second)
     # A constant column has no deviation to measure a change by: any change is beyond measure, not none.
@@ -267,7 +268,10 @@ def _changed_constants(original: NDArray[np.float64], masked: NDArray[np.float64
 
 
 def _total_change(original: NDArray[np.float64], masked: NDArray[np.float64]) -> float:
-    return sum(exact_sum(np.abs(x - y)) for x, y in zip(original, masked, strict=True))
+    """Give the exact sum of all changes; infinite beyond float64, as where values near 0 became large ones."""
+    changes = [np.abs(x - y) for x, y in zip(original, masked, strict=True)]
+    most = np.finfo(np.float64).max / original.size
+    return sum(map(exact_sum, changes)) if all(one.max() < most for one in changes) else float("inf")
 
 
 def _near_one(
@@ -286,8 +290,8 @@ def _means(columns: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _deviation(values: NDArray[np.float64]) -> float:
-    with np.errstate(over="ignore"):
-        return float(values.std())
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(values.std()) if np.isfinite(values).all() else float("inf")
 
 
 def _root_mean_square(columns: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -201,7 +201,11 @@ class CategoryCoder(Coder):
     @property
     def shown(self) -> tuple[str, ...]:
         """What each code stands for, as text."""
-        return tuple(map(_as_released, self.values.to_pylist()))
+        try:
+            values = self.values.to_pylist()
+        except (OverflowError, ValueError):  # moments that Python has no words for
+            values = self.values.cast(pa.string()).to_pylist()
+        return tuple(map(_as_released, values))
 
     def cells(self, series: nw.Series[Any]) -> Cells:
         """Give the number of each cell's category."""

@@ -306,9 +306,7 @@ def row_ranks(frame: nw.DataFrame[Any]) -> NDArray[np.int64]:
         array = frame.get_column(name).to_arrow()
         if pa.types.is_dictionary(array.type):
             array = array.cast(array.type.value_type)
-        if pa.types.is_nested(array.type):  # which has no order
-            array = pa.array([None if one is None else repr(one) for one in array.to_pylist()])
-        encoded = plain_floats(array).dictionary_encode()
+        encoded = plain_floats(sortable(array)).dictionary_encode()
         order = pc.sort_indices(encoded.dictionary).to_numpy()
         places = np.empty(order.size + 1, dtype=np.int64)
         places[order], places[-1] = np.arange(order.size), order.size  # missing values come last
@@ -316,6 +314,21 @@ def row_ranks(frame: nw.DataFrame[Any]) -> NDArray[np.int64]:
         own = places[indices]
         ranks = np.unique(ranks * (order.size + 1) + own, return_inverse=True)[1].astype(np.int64).ravel()
     return ranks
+
+
+def sortable(array: Any) -> Any:
+    """Give an array of Arrow that it can sort: itself, or of lists, intervals and the like how they are shown."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        pc.sort_indices(pa.table({"0": array.slice(0, 1)}), [("0", "ascending")])
+    except pa.ArrowException:
+        try:
+            return pa.array([None if one is None else repr(one) for one in array.to_pylist()], pa.string())
+        except (OverflowError, ValueError):  # moments that Python has no words for
+            return pa.nulls(len(array), pa.string())
+    return array
 
 
 def with_columns(frame: nw.DataFrame[Any], names: Sequence[Any], replaced: Mapping[Any, nw.Series[Any]]) -> Any:

@@ -12,9 +12,11 @@ from microagg.judgement.bins import Cut, nice_edges
 _STEPS = (
     ("s", 1), ("s", 5), ("s", 15), ("m", 1), ("m", 5), ("m", 15), ("h", 1), ("h", 3), ("h", 6), ("D", 1), ("D", 2),
     ("D", 7), ("M", 1), ("M", 2), ("M", 3), ("M", 6), ("Y", 1), ("Y", 2), ("Y", 5), ("Y", 10), ("Y", 20), ("Y", 50),
-    ("Y", 100), ("Y", 500), ("Y", 1000), ("Y", 10_000),
+    ("Y", 100), ("Y", 500), *(("Y", 10**power) for power in range(3, 12)),
 )  # fmt: skip
-"""Steps of a calendar, the finest first."""
+"""Steps of a calendar, the finest first; seconds reach over hundreds of billions of years."""
+
+_FAREST = 2.0**63 - 1024  # which float64 and a count of moments both have; the number before is no moment
 
 _LENGTHS = (("d", 86_400.0), ("h", 3_600.0), ("min", 60.0), ("s", 1.0))
 _PER_SECOND = {"s": 1.0, "ms": 1e3, "us": 1e6}
@@ -45,7 +47,7 @@ def _cut_of_calendar(unit: str, called: Callable[[np.datetime64, str], str]) -> 
     """Cut at beginnings of years, months, days, hours, ..."""
 
     def cut(low: float, high: float, bins: int, *, whole: bool) -> tuple[NDArray[np.float64], tuple[str, ...]]:  # noqa: ARG001
-        ends = np.array([np.floor(low), np.ceil(high)]).astype(np.int64).astype(f"datetime64[{unit}]")
+        ends = np.clip([np.floor(low), np.ceil(high)], -_FAREST, _FAREST).astype(np.int64).astype(f"datetime64[{unit}]")
         for by, step in _STEPS:
             zero = 1970 if by == "Y" else 0  # years are round by their own number
             lowest, highest = ((ends.astype(f"datetime64[{by}]").astype(np.int64) + zero) // step).tolist()
