@@ -16,7 +16,7 @@ _STEPS = (
 )  # fmt: skip
 """Steps of a calendar, the finest first; seconds reach over hundreds of billions of years."""
 
-_FAREST = 2.0**63 - 1024  # which float64 and a count of moments both have; the number before is no moment
+_FARTHEST = 9.1e18  # of what int64 can count: nearer to its end, numpy loses the sign
 
 _LENGTHS = (("d", 86_400.0), ("h", 3_600.0), ("min", 60.0), ("s", 1.0))
 _PER_SECOND = {"s": 1.0, "ms": 1e3, "us": 1e6}
@@ -47,13 +47,21 @@ def _cut_of_calendar(unit: str, called: Callable[[np.datetime64, str], str]) -> 
     """Cut at beginnings of years, months, days, hours, ..."""
 
     def cut(low: float, high: float, bins: int, *, whole: bool) -> tuple[NDArray[np.float64], tuple[str, ...]]:  # noqa: ARG001
-        ends = np.clip([np.floor(low), np.ceil(high)], -_FAREST, _FAREST).astype(np.int64).astype(f"datetime64[{unit}]")
+        ends = (
+            np.clip([np.floor(low), np.ceil(high)], -_FARTHEST, _FARTHEST)
+            .astype(np.int64)
+            .astype(f"datetime64[{unit}]")
+        )
         for by, step in _STEPS:
             zero = 1970 if by == "Y" else 0  # years are round by their own number
             lowest, highest = ((ends.astype(f"datetime64[{by}]").astype(np.int64) + zero) // step).tolist()
             if highest - lowest < bins:
                 break
         numbers = np.arange(lowest, max(highest + 1, lowest + 2) + 1) * step - zero  # one bin would show nothing
+        if by == "Y" and unit != "D":  # a round year may be beyond what the unit can count
+            farthest = np.array([-_FARTHEST, _FARTHEST]).astype(np.int64).astype(f"datetime64[{unit}]")
+            first, last = farthest.astype("datetime64[Y]").astype(np.int64).tolist()
+            numbers = numbers[(numbers > first) & (numbers <= last)]
         edges = numbers.astype(f"datetime64[{by}]")
         units = edges.astype(f"datetime64[{unit}]").astype(np.int64)
         return units.astype(np.float64), tuple(called(edge, by) for edge in edges)
