@@ -73,7 +73,8 @@ def values(column: Any) -> list[Any]:
     try:
         return list(column.to_pylist())
     except (OverflowError, ValueError):  # dates that Python does not have
-        return list(column.cast(pa.int64()).to_pylist())
+        whole = pa.int32() if pa.types.is_date32(column.type) or pa.types.is_time32(column.type) else pa.int64()
+        return list(column.cast(whole).to_pylist())
 
 
 def _of_statistics(path: Path, suffix: str) -> Columns:

@@ -1,5 +1,7 @@
 """Relations between columns: read, refused, and counted as a plain loop counts them."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -37,6 +39,13 @@ def test_what_breaks_a_relation(said, broken):
     relation = ma.Relation.of(said)
     values = {name: FRAME[name].to_numpy(dtype=float) for name in FRAME.columns}
     assert np.flatnonzero(relation.violated(values)).tolist() == broken
+
+
+def test_products_beyond_float64_are_infinite_and_warn_of_nothing():
+    values = {"a": np.array([1e308, 2.0])}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ma.Relation.of("10 * a <= 100").violated(values).tolist() == [True, False]
 
 
 @pytest.mark.parametrize(

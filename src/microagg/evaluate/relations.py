@@ -84,7 +84,8 @@ class Relation:
         """
         with np.errstate(over="ignore", invalid="ignore"):
             left, right = self.sides(values)
-            slack = self.tolerance + _NOISE * np.maximum(np.abs(left), np.abs(right))
+            size = np.maximum(np.abs(left), np.abs(right))
+            slack = self.tolerance + _NOISE * np.where(np.isfinite(size), size, 0.0)
             known = ~np.isnan(left) & ~np.isnan(right)
             broken = {
                 "=": np.abs(left - right) > slack,
@@ -200,7 +201,11 @@ class _Reader:
 
 
 def _joined(operation: Callable[[Any, Any], Any], left: Formula, right: Formula) -> Formula:
-    return lambda values: operation(left(values), right(values))
+    def joined(values: Any) -> Any:
+        with np.errstate(over="ignore", invalid="ignore"):  # what is beyond float64 is infinite
+            return operation(left(values), right(values))
+
+    return joined
 
 
 class RelationCounts(NamedTuple):
