@@ -4,6 +4,7 @@ import json
 import pickle
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -74,6 +75,11 @@ def test_a_file_that_is_not_as_it_was_is_not_matched():
     Path("survey.csv").write_text("\n".join(lines[:-1]) + "\n")
     assert "is not the file that 'survey_masked.csv' was made from" in complaint("assess", "survey.csv", masked)
     Path("survey.csv").write_text("\n".join(lines) + "\n")
+    whole = read_origin(Path("out/internal/rows.parquet"))
+    for rows in (whole.rows[:-1], whole.rows * 0, whole.rows - 1, whole.rows + 1):
+        replace(whole, rows=rows).write(Path("out/internal/rows.parquet"))
+        assert "'rows.parquet', which tells the rows of" in complaint("assess", "survey.csv", masked)
+    whole.write(Path("out/internal/rows.parquet"))
     masked.write_text(masked.read_text().replace("4", "5", 1))
     assert origin_of(str(masked), None) is None
     Path("out/internal/rows.parquet").write_text("no Parquet")

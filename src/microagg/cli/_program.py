@@ -129,7 +129,7 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
     def mask(
         source: Address,
         output: Annotated[
-            Path, typer.Option("--output", "-o", help="Folder for the masked file, the report and the recipe.")
+            Path, typer.Option("--output", "-o", help="Folder for what is made: release to give out, internal for you.")
         ] = Path("out"),
         k: K = None,
         recipe: RecipeFile = None,
@@ -171,9 +171,9 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
     ) -> None:
         """Judge any masked file, whoever made it: what was lost, and what an intruder could do.
 
-        The rows of all files must stand for the same records, in the same order, unless a key tells which is which.
+        Which row is which is told by the output that a masked file lies in, by a key, or else by the order of rows.
 
-        Example: [bold]microagg assess survey.csv out/survey_masked.csv --recipe out/recipe.toml[/bold]
+        Example: [bold]microagg assess survey.csv out/release/survey_masked.csv[/bold]
         """
 
     @_command(app, "compare", *COLUMNS, *FORMED, words=words, ks="-k")

@@ -76,7 +76,7 @@ def origin_of(masked: str, recipe: Recipe | None) -> RowOrigin | None:
     digest = None if is_database(masked) else file_digest(path)
     for place in places:
         found = read_origin(place / INTERNAL / ROWS)
-        if found is not None and found.masked_sha256 == digest:
+        if found is not None and found.rows.size and found.masked_sha256 == digest:
             return found
     return None
 

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from microagg.desk._rows import Pair
 from microagg.desk.origins import RowOrigin, origin_of
+from microagg.desk.outputs import ROWS
 from microagg.errors import InvalidData, RoleError, setting
 from microagg.io import frames
 from microagg.io.addresses import is_text_file
@@ -75,6 +76,12 @@ def _matched(before: Source, after: Source, origin: RowOrigin) -> Pairing:
         )
     order = np.argsort(origin.rows, kind="stable")
     rows = np.sort(origin.rows)
+    fits = rows.size == after.table.num_rows and rows[0] >= 0 and rows[-1] < origin.records
+    if not fits or np.unique(rows).size < rows.size:
+        raise InvalidData(
+            f"{ROWS!r}, which tells the rows of {after.name!r}, was changed or is of another file. Mask once more by "
+            f"the recipe."
+        )
     return Pairing(before.take(rows), after.take(order), before.table.num_rows - rows.size, matched=True)
 
 
