@@ -15,6 +15,8 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 
 Columns = dict[str, list[Hashable]]
+_MISSING = (None, "", "NA", "NaN", "NULL", ".")
+"""What l and t take as missing."""
 
 
 def columns_of(path: Path, reading: dict[str, Any], names: Sequence[str] = ()) -> Columns:
@@ -176,14 +178,14 @@ def _units_broken(columns: Columns, names: Sequence[str], said: dict[str, Any]) 
 def _diversity_broken(columns: Columns, names: Sequence[str], name: str, said: dict[str, Any]) -> list[str]:
     found: dict[Hashable, Counter[Hashable]] = defaultdict(Counter)
     for value, row in zip(columns[name], classes(columns, names), strict=True):
-        if value is not None:
+        if value not in _MISSING:
             found[row][value] += 1
         else:
             found[row].update()  # rows whose values are all missing have none
     wrong = []
     if said.get("l") and any(len(own) < said["l"] for own in found.values()):
         wrong.append(f"a confidential column has fewer than {said['l']} values among rows that are alike")
-    if any(value is None for value in columns[name]):
+    if any(value in _MISSING for value in columns[name]):
         return wrong  # how missing values count for the others, the documents say by kind
     if said.get("entropy_l") and any(_entropy(own) < said["entropy_l"] - 1e-9 for own in found.values()):
         wrong.append(f"a confidential column has less than entropy_l = {said['entropy_l']} among rows that are alike")

@@ -12,8 +12,9 @@ from microagg._kernels.groups import number_groups
 from microagg._kernels.records import take
 from microagg.checks import nearest, shown_name
 from microagg.diversity import Confidential, Demand, Limits, check_possible
-from microagg.errors import InvalidParameter, PromiseBroken, RoleError, setting
+from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, RoleError, setting
 from microagg.grouping import rows_of
+from microagg.io._numbers import MISSING
 from microagg.io.coding import coder_for
 from microagg.io.labels import Labels as FileLabels
 from microagg.kinds import Nominal, Taxonomy
@@ -98,7 +99,7 @@ def _asked(recipe: Recipe) -> str:
 def sensitive_table(columns: Mapping[Any, nw.Series[Any]], recipe: Recipe, labels: FileLabels | None = None) -> Table:
     """Code confidential columns, given by name, of which anything is demanded, by what a recipe says of their kinds.
 
-    Text without a letter counts as missing, as most readers of a file take it.
+    Text without a letter counts as missing, and so do NA, NULL and the like, as most readers of a file take them.
     """
     wishes = asked_of(recipe, list(columns), labels)
     filled = {name: _without_empty(series) for name, series in columns.items()}
@@ -106,10 +107,15 @@ def sensitive_table(columns: Mapping[Any, nw.Series[Any]], recipe: Recipe, label
 
 
 def _without_empty(series: nw.Series[Any]) -> nw.Series[Any]:
-    if series.dtype != nw.String:
+    is_category = series.dtype == nw.Categorical or isinstance(series.dtype, nw.Enum)
+    if series.dtype != nw.String and not is_category:
         return series
-    content = nw.col(series.name)
-    return series.to_frame().select(nw.when(content.str.strip_chars() != "").then(content)).get_column(series.name)
+    text = series.cast(nw.String)
+    if not text.str.strip_chars().is_in(list(MISSING)).any():
+        return series
+    content = nw.col(series.name)  # as text an order of categories is lost, and t is only stricter
+    known = ~content.str.strip_chars().is_in(list(MISSING))
+    return text.to_frame().select(nw.when(known).then(content)).get_column(series.name)
 
 
 def demand_of(sensitive: Table, limits: Mapping[Any, Limits], strata: Labels) -> Demand | None:
@@ -123,12 +129,19 @@ def demand_of(sensitive: Table, limits: Mapping[Any, Limits], strata: Labels) ->
 
 def demand_on(sensitive: Table, limits: Mapping[Any, Limits]) -> Demand:
     """Give what is demanded of records, whether it can be kept or not."""
-    return Demand(tuple(map(_confidential, sensitive)), tuple(limits.values()))
+    return Demand(tuple(map(_confidential, sensitive, limits.values())), tuple(limits.values()))
 
 
-def _confidential(column: Coded) -> Confidential:
+def _confidential(column: Coded, limits: Limits) -> Confidential:
     cells, kind = column.cells, column.kind
     missing = ~cells.present
+    if limits.t is not None and cells.states is not None and np.unique(cells.states[missing]).size > 1:
+        raise InvalidData(
+            f"column {shown_name(column.name)} has several codes for missing values, which the masked file tells "
+            f"apart, and t takes what is missing as one value. Make them one, or leave the codes out "
+            f"({setting('missing_codes')}), so that each is a value of its own.",
+            columns=(column.name,),
+        )
     codes = np.zeros(missing.size, dtype=np.int64)
     if isinstance(kind, Nominal):  # codes already, which a taxonomy's ancestors are listed by
         codes[~missing] = cells.known.astype(np.int64)

@@ -355,7 +355,15 @@ class Release(Generic[IntoDataFrameT]):
             categories=[name for name in categories if name not in recoded],
             codes=recipe.missing_codes.codes,
             tags=self._tags,
+            untold=self._untold,
         )
+
+    @property
+    def _untold(self) -> list[Any]:
+        """Columns whose kinds of missing values were counted as one: in strata, demands, and the order of whole units."""
+        if self.recipe.units.release == "pseudonym":
+            return list(frames.open_frame(self.data).columns)
+        return [*self.recipe.roles.strata, *self.promise.confidential]
 
     @cached_property
     def anonymity(self) -> Anonymity:
@@ -450,6 +458,7 @@ class Release(Generic[IntoDataFrameT]):
     def __getstate__(self) -> dict[str, Any]:
         # Loss and risk go too: with the masked file, differences of quantiles give cells of the original away.
         return {name: value for name, value in self.__dict__.items() if name not in _NOT_STORED} | {
+            "recipe": self.recipe.replace(nominal_seed=None),  # who knows it can work out more of a group
             "source": None,
             "missing": MissingFacts(),
             "rounded": {},

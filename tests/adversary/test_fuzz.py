@@ -67,7 +67,7 @@ def test_what_keeps_its_promise_is_not_blamed(tmp_path):
         ({"region": ["N", "S", "S", "S"]}, RECIPE, "only 1 rows share"),
         ({"wage": [None, math.nan, 2.5, 2.5], "region": ["N", "S", "S", "S"]}, RECIPE, "only 1 rows share"),
         ({}, f"{RECIPE}[diversity]\nl = 2\n", "fewer than 2 values"),
-        ({"illness": ["flu", None, "flu", "none"]}, f"{RECIPE}[diversity]\nl = 2\n", "fewer than 2 values"),
+        ({"illness": ["flu", "NA", "flu", "none"]}, f"{RECIPE}[diversity]\nl = 2\n", "fewer than 2 values"),
         ({}, f"{RECIPE}[diversity]\nentropy = 1.9\n", "entropy_l"),
         ({}, f"{RECIPE}[diversity]\nrecursive = [1.0, 2]\n", "recursive_l"),
     ],

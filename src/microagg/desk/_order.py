@@ -1,5 +1,6 @@
 """The order of the rows that are written."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,19 @@ def written_order(release: Release[Any], table: pa.Table) -> Order:
     """
     if release.recipe.output.same_order or release.recipe.units.release == "pseudonym":
         return np.arange(table.num_rows)
-    return sorted_order(table)
+    tags = list(release.masked.tags.values())
+    if release.source is not None and release.source.labels is not None:  # Stata's .a to .z are no values of a table
+        tags += release.source.labels.tagged(release.rows).tags.values()
+    return sorted_order(table, tags)
 
 
-def sorted_order(table: pa.Table) -> Order:
-    """Give the order of rows by all released columns: one that anybody could make, and that tells nothing."""
+def sorted_order(table: pa.Table, more: Sequence[pa.Array] = ()) -> Order:
+    """Give the order of rows by all released columns: one that anybody could make, and that tells nothing.
+
+    `more` is what else a file shows of the rows.
+    """
     keys = {}
-    for number, column in enumerate(without_views(table).columns):
+    for number, column in enumerate([*without_views(table).columns, *map(pa.chunked_array, ([one] for one in more))]):
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
         keys[str(number)] = frames.sortable(column)  # Arrow takes a name with a point for a path

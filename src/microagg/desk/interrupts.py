@@ -50,6 +50,8 @@ def insisting() -> Iterator[None]:
     Python loses one that arrives while compiled code calls back: what is raised there goes nowhere, and LLVM calls
     back for every kernel that it has compiled. What must be put away to its end ignores the signal meanwhile.
     """
+    from microagg.io.scratch import signals_raise
+
     if not _is_ours():
         yield
         return
@@ -63,7 +65,8 @@ def insisting() -> Iterator[None]:
 
     signal.signal(signal.SIGINT, interrupt)
     try:
-        yield
+        with signals_raise():  # what is half-written is put away on SIGTERM and a closed terminal too
+            yield
     finally:
         heeded.set()
         signal.signal(signal.SIGINT, signal.default_int_handler)

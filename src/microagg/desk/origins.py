@@ -5,6 +5,7 @@ same file.
 """
 
 import json
+import stat
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from microagg import ownership
 from microagg.desk.outputs import INTERNAL, RELEASE, ROWS
 from microagg.io.addresses import file_digest
 from microagg.io.databases import is_database
@@ -55,12 +57,19 @@ class RowOrigin:
 
 
 def read_origin(path: Path, *, rows: bool = True) -> RowOrigin | None:
-    """Read where rows come from; None where there is no such file, or none that can be read."""
+    """Read where rows come from; None where there is no such file, or none that can be read or that is not ours."""
     try:
+        if not stat.S_ISREG((status := path.lstat()).st_mode) or not ownership.is_ours(status):
+            return None  # a pipe would be waited for
         schema = pq.read_schema(path)
         told = json.loads((schema.metadata or {})[_KEY])
-        return RowOrigin(**told, rows=pq.read_table(path)[_COLUMN].to_numpy()) if rows else RowOrigin(**told)
-    except (OSError, KeyError, ValueError, TypeError, pa.ArrowException):
+        if not rows:
+            return RowOrigin(**told)
+        column = pq.read_table(path)[_COLUMN]
+        return (
+            RowOrigin(**told, rows=column.to_numpy()) if column.type == pa.int64() and not column.null_count else None
+        )
+    except (OSError, KeyError, ValueError, TypeError, RecursionError, pa.ArrowException):
         return None
 
 

@@ -139,6 +139,8 @@ def without_traces(column: Any) -> Any:
     if isinstance(kind, pa.BaseExtensionType):
         return pa.ExtensionArray.from_storage(kind, without_traces(column.storage))
     column = column.take(pa.array(np.arange(len(column))))  # copies, with zeros below nulls of plain types
+    if pa.types.is_float32(kind) or pa.types.is_float64(kind):
+        return pc.add(column, pa.scalar(0.0, kind))  # zeros of both signs are one value, and would be told apart
     if pa.types.is_dictionary(kind):
         return used_categories(column)
     missing = column.is_null()

@@ -127,7 +127,8 @@ def write_statistics(
     for name in [name for name in known if name in labels.values and name not in kept]:
         states = {*masked.codes.get(name, ()), *(masked.tags[name].unique().to_pylist() if name in masked.tags else ())}
         values[name] = {value: text for value, text in labels.values[name].items() if value in states}
-    tagged = {name: tag for name, tag in labels.tags.items() if name not in masked.names} | dict(masked.tags)
+    told = [name for name in labels.tags if name not in masked.names and name not in masked.untold]
+    tagged = {name: labels.tags[name] for name in told} | dict(masked.tags)
     told_apart = same_kind and kind == "stata"
     tags = {name: tagged[name] for name in known if name in tagged} if told_apart else {}
     series, value_labels = [], {}

@@ -67,12 +67,15 @@ class Masked:
         Values that stand for missing ones, and still do: of those what the source says holds in any column.
     tags : mapping of str to Array
         Which of Stata's .a to .z a row has, where the table has null.
+    untold : collection of str
+        Columns that are released as they are, but for .a to .z: these are plain missing values, as they were counted.
     """
 
     names: Collection[str] = ()
     categories: Collection[str] = ()
     codes: Mapping[str, Collection[Any]] = field(default_factory=dict)
     tags: Mapping[str, pa.Array] = field(default_factory=dict)
+    untold: Collection[str] = ()
 
     def tagged(self, rows: Any) -> "Masked":
         """Give the same of a table that has these rows."""

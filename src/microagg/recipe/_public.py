@@ -1,10 +1,11 @@
 """A recipe for everybody who uses a release: how it was masked, and nothing of what was not released."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from microagg.io.files import whole_file
-from microagg.recipe._by_column import Kinds
+from microagg.recipe._by_column import Importance, Kinds
 from microagg.recipe._file import text_of
 from microagg.recipe._promised import UnitChoices
 from microagg.recipe._recipe import OF_PROTECT, Recipe
@@ -25,15 +26,20 @@ def public_recipe(recipe: Recipe) -> Recipe:
     is a secret.
     """
     roles, whole = recipe.roles, recipe.units.release == "pseudonym"
+    masked, rounding = roles.quasi or (), recipe.masking.rounding
+    if isinstance(rounding, Mapping):
+        rounding = {name: step for name, step in rounding.items() if name in masked} or "auto"
+    kinds = {name: kind for name, kind in recipe.kinds.kinds.items() if name in masked and isinstance(kind, str)}
+    weights = {name: weight for name, weight in recipe.importance.importance.items() if name in masked}
     return Recipe(
         recipe.k,
         roles=replace(roles, identifiers=(), drop=(), unit=roles.unit if whole else None, rest=None),
-        kinds=Kinds({name: kind for name, kind in recipe.kinds.kinds.items() if isinstance(kind, str)}),
-        importance=recipe.importance,
+        kinds=Kinds(kinds),
+        importance=Importance(weights),
         units=UnitChoices(release=recipe.units.release),
         diversity=recipe.diversity,
         method=recipe.method,
-        masking=replace(recipe.masking, nominal_seed=None),
+        masking=replace(recipe.masking, nominal_seed=None, rounding=rounding),
         weights=recipe.weights,
         select=recipe.select,
         blocks=recipe.blocks,
