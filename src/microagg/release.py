@@ -360,7 +360,7 @@ class Release(Generic[IntoDataFrameT]):
 
     @property
     def _untold(self) -> list[Any]:
-        """Columns whose kinds of missing values were counted as one: in strata, demands, and the order of whole units."""
+        """Columns whose kinds of missing values were counted as one: in strata, demands, and to order whole units."""
         if self.recipe.units.release == "pseudonym":
             return list(frames.open_frame(self.data).columns)
         return [*self.recipe.roles.strata, *self.promise.confidential]
