@@ -13,6 +13,7 @@ from microagg.judgement.bins import SMALL_CELL
 from microagg.judgement.dates import _cut_of_calendar, _day, cut_of_dates
 from microagg.judgement.drawn import _public_bars
 from microagg.kinds import Cells, Nominal, Ordinal
+from microagg.report import build, render
 from microagg.table import Coded
 
 K = 3
@@ -170,3 +171,11 @@ def test_moments_that_python_has_no_words_for_are_masked_as_categories():
     moments = pa.array([2**62, 2**62 + 1, -(2**62)] * 6, pa.timestamp("us"))
     release = ma.protect(pa.table({"when": moments}), 3, kinds={"when": "nominal"})
     assert judge(release).groups.records == 18
+
+
+@pytest.mark.parametrize("high", [5e-324, 1e-323, np.nextafter(1.0, 2.0)])
+def test_values_too_near_to_each_other_to_cut_are_drawn(high):
+    low = 0.0 if high < 1 else 1.0
+    frame = pd.DataFrame({"a": [low] * 20 + [high] * 20})
+    page = render(build(ma.protect(frame, 3)))
+    assert "<svg" in page

@@ -29,6 +29,7 @@ def bins(one: Distribution) -> Markup:
     """Draw a column's bins, and beside them what is no part of them."""
     aside, start = apart(one, _TOP, _FLOOR)
     halves = [right / 2 - left / 2 for left, right in zip(one.edges, one.edges[1:], strict=False)]
+    halves = halves if min(halves) > 0 else [1.0] * len(halves)  # too narrow for float64 to tell how wide they are
     narrowest = min(halves)
     # A bar's area is its share: of bins of unequal width the wider is lower.
     before, after = (
