@@ -207,7 +207,10 @@ def _spans_by_order(column: Coded, labels: NDArray[np.int64]) -> NDArray[np.floa
     if not top > bottom:
         return np.zeros(lowest.size)
     # Halved, since the width of ±1e308 is beyond float64.
-    spans = (highest / 2 - lowest / 2) / (top / 2 - bottom / 2)
+    whole = top / 2 - bottom / 2
+    if whole == 0:  # float64 cannot halve what they differ by
+        return np.asarray((highest > lowest).astype(np.float64))
+    spans = (highest / 2 - lowest / 2) / whole
     return np.asarray(np.where(highest >= lowest, spans, 0.0))
 
 
