@@ -175,17 +175,21 @@ def _units_broken(columns: Columns, names: Sequence[str], said: dict[str, Any]) 
     return wrong
 
 
+def _is_missing(value: Hashable) -> bool:
+    return (value.strip() if isinstance(value, str) else value) in _MISSING
+
+
 def _diversity_broken(columns: Columns, names: Sequence[str], name: str, said: dict[str, Any]) -> list[str]:
     found: dict[Hashable, Counter[Hashable]] = defaultdict(Counter)
     for value, row in zip(columns[name], classes(columns, names), strict=True):
-        if value not in _MISSING:
+        if not _is_missing(value):
             found[row][value] += 1
         else:
             found[row].update()  # rows whose values are all missing have none
     wrong = []
     if said.get("l") and any(len(own) < said["l"] for own in found.values()):
         wrong.append(f"a confidential column has fewer than {said['l']} values among rows that are alike")
-    if any(value in _MISSING for value in columns[name]):
+    if any(_is_missing(value) for value in columns[name]):
         return wrong  # how missing values count for the others, the documents say by kind
     if said.get("entropy_l") and any(_entropy(own) < said["entropy_l"] - 1e-9 for own in found.values()):
         wrong.append(f"a confidential column has less than entropy_l = {said['entropy_l']} among rows that are alike")

@@ -12,7 +12,7 @@ import pytest
 
 import microagg as ma
 from microagg.desk.origins import read_origin
-from microagg.errors import InvalidData
+from microagg.errors import InvalidData, InvalidParameter
 from tests.cli import call
 
 pyreadstat = pytest.importorskip("pyreadstat")
@@ -127,3 +127,9 @@ def test_what_somebody_plants_beside_an_output_neither_stops_nor_breaks_masking(
         pq.write_table(table, place / "rows.parquet")
     assert read_origin(place / "rows.parquet") is None
     assert "Release: 60 records" in call("mask", "in.csv", "-k", 3, "--yes").stdout
+
+
+def test_a_code_that_the_type_of_a_column_does_not_have_is_refused():
+    frame = pd.DataFrame({"a": np.arange(12, dtype=np.int64) % 3, "b": np.arange(12.0)})
+    with pytest.raises(InvalidParameter, match="are not of its type"):
+        ma.protect(frame, 3, kinds={"a": "nominal"}, missing_codes={"a": [2**63]})

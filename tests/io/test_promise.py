@@ -126,8 +126,9 @@ RELEASE = ma.protect(ORIGINAL, 3, rounding="auto", **ROLES)
 STORABLE = RELEASE.data.rename_columns(["note", *RELEASE.data.column_names[1:]])
 
 
-def test_the_release_has_a_negative_zero_that_counts_as_none():
-    assert np.signbit(RELEASE.data["sign"].to_numpy()).any()
+def test_a_negative_zero_is_released_as_zero():
+    assert np.signbit(ORIGINAL["sign"].to_numpy()).any()
+    assert not np.signbit(RELEASE.data["sign"].to_numpy()).any()
     assert RELEASE.k_achieved == 3
 
 

@@ -192,6 +192,13 @@ class DateCoder(Coder):
         return as_native(self.form.array(numbers, missing), like)
 
 
+def _equal(array: pa.Array, code: Any) -> Any:
+    try:
+        return np.asarray(pc.equal(array, code).fill_null(False))
+    except pa.ArrowInvalid:  # a number that the column's type does not have
+        return np.zeros(len(array), dtype=bool)
+
+
 @dataclass(frozen=True)
 class CategoryCoder(Coder):
     """Categories, numbered; `values` are what the numbers stand for."""
@@ -215,7 +222,7 @@ class CategoryCoder(Coder):
         found = places.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
         states = missing.astype(np.uint8)
         for state, code in enumerate(self.codes, 2):
-            states[np.asarray(pc.equal(array, code).fill_null(False))] = state
+            states[_equal(array, code)] = state
         unknown = int(np.count_nonzero((found < 0) & (states == 0)))
         if unknown:
             raise InvalidData(

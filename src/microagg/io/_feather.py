@@ -18,7 +18,7 @@ def read_feather(path: Path) -> pa.Table:
                 file.seek(0)
                 table = pa.ipc.open_stream(file).read_all()
         table.validate(full=True)  # damaged offsets would be read as they are
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, UnicodeDecodeError):  # the last of damaged names
         raise InvalidData(
             f"{path.name!r} cannot be read as Feather or Arrow. It may be cut off, or of another kind; write it anew."
         ) from None

@@ -284,7 +284,7 @@ class CategoryFinder(Finder):
         kind = self._values.type
         try:
             self._codes = tuple(pa.array([_like_type(code, kind) for code in asked.codes], kind).to_pylist())
-        except (pa.ArrowException, ValueError, TypeError):
+        except (pa.ArrowException, ValueError, TypeError, OverflowError):
             raise InvalidParameter(
                 f"missing_codes of column {name!r} are not of its type. Write them as the file does.",
                 parameter="missing_codes",

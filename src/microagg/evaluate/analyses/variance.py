@@ -14,7 +14,8 @@ def errors_of(sample: Sample, influences: Values) -> Values:
     where a domain has fewer than two clusters.
     """
     pieces = sample.pieces
-    squares = np.bincount(pieces.domain_of, weights=pieces.summed(influences) ** 2, minlength=sample.n_domains)
+    with np.errstate(over="ignore"):  # a variance beyond float64 is infinite
+        squares = np.bincount(pieces.domain_of, weights=pieces.summed(influences) ** 2, minlength=sample.n_domains)
     return np.sqrt(squares * _correction(pieces.inside.astype(np.float64)))
 
 
