@@ -12,6 +12,7 @@ import pytest
 
 import microagg as ma
 from microagg.desk.origins import read_origin
+from microagg.desk.tables import rows_written
 from microagg.errors import InvalidData, InvalidParameter
 from tests.cli import call
 
@@ -64,6 +65,16 @@ def test_rows_that_differ_in_what_stata_shows_alone_do_not_keep_their_order(tmp_
         ma.write(ma.protect(source, 3, **roles), tmp_path / "out.dta", overwrite=True)
         rows = shown(tmp_path / "out.dta", "age", "x")
         assert rows == sorted(rows)
+
+
+def test_rows_are_not_sorted_by_kinds_of_missing_values_that_are_not_released(tmp_path):
+    letters = ["a" if one else "b" for one in np.random.default_rng(0).integers(0, 2, N)]
+    age = [float(i % 5) for i in range(N)]
+    orders = []
+    for own in (letters, ["a"] * N):
+        source = stata(tmp_path / "in.dta", age=age, left_out=own, region=own)
+        orders.append(rows_written(ma.protect(source, 3, quasi=["age"], strata=["region"], drop=["left_out"])).tolist())
+    assert orders[0] == orders[1]
 
 
 def test_t_refuses_several_codes_and_a_stata_file_shows_one(tmp_path):

@@ -22,10 +22,17 @@ def written_order(release: Release[Any], table: pa.Table) -> Order:
     """
     if release.recipe.output.same_order or release.recipe.units.release == "pseudonym":
         return np.arange(table.num_rows)
-    tags = list(release.masked.tags.values())
-    if release.source is not None and release.source.labels is not None:  # Stata's .a to .z are no values of a table
-        tags += release.source.labels.tagged(release.rows).tags.values()
-    return sorted_order(table, tags)
+    return sorted_order(table, _tags_shown(release, table))
+
+
+def _tags_shown(release: Release[Any], table: pa.Table) -> list[pa.Array]:
+    """Give which of Stata's .a to .z the file shows, which are no values of a table; by others nothing is sorted."""
+    masked = release.masked
+    if release.source is None or release.source.labels is None:
+        return list(masked.tags.values())
+    kept = release.source.labels.tagged(release.rows).tags
+    shown = [name for name in table.column_names if name not in masked.names and name not in masked.untold]
+    return [*masked.tags.values(), *(kept[name] for name in shown if name in kept)]
 
 
 def sorted_order(table: pa.Table, more: Sequence[pa.Array] = ()) -> Order:
