@@ -71,7 +71,12 @@ def values(column: Any) -> list[Any]:
     """Give the cells of a column of Arrow, or of any frame."""
     if hasattr(column, "to_native"):
         native = column.to_native()
-        return values(native) if isinstance(native, pa.ChunkedArray) else list(column.to_list())
+        if isinstance(native, pa.ChunkedArray):
+            return values(native)
+        try:
+            return list(column.to_list())
+        except (OverflowError, ValueError):
+            return values(column.to_arrow())
     try:
         return list(column.to_pylist())
     except (OverflowError, ValueError):  # dates that Python does not have

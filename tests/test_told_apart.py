@@ -144,3 +144,8 @@ def test_a_code_that_the_type_of_a_column_does_not_have_is_refused():
     frame = pd.DataFrame({"a": np.arange(12, dtype=np.int64) % 3, "b": np.arange(12.0)})
     with pytest.raises(InvalidParameter, match="are not of its type"):
         ma.protect(frame, 3, kinds={"a": "nominal"}, missing_codes={"a": [2**63]})
+    with pytest.raises(InvalidParameter, match="the levels of column 'a' are not of its type"):
+        ma.protect(frame, 3, kinds={"a": [0, 1, 2, 2**64]})
+    frame["a"] = frame["a"].astype("uint64") + 2**63
+    released = ma.protect(frame, 3, kinds={"a": "nominal"}, missing_codes={"a": [2**63]}).data
+    assert set(released["a"]) <= {2**63, 2**63 + 1, 2**63 + 2}

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +13,7 @@ from microagg.desk.assessing import assess
 from microagg.desk.pairing import read_pair
 from microagg.errors import InvalidData, PromiseBroken, TooFewRecords
 from tests.reference import counted_units as slow
+from tests.report.test_verdict import findings
 
 METHODS = ["mdav", "vmdav", "cbfs", "iamat", "maximum-distance", "projection"]
 
@@ -197,6 +200,43 @@ def test_assess_links_units_where_the_recipe_names_one(tmp_path):
     whole = release.recipe.replace(unit_release="pseudonym")
     with pytest.raises(InvalidData, match="nothing tells which row is which"):
         assess(pair, whole)
+
+
+@pytest.mark.parametrize("nominal", ["mode", "balanced", "draw"])
+@pytest.mark.parametrize("engine", ["memory", "disk", "dask", "whole"])
+def test_a_category_that_fewer_than_three_units_have_is_not_released(tmp_path, engine, nominal):
+    """One firm has most plants of a trade, and two others have all of another."""
+    firm = np.repeat(np.arange(12), 4)
+    trade = np.select([firm == 0, np.isin(firm, [1, 2])], ["gold", "salt"], np.where(firm % 2, "iron", "wood"))
+    trade[0::4] = np.where(firm[0::4] % 2, "iron", "wood")
+    frame = pd.DataFrame({"firm": firm, "age": np.arange(48.0) % 7, "trade": trade})
+    chosen = {"quasi": ["age", "trade"], "unit": "firm", "nominal": nominal}
+    chosen |= {"nominal_seed": 5} if nominal == "draw" else {}
+    if engine in ("memory", "whole"):
+        chosen |= {"unit_release": "pseudonym"} if engine == "whole" else {}
+        data = ma.protect(frame, 3, **chosen).data
+    else:
+        pq.write_table(pa.Table.from_pandas(frame), tmp_path / "in.parquet", row_group_size=7)
+        ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 3, engine=engine, **chosen)
+        data = pd.read_parquet(tmp_path / "out.parquet")
+    assert set(data["trade"]) == {"iron", "wood"}
+
+
+def test_one_firm_that_has_nearly_all_rows_with_an_amount_does_not_release_it():
+    firm = np.append(np.zeros(12, dtype=int), np.arange(1, 25))
+    grant = np.where(firm == 0, 7777.0, 0.0)
+    grant[[12, 13]] = 1.0
+    frame = pd.DataFrame({"firm": firm, "age": np.ones(36), "grant": grant})
+    release = ma.protect(frame, 3, quasi=["age", "grant"], unit="firm", kinds={"grant": {"spike": 0}})
+    assert set(release.data["grant"]) == {0.0}
+
+
+def test_a_report_warns_of_a_firm_that_has_nearly_all_rows_of_a_group():
+    firm = np.append(np.zeros(40, dtype=int), np.arange(1, 9))
+    frame = pd.DataFrame({"firm": firm, "age": np.arange(48.0)})
+    release = ma.protect(frame, 4, quasi=["age"], unit="firm", unit_share="any")
+    assert findings(release)["one unit"].short.startswith("one unit has ")
+    assert "one unit" not in findings(ma.protect(frame.iloc[36:], 3, quasi=["age"], unit="firm", unit_share="any"))
 
 
 @pytest.mark.parametrize("beyond", [False, True])

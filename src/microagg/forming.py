@@ -329,6 +329,7 @@ def _of_whole_units(
     )
     file = file.take(layout.rows)
     formed = form_whole_groups(file.table, layout, shared, method, recipe, n_jobs, progress)
+    rule = replace(rule, units=layout.units)
     found, labels = represent_whole(file.table, layout, formed, shared, rule, file.weighed.representing, n_jobs)
     patterns = Patterns(formed.groups, formed.n_patterns, formed.n_moved)
     return Formed(

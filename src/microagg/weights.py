@@ -114,6 +114,11 @@ class Members(NamedTuple):
         return Members(self.weights.take(rows), self.units[rows], self.values[rows], self.whole[rows], self.cut)
 
 
+def has_most(values: Values, labels: Labels, n_groups: int, units: Labels | None) -> NDArray[np.bool_]:
+    """Tell in which groups a member, or unit, has more than 0.8 of the weight."""
+    return _cut(values, labels, n_groups, units)[1]
+
+
 def _cut(values: Values, labels: Labels, n_groups: int, units: Labels | None) -> tuple[Values, NDArray[np.bool_]]:
     """Cut the weights of a member, or unit, that has more than 0.8 of its group's; tell in which groups one has."""
     members, owners, sums = np.arange(values.size), labels, values

@@ -5,7 +5,7 @@ unit then is one point: what its rows have in common once, and the rest slot by 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -201,7 +201,8 @@ def represent_whole(
         if weights is not None:
             sums = np.bincount(layout.units, weights=weights.values).astype(np.float64)
             of_units = weights._replace(values=sums)
-        found.append(represent(table.named(shared).take(first), formed.groups[first], rule, n_jobs, of_units))
+        one_each = replace(rule, units=layout.units[first])
+        found.append(represent(table.named(shared).take(first), formed.groups[first], one_each, n_jobs, of_units))
         cut += found[-1].cut
     if own:
         found.append(represent(table.named(own), formed.places, rule, n_jobs, weights))

@@ -42,3 +42,12 @@ def plain(cells):
     return [
         ("missing", int(state)) if state else float(value) for value, state in zip(cells.values, states, strict=True)
     ]
+
+
+def units_of(data, labels, k):
+    """Draw the units of groups: k different ones in each, and of those one may have any number of rows."""
+    found = data.draw(st.lists(st.integers(0, 5), min_size=labels.size, max_size=labels.size))
+    for group in range(labels.max() + 1):
+        for unit, row in enumerate(np.flatnonzero(labels == group)[:k]):
+            found[row] = unit
+    return found

@@ -11,7 +11,7 @@ from microagg.evaluate.loss import loss_of_release
 from microagg.kinds import Cells, Nominal, Ordinal, Rule, Semi, Taxonomy
 from microagg.prepare.embedding import embed, embed_both
 from microagg.table import Coded, Table
-from tests.kinds.columns import coded, columns, plain
+from tests.kinds.columns import coded, columns, plain, units_of
 from tests.reference import mixed
 
 
@@ -71,22 +71,25 @@ def test_another_table_is_placed_by_the_constants_of_the_original():
     assert placed.coordinates[1].tolist() == [1.0, 1.0]
 
 
-@given(st.data(), st.integers(2, 5), st.booleans())
-def test_representatives_are_those_of_the_definition(data, k, exact):
+@given(st.data(), st.integers(2, 5), st.booleans(), st.booleans())
+def test_representatives_are_those_of_the_definition(data, k, exact, several):
     n = data.draw(st.integers(k, 24))
     kind, cells = data.draw(columns(n))
     labels = np.array(data.draw(st.permutations(np.minimum(np.arange(n) // k, n // k - 1).tolist())))
-    rule = Rule(k, spike_totals="exact" if exact else "safe")
+    units = units_of(data, labels, k) if several else list(range(n))
+    rule = Rule(k, spike_totals="exact" if exact else "safe", units=np.array(units) if several else None)
     table = Table((coded("x", kind, cells),))
-    expected = mixed.modes(cells, labels.tolist(), min(k, 3)) if kind == "nominal" else []
+    expected = mixed.modes(cells, labels.tolist(), min(k, 3), units) if kind == "nominal" else []
     if expected is None:
         with pytest.raises(InvalidData, match="column 'x' holds categories that fewer than"):
             represent(table, labels, rule)
         return
     of_groups, of_records, *_ = represent(table, labels, rule)
     if kind != "nominal":
-        members = [[cell for cell, own in zip(cells, labels, strict=True) if own == g] for g in range(labels.max() + 1)]
-        expected = [mixed.representative(kind, own, k, 0.0, exact) for own in members]
+        rows = [np.flatnonzero(labels == group) for group in range(labels.max() + 1)]
+        expected = [
+            mixed.representative(kind, [cells[i] for i in own], k, 0.0, exact, [units[i] for i in own]) for own in rows
+        ]
     assert plain(of_groups.columns[0].cells) == expected
     assert plain(of_records.columns[0].cells) == [expected[own] for own in labels]
 

@@ -11,7 +11,7 @@ from microagg.evaluate.loss import weighted_loss_of_release
 from microagg.kinds import Rule, Taxonomy
 from microagg.table import Coded, Table
 from microagg.weights import Members, Weights
-from tests.kinds.columns import coded, columns, plain
+from tests.kinds.columns import coded, columns, plain, units_of
 from tests.reference import weights as by_the_book
 
 # Eighths: their sums are exact, so that ties are the oracle's.
@@ -28,19 +28,21 @@ def groups_of(data, n, k):
     return np.array(data.draw(st.permutations(np.minimum(np.arange(n) // k, n // k - 1).tolist())))
 
 
-@given(st.data(), st.integers(2, 5), st.booleans(), st.sampled_from(["mean", "median"]))
-def test_representatives_are_those_of_the_definition(data, k, exact, aggregate):
+@given(st.data(), st.integers(2, 5), st.booleans(), st.sampled_from(["mean", "median"]), st.booleans())
+def test_representatives_are_those_of_the_definition(data, k, exact, aggregate, several):
     n = data.draw(st.integers(k, 24))
     kind, cells = data.draw(columns(n))
     weights, labels = weights_of(data, n), groups_of(data, n, k)
-    rule = Rule(k, aggregate, spike_totals="exact" if exact else "safe")
+    units = units_of(data, labels, k) if several else list(range(n))
+    rule = Rule(k, aggregate, spike_totals="exact" if exact else "safe", units=np.array(units) if several else None)
     table = Table((coded("x", kind, cells),))
-    expected = by_the_book.modes(cells, labels.tolist(), weights, min(k, 3)) if kind == "nominal" else []
+    expected = by_the_book.modes(cells, labels.tolist(), weights, min(k, 3), units) if kind == "nominal" else []
+    known = Weights.of(np.array(weights))._replace(units=rule.units)
     if expected is None:
         with pytest.raises(InvalidData, match="holds categories that fewer than"):
-            represent(table, labels, rule, 1, Weights.of(np.array(weights)))
+            represent(table, labels, rule, 1, known)
         return
-    found = represent(table, labels, rule, 1, Weights.of(np.array(weights)))
+    found = represent(table, labels, rule, 1, known)
     if kind != "nominal":
         expected = [
             by_the_book.representative(
@@ -51,6 +53,7 @@ def test_representatives_are_those_of_the_definition(data, k, exact, aggregate):
                 0.0,
                 exact,
                 aggregate,
+                [units[i] for i in np.flatnonzero(labels == group)],
             )
             for group in range(labels.max() + 1)
         ]

@@ -53,10 +53,12 @@ def from_the_middle(kind, known, value, spike_at, spike):
     return score(value, known) ** 2
 
 
-def representative(kind, members, k, spike_at=0.0, exact_spikes=False):
-    """Give what a group releases of a column that is not nominal."""
+def representative(kind, members, k, spike_at=0.0, exact_spikes=False, units=None):
+    """Give what a group releases of a column that is not nominal; `units` tells whose each member is."""
+    units = range(len(members)) if units is None else units
     known, fewest = present(members), min(k, 3)
-    if 2 * len(known) < len(members) or len(known) < fewest:
+    whose = [unit for cell, unit in zip(members, units, strict=True) if not is_missing(cell)]
+    if 2 * len(known) < len(members) or len(set(whose)) < fewest:
         states = Counter(cell for cell in members if is_missing(cell))
         return min(states, key=lambda state: (-states[state], state))
     if kind == "ordinal":
@@ -65,19 +67,21 @@ def representative(kind, members, k, spike_at=0.0, exact_spikes=False):
         mean = Fraction(sum(map(int, known)), len(known))
         return upper if abs(mean - int(upper)) < abs(mean - int(lower)) else lower
     if kind == "semi":
-        off = sum(value != spike_at for value in known)
-        if off == 0 or (not exact_spikes and off < fewest):
+        off = Counter(unit for value, unit in zip(known, whose, strict=True) if value != spike_at)
+        amounts = off.total()
+        one_amount = amounts < len(known) and 5 * max(off.values(), default=0) > 4 * amounts
+        if amounts == 0 or (not exact_spikes and (len(off) < fewest or one_amount)):
             return spike_at
     mean = float(sum(Fraction(value) for value in known) / len(known))
     return float(round(Fraction(mean))) if kind == "date" else mean
 
 
-def modes(cells, labels, fewest=1):
+def modes(cells, labels, fewest=1, units=None):
     """Give what each group releases of a nominal column: the commonest, and in ties that of which most is owed.
 
-    A category that fewer records of the file have than `fewest` is not released; None where a group has no other.
+    A category that fewer units of the file have than `fewest` is not released; None where a group has no other.
     """
-    in_file = Counter(cells)
+    in_file = Counter(cell for cell, _ in set(zip(cells, range(len(cells)) if units is None else units, strict=True)))
     order = sorted(set(cells), key=lambda cell: (is_missing(cell), cell))
     groups = sorted(set(labels))
     members = {group: [cell for cell, label in zip(cells, labels, strict=True) if label == group] for group in groups}

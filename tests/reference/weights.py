@@ -65,27 +65,31 @@ def middles(values, weights):
     return found
 
 
-def representative(kind, members, weights, k, spike_at=0.0, exact_spikes=False, aggregate="mean"):
-    """Give what a group releases of a column that is not nominal."""
+def representative(kind, members, weights, k, spike_at=0.0, exact_spikes=False, aggregate="mean", units=None):
+    """Give what a group releases of a column that is not nominal; `units` tells whose each member is."""
+    units = range(len(members)) if units is None else units
     raw = [Fraction(weight) for weight in weights]
     raw = raw if sum(raw) > 0 else [Fraction(1)] * len(raw)
     known = [cell for cell in members if not is_missing(cell)]
     known_raw = [weight for cell, weight in zip(members, raw, strict=True) if not is_missing(cell)]
+    known_units = [unit for cell, unit in zip(members, units, strict=True) if not is_missing(cell)]
     fewest = min(k, 3)
-    if 2 * sum(known_raw) < sum(raw) or len(known) < fewest:
+    if 2 * sum(known_raw) < sum(raw) or len(set(known_units)) < fewest:
         states = defaultdict(int)
         for cell in members:
             if is_missing(cell):
                 states[cell] += 1
         return min(states, key=lambda state: (-states[state], state))
-    shares = effective(known_raw)
+    shares = effective(known_raw, known_units)
     if kind == "ordinal":
         lower, upper = middles(known, shares)
         middle = sum(int(value) * share for value, share in zip(known, shares, strict=True)) / sum(shares)
         return upper if abs(middle - int(upper)) < abs(middle - int(lower)) else lower
     if kind == "semi":
-        off = sum(value != spike_at for value in known)
-        if off == 0 or (not exact_spikes and off < fewest):
+        off = [i for i, value in enumerate(known) if value != spike_at]
+        owners = [known_units[i] for i in off]
+        one_amount = len(off) < len(known) and is_dominated([known_raw[i] for i in off], owners)
+        if not off or (not exact_spikes and (len(set(owners)) < fewest or one_amount)):
             return spike_at
     if aggregate == "median":
         lower, upper = middles(known, shares)
@@ -95,11 +99,15 @@ def representative(kind, members, weights, k, spike_at=0.0, exact_spikes=False, 
     return float(round(Fraction(found))) if kind == "date" else found
 
 
-def modes(cells, labels, weights, fewest=1):
+def modes(cells, labels, weights, fewest=1, units=None):
     """Give what each group releases of a nominal column: what weighs most, in ties that of which most is owed.
 
-    A category that fewer records of the file have than `fewest` is not released; None where a group has no other.
+    A category that fewer units of the file have than `fewest` is not released; None where a group has no other.
     """
+    units = range(len(cells)) if units is None else units
+    holders = defaultdict(set)
+    for cell, unit in zip(cells, units, strict=True):
+        holders[cell].add(unit)
     order = sorted(set(cells), key=lambda cell: (is_missing(cell), cell))
     owed = defaultdict(Fraction)
     for cell, weight in zip(cells, weights, strict=True):
@@ -109,10 +117,10 @@ def modes(cells, labels, weights, fewest=1):
         rows = [i for i, label in enumerate(labels) if label == group]
         totals[group] = sum(Fraction(weights[i]) for i in rows)
         scores = defaultdict(Fraction)
-        for i, share in zip(rows, effective([weights[i] for i in rows]), strict=True):
+        for i, share in zip(rows, effective([weights[i] for i in rows], [units[i] for i in rows]), strict=True):
             scores[cells[i]] += share
         for cell in [*scores]:
-            if not is_missing(cell) and cells.count(cell) < fewest:
+            if not is_missing(cell) and len(holders[cell]) < fewest:
                 del scores[cell]
         if not scores:
             return None

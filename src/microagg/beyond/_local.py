@@ -146,14 +146,14 @@ def _ingest(
             values = weights_in(file.as_numbers(table[name], name), name)
             store.put(j, slice(start, stop), Cells(values))
             seen_weights.append(WeightSeen.of(values))
-        found = tally(plan, coded)
+        if keys is not None:
+            keys[start:stop] = unit_keys(plan, table)
+            without_unit += missing_units(plan, table)
+        found = tally(plan, coded, None if keys is None else keys[start:stop])
         tallies = [one.join(other) for one, other in zip(tallies, found, strict=True)] if tallies else found
         strata = numbering.codes(table) if plan.strata else np.zeros(table.num_rows, dtype=np.int64)
         codes[start:stop] = seen.codes(coded, strata)
         lacking.update(missing_in_strata(plan, table))
-        if keys is not None:
-            keys[start:stop] = unit_keys(plan, table)
-            without_unit += missing_units(plan, table)
         start = stop
         tell(progress, (n + start) // 2 if looked else start, 3 * n)
     file.check_unchanged()

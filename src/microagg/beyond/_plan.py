@@ -179,13 +179,14 @@ class Tally(NamedTuple):
         return Tally(self.facts.join(other.facts), self.steps.join(other.steps))
 
 
-def tally(plan: Plan, table: Table) -> list[Tally]:
-    """Count what must be known of some records."""
+def tally(plan: Plan, table: Table, units: NDArray[np.uint64] | None) -> list[Tally]:
+    """Count what must be known of some records, and of the units whose they are."""
     rounding = plan.recipe.masking.rounding
     found = []
     for column in table:
         wanted = is_rounded(column, rounding) and power_asked(column.name, rounding) is None
-        found.append(Tally(column.kind.count(column.cells), Steps.of(column.cells.known) if wanted else Steps()))
+        steps = Steps.of(column.cells.known) if wanted else Steps()
+        found.append(Tally(column.kind.count(column.cells, units), steps))
     return found
 
 

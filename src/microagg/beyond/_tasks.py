@@ -11,7 +11,7 @@ import signal
 from collections import Counter
 from collections.abc import Iterator
 from functools import reduce
-from itertools import groupby
+from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -128,7 +128,8 @@ def read_part(folder: Path, part: int) -> None:
     if plan.strata:
         with whole_file_in(folder / f"strata-{part}.parquet") as file:
             pq.write_table(pa.concat_tables(examples), file)
-    tallies = [reduce(Tally.join, own) for own in zip(*(tally(plan, table) for table in tables), strict=True)]
+    counted = [tally(plan, table, own) for table, own in zip_longest(tables, keys)]
+    tallies = [reduce(Tally.join, own) for own in zip(*counted, strict=True)]
     seen_weights = {name: WeightSeen.of(values) for name, values in weighing.items()}
     keep_object(folder, f"found-{part}", Found(tallies, seen, lacking, without_unit, seen_weights))
 

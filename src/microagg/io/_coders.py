@@ -194,8 +194,8 @@ class DateCoder(Coder):
 
 def _equal(array: pa.Array, code: Any) -> Any:
     try:
-        return np.asarray(pc.equal(array, code).fill_null(False))
-    except pa.ArrowInvalid:  # a number that the column's type does not have
+        return np.asarray(pc.equal(array, pa.scalar(code, array.type)).fill_null(False))
+    except (pa.ArrowInvalid, OverflowError):  # a number that the column's type does not have
         return np.zeros(len(array), dtype=bool)
 
 

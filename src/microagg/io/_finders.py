@@ -356,7 +356,7 @@ class OrdinalFinder(CategoryFinder):
         kind = self._values.type
         try:
             return pa.array([_like_type(level, kind) for level in levels], kind)
-        except (pa.ArrowException, ValueError, TypeError):
+        except (pa.ArrowException, ValueError, TypeError, OverflowError):
             raise InvalidParameter(
                 f"the levels of column {self.name!r} are not of its type. Write them as the file does.",
                 parameter="kinds",

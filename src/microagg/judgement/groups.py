@@ -26,6 +26,7 @@ from microagg.judgement.run import Run, columns_of
 from microagg.kinds import Nominal, Number, Semi
 from microagg.progress import Progress, part, stage, tell
 from microagg.schema import Role
+from microagg.units import held_by
 
 if TYPE_CHECKING:
     from microagg.release import Release
@@ -170,13 +171,16 @@ def _lone_in_all(release: "Release[Any]", classes: NDArray[np.int64]) -> int:
 
 
 def _lone_amounts(release: "Release[Any]") -> dict[str, int]:
-    """Count, for each column with a spike, the groups whose released mean is that of one amount and of spikes."""
+    """Count, for each column with a spike, the groups whose released mean is that of one's amounts and of spikes."""
     found: dict[str, int] = {}
     for before, after in zip(*release._both(), strict=True):
         if not isinstance(before.kind, Semi) or release.groups.ndim == 2:
             continue
         spike, labels = before.kind.spike, release.groups
-        off = np.bincount(labels[before.cells.present & (before.values != spike)], minlength=int(labels.max()) + 1)
+        some, n_groups = before.cells.present & (before.values != spike), int(labels.max()) + 1
+        off = np.bincount(labels[some], minlength=n_groups)
+        if release._units is not None:
+            off = held_by(labels[some], release._units.codes[some], n_groups).units
         released = np.zeros(off.size, dtype=bool)
         released[labels[after.cells.present & (after.values != spike)]] = True
         number = int(np.count_nonzero((off == 1) & released))
@@ -185,11 +189,14 @@ def _lone_amounts(release: "Release[Any]") -> dict[str, int]:
 
 
 def _rare(release: "Release[Any]", k: int) -> dict[str, int]:
-    """Count, for each masked column of categories, those released that fewer than k records of the file have."""
+    """Count, for each masked column of categories, those released that fewer than k records, or units, have."""
     found: dict[str, int] = {}
     for before, after in zip(*release._both(), strict=True):
         if isinstance(before.kind, Nominal):
-            counts = np.bincount(before.cells.known.astype(np.int64))
+            codes = before.cells.known.astype(np.int64)
+            counts = np.bincount(codes)
+            if release._units is not None:
+                counts = held_by(codes, release._units.codes[before.cells.present], counts.size).units
             number = int(np.count_nonzero(counts[np.unique(after.cells.known.astype(np.int64))] < k))
             found |= {shown(before.name): number} if number else {}
     return found

@@ -17,12 +17,15 @@ from microagg.weights import Members, Weights
 Values = NDArray[np.float64]
 States = NDArray[np.uint8]
 Labels = NDArray[np.int64]
+Keys = NDArray[np.uint64]
 
 FEWEST = 3
 """A value of fewer members tells one of them what the others have: below this, or k, it is not released.
 
-So it is with a category that fewer records of the file have: it would tell who they are.
+So it is with a category that fewer records, or units, of the file have: it would tell who they are.
 """
+
+_NOBODY = np.iinfo(np.uint64).max
 
 
 class Cells(NamedTuple):
@@ -91,6 +94,8 @@ class Facts:
         spike; empty of others.
     moments : tuple
         As `moments.moments` gives them; of categories none.
+    holders : array of shape (3, categories) or None
+        Of categories, the lowest three units that have each, where units are known: more need not be told apart.
     """
 
     states: Labels
@@ -98,6 +103,7 @@ class Facts:
     highest: float = -np.inf
     counts: Labels = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     moments: tuple[int, float, float] = (0, 0.0, 0.0)
+    holders: Keys | None = None
 
     @classmethod
     def of_counts(cls, counts: Labels) -> "Facts":
@@ -126,6 +132,11 @@ class Facts:
         return [int(state) for state in np.flatnonzero(self.states[1:]) + 1]
 
     @property
+    def n_holders(self) -> Labels:
+        """How many have each category: records, or units where these are known, of which three are as good as more."""
+        return self.counts if self.holders is None else np.count_nonzero(self.holders != _NOBODY, axis=0)
+
+    @property
     def of_present(self) -> "Facts":
         """The same of the cells that have a value."""
         return replace(self, states=self.states[:1])
@@ -137,12 +148,31 @@ class Facts:
             min(self.lowest, other.lowest),
             max(self.highest, other.highest),
             _added(self.counts, other.counts),
+            holders=_joined_holders(self.holders, other.holders),
         )
 
 
 def _added(one: Labels, other: Labels) -> Labels:
     longest = max(one.size, other.size)
     return np.asarray(np.pad(one, (0, longest - one.size)) + np.pad(other, (0, longest - other.size)))
+
+
+def lowest_holders(codes: Labels, units: Keys, n_codes: int) -> Keys:
+    """Give the lowest three units that have each code, of records of which both are told."""
+    found = np.full((FEWEST, n_codes), _NOBODY, dtype=np.uint64)
+    for lowest in found:
+        np.minimum.at(lowest, codes, units)
+        others = units > lowest[codes]
+        codes, units = codes[others], units[others]
+    return found
+
+
+def _joined_holders(one: Keys | None, other: Keys | None) -> Keys | None:
+    if one is None or other is None:
+        return None
+    n_codes = max(one.shape[1], other.shape[1])
+    codes = np.concatenate([np.tile(np.arange(part.shape[1]), FEWEST) for part in (one, other)])
+    return lowest_holders(codes, np.concatenate([one.ravel(), other.ravel()]), n_codes)
 
 
 class Corners(NamedTuple):
@@ -230,8 +260,8 @@ class Kind(ABC):
         """Count what `Facts.counts` holds, of values that are present."""
         return np.zeros(0, dtype=np.int64)
 
-    def count(self, cells: Cells) -> Facts:
-        """Give what is known of some cells; that of several parts can be joined."""
+    def count(self, cells: Cells, units: NDArray[Any] | None = None) -> Facts:  # noqa: ARG002
+        """Give what is known of some cells, and of the units whose they are; that of several parts can be joined."""
         known = cells.known
         states = np.array([cells.values.size]) if cells.states is None else np.bincount(cells.states)
         if known.size == 0:

@@ -1,15 +1,15 @@
 """Categories without an order: one-hot coordinates, modes, mismatches."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.modes import settle_in_turn
 from microagg.errors import InvalidData
-from microagg.kinds._kind import Block, Cells, Corners, Facts, Kind, Labels, Rule, States, Values
+from microagg.kinds._kind import Block, Cells, Corners, Facts, Kind, Labels, Rule, States, Values, lowest_holders
 from microagg.kinds.number import NumberBlock
 from microagg.moments import Sums
 from microagg.weights import Members
@@ -40,9 +40,8 @@ def counts_of_numbers(facts: Facts) -> Labels:
 
 
 def rare_numbers(facts: Facts, rule: Rule) -> NDArray[np.bool_]:
-    """Tell which numbers are of categories that too few records of the file have to be released; missing is none."""
-    counts = facts.counts
-    return np.concatenate([counts < rule.fewest, np.zeros(facts.states.size - 1, dtype=bool)])
+    """Tell which numbers are of categories that too few of the file have to be released; missing is none."""
+    return np.concatenate([facts.n_holders < rule.fewest, np.zeros(facts.states.size - 1, dtype=bool)])
 
 
 def known_numbers(cells: Cells, n_codes: int, n_numbers: int) -> tuple[Labels, NDArray[np.bool_]]:
@@ -119,6 +118,14 @@ class Nominal(Kind):
         """Count the cells of each category."""
         return np.bincount(known.astype(np.int64))
 
+    def count(self, cells: Cells, units: NDArray[Any] | None = None) -> Facts:
+        """Give what is known of some cells, and who has each category, by units where these are told."""
+        facts = super().count(cells)
+        if units is None:
+            return facts
+        own = units[cells.present].astype(np.uint64)
+        return replace(facts, holders=lowest_holders(cells.known.astype(np.int64), own, facts.counts.size))
+
     def constants(self, facts: Facts) -> Sums[Facts]:
         """Leave the facts as they are: categories have no moments."""
         yield from ()
@@ -136,7 +143,7 @@ class Nominal(Kind):
         self, cells: Cells, labels: Labels, n_groups: int, rule: Rule, members: Members | None = None
     ) -> Cells:
         """Give each group's commonest category that is not rare, or missing; of tied ones the one owed most."""
-        facts = self.count(cells)
+        facts = self.count(cells, rule.units)
         n_codes = facts.counts.size
         numbers = numbers_of(cells, n_codes)
         if rule.nominal == "draw":
@@ -193,7 +200,7 @@ def drawn_numbers(
     may = ~rare_numbers(facts, rule)[numbers]
     numbers, labels = numbers[may], labels[may]
     weights = np.ones(labels.size, dtype=np.int64) if members is None else members.whole[may]
-    _check_some(np.bincount(labels, minlength=drawn.size), rule)
+    _check_some(np.bincount(labels, minlength=drawn.size), facts, rule)
     order = np.lexsort((numbers, labels))
     totals = np.bincount(labels, weights=weights, minlength=drawn.size).astype(np.int64)
     weights = np.where(totals[labels] > 0, weights, 1)  # what may be released may weigh nothing
@@ -202,11 +209,12 @@ def drawn_numbers(
     return np.asarray(numbers[order[np.searchsorted(np.cumsum(weights[order]), places, "right")]])
 
 
-def _check_some(candidates: Labels, rule: Rule) -> None:
+def _check_some(candidates: Labels, facts: Facts, rule: Rule) -> None:
     """Refuse a column in which a group, by the number of its candidates, has no category that it may release."""
     if (candidates == 0).any():
+        whose = "records" if facts.holders is None else "units"
         raise InvalidData(
-            f"column {rule.column!r} holds categories that fewer than {rule.fewest} records have, as names do, and "
+            f"column {rule.column!r} holds categories that fewer than {rule.fewest} {whose} have, as names do, and "
             f"some groups have no other to release. Drop it, or join its rare categories with others by recoding.",
             columns=(rule.column,),
         )
@@ -231,7 +239,7 @@ def offers_of(
     share them, over all levels: the category nearest to all members by the tree. With `members`, a record counts as
     much as it weighs.
 
-    A category that too few records of the file have is no candidate: it would tell who they are.
+    A category that too few records, or units, of the file have is no candidate: it would tell who they are.
     """
     n_numbers = int(numbers.max()) + 1
     if members is None:
@@ -246,7 +254,7 @@ def offers_of(
     may = ~rare_numbers(facts, rule)[found]
     owners, found, scores = owners[may], found[may], scores[may]
     starts = np.searchsorted(owners, np.arange(n_groups + 1))
-    _check_some(np.diff(starts), rule)
+    _check_some(np.diff(starts), facts, rule)
     chosen = np.full(n_groups, -1, dtype=np.int64)
     if rule.nominal == "balanced":
         return Offers(sizes, chosen, starts, found)

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from microagg.kinds._kind import Block, Cells, Facts, Labels, Rule, Values, enough_present, with_missing
 from microagg.kinds.number import Number, NumberBlock, averages_of_present
-from microagg.weights import Members
+from microagg.weights import Members, has_most
 
 
 class SemiBlock(Block):
@@ -35,6 +36,19 @@ class SemiBlock(Block):
         placed[:2, present] = known
 
 
+def _one_amount(
+    cells: Cells, off: NDArray[np.bool_], labels: Labels, n_groups: int, rule: Rule, members: Members | None
+) -> NDArray[np.bool_]:
+    """Tell in which groups with spikes one member, or unit, has all but the whole weight of those off the spike.
+
+    Weights are known, so that the mean of all would give its amount away. Where nobody is on the spike, weights were
+    cut before.
+    """
+    weights = np.ones(labels.size) if members is None else members.units.astype(np.float64)
+    spikes = np.bincount(labels[cells.present & ~off], minlength=n_groups) > 0
+    return spikes & has_most(np.where(off, weights, 0.0), labels, n_groups, rule.units)
+
+
 @dataclass(frozen=True)
 class Semi(Number):
     """A quantity of which many records have one value, the spike."""
@@ -60,7 +74,7 @@ class Semi(Number):
         means = averages_of_present(cells, labels, n_groups, rule.aggregate, members)
         off = cells.present & (cells.values != self.spike)
         if rule.spike_totals == "safe":
-            some = rule.hides(labels, n_groups, off)
+            some = rule.hides(labels, n_groups, off) & ~_one_amount(cells, off, labels, n_groups, rule, members)
         else:
             some = np.bincount(labels[off], minlength=n_groups) > 0
         of_groups = np.where(some, means, self.spike)

@@ -9,6 +9,7 @@ from microagg.report import moments, origin, results, values, weights
 from microagg.report.parts import Finding, WrittenFacts
 from microagg.report.text import count, counted, first_of, listed, percent, quoted
 from microagg.schema import Role
+from microagg.weights import DOMINATED
 
 CLOSE = 20.0
 """Percent of the records: above, that all their values lie close to the released ones is told first."""
@@ -74,7 +75,8 @@ def _alone(judgement: Judgement) -> list[Finding]:
         words = f"k counts rows, not units: {few_units_words(groups, name, few)}."
         remedy = "Name that column as the unit, so that every group holds k different ones."
         found.append(Finding("look", "units", f"{words} {remedy}", words))
-    found += _merged(run, groups) + _lone_amounts(alone) + _rare(groups, alone) + _own_medians(groups, alone)
+    found += _merged(run, groups) + _one_unit(run, groups) + _lone_amounts(alone)
+    found += _rare(groups, alone) + _own_medians(groups, alone)
     if alone.by_all and run.names(Role.QUASI) and alone.by_column:
         found.append(_alone_by_all(run, groups, alone))
     if _more_together(alone):
@@ -108,6 +110,16 @@ def _merged(run: Run, groups: Groups) -> list[Finding]:
     return [Finding("look", "large group", text, f"{words}.")]
 
 
+def _one_unit(run: Run, groups: Groups) -> list[Finding]:
+    """Tell that one unit has nearly all rows of a group, so that its values are nearly what is released."""
+    share = None if groups.units is None or groups.units.whole or run.weighted else groups.units.share
+    if share is None or share <= 100.0 * DOMINATED:
+        return []
+    words = f"one unit has {percent(share)} of the rows that are alike, so that their means are nearly its own values"
+    remedy = "Let no unit have more than 1/k of a group (unit share limited), leave that unit out, or raise k"
+    return [Finding("look", "one unit", f"{words[0].upper()}{words[1:]}. {remedy}.", f"{words}.")]
+
+
 def merged_words(run: Run, groups: Groups) -> str:
     """Say how much of a stratum, or of the file, one group holds."""
     assert groups.units is not None
@@ -128,10 +140,11 @@ def _lone_amounts(alone: Alone) -> list[Finding]:
 
 
 def _rare(groups: Groups, alone: Alone) -> list[Finding]:
-    """Tell which columns release categories that fewer than k records have."""
+    """Tell which columns release categories that fewer than k records, or units, have."""
+    whose = "records" if groups.units is None else "units"
     columns = [f"{quoted(name)} ({counted(number, 'category', 'categories')})" for name, number in alone.rare.items()]
     return _in_columns(
-        "rare categories", f"categories that fewer than {groups.promised} records have are released", columns,
+        "rare categories", f"categories that fewer than {groups.promised} {whose} have are released", columns,
         "Anybody who knows that a person has such a category finds the person's group: join rare categories with "
         "others by recoding.",
     )  # fmt: skip
