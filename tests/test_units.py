@@ -222,6 +222,27 @@ def test_a_category_that_fewer_than_three_units_have_is_not_released(tmp_path, e
     assert set(data["trade"]) == {"iron", "wood"}
 
 
+@pytest.mark.parametrize("engine", ["memory", "disk", "dask", "whole"])
+def test_a_spike_that_fewer_than_three_units_have_is_refused(tmp_path, engine):
+    firm = np.repeat(np.arange(12), 4)
+    frame = pd.DataFrame({"firm": firm, "grant": np.where(firm < 2, 0.0, np.arange(48.0))})
+    chosen = {"quasi": ["grant"], "kinds": {"grant": "semi"}}
+    more = {"unit_release": "pseudonym"} if engine == "whole" else {}
+    path = tmp_path / "in.parquet"
+    pq.write_table(pa.Table.from_pandas(frame), path, row_group_size=7)
+
+    def masked(**chosen):
+        if engine in ("memory", "whole"):
+            return ma.protect(frame, 3, **chosen)
+        return ma.protect_file(path, tmp_path / "out.parquet", 3, engine=engine, overwrite=True, **chosen)
+
+    with pytest.raises(InvalidData, match="fewer than 3 units have the spike of column 'grant'"):
+        masked(**chosen, unit="firm", **more)
+    assert masked(**chosen, drop=["firm"]).k_achieved >= 3  # eight rows have it
+    with pytest.raises(InvalidData, match="fewer than 3 records have the spike of column 'grant'"):
+        masked(quasi=["grant"], kinds={"grant": {"spike": 17}}, drop=["firm"])
+
+
 def test_one_firm_that_has_nearly_all_rows_with_an_amount_does_not_release_it():
     firm = np.append(np.zeros(12, dtype=int), np.arange(1, 25))
     grant = np.where(firm == 0, 7777.0, 0.0)

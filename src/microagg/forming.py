@@ -25,7 +25,7 @@ from microagg.grouping import (
     settle_blocks,
 )
 from microagg.io import frames
-from microagg.kinds import Number, Rule
+from microagg.kinds import Number, Rule, Semi
 from microagg.partition import groups_each_column
 from microagg.prepare.embedding import embed
 from microagg.prepare.ordering import Ordered, ordered_by_value
@@ -145,6 +145,10 @@ def formed_of(
     units = Units(frames.category_codes(frame, named), recipe.units.share == "limited") if named else None
     demand = demand_of(sensitive, demanded_columns(recipe, schema.names(Role.CONFIDENTIAL)), strata)
     file = File(frame, table, strata, units, weighed, demand)
+    for column in table:
+        if isinstance(column.kind, Semi):
+            facts = column.kind.count(column.cells, None if units is None else units.codes)
+            column.kind.check_spike(facts, rule.of_column(column.name))
     if recipe.units.release == "pseudonym":
         return _of_whole_units(file, schema, recipe, method, rule, n_jobs, progress)
     return _of_rows(file, schema, recipe, method, select, rule, n_jobs, progress)

@@ -65,7 +65,7 @@ def test_a_cluster_gives_what_memory_does(tmp_path, cluster, missing, partitions
 def of_firms():
     """A frame in which one firm has most rows, and most of the weight of many groups, but no single record has."""
     table = with_units(900, 5)
-    rng = np.random.default_rng(5)
+    rng = np.random.default_rng(6)
     units = np.where(rng.random(900) < 0.6, 0, np.arange(900))
     weights = np.where(units == 0, rng.uniform(6, 9, 900), rng.uniform(1, 3, 900))
     return table.set_column(table.column_names.index("unit"), "unit", pa.array(units)).append_column(

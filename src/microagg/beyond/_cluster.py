@@ -34,7 +34,7 @@ from microagg.beyond._plan import (
     Plan,
     Tally,
     added,
-    check_magnitudes,
+    check_columns,
     check_missing,
     check_replaceable,
     constants,
@@ -270,7 +270,7 @@ class _Stages:
         check_units_known(plan, without_unit)
         check_missing(plan, tallies, lacking)
         check_stratum_sizes(seen.strata_sizes, plan.k, plan.strata)
-        check_magnitudes(plan, tallies)
+        check_columns(plan, tallies)
         if plan.unit is None:
             patterns = seen.pieces(plan.k, by_value=plan.refined)
         else:

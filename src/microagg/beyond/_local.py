@@ -34,7 +34,7 @@ from microagg.beyond._plan import (
     Plan,
     Tally,
     added,
-    check_magnitudes,
+    check_columns,
     check_missing,
     constants,
     missing_in_strata,
@@ -160,7 +160,7 @@ def _ingest(
     check_units_known(plan, without_unit)
     check_missing(plan, tallies, lacking)
     check_stratum_sizes(seen.strata_sizes, plan.k, plan.strata)
-    check_magnitudes(plan, tallies)
+    check_columns(plan, tallies)
     if keys is None:
         patterns = seen.pieces(plan.k, by_value=plan.refined)
         return plan, tallies, patterns.pieces[codes], patterns, powers_of(weights)

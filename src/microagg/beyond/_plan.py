@@ -19,7 +19,7 @@ from microagg.io._native import chunked_series
 from microagg.io.coding import Asked, CategoryCoder, Coder, Finder, finder_for, written_table
 from microagg.io.promise import Promise
 from microagg.io.weighing import WeightSeen
-from microagg.kinds import Cells, Facts, Kind, Nominal, Rule
+from microagg.kinds import Cells, Facts, Kind, Nominal, Rule, Semi
 from microagg.kinds.nominal import counts_of_numbers
 from microagg.moments import Sums
 from microagg.prepare.embedding import Space
@@ -308,9 +308,11 @@ def check_missing(plan: Plan, tallies: Sequence[Tally], in_strata: Mapping[str, 
         refuse_missing({**found, **in_strata})
 
 
-def check_magnitudes(plan: Plan, tallies: Sequence[Tally]) -> None:
-    """Refuse columns whose squares would leave the range of numbers."""
+def check_columns(plan: Plan, tallies: Sequence[Tally]) -> None:
+    """Refuse columns whose squares would leave the range of numbers, and spikes that too few have."""
     for column, own in zip(plan.columns, tallies, strict=True):
+        if isinstance(column.kind, Semi):
+            column.kind.check_spike(own.facts, plan.rule.of_column(column.name))
         largest = max(abs(own.facts.lowest), abs(own.facts.highest)) if own.facts.n_known else 0.0
         if not 2.0**-400 < largest < 2.0**400 and largest > 0:
             raise InvalidData(f"column {column.name!r} has values too large or small to square. Scale it first.")

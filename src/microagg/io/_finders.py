@@ -182,21 +182,17 @@ class SemiFinder(NumberFinder):
         super().__init__(series, name, asked)
         self._values, self._counts = np.empty(0), np.empty(0, dtype=np.int64)
         self._n_values = 0
-        self._at_spike = False
 
     def see(self, series: nw.Series[Any]) -> None:
         """Count the values."""
         known = self._coder.cells(series).known
         self._n_values += known.size
-        if isinstance(self.asked.kind, Mapping):
-            self._at_spike |= bool((known == self.asked.kind["spike"]).any())
-            return
-        self._add(*np.unique(known, return_counts=True))
+        if not isinstance(self.asked.kind, Mapping):
+            self._add(*np.unique(known, return_counts=True))
 
     def join(self, other: Any) -> None:
         """Take what another one has counted."""
         self._n_values += other._n_values
-        self._at_spike |= other._at_spike
         self._add(other._values, other._counts)
 
     def _add(self, values: NDArray[np.float64], counts: NDArray[np.int64]) -> None:
@@ -215,13 +211,6 @@ class SemiFinder(NumberFinder):
         """Give what codes the column; of several commonest values that nearest to zero is the spike, then the lower."""
         self.check_any(self._n_values)
         if isinstance(self.asked.kind, Mapping):
-            if not self._at_spike:
-                raise InvalidData(
-                    f"no record has the spike {self.asked.kind['spike']} of column {self.name!r}. Name the value that "
-                    f"many have, or leave it to the program: 'semi'.",
-                    parameter="kinds",
-                    columns=(self.name,),
-                )
             return replace(self._coder, kind=Semi(float(self.asked.kind["spike"])))
         common = self._values[self._counts == self._counts.max()]
         return replace(self._coder, kind=Semi(float(common[np.abs(common).argmin()]) + 0.0))

@@ -95,7 +95,7 @@ class Facts:
     moments : tuple
         As `moments.moments` gives them; of categories none.
     holders : array of shape (3, categories) or None
-        Of categories, the lowest three units that have each, where units are known: more need not be told apart.
+        The lowest three units that have each of what `counts` counts, where units are known: more need not be told.
     """
 
     states: Labels
@@ -131,9 +131,16 @@ class Facts:
         """The states in which cells are missing."""
         return [int(state) for state in np.flatnonzero(self.states[1:]) + 1]
 
+    def held(self, codes: NDArray[Any], cells: Cells, units: NDArray[Any] | None) -> "Facts":
+        """Give the same with who has each of the codes that `counts` counts, where it is known whose the cells are."""
+        if units is None:
+            return self
+        own = units[cells.present].astype(np.uint64)
+        return replace(self, holders=_lowest_holders(codes.astype(np.int64), own, self.counts.size))
+
     @property
     def n_holders(self) -> Labels:
-        """How many have each category: records, or units where these are known, of which three are as good as more."""
+        """How many have what `counts` counts: records, or units where known, of which three are as good as more."""
         return self.counts if self.holders is None else np.count_nonzero(self.holders != _NOBODY, axis=0)
 
     @property
@@ -157,7 +164,7 @@ def _added(one: Labels, other: Labels) -> Labels:
     return np.asarray(np.pad(one, (0, longest - one.size)) + np.pad(other, (0, longest - other.size)))
 
 
-def lowest_holders(codes: Labels, units: Keys, n_codes: int) -> Keys:
+def _lowest_holders(codes: Labels, units: Keys, n_codes: int) -> Keys:
     """Give the lowest three units that have each code, of records of which both are told."""
     found = np.full((FEWEST, n_codes), _NOBODY, dtype=np.uint64)
     for lowest in found:
@@ -172,7 +179,7 @@ def _joined_holders(one: Keys | None, other: Keys | None) -> Keys | None:
         return None
     n_codes = max(one.shape[1], other.shape[1])
     codes = np.concatenate([np.tile(np.arange(part.shape[1]), FEWEST) for part in (one, other)])
-    return lowest_holders(codes, np.concatenate([one.ravel(), other.ravel()]), n_codes)
+    return _lowest_holders(codes, np.concatenate([one.ravel(), other.ravel()]), n_codes)
 
 
 class Corners(NamedTuple):

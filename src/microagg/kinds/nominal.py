@@ -1,6 +1,6 @@
 """Categories without an order: one-hot coordinates, modes, mismatches."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, ClassVar, NamedTuple
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from microagg._kernels.modes import settle_in_turn
 from microagg.errors import InvalidData
-from microagg.kinds._kind import Block, Cells, Corners, Facts, Kind, Labels, Rule, States, Values, lowest_holders
+from microagg.kinds._kind import Block, Cells, Corners, Facts, Kind, Labels, Rule, States, Values
 from microagg.kinds.number import NumberBlock
 from microagg.moments import Sums
 from microagg.weights import Members
@@ -120,11 +120,7 @@ class Nominal(Kind):
 
     def count(self, cells: Cells, units: NDArray[Any] | None = None) -> Facts:
         """Give what is known of some cells, and who has each category, by units where these are told."""
-        facts = super().count(cells)
-        if units is None:
-            return facts
-        own = units[cells.present].astype(np.uint64)
-        return replace(facts, holders=lowest_holders(cells.known.astype(np.int64), own, facts.counts.size))
+        return super().count(cells).held(cells.known, cells, units)
 
     def constants(self, facts: Facts) -> Sums[Facts]:
         """Leave the facts as they are: categories have no moments."""

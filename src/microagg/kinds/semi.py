@@ -1,11 +1,12 @@
 """Semi-continuous columns: one value, mostly zero, that many records have, and a quantity otherwise."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.errors import InvalidData
 from microagg.kinds._kind import Block, Cells, Facts, Labels, Rule, Values, enough_present, with_missing
 from microagg.kinds.number import Number, NumberBlock, averages_of_present
 from microagg.weights import Members, has_most
@@ -62,6 +63,21 @@ class Semi(Number):
         """Count the cells off the spike and on it."""
         on = int(np.count_nonzero(known == self.spike))
         return np.array([known.size - on, on])
+
+    def count(self, cells: Cells, units: NDArray[Any] | None = None) -> Facts:
+        """Give what is known of some cells, and who is off the spike and on it, by units where these are told."""
+        return super().count(cells).held(cells.known == self.spike, cells, units)
+
+    def check_spike(self, facts: Facts, rule: Rule) -> None:
+        """Refuse a spike that too few of the file have: released for others, it would tell what these have."""
+        if facts.n_holders[1] < rule.fewest:
+            whose = "records" if facts.holders is None else "units"
+            raise InvalidData(
+                f"fewer than {rule.fewest} {whose} have the spike of column {rule.column!r}, so that it would tell "
+                f"what they have. Name a value that many have in kinds, or mask the column as a number.",
+                parameter="kinds",
+                columns=(rule.column,),
+            )
 
     def block(self, facts: Facts, scale: str, importance: float, spike: float) -> Block:
         """Place a column in space."""
