@@ -96,6 +96,12 @@ def test_no_column_is_released_for_its_name_alone(values):
             assert min(pc.value_counts(table[name]).field("counts").to_pylist()) >= 15
 
 
+def test_numbers_near_the_largest_float_are_no_weights():
+    values = 1e306 * (1 + np.arange(60) / 1e3)
+    found = {one.name: one for one in inspect_table(pa.table({"x": values, "y": np.arange(60.0)}), k=3).columns}
+    assert found["x"].role is not Role.WEIGHT
+
+
 def test_who_a_record_belongs_to():
     table = pa.table({"person_id": np.repeat(np.arange(100), 4), "visits": RNG.random(400)})
     found = inspect_table(table, 3)

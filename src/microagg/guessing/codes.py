@@ -12,6 +12,7 @@ from microagg.io._dates import are_dates as are_dates_in_text
 _NINES = tuple(float(f"{'9' * length}{last}") for length in range(1, 7) for last in (7, 8, 9))
 _BELOW = (*(-float(one) for one in range(1, 10)), *(-nine for nine in _NINES))
 _SPIKE = 0.1  # share of the cells that one value holds, from which it is a spike
+_NO_DECIMALS = 1e12  # from here on float64 has too few digits left for long decimals
 _OTHERS = 20  # different values beside a spike from which it is one of amounts
 _ROWS = 20_000  # rows that are looked at
 _LIKE_DATES = r"^([0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{2,4})([T ][0-9:.,]+ ?(Z|[+-][0-9:]+)?)?$"
@@ -152,7 +153,9 @@ def is_weight(column: Facts) -> str:
     or they add up to the number of people, or of records.
     """
     numbers, counts = column.numbers, column.counts
-    if numbers is None or column.type != "numbers" or numbers[0] <= 0 or numbers[-1] > 1000 * numbers[0]:
+    if numbers is None or column.type != "numbers" or not 0 < numbers[0] <= numbers[-1] < _NO_DECIMALS:
+        return ""
+    if numbers[-1] > 1000 * numbers[0]:
         return ""
     if column.present < 50 or np.average(numbers != np.round(numbers, 4), weights=counts) < 0.8:
         return ""
