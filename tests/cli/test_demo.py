@@ -1,5 +1,6 @@
 import csv
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -30,6 +31,28 @@ def test_demo_prints_a_table_and_writes_a_masked_file(tmp_path):
     assert not any(row["wage"] for row in rows if row["status"] == "")  # children have neither
     assert any(row["wage"] == "0" for row in rows)
     assert any(row["status"] == "" for row in rows)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_very_first_demo_compiles_first(tmp_path, monkeypatch, seed):
+    monkeypatch.setattr("microagg.desk.samples.is_cold", lambda: True)
+    result = CliRunner().invoke(app, ["demo", "-o", str(tmp_path), "-n", "1000", "--seed", str(seed)])
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "report.html").exists()
+
+
+@pytest.mark.campaign
+def test_the_demo_works_where_nothing_is_compiled_yet(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "microagg", "demo", "-o", str(tmp_path / "demo")],
+        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kernels")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "compiling kernels for this machine" in done.stderr
+    assert (tmp_path / "demo" / "report.html").exists()
 
 
 def test_demo_replaces_only_when_asked_and_speaks_as_asked(tmp_path):
