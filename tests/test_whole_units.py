@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -190,3 +191,15 @@ def test_a_wave_that_is_dropped_cannot_be_read_from_the_order_of_rows(tmp_path):
     assert len(units) == 60
     assert all(rows == sorted(rows) for rows in units)  # third year first: by what is released, and nothing else
     assert masked.groupby("id")["wage"].first().mean() < masked["wage"].mean() - 200
+
+
+@pytest.mark.parametrize("kind", [pa.struct([("a", pa.int8()), ("b", pa.string())]), pa.list_(pa.int8())])
+def test_whole_units_stand_in_an_order_by_kept_columns_of_any_type(kind):
+    kept = [{"a": i % 5, "b": "x"} if pa.types.is_struct(kind) else [i % 5] for i in range(24)]
+    table = pa.table({"unit": np.repeat(np.arange(12), 2), "x": np.arange(24.0) % 7, "kept": pa.array(kept, kind)})
+    released = ma.protect(table, 3, quasi=["x"], unit="unit", unit_release="pseudonym", keep=["kept"]).data
+
+    assert released.num_rows == 24
+    ranks = frames.row_ranks(frames.open_frame(table.select(["kept"])))
+    shown = [repr(one) for one in kept]
+    assert [sorted(set(shown)).index(one) for one in shown] == ranks.tolist()

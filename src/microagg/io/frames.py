@@ -297,23 +297,31 @@ def row_ranks(frame: nw.DataFrame[Any]) -> NDArray[np.int64]:
     It follows from the values alone, and not from where rows stand.
     """
     import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from microagg.io._numbers import plain_floats
 
     ranks = np.zeros(frame.shape[0], dtype=np.int64)
     for name in frame.columns:
         array = frame.get_column(name).to_arrow()
         if pa.types.is_dictionary(array.type):
             array = array.cast(array.type.value_type)
-        encoded = plain_floats(sortable(array)).dictionary_encode()
-        order = pc.sort_indices(encoded.dictionary).to_numpy()
-        places = np.empty(order.size + 1, dtype=np.int64)
-        places[order], places[-1] = np.arange(order.size), order.size  # missing values come last
-        indices = encoded.indices.cast("int64").fill_null(order.size).to_numpy(zero_copy_only=False)
-        own = places[indices]
-        ranks = np.unique(ranks * (order.size + 1) + own, return_inverse=True)[1].astype(np.int64).ravel()
+        try:
+            own = _ranks(sortable(array))
+        except pa.ArrowException:  # it sorts more types than it tells the different values of
+            own = _ranks(_as_shown(array))
+        ranks = np.unique(ranks * (int(own.max(initial=0)) + 1) + own, return_inverse=True)[1].astype(np.int64).ravel()
     return ranks
+
+
+def _ranks(array: Any) -> NDArray[np.int64]:
+    import pyarrow.compute as pc
+
+    from microagg.io._numbers import plain_floats
+
+    encoded = plain_floats(array).dictionary_encode()
+    order = pc.sort_indices(encoded.dictionary).to_numpy()
+    places = np.empty(order.size + 1, dtype=np.int64)
+    places[order], places[-1] = np.arange(order.size), order.size  # missing values come last
+    indices = encoded.indices.cast("int64").fill_null(order.size).to_numpy(zero_copy_only=False)
+    return np.asarray(places[indices])
 
 
 def sortable(array: Any) -> Any:
@@ -324,11 +332,17 @@ def sortable(array: Any) -> Any:
     try:
         pc.sort_indices(pa.table({"0": array.slice(0, 1)}), [("0", "ascending")])
     except pa.ArrowException:
-        try:
-            return pa.array([None if one is None else repr(one) for one in array.to_pylist()], pa.string())
-        except (OverflowError, ValueError):  # moments that Python has no words for
-            return pa.nulls(len(array), pa.string())
+        return _as_shown(array)
     return array
+
+
+def _as_shown(array: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        return pa.array([None if one is None else repr(one) for one in array.to_pylist()], pa.string())
+    except (OverflowError, ValueError):  # moments that Python has no words for
+        return pa.nulls(len(array), pa.string())
 
 
 def with_columns(frame: nw.DataFrame[Any], names: Sequence[Any], replaced: Mapping[Any, nw.Series[Any]]) -> Any:
