@@ -29,8 +29,15 @@ def columns_of(path: Path, reading: dict[str, Any], names: Sequence[str] = ()) -
     if suffix in ("sav", "zsav", "dta"):
         return _of_statistics(path, suffix)
     text = text_in(path, reading)
+    if reading.get("header") is False:  # then columns stand in the order of their numbers
+        text = f"{reading.get('delimiter', ',').join(sorted(names, key=_number))}\n{text}"
     delimiters = (reading.get("delimiter", ","), "\t", ",", ";", "|")
     return max((as_named(_of_text(text, one), names) for one in delimiters), key=lambda own: len({*names} & {*own}))
+
+
+def _number(name: str) -> int:
+    """Give the number of a column of a file without names, which is its name."""
+    return int(name.rpartition("_")[2])
 
 
 def text_in(path: Path, reading: dict[str, Any]) -> str:
