@@ -1,5 +1,6 @@
 """Judge any pair of files, whoever masked them: what was lost, and what an intruder could do."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -36,8 +37,10 @@ from microagg.weights import Weights
 File = IntoDataFrame | ArrayLike
 """A dataframe of any library, or a matrix of records by columns."""
 
-SAMPLE_ABOVE, SAMPLE = 200_000, 20_000
-"""Of files of more records than the first, releases and the command line estimate linkage on so many."""
+SAMPLE_ERROR = 0.25
+"""Percentage points: linkage is estimated on so many records that its standard error is below this, as a rule."""
+
+_FEWEST, _MOST = 2_000, 20_000  # records on which linkage is estimated, where nobody said how many
 
 
 def loss_measures(
@@ -428,9 +431,15 @@ def _matched(
     return a, b
 
 
-def usual_sample(n: int) -> int | None:
-    """Give how many of n records to estimate linkage on where nobody said; None: all."""
-    return SAMPLE if n > SAMPLE_ABOVE else None
+def usual_sample(n: int, highest: float = 1.0) -> int | None:
+    """Give how many of n records to estimate linkage on where nobody said; None: all.
+
+    Nobody is linked with a chance above `highest`, so that chances deviate from their mean by half of it at most: by
+    that the error of their mean is bounded before any is known. Less than half of a file is worth drawing.
+    """
+    enough = math.ceil((100.0 * highest / 2.0 / SAMPLE_ERROR) ** 2)
+    enough = min(max(enough, _FEWEST), _MOST)
+    return enough if n > 2 * enough else None
 
 
 def check_sample(sample: Any, n: int, seed: int) -> NDArray[np.int64] | None:

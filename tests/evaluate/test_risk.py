@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import microagg as ma
+from microagg.assess import SAMPLE_ERROR, usual_sample
 from microagg.errors import InputError
 from microagg.evaluate.intervals import deviation_intervals, rank_intervals
 from microagg.evaluate.risk import key_sets
@@ -275,10 +276,40 @@ def test_a_file_masked_beyond_all_measure():
 
 
 def test_large_releases_are_judged_on_a_sample(monkeypatch):
-    monkeypatch.setattr("microagg.assess.SAMPLE_ABOVE", 30)
-    monkeypatch.setattr("microagg.assess.SAMPLE", 20)
+    monkeypatch.setattr("microagg.assess._FEWEST", 10)
+    monkeypatch.setattr("microagg.assess.SAMPLE_ERROR", 4.0)
     risk = ma.protect(FRAME, 3).risk
-    assert (risk.sampled, risk.seed) == (20, 0)
+    assert (risk.sampled, risk.seed) == (18, 0)  # (100 / 3 / 2 / 4) ** 2 = 17.4
+    assert max(risk.standard_error, risk.full_error) <= 4.0
+
+
+@pytest.mark.parametrize(
+    ("n", "highest", "sampled"),
+    [
+        *[(8890, 1 / 3, None), (8891, 1 / 3, 4445), (10**6, 1 / 3, 4445)],
+        *[(4000, 0.1, None), (4001, 0.1, 2000)],
+        *[(40_000, 1.0, None), (40_001, 1.0, 20_000)],
+    ],
+)
+def test_so_many_records_are_drawn_as_the_error_asks_for(n, highest, sampled):
+    assert usual_sample(n, highest) == sampled
+
+
+@given(st.integers(2, 12), st.data())
+def test_chances_that_are_bounded_deviate_by_half_of_that_at_most(k, data):
+    chances = np.array(data.draw(st.lists(st.floats(0, 1 / k), min_size=2, max_size=40)))
+    needed = (100 / k / 2 / SAMPLE_ERROR) ** 2
+    assert 100 * chances.std() / np.sqrt(needed) <= SAMPLE_ERROR * (1 + 1e-12)
+
+
+def test_a_sample_tells_what_all_records_do_within_its_error():
+    frame = ma.datasets.survey(12_000, seed=0).select(["age", "hours", "income", "tax"])
+    release = ma.protect(frame, 3)
+    drawn, whole = release.risk, release.risk_for(sample=12_000)
+    assert (drawn.sampled, whole.sampled) == (4445, None)
+    assert abs(drawn.rld - whole.rld) <= 4 * drawn.standard_error
+    assert abs(drawn.full_keys - whole.full_keys) <= 4 * drawn.full_error
+    assert max(drawn.standard_error, drawn.full_error) <= SAMPLE_ERROR
 
 
 def test_risk_says_what_it_was_measured_by():

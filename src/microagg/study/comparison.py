@@ -267,7 +267,7 @@ def compare(
         Only releases that reach this k can be the best, or efficient. By default the recipe's k where one is passed and
         some k that is compared has it; else all can be.
     sample : int, optional
-        How many records to estimate linkage on; by default 20 000 where there are more than 200 000.
+        How many records to estimate linkage on; by default as many as `Release.risk_for` takes.
     sample_seed : int
         The seed of the sample.
     n_jobs : int, optional

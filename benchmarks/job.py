@@ -1,0 +1,181 @@
+"""Time `microagg mask` from the first second to the last, and what each part of the job takes.
+
+`python benchmarks/job.py` masks synthetic surveys of numbers (`survey`) and of all kinds of columns (`households`);
+`--file FILE` adds one of yours, `--million` a million records, and `--empty-cache` the demo with no compiled kernel.
+Every run is a process of its own, of which the least of `--times` counts. Parts do not overlap: what one calls is
+counted there alone. "start" is Python, all imports and the reading of the command line.
+"""
+
+import argparse
+import importlib.abc
+import importlib.machinery
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+PARTS = {
+    "microagg.desk.opening": {"read_file": "read", "open_source": "inspect"},
+    "microagg.prepare.embedding": {"embed": "embed"},
+    "microagg.forming": {"_groups_of_rows": "group", "form_whole_groups": "group"},
+    "microagg.pipeline": {"protect": "release"},
+    "microagg.evaluate.loss": {"loss_of_release": "loss", "weighted_loss_of_release": "loss"},
+    "microagg.evaluate.utility": {"measure_loss": "loss"},
+    "microagg.evaluate.risk": {"measure_risk": "risk"},
+    "microagg.judgement.results": {"results_of": "findings"},
+    "microagg.desk.writing": {"report_model": "report", "write_report": "report", "write": "write"},
+}
+"""The part of the job that each function belongs to, by its module."""
+
+NAMES = ("start", "read", "inspect", "embed", "group", "release", "loss", "risk", "findings", "report", "write", "rest")
+
+
+class Clock:
+    """Adds up the seconds of parts; of parts within others, those of the inner one count for it alone."""
+
+    def __init__(self, began: float) -> None:
+        self.seconds: dict[str, float] = defaultdict(float)
+        self._running = ["start"]
+        self._since = began
+
+    def enter(self, part: str) -> None:
+        """Begin a part."""
+        self._turn()
+        self._running.append(part)
+
+    def leave(self) -> None:
+        """End the part that began last."""
+        self._turn()
+        self._running.pop()
+
+    def _turn(self) -> None:
+        now = time.monotonic()
+        self.seconds[self._running[-1]] += now - self._since
+        self._since = now
+
+    def timed(self, function: Callable[..., Any], part: str) -> Callable[..., Any]:
+        """Give a function whose seconds count for a part."""
+
+        def run(*given: Any, **named: Any) -> Any:
+            self.enter(part)
+            try:
+                return function(*given, **named)
+            finally:
+                self.leave()
+
+        return run
+
+
+class Timing(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds the modules of `PARTS`, and exchanges their functions for timed ones as soon as they are there."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock, self._loaders = clock, {}
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: Any = None) -> Any:  # noqa: ARG002
+        """Find a module as Python does."""
+        if name not in PARTS:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path)
+        assert spec is not None
+        self._loaders[name], spec.loader = spec.loader, self
+        return spec
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run a module, then exchange its functions."""
+        self._loaders[module.__name__].exec_module(module)
+        for name, part in PARTS[module.__name__].items():
+            setattr(module, name, self._clock.timed(getattr(module, name), part))
+
+
+def child(began: float, words: list[str]) -> None:
+    """Run the program in this process; print the seconds of each part and the memory."""
+    clock = Clock(began)
+    sys.meta_path.insert(0, Timing(clock))
+    bootstrap = importlib._bootstrap  # type: ignore[attr-defined]  # what imports call that are not there yet
+    bootstrap._find_and_load = clock.timed(bootstrap._find_and_load, "start")
+    from microagg.cli import main
+
+    sys.argv = ["microagg", *words]
+    clock.enter("rest")
+    try:
+        main()
+    except SystemExit as end:
+        if end.code:
+            raise
+    clock.leave()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(json.dumps({"parts": clock.seconds, "mb": peak / 1024}), file=sys.stderr)
+
+
+def timed(words: Sequence[str], times: int, **environment: str) -> dict[str, Any]:
+    """Run the program several times, each in a process of its own, and give the run of the fewest seconds."""
+    found = []
+    for _ in range(times):
+        began = time.monotonic()
+        done = subprocess.run(
+            [sys.executable, __file__, "--child", repr(began), *words],
+            capture_output=True, text=True, check=False, env=os.environ | environment,
+        )  # fmt: skip
+        seconds = time.monotonic() - began
+        if done.returncode:
+            sys.exit(done.stderr)
+        found.append({**json.loads(done.stderr.splitlines()[-1]), "seconds": seconds})
+    return min(found, key=lambda one: one["seconds"])
+
+
+def show(name: str, found: dict[str, Any]) -> None:
+    """Print a line of the table."""
+    parts = " ".join(f"{found['parts'].get(part, 0.0):8.2f}" for part in NAMES)
+    print(f"{name:<24}{found['seconds']:8.2f} {parts} {found['mb']:8.0f}", flush=True)
+
+
+def main() -> None:
+    """Time the jobs that are asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--times", type=int, default=3)
+    parser.add_argument("--file", action="append", default=[])
+    parser.add_argument("--million", action="store_true")
+    parser.add_argument("--empty-cache", action="store_true")
+    asked = parser.parse_args()
+    print(f"{'job':<24}{'seconds':>8} {' '.join(f'{part:>8}' for part in NAMES)} {'MB':>8}")
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        sizes = [("survey", 2_000), ("households", 2_000), ("survey", 100_000), ("households", 100_000)]
+        sizes += [("survey", 1_000_000), ("households", 1_000_000)] if asked.million else []
+        for name, n in sizes:
+            path = folder / f"{name}-{n}.csv"
+            subprocess.run(
+                [sys.executable, "-m", "microagg", "datasets", "make", name, "-n", str(n), "-o", str(path), "-q"],
+                check=True,
+            )
+            mask(f"{name} {n}", path, folder, asked.times if n < 1_000_000 else 1)
+            path.unlink()
+        for path in map(Path, asked.file):
+            mask(path.name, path, folder, asked.times)
+        if asked.empty_cache:
+            cache = str(folder / "kernels")
+            for name in ("demo, empty cache", "demo, warm"):
+                words = ["demo", "-o", str(folder / name)]
+                show(name, timed(words, 1, NUMBA_CACHE_DIR=cache))
+
+
+def mask(name: str, path: Path, folder: Path, times: int) -> None:
+    """Time the masking of a file by guessed roles."""
+    words = ["mask", str(path), "-k", "3", "--yes", "-o", str(folder / path.stem), "--force"]
+    show(name, timed(words, times))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--child"]:
+        child(float(sys.argv[2]), sys.argv[3:])
+    else:
+        main()
