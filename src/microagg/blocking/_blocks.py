@@ -4,8 +4,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from microagg._kernels.groups import number_groups
 from microagg._kernels.linkage import nearest_others
@@ -38,6 +36,9 @@ def join_small_blocks(columns: NDArray[np.float64], labels: NDArray[np.int64], k
     In rounds: every small block picks the nearest other one, on ties the one that holds the lowest row, and
     blocks connected by picks become one.
     """
+    from scipy.sparse import coo_array  # few files have small blocks, and it takes long to import
+    from scipy.sparse.csgraph import connected_components
+
     labels = labels.copy()
     while True:
         n_blocks = int(labels.max()) + 1

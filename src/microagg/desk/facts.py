@@ -3,31 +3,33 @@
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from microagg.beyond import FileRelease
-from microagg.desk.assessing import Assessed
-from microagg.desk.inspecting import SmallStrata
-from microagg.desk.trees import ColumnTree
-from microagg.desk.writing import Written
-from microagg.evaluate.analyses.estimate import Utility
 from microagg.evaluate.definitions import measures_of_both
-from microagg.evaluate.diversity import DiversityFacts, Goal
-from microagg.evaluate.joint import JointDisclosure
-from microagg.evaluate.risk import DisclosureRisk
-from microagg.io.joining import Joined
-from microagg.io.sources import Source
-from microagg.judgement.parts import JudgedResults
-from microagg.moment_matching import MomentFacts
-from microagg.release import Release
-from microagg.release_facts import WeightFacts
-from microagg.study.candidate import Candidate
-from microagg.study.comparison import Comparison
-from microagg.study.costs import ColumnCosts
-from microagg.study.inspection import Inspection
+
+if TYPE_CHECKING:
+    from microagg.beyond import FileRelease
+    from microagg.desk.assessing import Assessed
+    from microagg.desk.inspecting import SmallStrata
+    from microagg.desk.trees import ColumnTree
+    from microagg.desk.writing import Written
+    from microagg.evaluate.analyses.estimate import Utility
+    from microagg.evaluate.diversity import DiversityFacts, Goal
+    from microagg.evaluate.joint import JointDisclosure
+    from microagg.evaluate.risk import DisclosureRisk
+    from microagg.io.joining import Joined
+    from microagg.io.sources import Source
+    from microagg.judgement.parts import JudgedResults
+    from microagg.moment_matching import MomentFacts
+    from microagg.release import Release
+    from microagg.release_facts import WeightFacts
+    from microagg.study.candidate import Candidate
+    from microagg.study.comparison import Comparison
+    from microagg.study.costs import ColumnCosts
+    from microagg.study.inspection import Inspection
 
 
-def risk_facts(risk: DisclosureRisk) -> dict[str, Any]:
+def risk_facts(risk: "DisclosureRisk") -> dict[str, Any]:
     """Give the figures of risk, with the columns that the intruder knows and the sample they were estimated on."""
     return {
         "keys": [name for name in risk.columns if name in risk.keys],
@@ -44,7 +46,7 @@ def risk_facts(risk: DisclosureRisk) -> dict[str, Any]:
     }
 
 
-def release_facts(release: Release[Any]) -> dict[str, Any]:
+def release_facts(release: "Release[Any]") -> dict[str, Any]:
     """Give the figures of a release that was judged."""
     return {
         "records": len(release.groups),
@@ -67,7 +69,7 @@ def release_facts(release: Release[Any]) -> dict[str, Any]:
     }
 
 
-def diversity_facts(found: DiversityFacts | None) -> dict[str, Any]:
+def diversity_facts(found: "DiversityFacts | None") -> dict[str, Any]:
     """Give what is demanded of confidential columns: what is reached, by which way, and what it cost."""
     if found is None:
         return {}
@@ -80,7 +82,7 @@ def diversity_facts(found: DiversityFacts | None) -> dict[str, Any]:
     }
 
 
-def moment_facts(found: MomentFacts | None) -> dict[str, Any]:
+def moment_facts(found: "MomentFacts | None") -> dict[str, Any]:
     """Give which variances or covariances are kept, how exactly, and what that did to values."""
     if found is None:
         return {}
@@ -97,7 +99,7 @@ def moment_facts(found: MomentFacts | None) -> dict[str, Any]:
     }
 
 
-def found_facts(found: JudgedResults) -> dict[str, Any]:
+def found_facts(found: "JudgedResults") -> dict[str, Any]:
     """Give what researchers would find: how many results survive, the worst of them, and what else is said."""
     own = found.told_apart
     return {
@@ -122,7 +124,7 @@ def _line_facts(line: dict[str, Any]) -> dict[str, Any]:
     return {name.replace("difference", "difference_percent"): own for name, own in line.items() if name != "written"}
 
 
-def goal_facts(goals: Sequence[Goal]) -> dict[str, Any]:
+def goal_facts(goals: Sequence["Goal"]) -> dict[str, Any]:
     """Give what is demanded of a column and what is reached, by keyword; of recursive (c, l) what is below c."""
     return {
         one.name: {
@@ -134,7 +136,7 @@ def goal_facts(goals: Sequence[Goal]) -> dict[str, Any]:
     }
 
 
-def weight_facts(weights: WeightFacts | None) -> dict[str, Any]:
+def weight_facts(weights: "WeightFacts | None") -> dict[str, Any]:
     """Give what weights did: the loss by weight, weights that were cut, and how far totals moved by that."""
     if weights is None:
         return {}
@@ -147,7 +149,7 @@ def weight_facts(weights: WeightFacts | None) -> dict[str, Any]:
     }
 
 
-def written_facts(release: Release[Any], written: Written) -> dict[str, Any]:
+def written_facts(release: "Release[Any]", written: "Written") -> dict[str, Any]:
     """Give what a run has left, the figures of its release and what the report finds of it."""
     joined = None if release.source is None else release.source.joined
     return {
@@ -162,7 +164,7 @@ def written_facts(release: Release[Any], written: Written) -> dict[str, Any]:
     }
 
 
-def households_facts(joined: Joined) -> dict[str, Any]:
+def households_facts(joined: "Joined") -> dict[str, Any]:
     """Give what a file of households holds that was joined to one of persons."""
     table = joined.households.table
     return {
@@ -178,7 +180,7 @@ def households_facts(joined: Joined) -> dict[str, Any]:
     }
 
 
-def inspection_facts(source: Source, inspection: Inspection) -> dict[str, Any]:
+def inspection_facts(source: "Source", inspection: "Inspection") -> dict[str, Any]:
     """Give what a file holds, and what was guessed of each column."""
     columns = [
         {
@@ -208,12 +210,12 @@ def inspection_facts(source: Source, inspection: Inspection) -> dict[str, Any]:
     }
 
 
-def small_strata_facts(found: SmallStrata) -> dict[str, Any]:
+def small_strata_facts(found: "SmallStrata") -> dict[str, Any]:
     """Give how many strata are small and where they are listed, and none of them."""
     return {"k": found.k, "strata": list(found.strata), "small_strata": found.count, "small_strata_file": found.place}
 
 
-def file_release_facts(release: FileRelease) -> dict[str, Any]:
+def file_release_facts(release: "FileRelease") -> dict[str, Any]:
     """Give the figures of a file that was masked beyond memory."""
     return {
         "details": dict(release.details),
@@ -227,7 +229,7 @@ def file_release_facts(release: FileRelease) -> dict[str, Any]:
     }
 
 
-def comparison_facts(found: Comparison) -> dict[str, Any]:
+def comparison_facts(found: "Comparison") -> dict[str, Any]:
     """Give the figures of releases that were compared."""
     return {
         "candidates": [one.as_dict() for one in found.candidates],
@@ -242,12 +244,12 @@ def comparison_facts(found: Comparison) -> dict[str, Any]:
     }
 
 
-def _named(one: Candidate) -> dict[str, Any]:
+def _named(one: "Candidate") -> dict[str, Any]:
     demanded = {"l": one.l, "t": one.t}
     return {"method": one.method, "k": one.k, **{name: of for name, of in demanded.items() if of is not None}}
 
 
-def assessed_facts(found: Assessed) -> dict[str, Any]:
+def assessed_facts(found: "Assessed") -> dict[str, Any]:
     """Give the figures of a masked file beside its original."""
     return {
         "columns": found.columns,
@@ -263,12 +265,12 @@ def assessed_facts(found: Assessed) -> dict[str, Any]:
     }
 
 
-def joint_facts(found: JointDisclosure) -> dict[str, Any]:
+def joint_facts(found: "JointDisclosure") -> dict[str, Any]:
     """Give the figures of several masked files together."""
     return {**asdict(found), "figures": {one.name: one.value for one in found.measures}}
 
 
-def result_facts(found: Utility) -> dict[str, Any]:
+def result_facts(found: "Utility") -> dict[str, Any]:
     """Give what became of the results of analyses as plain values."""
     return {
         "level": found.level,
@@ -279,7 +281,7 @@ def result_facts(found: Utility) -> dict[str, Any]:
     }
 
 
-def tree_facts(tree: ColumnTree) -> dict[str, Any]:
+def tree_facts(tree: "ColumnTree") -> dict[str, Any]:
     """Give a dependence tree by its edges, and the columns that would stand for all."""
     edges = [
         {"first": tree.names[edge.first], "second": tree.names[edge.second], "weight": edge.weight}
@@ -288,7 +290,7 @@ def tree_facts(tree: ColumnTree) -> dict[str, Any]:
     return {"columns": tree.names, "edges": edges, "chosen": list(tree.chosen.columns)}
 
 
-def cost_facts(costs: ColumnCosts) -> dict[str, Any]:
+def cost_facts(costs: "ColumnCosts") -> dict[str, Any]:
     """Give what each masked column costs the others as plain values."""
     return {
         "sampled": costs.sampled,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from microagg.desk.again import program, shell
 from microagg.desk.findings import findings_of, recoded_of, results_of, warnings_among
@@ -34,7 +34,9 @@ from microagg.recipe import Recipe
 from microagg.release import Release
 from microagg.report import ReportModel, SourceFacts, WrittenFacts
 from microagg.report import write as write_report
-from microagg.study.comparison import Comparison
+
+if TYPE_CHECKING:
+    from microagg.study.comparison import Comparison
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ def write(
     *,
     to: str | None = None,
     overwrite: bool = False,
-    comparison: Comparison | None = None,
+    comparison: "Comparison | None" = None,
     again: bool = False,
     progress: Progress | None = None,
 ) -> Written:
@@ -188,7 +190,7 @@ def report_model(
     *,
     public: bool = False,
     to: str | None = None,
-    comparison: Comparison | None = None,
+    comparison: "Comparison | None" = None,
     progress: Progress | None = None,
 ) -> ReportModel:
     """Give what the report says that is written with a release."""

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import hyp2f1
 
 from microagg.readonly import ReadOnly
 from microagg.units import held_by
@@ -110,6 +109,8 @@ def individual_risks(sizes: Labels, weights: Values) -> Values:
     R. Benedetti, L. Franconi: Statistical and technological solutions for controlled data dissemination. Proceedings
     of New Techniques and Technologies for Statistics 1, 1998.
     """
+    from scipy.special import hyp2f1  # only files with weights need it
+
     f = sizes.astype(np.float64)
     p = f / np.maximum(weights, f)
     return np.asarray(p / f * hyp2f1(1.0, 1.0, f + 1.0, 1.0 - p))
