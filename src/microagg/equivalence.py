@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def codes_of(values: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.int64]:
+def codes_of(values: NDArray[np.float64] | NDArray[np.int64] | NDArray[np.uint64]) -> NDArray[np.int64]:
     """Number the distinct values in their order, and give each record's number."""
     return np.asarray(np.unique(values, return_inverse=True)[1], dtype=np.int64)
 

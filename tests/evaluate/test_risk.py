@@ -345,3 +345,12 @@ def test_a_release_shows_the_risk_it_is_given_and_stores_none():
     again = pickle.loads(pickle.dumps(judged))
     with pytest.raises(ma.errors.InvalidData, match="stored release"):
         _ = again.risk
+
+
+def test_points_that_share_a_mark_by_chance_are_told_apart(monkeypatch):
+    original, masked = FRAME, ma.protect(FRAME, 3).data
+    expected = ma.disclosure_risk(original, masked)
+    monkeypatch.setattr("microagg.evaluate.linkage._marks", lambda codes, _: np.zeros(codes.size, dtype=np.uint64))
+    found = ma.disclosure_risk(original, masked)
+    assert found.per_set == expected.per_set
+    assert_array_equal(found.per_record, expected.per_record)

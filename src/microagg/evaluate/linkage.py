@@ -20,6 +20,7 @@ Labels = NDArray[np.int64]
 Chances = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 _SLICE = 50_000_000  # coordinates looked at before Python regains control: some 0.1 s
+_APART = -2  # stands for what is apart where keys are told by their numbers; some entries have no owner, which is -1
 _FAR_APART = 1e9  # standard deviations between strata: no record is linked across
 
 
@@ -58,12 +59,13 @@ class Linkage:
         self.own = groups[rows]
         self.group_size = self.sizes[self.own]
         self.points = np.take(points, order, axis=1)  # (keys, groups)
-        self.codes = []
-        for column in self.points:
-            self.codes.append(codes_of(column))
-            heard()
-        self.queries = coordinates(take(original.records, rows))
         self.group_apart, self.query_apart = apart[first], apart[rows]
+        self._codes = {_APART: self.group_apart}
+        for owner, column in zip(self.owners.tolist(), self.points, strict=True):
+            self._codes[owner] = split_classes(self._codes.get(owner, np.zeros(order.size, dtype=np.int64)), column)
+            heard()
+        self._marks = {owner: _marks(codes, owner) for owner, codes in self._codes.items()}
+        self.queries = coordinates(take(original.records, rows))
         self.of_units = None if units is None else _UnitGroups.of(groups, units, rows)
 
     def link(self, told: Told, of_set: tuple[int, ...], check: Callable[[], None]) -> Chances:
@@ -73,19 +75,15 @@ class Linkage:
             check()
             told(0)
 
-        place = self.group_apart
         chosen = np.flatnonzero(np.isin(self.owners, of_set))
-        for j in chosen:
-            place = split_classes(place, self.points[j], self.codes[j])
-            heard()
+        place = self._placed(of_set)
+        heard()
         points, queries = self.points[chosen], self.queries[chosen]
         apart, weights, own = self.group_apart, self.sizes, self.own
         first = first_of_each(place)
         if first.size < place.size:
             points, apart = points[:, first], apart[first]
             weights, own = np.bincount(place, weights).astype(np.int64), place[own]
-        else:
-            place = np.arange(place.size)  # each group is a point of its own, in the order of their numbers
         if apart.any():
             points = np.vstack([_FAR_APART * apart, points])
             queries = np.vstack([_FAR_APART * self.query_apart, queries])
@@ -106,6 +104,33 @@ class Linkage:
             np.divide(right, counts, out=np.zeros(own.size), where=found),
             np.divide(in_group, counts, out=np.zeros(own.size), where=found),
         )
+
+    def _placed(self, of_set: tuple[int, ...]) -> Labels:
+        """Number the different points that groups have by one set of keys, in the order of their first groups.
+
+        One sort of sums of random numbers, one for each value of a key, stands for a sort by each key. Two points may
+        share a sum by a chance of 2**-64: then each key is looked at.
+        """
+        known = [owner for owner in (_APART, *of_set) if owner in self._codes]
+        marks = np.zeros(self.sizes.size, dtype=np.uint64)
+        for owner in known:
+            marks += self._marks[owner]
+        place = codes_of(marks)
+        first = first_of_each(place)
+        if not all(np.array_equal(self._codes[owner][first][place], self._codes[owner]) for owner in known):
+            place = self.group_apart
+            for owner in known:
+                place = split_classes(place, self._codes[owner])
+            first = first_of_each(place)
+        ranks = np.empty(first.size, dtype=np.int64)
+        ranks[np.argsort(first)] = np.arange(first.size)
+        return ranks[place]
+
+
+def _marks(codes: Labels, owner: int) -> NDArray[np.uint64]:
+    """Give a random number for each code of a key, the same wherever it is."""
+    rng = np.random.default_rng(owner - _APART)
+    return rng.integers(0, 2**64, int(codes.max(initial=0)) + 1, dtype=np.uint64)[codes]
 
 
 class _UnitGroups(NamedTuple):
