@@ -15,7 +15,7 @@ help:
 	@echo "make test-all   run every test (make test-campaigns: only those that make test leaves out)"
 	@echo "make check   linter, types, import contract, then every test"
 	@echo "make docs    build the documentation site into build/site"
-	@echo "make bench   time the partitioners (make bench-full: ten minutes)"
+	@echo "make bench   time the partitioners and whole jobs (make bench-full: twenty minutes)"
 	@echo "make search-figure dependence-figures ama-figures risk-map blocks-figure pictures algorithm-pictures   draw the figures of the docs"
 	@echo "make fuzz    odd files, recipes and arguments, each release recounted (SEED=1 CASES=10000; 100000 before a release)"
 	@echo "make experiments   run the papers' tables again, an hour or so (make experiments-quick: five minutes, prints only)"
@@ -72,9 +72,11 @@ fuzz: $(VENV)/installed-for-checks
 
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/partitioners.py
+	$(BIN)/python benchmarks/job.py
 
 bench-full: $(VENV)/installed
 	$(BIN)/python benchmarks/partitioners.py --full
+	$(BIN)/python benchmarks/job.py --million --empty-cache
 
 search-figure: $(VENV)/installed
 	$(BIN)/python benchmarks/search_figure.py
