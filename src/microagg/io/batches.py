@@ -193,14 +193,14 @@ def read_row_groups(path: Path, groups: list[int] | None, columns: list[str] | N
             table = file.read_row_group(group, columns=columns)
             table.validate(full=True)  # damaged text would be read as it is
             yield without_views(table).replace_schema_metadata(None)
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, ValueError):
         raise InvalidData(f"{path.name!r} cannot be read to its end. It may be cut off; write it anew.") from None
 
 
 def _open_parquet(path: Path) -> pq.ParquetFile:
     try:
         return pq.ParquetFile(path)
-    except (pa.ArrowInvalid, OSError):
+    except (pa.ArrowException, OSError, ValueError):  # names in a damaged schema may be no text
         raise InvalidData(
             f"{path.name!r} cannot be read as Parquet. It may be truncated, or of another kind."
         ) from None

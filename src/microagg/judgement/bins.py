@@ -121,9 +121,12 @@ def nice_edges(low: float, high: float, bins: int, *, whole: bool) -> Values:
         step, shift = 1.0, 0.5  # a whole number in the middle of its bin
     first = math.floor(low / step + shift)
     last = max(math.ceil(high / step + shift), first + 2)  # one bin would show nothing
-    return np.asarray(
-        (np.arange(first, last + 1) - shift) * step, dtype=np.float64
-    )  # multiples of the step: round numbers
+    with np.errstate(over="ignore"):
+        edges = np.asarray((np.arange(first, last + 1) - shift) * step)  # multiples of the step: round numbers
+    known = edges[np.isfinite(edges)]
+    if known.size == edges.size:
+        return edges
+    return np.unique([low, *known, high])  # values as large as floats go have no rounder ones around them
 
 
 def _shares(values: Values, edges: Values, n: int) -> tuple[float, ...]:

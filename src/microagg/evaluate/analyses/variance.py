@@ -16,7 +16,7 @@ def errors_of(sample: Sample, influences: Values) -> Values:
     pieces = sample.pieces
     with np.errstate(over="ignore"):  # a variance beyond float64 is infinite
         squares = np.bincount(pieces.domain_of, weights=pieces.summed(influences) ** 2, minlength=sample.n_domains)
-    return np.sqrt(squares * _correction(pieces.inside.astype(np.float64)))
+        return np.sqrt(squares * _correction(pieces.inside.astype(np.float64)))
 
 
 def errors_of_totals(sample: Sample, amounts: Values) -> Values:
@@ -30,11 +30,12 @@ def errors_of_totals(sample: Sample, amounts: Values) -> Values:
         return np.full(sample.n_domains, np.nan)
     sums, n = pieces.summed(amounts), pieces.n_clusters
     totals = np.bincount(pieces.domain_of, weights=sums, minlength=sample.n_domains)
-    # Centred first: a difference of large sums of squares would lose its digits.
-    centred = sums - (totals / n)[pieces.domain_of]
     inside = np.bincount(pieces.domain_of, minlength=sample.n_domains)
-    squares = np.bincount(pieces.domain_of, weights=centred**2, minlength=sample.n_domains)
-    return np.sqrt((squares + (n - inside) * (totals / n) ** 2) * _correction(np.full(sample.n_domains, float(n))))
+    with np.errstate(over="ignore"):
+        # Centred first: a difference of large sums of squares would lose its digits.
+        centred = sums - (totals / n)[pieces.domain_of]
+        squares = np.bincount(pieces.domain_of, weights=centred**2, minlength=sample.n_domains)
+        return np.sqrt((squares + (n - inside) * (totals / n) ** 2) * _correction(np.full(sample.n_domains, float(n))))
 
 
 def _correction(clusters: Values) -> Values:
