@@ -1,6 +1,7 @@
 """Groups to representatives, kind by kind."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from microagg._kernels.sums import exact_digits
 from microagg.checks import check_option
-from microagg.kinds import Cells, Rule
+from microagg.kinds import Cells, Facts, Rule
 from microagg.moments import Moved
 from microagg.parallel import in_parallel
 from microagg.progress import Progress
@@ -85,9 +86,14 @@ def represent(
     )
 
 
-def released_by(column: Coded, labels: Labels, n_groups: int, rule: Rule, weights: Weights | None) -> Released:
-    """Give what each group releases of a column."""
-    cells, kind, rule = column.cells, column.kind, rule.of_column(column.name)
+def released_by(
+    column: Coded, labels: Labels, n_groups: int, rule: Rule, weights: Weights | None, facts: Facts | None = None
+) -> Released:
+    """Give what each group releases of a column; `facts` are those of the whole one, where it is a part."""
+    kind = column.kind
+    facts = kind.count(column.cells, rule.units) if facts is None else facts
+    cells = column.cells.with_common_states(facts.rare_states(rule.fewest))
+    rule = replace(rule.of_column(column.name), facts=facts.with_common_states(rule.fewest))
     if weights is None:
         found = kind.representatives(cells, labels, n_groups, rule)
         return Released(found, np.zeros(n_groups, dtype=bool), None)

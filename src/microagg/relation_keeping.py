@@ -2,7 +2,8 @@
 
 Means of groups keep sums by themselves; rounding, medians, spikes and maps that restore variances break them. Where one
 column stands alone on a side, a group may release for it what the other side gives. That is made of values that are
-released anyway, so it tells nothing more, and members stay identical, so k holds.
+released anyway, so it tells nothing more, and members stay identical, so k holds. But for one case: a total tells what
+a spike hides of its parts. So a part is not made of its total where a group hides it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -135,6 +136,7 @@ def keep_relations(
         was, now = columns[place.target].values, values[place.target]
         own &= (now != was) & ~place.relation.violated(values)
         if own.any():
+            place.check_hidden(own, before[place.target])
             moved = _share_moved(was, np.where(own, now, was), weights)
             facts.append(KeptRelation(place.relation.said, place.target, int(np.count_nonzero(own)), moved))
             if place.power is not None and place.power < steps[place.target].power:
@@ -195,6 +197,23 @@ class _Wanted(NamedTuple):
         first = np.unique(self.labels, return_index=True)[1][self.labels]
         refused |= (chosen != chosen[first]) | (broken != broken[first])
         return broken & ~_by_group(refused, self.labels), chosen
+
+    def check_hidden(self, changed: NDArray[np.bool_], before: Values) -> None:
+        """Refuse a choice that gives back what a group hides: few members' amounts, by releasing the spike for all."""
+        kind = self.column.kind
+        if self.relation.sign != "=" or not isinstance(kind, Semi):
+            return
+        amounts = _by_group(~np.isnan(before) & (before != kind.spike), self.labels)
+        hidden = changed & amounts & (self.column.values == kind.spike)
+        if hidden.any():
+            groups = np.unique(self.labels[hidden]).size
+            raise InvalidData(
+                f"the relation {self.relation.said!r} would give back the amounts of {shown_name(self.target)} that "
+                f"{groups} group(s) hide by its spike. Write it with the total alone on a side, as in income = wage + "
+                f"rent, or leave it out.",
+                parameter="relations",
+                columns=(self.target,),
+            )
 
     def _chosen(self, values: Mapping[Any, Values]) -> Values:
         """Give the values with which the relation just holds."""

@@ -79,16 +79,19 @@ def test_representatives_are_those_of_the_definition(data, k, exact, several):
     units = units_of(data, labels, k) if several else list(range(n))
     rule = Rule(k, spike_totals="exact" if exact else "safe", units=np.array(units) if several else None)
     table = Table((coded("x", kind, cells),))
-    expected = mixed.modes(cells, labels.tolist(), min(k, 3), units) if kind == "nominal" else []
-    if expected is None:
-        with pytest.raises(InvalidData, match="column 'x' holds categories that fewer than"):
+    common = mixed.common_levels(cells, min(k, 3), units)
+    shown = mixed.with_common_codes(cells, min(k, 3), units)
+    expected = mixed.modes(shown, labels.tolist(), min(k, 3), units) if kind == "nominal" else []
+    if expected is None or (kind == "ordinal" and not common and mixed.present(cells)):
+        with pytest.raises(InvalidData, match=r"column 'x' (holds categories that fewer than|has no level that)"):
             represent(table, labels, rule)
         return
     of_groups, of_records, *_ = represent(table, labels, rule)
     if kind != "nominal":
         rows = [np.flatnonzero(labels == group) for group in range(labels.max() + 1)]
         expected = [
-            mixed.representative(kind, [cells[i] for i in own], k, 0.0, exact, [units[i] for i in own]) for own in rows
+            mixed.representative(kind, [shown[i] for i in own], k, 0.0, exact, [units[i] for i in own], common)
+            for own in rows
         ]
     assert plain(of_groups.columns[0].cells) == expected
     assert plain(of_records.columns[0].cells) == [expected[own] for own in labels]
@@ -123,7 +126,8 @@ def test_other_rules_release_a_category_that_the_group_has(data, rule):
     _, cells = data.draw(columns(n, kinds=("nominal",)))
     labels = np.unique(data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)), return_inverse=True)[1]
     table = Table((coded("x", "nominal", cells),))
-    if mixed.modes(cells, labels.tolist(), 2) is None:
+    shown = mixed.with_common_codes(cells, 2)
+    if mixed.modes(shown, labels.tolist(), 2) is None:
         with pytest.raises(InvalidData, match="column 'x' holds categories that fewer than 2"):
             represent(table, labels, Rule(2, nominal=rule, seed=3))
         return
@@ -132,7 +136,7 @@ def test_other_rules_release_a_category_that_the_group_has(data, rule):
     assert plain(of_groups.columns[0].cells) == plain(again.columns[0].cells)
     for group, cell in enumerate(plain(of_groups.columns[0].cells)):
         assert mixed.is_missing(cell) or cells.count(cell) >= 2
-        assert cell in [own for own, label in zip(cells, labels, strict=True) if label == group]
+        assert cell in [own for own, label in zip(shown, labels, strict=True) if label == group]
 
 
 def drawn_columns(rows, labels, rule):

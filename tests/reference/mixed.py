@@ -4,7 +4,7 @@ A cell is a number, a level's number or a category's number; a missing one is ("
 """
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from decimal import ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
 
@@ -53,8 +53,35 @@ def from_the_middle(kind, known, value, spike_at, spike):
     return score(value, known) ** 2
 
 
-def representative(kind, members, k, spike_at=0.0, exact_spikes=False, units=None):
-    """Give what a group releases of a column that is not nominal; `units` tells whose each member is."""
+def with_common_codes(cells, fewest, units=None):
+    """Give cells with codes for missing values that fewer units have than `fewest` plainly missing, which is code 1."""
+    holders = holders_of(cells, units)
+    return [("missing", 1) if is_missing(cell) and len(holders[cell]) < fewest else cell for cell in cells]
+
+
+def holders_of(cells, units=None):
+    """Give who has each cell."""
+    found = defaultdict(set)
+    for cell, unit in zip(cells, range(len(cells)) if units is None else units, strict=True):
+        found[cell].add(unit)
+    return found
+
+
+def common_levels(cells, fewest, units=None):
+    """Give the levels that so many units have."""
+    return sorted(cell for cell, own in holders_of(cells, units).items() if not is_missing(cell) and len(own) >= fewest)
+
+
+def nearest_level(level, common):
+    """Give the nearest of these levels, the lower of two."""
+    return min(common, key=lambda one: (abs(one - level), one))
+
+
+def representative(kind, members, k, spike_at=0.0, exact_spikes=False, units=None, common=None):
+    """Give what a group releases of a column that is not nominal; `units` tells whose each member is.
+
+    `common` are the levels that may be released, of an ordinal column.
+    """
     units = range(len(members)) if units is None else units
     known, fewest = present(members), min(k, 3)
     whose = [unit for cell, unit in zip(members, units, strict=True) if not is_missing(cell)]
@@ -65,7 +92,7 @@ def representative(kind, members, k, spike_at=0.0, exact_spikes=False, units=Non
         ordered = sorted(known)
         lower, upper = ordered[(len(known) - 1) // 2], ordered[len(known) // 2]
         mean = Fraction(sum(map(int, known)), len(known))
-        return upper if abs(mean - int(upper)) < abs(mean - int(lower)) else lower
+        return nearest_level(upper if abs(mean - int(upper)) < abs(mean - int(lower)) else lower, common)
     if kind == "semi":
         off = Counter(unit for value, unit in zip(known, whose, strict=True) if value != spike_at)
         amounts = off.total()

@@ -7,6 +7,8 @@ import math
 from collections import defaultdict
 from fractions import Fraction
 
+from tests.reference.mixed import nearest_level
+
 
 def is_missing(cell):
     return isinstance(cell, tuple)
@@ -65,8 +67,13 @@ def middles(values, weights):
     return found
 
 
-def representative(kind, members, weights, k, spike_at=0.0, exact_spikes=False, aggregate="mean", units=None):
-    """Give what a group releases of a column that is not nominal; `units` tells whose each member is."""
+def representative(
+    kind, members, weights, k, spike_at=0.0, exact_spikes=False, aggregate="mean", units=None, common=None
+):
+    """Give what a group releases of a column that is not nominal; `units` tells whose each member is.
+
+    `common` are the levels that may be released, of an ordinal column.
+    """
     units = range(len(members)) if units is None else units
     raw = [Fraction(weight) for weight in weights]
     raw = raw if sum(raw) > 0 else [Fraction(1)] * len(raw)
@@ -84,7 +91,7 @@ def representative(kind, members, weights, k, spike_at=0.0, exact_spikes=False, 
     if kind == "ordinal":
         lower, upper = middles(known, shares)
         middle = sum(int(value) * share for value, share in zip(known, shares, strict=True)) / sum(shares)
-        return upper if abs(middle - int(upper)) < abs(middle - int(lower)) else lower
+        return nearest_level(upper if abs(middle - int(upper)) < abs(middle - int(lower)) else lower, common)
     if kind == "semi":
         off = [i for i, value in enumerate(known) if value != spike_at]
         owners = [known_units[i] for i in off]

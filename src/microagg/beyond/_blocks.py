@@ -80,7 +80,7 @@ def represent_block(
     for j, (column, power) in enumerate(zip(table, known.powers, strict=True)):
         if j in plan.by_turns:
             continue
-        own = released_by(column, labels, sizes.size, rule, weights)
+        own = released_by(column, labels, sizes.size, rule, weights, known.facts[j])
         of_groups = own.cells
         dominated = dominated | own.cut
         if own.moved is not None:
@@ -130,12 +130,18 @@ def turns_of(
 
 
 def _offers(plan: Plan, known: Known, j: int, cells: Cells, labels: Labels, weights: Weights | None) -> Offers:
-    kind, n_codes = plan.columns[j].kind, known.facts[j].counts.size
+    kind, facts = plan.columns[j].kind, known.common(plan, j)
     assert isinstance(kind, Nominal)
-    kin = kind.kin_of_numbers(n_codes, counts_of_numbers(known.facts[j]).size)
+    kin = kind.kin_of_numbers(facts.counts.size, counts_of_numbers(facts).size)
     rule, n_groups = plan.rule.of_column(plan.names[j]), int(labels.max()) + 1
     members = _members(weights, labels, n_groups)
-    return offers_of(numbers_of(cells, n_codes), labels, n_groups, rule, known.facts[j], kin, members)
+    return offers_of(_numbers(plan, known, j, cells), labels, n_groups, rule, facts, kin, members)
+
+
+def _numbers(plan: Plan, known: Known, j: int, cells: Cells) -> Labels:
+    """Number the categories of cells; those whose code too few have are plainly missing."""
+    facts = known.facts[j]
+    return numbers_of(cells.with_common_states(facts.rare_states(plan.rule.fewest)), facts.counts.size)
 
 
 def _members(weights: Weights | None, labels: Labels, n_groups: int) -> Members | None:
@@ -164,9 +170,10 @@ def fill_block(
     """Give what records of a block release of a column, by what its groups with a choice chose, or what was drawn."""
     n_codes = known.facts[j].counts.size
     if plan.rule.nominal == "draw":
-        rule, numbers = plan.rule.of_column(plan.names[j]), numbers_of(cells, n_codes)
+        rule, numbers = plan.rule.of_column(plan.names[j]), _numbers(plan, known, j, cells)
         members = _members(weights, labels, choice.size)
-        return cells_of(drawn_numbers(numbers, labels, choice, known.facts[j], rule, members), n_codes).take(labels)
+        drawn = drawn_numbers(numbers, labels, choice, known.common(plan, j), rule, members)
+        return cells_of(drawn, n_codes).take(labels)
     of_groups = _offers(plan, known, j, cells, labels, weights).chosen
     of_groups[of_groups < 0] = choice
     return cells_of(of_groups, n_codes).take(labels)
@@ -188,7 +195,7 @@ def draws_of_blocks(plan: Plan, known: Known, j: int, lowest: Sequence[Labels]) 
     """Draw for all groups, which are told block by block by their lowest rows, in a column; give each block's."""
     rows = np.concatenate(lowest)
     drawn = np.empty(rows.size)
-    drawn[np.argsort(rows)] = draws(plan.rule.of_column(plan.names[j]), rows.size, known.facts[j])
+    drawn[np.argsort(rows)] = draws(plan.rule.of_column(plan.names[j]), rows.size, known.common(plan, j))
     yield from np.split(drawn, np.cumsum([own.size for own in lowest])[:-1])
 
 

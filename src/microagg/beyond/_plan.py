@@ -246,9 +246,19 @@ class Known:
         whole = tuple(map(tuple, weighed))
         return replace(self, powers_of_weights=tuple(powers), weighed=whole, weighted_bases=tuple(bases))
 
+    def common(self, plan: Plan, j: int) -> Facts:
+        """Give the facts of a column as groups are represented: cells whose code too few have are plainly missing."""
+        return self.facts[j].with_common_states(plan.rule.fewest)
+
     def owed(self, plan: Plan, j: int) -> NDArray[np.int64]:
         """Give how many records have each category of a column, or what they weigh."""
-        return self.weighed[0][j] if plan.weighing.weighted else counts_of_numbers(self.facts[j])
+        if not plan.weighing.weighted:
+            return counts_of_numbers(self.common(plan, j))
+        rare = self.facts[j].rare_states(plan.rule.fewest)[1:]
+        known, missing = np.split(self.weighed[0][j], [self.facts[j].counts.size])
+        if rare.any():
+            missing = np.concatenate([[missing[0] + missing[rare].sum()], np.where(rare, 0, missing)[1:]])
+        return np.concatenate([known, missing])
 
     @classmethod
     def of(cls, plan: Plan, tallies: Sequence[Tally], found: Sequence[tuple[Facts, float]]) -> "Known":

@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 from microagg.checks import EXACT_INTEGERS
 from microagg.errors import InvalidData
 from microagg.io._dates import DateForm
-from microagg.io._native import as_native, chunked_series, floats_of, number_range, numbers_like, taken
+from microagg.io._native import (
+    as_native,
+    blanked,
+    chunked_series,
+    floats_of,
+    holds_nulls,
+    number_range,
+    numbers_like,
+    taken,
+)
 from microagg.io._numbers import plain_floats
 from microagg.kinds import Cells, Kind, Semi
 from microagg.table import Coded
@@ -151,6 +160,7 @@ class NumberCoder(Coder):
             return self._decimals(values, missing, like, power)
         if not missing.any():
             return numbers_like(like, values.astype(np.int64) if whole else values)
+        whole = whole and holds_nulls(like)
         numbers = np.where(missing, 0.0, values)
         array = pa.array(numbers.astype(np.int64) if whole else numbers, mask=missing)
         return as_native(array, like, None if whole or like.dtype.is_float() else nw.Float64())
@@ -250,6 +260,9 @@ class CategoryCoder(Coder):
         if cells.states is not None and own.states is not None:
             for state in np.unique(cells.states[~present]):
                 rows[cells.states == state] = int(np.argmax(own.states == state))
+        missing = cells.all_states == 1
+        if missing.any() and not (own.all_states == 1).any():  # a code that too few have became plainly missing
+            return blanked(taken(like, rows), missing)
         return taken(like, rows)
 
     def array(self, cells: Cells, kind: pa.DataType, used: NDArray[np.bool_] | None = None) -> pa.Array:

@@ -45,6 +45,22 @@ def taken(series: nw.Series[Any], rows: NDArray[np.int64]) -> nw.Series[Any]:
     return nw.maybe_reset_index(series[rows.tolist()])
 
 
+def blanked(series: nw.Series[Any], missing: NDArray[np.bool_]) -> nw.Series[Any]:
+    """Give a series of pandas or polars with some cells missing, of the same type where that has any."""
+    native = nw.to_native(series)
+    if hasattr(native, "iloc"):  # pandas
+        return nw.from_native(native.where(~missing), series_only=True)
+    library = nw.get_native_namespace(series)
+    nothing = library.Series(native.name, [None] * missing.size, dtype=native.dtype)
+    return nw.from_native(native.zip_with(library.Series(~missing), nothing), series_only=True)
+
+
+def holds_nulls(series: nw.Series[Any]) -> bool:
+    """Tell whether a column of whole numbers can lack some: those of NumPy, which pandas has, cannot."""
+    native = nw.to_native(series)
+    return not (hasattr(native, "iloc") and isinstance(native.dtype, np.dtype))
+
+
 def chunked_series(array: pa.Array, name: Any) -> nw.Series[Any]:
     """Make a series of an Arrow array."""
     series: nw.Series[Any] = nw.from_native(pa.chunked_array([array]), series_only=True)

@@ -42,7 +42,7 @@ def before_and_after(
     n = original.size if n_records is None else n_records
     if not original.size:
         return _undrawn(name, "constant")
-    low, high = np.quantile(original, _INSIDE)
+    low, high = _quantiles(original, _INSIDE)
     if high <= low:
         low, high = original.min(), original.max()
     if high <= low:
@@ -66,7 +66,7 @@ def masked_only(
     n = masked.size if n_records is None else n_records
     if not masked.size:
         return _undrawn(name, "few")
-    low, high = np.quantile(masked, _INSIDE_PUBLIC)
+    low, high = _quantiles(masked, _INSIDE_PUBLIC)
     if high <= low:
         return _undrawn(name, "nearly constant")
     edges, marks = cut(float(low), float(high), _PUBLIC_BINS, whole=False)
@@ -103,6 +103,11 @@ def merge_small(counts: Sequence[int], least: int) -> list[int]:
 
 def _undrawn(name: str, why: str) -> Distribution:
     return Distribution(name, (), (), (), None, why)
+
+
+def _quantiles(values: Values, shares: tuple[float, float]) -> Values:
+    """Give two quantiles; the difference of two values may be beyond float64, that of halves of them is not."""
+    return np.asarray(2.0 * np.quantile(values / 2.0, shares))
 
 
 def _is_whole(values: Values) -> bool:

@@ -52,6 +52,12 @@ class Cells(NamedTuple):
         """Give the cells of some rows."""
         return Cells(self.values[rows], None if self.states is None else self.states[rows])
 
+    def with_common_states(self, rare: NDArray[np.bool_]) -> "Cells":
+        """Give the same with cells in states that are rare plainly missing."""
+        if self.states is None or not rare.any():
+            return self
+        return Cells(self.values, np.where(rare[self.states], 1, self.states).astype(np.uint8))
+
     @classmethod
     def joined(cls, parts: "Sequence[Cells]") -> "Cells":
         """Give the cells of several parts as one."""
@@ -96,6 +102,8 @@ class Facts:
         As `moments.moments` gives them; of categories none.
     holders : array of shape (3, categories) or None
         The lowest three units that have each of what `counts` counts, where units are known: more need not be told.
+    state_holders : array of shape (3, states) or None
+        The same of the ways in which cells are missing.
     """
 
     states: Labels
@@ -104,6 +112,7 @@ class Facts:
     counts: Labels = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     moments: tuple[int, float, float] = (0, 0.0, 0.0)
     holders: Keys | None = None
+    state_holders: Keys | None = None
 
     @classmethod
     def of_counts(cls, counts: Labels) -> "Facts":
@@ -141,7 +150,23 @@ class Facts:
     @property
     def n_holders(self) -> Labels:
         """How many have what `counts` counts: records, or units where known, of which three are as good as more."""
-        return self.counts if self.holders is None else np.count_nonzero(self.holders != _NOBODY, axis=0)
+        return self.counts if self.holders is None else _told(self.holders)
+
+    def rare_states(self, fewest: int) -> NDArray[np.bool_]:
+        """Tell which codes for missing values fewer have: released for others, they would tell who these are."""
+        held = self.states if self.state_holders is None else _told(self.state_holders)
+        rare = (self.states > 0) & (held < fewest)
+        rare[:2] = False  # a value, and a plainly missing one
+        return np.asarray(rare)
+
+    def with_common_states(self, fewest: int) -> "Facts":
+        """Give the same with cells in states that are rare plainly missing."""
+        rare = self.rare_states(fewest)
+        if not rare.any():
+            return self
+        states = np.where(rare, 0, self.states)
+        states[1] += self.states[rare].sum()
+        return replace(self, states=states)
 
     @property
     def of_present(self) -> "Facts":
@@ -156,6 +181,7 @@ class Facts:
             max(self.highest, other.highest),
             _added(self.counts, other.counts),
             holders=_joined_holders(self.holders, other.holders),
+            state_holders=_joined_holders(self.state_holders, other.state_holders),
         )
 
 
@@ -172,6 +198,10 @@ def _lowest_holders(codes: Labels, units: Keys, n_codes: int) -> Keys:
         others = units > lowest[codes]
         codes, units = codes[others], units[others]
     return found
+
+
+def _told(holders: Keys) -> Labels:
+    return np.asarray(np.count_nonzero(holders != _NOBODY, axis=0))
 
 
 def _joined_holders(one: Keys | None, other: Keys | None) -> Keys | None:
@@ -222,6 +252,8 @@ class Rule:
         The name of the column, once the rule is that of one.
     units : array of shape (n,) or None
         The unit of each record, where several may be of one: then so many units, not records, hide a value.
+    facts : Facts or None
+        What is known of the whole column, once the rule is that of one: groups may be those of a part of the file.
     """
 
     k: int
@@ -231,6 +263,7 @@ class Rule:
     seed: int | None = None
     column: Any = None
     units: Labels | None = field(default=None, compare=False, repr=False)
+    facts: Facts | None = field(default=None, compare=False, repr=False)
 
     @property
     def fewest(self) -> int:
@@ -267,13 +300,19 @@ class Kind(ABC):
         """Count what `Facts.counts` holds, of values that are present."""
         return np.zeros(0, dtype=np.int64)
 
-    def count(self, cells: Cells, units: NDArray[Any] | None = None) -> Facts:  # noqa: ARG002
+    def count(self, cells: Cells, units: NDArray[Any] | None = None) -> Facts:
         """Give what is known of some cells, and of the units whose they are; that of several parts can be joined."""
         known = cells.known
         states = np.array([cells.values.size]) if cells.states is None else np.bincount(cells.states)
+        holders = None
+        if units is not None:
+            missing = ~cells.present
+            own = cells.all_states[missing].astype(np.int64), units[missing].astype(np.uint64)
+            holders = _lowest_holders(*own, states.size)
         if known.size == 0:
-            return Facts(states, counts=self.counted(known))
-        return Facts(states, float(known.min()), float(known.max()), self.counted(known))
+            return Facts(states, counts=self.counted(known), state_holders=holders)
+        ends = float(known.min()), float(known.max())
+        return Facts(states, *ends, self.counted(known), state_holders=holders)
 
     def constants(self, facts: Facts) -> Sums[Facts]:
         """Complete the facts of a whole column by its moments."""

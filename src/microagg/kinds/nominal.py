@@ -120,7 +120,7 @@ class Nominal(Kind):
 
     def count(self, cells: Cells, units: NDArray[Any] | None = None) -> Facts:
         """Give what is known of some cells, and who has each category, by units where these are told."""
-        return super().count(cells).held(cells.known, cells, units)
+        return super().count(cells, units).held(cells.known, cells, units)
 
     def constants(self, facts: Facts) -> Sums[Facts]:
         """Leave the facts as they are: categories have no moments."""
@@ -139,7 +139,7 @@ class Nominal(Kind):
         self, cells: Cells, labels: Labels, n_groups: int, rule: Rule, members: Members | None = None
     ) -> Cells:
         """Give each group's commonest category that is not rare, or missing; of tied ones the one owed most."""
-        facts = self.count(cells, rule.units)
+        facts = self.count(cells, rule.units) if rule.facts is None else rule.facts
         n_codes = facts.counts.size
         numbers = numbers_of(cells, n_codes)
         if rule.nominal == "draw":

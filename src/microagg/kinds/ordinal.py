@@ -1,10 +1,12 @@
 """Ordered categories: standard scores of the levels' numbers, medians, absolute errors."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from microagg.errors import InvalidData
 from microagg.kinds._kind import (
     Block,
     Cells,
@@ -34,6 +36,10 @@ class Ordinal(Kind):
         """Count the cells of each level."""
         return np.bincount(known.astype(np.int64), minlength=self.n_levels)
 
+    def count(self, cells: Cells, units: NDArray[Any] | None = None) -> Facts:
+        """Give what is known of some cells, and who has each level, by units where these are told."""
+        return super().count(cells, units).held(cells.known, cells, units)
+
     def block(self, facts: Facts, scale: str, importance: float, spike: float) -> Block:  # noqa: ARG002
         """Place a column in space."""
         return NumberBlock(facts, scale, importance)
@@ -41,12 +47,17 @@ class Ordinal(Kind):
     def representatives(
         self, cells: Cells, labels: Labels, n_groups: int, rule: Rule, members: Members | None = None
     ) -> Cells:
-        """Give each group's median level; of two middle ones that nearer to the mean, then the lower."""
+        """Give each group's median level, or the nearest that is not rare.
+
+        Of two middle ones it is that nearer to the mean, then the lower; of two as near, the lower.
+        """
         found = np.full(n_groups, np.nan)
         groups, own = np.unique(labels[cells.present], return_inverse=True)
         if groups.size:
             weights = None if members is None else members.take(cells.present)
-            found[groups] = median_levels(cells.known, np.asarray(own, dtype=np.int64), groups.size, weights)
+            levels = median_levels(cells.known, np.asarray(own, dtype=np.int64), groups.size, weights)
+            facts = self.count(cells, rule.units) if rule.facts is None else rule.facts
+            found[groups] = _nearest_common(facts, rule)[levels.astype(np.int64)]
         return with_missing(cells, labels, found, enough_present(cells, labels, n_groups, rule, members))
 
     def errors(self, before: Cells, after: Cells, facts: Facts) -> Values:  # noqa: ARG002
@@ -68,6 +79,21 @@ class Ordinal(Kind):
         """Give the weighted sum of absolute differences to the weighted median level, and the weight."""
         yield from ()  # what the levels weigh says it
         return float(np.ldexp(_about_median(weighed), -power)), float(np.ldexp(int(weighed.sum()), -power))
+
+
+def _nearest_common(facts: Facts, rule: Rule) -> Labels:
+    """Give, for each level, the nearest that enough records, or units, of the file have."""
+    common, levels = np.flatnonzero(facts.n_holders >= rule.fewest), np.arange(facts.counts.size)
+    if common.size == 0:
+        whose = "records" if facts.holders is None else "units"
+        raise InvalidData(
+            f"column {rule.column!r} has no level that {rule.fewest} {whose} or more have, so that any would tell who "
+            f"has it. Drop it, or join its levels by recoding.",
+            columns=(rule.column,),
+        )
+    after = np.searchsorted(common, levels)
+    lower, upper = common[np.maximum(after - 1, 0)], common[np.minimum(after, common.size - 1)]
+    return np.where(np.abs(upper - levels) < np.abs(levels - lower), upper, lower)
 
 
 def _about_median(counts: Labels) -> int:

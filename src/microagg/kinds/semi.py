@@ -66,7 +66,7 @@ class Semi(Number):
 
     def count(self, cells: Cells, units: NDArray[Any] | None = None) -> Facts:
         """Give what is known of some cells, and who is off the spike and on it, by units where these are told."""
-        return super().count(cells).held(cells.known == self.spike, cells, units)
+        return super().count(cells, units).held(cells.known == self.spike, cells, units)
 
     def check_spike(self, facts: Facts, rule: Rule) -> None:
         """Refuse a spike that too few of the file have: released for others, it would tell what these have."""
