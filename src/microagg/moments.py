@@ -66,18 +66,21 @@ def _scaled(values: NDArray[np.float64], power: int) -> NDArray[np.float64]:
 
 
 def _squared_distances(values: NDArray[np.float64], power: int, mean: float) -> NDArray[np.float64]:
-    return np.asarray((_scaled(values, power) - mean) ** 2)
+    with np.errstate(over="ignore"):
+        return np.asarray((_scaled(values, power) - mean) ** 2)
 
 
 def _squares_about(values: NDArray[np.float64], scores: Terms, middle: float) -> NDArray[np.float64]:
-    return np.asarray((scores(values) - middle) ** 2)
+    with np.errstate(over="ignore"):
+        return np.asarray((scores(values) - middle) ** 2)
 
 
 def standardise(column: NDArray[np.float64], power: int, mean: float, deviation: float) -> NDArray[np.float64]:
     """Apply a column's moments to values of its kind; a constant column becomes zeros."""
     if deviation == 0:
         return np.zeros(column.shape[0])
-    return np.asarray((_scaled(column, power) - mean) / deviation)
+    with np.errstate(over="ignore"):
+        return np.asarray((_scaled(column, power) - mean) / deviation)
 
 
 def sum_of_squares(values: NDArray[np.float64]) -> float:

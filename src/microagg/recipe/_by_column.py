@@ -36,9 +36,13 @@ def as_rule(value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping) or not value:
         raise ValueError("must be a table, such as {width = 5}.")
     return {
-        word: {new: tuple(old) for new, old in own.items()} if isinstance(own, Mapping) else own
-        for word, own in ((word, tuple(own) if isinstance(own, list) else own) for word, own in value.items())
+        word: _kept(own) if not isinstance(own, Mapping) else {new: _kept(old) for new, old in own.items()}
+        for word, own in value.items()
     }
+
+
+def _kept(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def as_weight(value: Any) -> float:

@@ -159,6 +159,7 @@ def _independent(gram: Values, constant: int | None) -> NDArray[np.bool_]:
     return kept
 
 
+@np.errstate(over="ignore", invalid="ignore")  # of values as large as floats go: then there is no maximum
 def _solved(design: Design, y: Values, w: Values, family: Family) -> tuple[Values, Values] | None:
     """Find the coefficients by Newton's method, and the information there; None where there is no maximum."""
     beta = np.zeros(len(design.X))
