@@ -8,6 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from microagg.io.frames import sortable
+
 
 def without_views(table: pa.Table) -> pa.Table:
     """Give a table in which nothing lies as views, as Polars writes text and bytes: Arrow cannot take rows of them.
@@ -107,10 +109,11 @@ def _without_views(kind: pa.DataType) -> pa.DataType:
 
 
 def used_categories(column: Any) -> Any:
-    """Drop the values that no row of a dictionary column has; the others keep their order, which may mean something.
+    """Drop the values that no row of a dictionary column has, and sort the others unless the column is ordered.
 
     They tell of the original: a level that nobody has any more was somebody's. So levels are numbered anew where a
-    column is read back, and a distance between two of them may be smaller than it was.
+    column is read back, and a distance between two of them may be smaller than it was. Without an order of their own
+    they mostly lie as they first appeared, which tells where the rows stood that have them.
     """
     if isinstance(column, pa.ChunkedArray):
         whole = column.unify_dictionaries().combine_chunks()
@@ -119,8 +122,11 @@ def used_categories(column: Any) -> Any:
         return pa.chunked_array([used_categories(whole)], column.type)
     kind = column.type
     used = pc.is_in(pa.array(range(len(column.dictionary)), kind.index_type), value_set=column.indices.unique())
-    categories = column.dictionary.filter(used).unique()
-    codes = pc.index_in(column.cast(kind.value_type), value_set=categories).cast(kind.index_type)
+    values = without_traces(column.dictionary)
+    categories = values.filter(used).unique()
+    if not kind.ordered:
+        categories = categories.take(pc.sort_indices(sortable(categories)))
+    codes = pc.index_in(values.take(column.indices), value_set=categories).cast(kind.index_type)
     return pa.DictionaryArray.from_arrays(codes, categories, ordered=kind.ordered)
 
 
