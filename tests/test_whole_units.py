@@ -12,6 +12,7 @@ import microagg as ma
 from microagg.errors import InvalidData, InvalidParameter, RoleError, TooFewRecords
 from microagg.io import frames
 from microagg.prepare.ordering import order_of_units
+from microagg.whole_units import lay_out
 from tests.reference import counted_units as slow
 
 
@@ -83,6 +84,37 @@ def test_surplus_waves_are_left_out():
     assert release.n_dropped == 2
     assert len(release.data) == 14
     assert release.data["id"].nunique() == 7
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.frozensets(st.integers(0, 2), min_size=1), st.integers(0, 2)), min_size=1, max_size=25),
+    st.integers(1, 4),
+)
+def test_a_unit_keeps_waves_that_are_common_in_its_own_stratum(units, k):
+    waves, strata = zip(*units, strict=True)
+    expected = slow.waves_that_stay(waves, strata, k)
+    rows = [(unit, wave) for unit, own in enumerate(waves) for wave in sorted(own)]
+    codes, slots = (np.array(one, dtype=np.int64) for one in zip(*rows, strict=True))
+    own = np.array(strata, dtype=np.int64)[codes]
+    if not any(expected):
+        with pytest.raises(TooFewRecords):
+            lay_out(codes, slots, own, k, panel=True, refuse=False)
+        return
+    layout = lay_out(codes, slots, own, k, panel=True, refuse=False)
+    assert [rows[row] for row in layout.rows] == [row for row in rows if row[1] in expected[row[0]]]
+    assert np.bincount(layout.shapes).min() >= k
+
+
+def test_a_rare_set_of_waves_is_suppressed_where_another_stratum_has_it_often():
+    shapes = [("N", (1, 2))] * 6 + [("S", (1, 2))] * 6 + [("N", (1,))] * 6 + [("S", (1,))]
+    cells = [(i, region, year) for i, (region, years) in enumerate(shapes) for year in years]
+    frame = pd.DataFrame(cells, columns=["id", "region", "year"])
+    frame["x"] = np.arange(len(frame)) % 7 * 1.5
+    choices = {"strata": ["region"], "unit": "id", "unit_release": "pseudonym", "wave": "year"}
+    release = ma.protect(frame, 3, quasi=["x"], keep=["year"], **choices)
+    assert release.n_dropped == 1
+    assert release.k_achieved >= 3
 
 
 def test_rare_sizes_are_suppressed_or_refused():

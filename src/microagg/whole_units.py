@@ -69,7 +69,8 @@ def lay_out(codes: Labels, slots: Labels, strata: Labels, k: int, *, panel: bool
     """Find the shape of each unit, and the rows that can be released.
 
     A shape that fewer than k units of a stratum have is left out with its rows, or refused. In a panel, where slots are
-    waves, a unit with a rare set of waves keeps those of the largest common set that it has all of.
+    waves, a unit with a rare set of waves keeps those of the largest set that it has all of and k units of its stratum
+    have.
     """
     kept = np.ones(codes.size, dtype=bool)
     shapes = shapes_of(codes, slots, strata)
@@ -82,7 +83,7 @@ def lay_out(codes: Labels, slots: Labels, strata: Labels, k: int, *, panel: bool
             parameter="small_units",
         )
     if rare.any():
-        kept = _without_surplus(codes, slots, shapes, rare) if panel else ~rare[codes]
+        kept = _without_surplus(codes, slots, strata, shapes, rare) if panel else ~rare[codes]
     if not kept.any():
         raise TooFewRecords(f"fewer than k={k} units have the same shape, whichever it is. Lower k.", parameter="k")
     rows = np.flatnonzero(kept)
@@ -90,8 +91,10 @@ def lay_out(codes: Labels, slots: Labels, strata: Labels, k: int, *, panel: bool
     return Layout(rows, units, slots[rows], shapes_of(units, slots[rows], strata[rows]), int(np.count_nonzero(~kept)))
 
 
-def _without_surplus(codes: Labels, slots: Labels, shapes: Labels, rare: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Tell which rows of a panel stay: a unit with a rare set of waves keeps a common set that it has all of."""
+def _without_surplus(
+    codes: Labels, slots: Labels, strata: Labels, shapes: Labels, rare: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Tell which rows of a panel stay: a unit with a rare set of waves keeps a set it has, common in its stratum."""
     n_slots = int(slots.max()) + 1
     having = np.zeros((shapes.size, n_slots), dtype=bool)
     having[codes, slots] = True
@@ -99,9 +102,9 @@ def _without_surplus(codes: Labels, slots: Labels, shapes: Labels, rare: NDArray
     common = first[~rare[first]]
     sizes, counts = having[common].sum(axis=1), np.bincount(shapes)[shapes[common]]
     preferred = common[np.lexsort((common, -counts, -sizes))]
-    allowed = having.copy()
+    allowed, own = having.copy(), strata[first_of_each(codes)]
     for unit in np.flatnonzero(rare):
-        within = np.flatnonzero(~(having[preferred] & ~having[unit]).any(axis=1))
+        within = np.flatnonzero((own[preferred] == own[unit]) & ~(having[preferred] & ~having[unit]).any(axis=1))
         allowed[unit] = having[preferred[within[0]]] if within.size else False
     return np.asarray(allowed[codes, slots])
 

@@ -78,3 +78,20 @@ def fewest_whole_units_apart(rows, units, household_rows, households):
     assert len(single) == len(households)
     assert single.keys() == owned.keys()
     return min(Counter((tuple(sorted(own)), single[unit]) for unit, own in owned.items()).values())
+
+
+def waves_that_stay(waves, strata, k):
+    """Give, for each unit, the waves it keeps: the largest of its own sets that k units of its stratum have.
+
+    Of sets of one size the one of more units comes first, then that of the earlier unit.
+    """
+    counts = Counter(zip(map(frozenset, waves), strata, strict=True))
+    kept = []
+    for own, stratum in zip(waves, strata, strict=True):
+        best, best_key = frozenset(), (0, 0)
+        for other, there in zip(map(frozenset, waves), strata, strict=True):
+            key = (len(other), counts[other, there])
+            if there == stratum and other <= set(own) and key[1] >= k and key > best_key:
+                best, best_key = other, key
+        kept.append(best)
+    return kept
