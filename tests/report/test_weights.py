@@ -95,6 +95,18 @@ def test_calibration_is_told_and_what_it_misses():
     assert "Calibration multiplied them by" in fact.why
 
 
+@pytest.mark.parametrize("public", [True, False])
+def test_calibrated_weights_are_not_called_means(public):
+    choices = {"weight_release": "group", **ROLES}
+    calibrated = build(ma.protect(frame_of(60), 5, calibrate=["job"], **choices), public=public)
+    (fact,) = [one for one in calibrated.done if one.name == "weights"]
+    assert "has the mean weight" not in fact.why
+    assert "adjusted, so that weighted totals of the categories of “job” are kept" in fact.why
+    plain = build(ma.protect(frame_of(60), 5, **choices), public=public)
+    (fact,) = [one for one in plain.done if one.name == "weights"]
+    assert "Every record has the mean weight of its group; the sum of the weights is kept." in fact.why
+
+
 def test_the_public_report_tells_how_weights_are_released_and_no_more():
     release = ma.protect(telling(), 5, **ROLES)
     public = build(release, public=True)

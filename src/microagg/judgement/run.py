@@ -77,6 +77,7 @@ class Run(ReadOnly):
     spike_weight: float  # how much being the spike weighs in distances
     weighted: bool  # whether what groups release is weighted
     weights_by_group: bool  # whether weights are released as the means of groups
+    calibrated: tuple[str, ...]  # the categories whose weighted totals the weights of groups were adjusted to keep
     roles: Mapping[Role, tuple[str, ...]]  # in public of released columns alone
     has_identifiers: bool
     index_dropped: bool  # False in public
@@ -146,6 +147,7 @@ def run_of(release: "Release[Any]", public: bool) -> Run:
         spike_weight=recipe.masking.spike,
         weighted=bool(recipe.weights.weighted),
         weights_by_group=bool(recipe.weights_by_group),
+        calibrated=tuple(map(shown, recipe.weights.calibrate)),
         roles={role: tuple(map(shown, columns_of(release, role))) for role in Role if role in _RELEASED or not public},
         has_identifiers=bool(columns_of(release, Role.IDENTIFIER)),
         index_dropped=release.index_dropped and not public,

@@ -1,5 +1,7 @@
 """What is said of weights: what they did, what they give away, and what a sample leaves of the risk."""
 
+from collections.abc import Sequence
+
 from microagg.judgement import Judgement
 from microagg.judgement.parts import JudgedWeights, WeightFound
 from microagg.report.parts import Fact, Finding
@@ -22,9 +24,7 @@ def done(judgement: Judgement) -> list[Fact]:
         if run.weighted
         else "What groups release is not weighted: plain totals are kept, weighted ones move.",
         "Distances and k do not depend on weights.",
-        "Every record has the mean weight of its group; the sum of the weights is kept."
-        if run.weights_by_group
-        else "",
+        _by_group(run.calibrated) if run.weights_by_group else "",
     ]
     if found is not None and found.factors is not None:
         low, high = found.factors
@@ -34,6 +34,16 @@ def done(judgement: Judgement) -> list[Fact]:
     how = "weighted" if run.weighted else "not weighted"
     value = f"{how}; weights by group" if run.weights_by_group else f"{how}; weights as they are"
     return [Fact("weights", value, sentence(words))]
+
+
+def _by_group(calibrated: Sequence[str]) -> str:
+    """Say which weight the records of a group have."""
+    if not calibrated:
+        return "Every record has the mean weight of its group; the sum of the weights is kept."
+    return (
+        f"Every record gets the mean weight of its group. These weights are then adjusted, so that weighted totals of "
+        f"the categories of {listed(calibrated)} are kept; those of masked numbers move a little by that."
+    )
 
 
 def _cut(judgement: Judgement, found: JudgedWeights) -> str:
