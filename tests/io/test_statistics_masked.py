@@ -230,3 +230,35 @@ def test_the_missing_values_of_stata_do_not_stay_with_the_rows_that_had_them(pan
 def test_files_without_labels_have_no_codes():
     assert labels.declared_values(pa.chunked_array([pa.array([True])]), [1.0]) == ()
     assert not labels.mostly_labelled(pa.array([1, 2]), {})
+
+
+def with_a_long_town():
+    draw = np.random.default_rng(0)
+    town = draw.choice(["aa", "bb"], N).tolist()
+    town[4] = "W" * 37
+    return {"wage": draw.integers(10, 40, N) * 50.0, "town": town}
+
+
+@pytest.mark.parametrize(("said", "written"), [("%37s", "%9s"), ("%-37s", "%-9s"), ("%5s", "%5s"), ("%9s", "%9s")])
+def test_a_format_of_stata_tells_no_length_of_text_that_is_not_released(tmp_path, said, written):
+    frame = polars.DataFrame(with_a_long_town())
+    pyreadstat.write_dta(frame, tmp_path / "in.dta", variable_format={"town": said})
+    release = ma.protect(ma.read(tmp_path / "in.dta"), k=3, quasi=["wage", "town"])
+    ma.write(release, tmp_path / "out.dta")
+    _, meta = pyreadstat.read_dta(tmp_path / "out.dta")
+    assert meta.original_variable_types["town"] == written
+
+
+def test_a_width_of_spss_tells_no_length_of_text_that_is_not_released(tmp_path):
+    source = write_spss(tmp_path / "in.sav", with_a_long_town(), variable_display_width={"town": 37, "wage": 12})
+    ma.write(ma.protect(source, k=3, quasi=["town"], keep=["wage"]), tmp_path / "out.sav")
+    _, meta = pyreadstat.read_sav(tmp_path / "out.sav")
+    assert meta.variable_display_width == {"town": 8, "wage": 12}
+    assert meta.original_variable_types["town"] == "A2"
+
+
+def test_text_that_is_released_whole_keeps_its_format(tmp_path):
+    frame = polars.DataFrame(with_a_long_town())
+    pyreadstat.write_dta(frame, tmp_path / "in.dta", variable_format={"town": "%-37s"})
+    ma.write(ma.protect(ma.read(tmp_path / "in.dta"), k=3, quasi=["wage"], keep=["town"]), tmp_path / "out.dta")
+    assert pyreadstat.read_dta(tmp_path / "out.dta")[1].original_variable_types["town"] == "%-37s"

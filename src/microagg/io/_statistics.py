@@ -131,11 +131,14 @@ def write_statistics(
     tagged = {name: labels.tags[name] for name in told} | dict(masked.tags)
     told_apart = same_kind and kind == "stata"
     tags = {name: tagged[name] for name in known if name in tagged} if told_apart else {}
+    widths = {name: labels.widths[name] for name in kept if name in labels.widths}
     series, value_labels = [], {}
     for name in table.column_names:
         column, sort = _to_stored(table[name], name, kind)
         if sort:
             formats.setdefault(name, _DEFAULTS[kind][sort])
+        elif pa.types.is_string(column.type):
+            _narrow(formats, widths, name, column)
         if name in tags:
             mixed = [
                 tag if number is None else number
@@ -170,7 +173,7 @@ def write_statistics(
                         if name in labels.missing and (name in kept or name in masked.codes)
                     },
                     variable_measure={name: text for name, text in measures.items() if text in _MEASURES},
-                    variable_display_width={name: labels.widths[name] for name in kept if name in labels.widths},
+                    variable_display_width=widths,
                     **common,
                 )
             else:
@@ -184,6 +187,16 @@ def write_statistics(
                 f"Shorten names and labels, or write Parquet instead."
             ) from None
         _forget_time(fresh, kind)
+
+
+def _narrow(formats: dict[str, str], widths: dict[str, int], name: str, column: Any) -> None:
+    """Show text no wider than the longest that is released, or than usual: what is wider tells of longer text."""
+    longest = pc.max(pc.utf8_length(column)).as_py() or 0
+    found = re.fullmatch("%([-~]?)([0-9]+)s", formats.get(name, ""))
+    if found:
+        formats[name] = f"%{found[1]}{min(int(found[2]), max(longest, 9))}s"
+    if name in widths:
+        widths[name] = min(widths[name], max(longest, 8))
 
 
 def _is_number(table: pa.Table, name: str) -> bool:
