@@ -1,5 +1,6 @@
 """What is written is checked before any work, whole or not at all, and the same every time."""
 
+import csv
 import datetime as dt
 import gzip
 import os
@@ -139,6 +140,17 @@ def test_formulas_are_disarmed_in_whatever_becomes_text(tmp_path):
         assert read[name].to_pylist() == [*("'" + cell for cell in cells[:6]), "x", None]
     assert read["decimal"].to_pylist() == ["-1.0"] * 8
     assert read["float"].to_pylist() == ["-1e-9"] * 8
+
+
+@pytest.mark.parametrize("before", [" ", "  ", "\u00a0", "\u200b", "\ufeff", "\x0b", " \t\u2009"])
+def test_formulas_are_disarmed_behind_what_is_not_seen(tmp_path, before):
+    cells = [f"{before}{sign}1+1" for sign in "=+-@＝"] + [f"{before}x=1", "a =1", " -1", " 1,5"]
+    table = pa.table({f"{before}=name": cells, "x": [*range(9)]})
+    write_target(table, tmp_path / "out.csv", source_of(table), excel_safe=True)
+    with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header == [f"'{before}=name", "x"]
+    assert [row[0] for row in rows] == [*("'" + cell for cell in cells[:5]), *cells[5:]]
 
 
 def test_missing_numbers_are_empty_fields(tmp_path):

@@ -28,7 +28,8 @@ from microagg.io.files import Check, whole_file
 
 _BLOCK = 1 << 23
 _ROWS = 1 << 16  # written at a time
-_RISKY = r"^[=+\-@\t\r\n＝＋－＠]"  # signs of full width too: some spreadsheets take them for plain ones
+# Signs of full width too: some spreadsheets take them for plain ones. Some pass over what is not seen before a sign.
+_RISKY = r"^(?:[\t\r\n]|[\p{Z}\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])"
 
 
 def read_text(path: Readable, most: int | None = None, **options: Any) -> tuple[pa.Table, Dialect]:
@@ -294,7 +295,7 @@ def _is_number(kind: pa.DataType) -> bool:
 def _apostrophes(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Put an apostrophe before what a spreadsheet would take for a formula; plain numbers stay as they are."""
     safe = pc.replace_substring_regex(column, pattern=f"({_RISKY})", replacement=r"'\1")
-    return pc.if_else(pc.match_substring_regex(column, r"^-?[0-9][0-9.,]*$"), column, safe)
+    return pc.if_else(pc.match_substring_regex(column, r"^ *-?[0-9][0-9.,]*$"), column, safe)
 
 
 def _unquoted(table: pa.Table, dialect: Dialect) -> set[str]:

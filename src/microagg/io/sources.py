@@ -316,8 +316,9 @@ def write_target(
         The columns whose values are no longer the source's.
     overwrite : bool
     excel_safe : bool
-        Of text files: put an apostrophe before text and names that start with ``=``, ``+``, ``-``, ``@``, a tab, a
-        carriage return or a line feed, which a spreadsheet may take for a formula. Numbers stay as they are.
+        Of text files: put an apostrophe before text and names that start with ``=``, ``+``, ``-``, ``@``, also behind
+        spaces and what is not seen, or with a tab, a carriage return or a line feed, which a spreadsheet may take for a
+        formula. Numbers stay as they are.
     promise : Promise, optional
         What must hold of the table, such as `Release.promise`. Its columns are read back from what was written and
         counted before the file gets its name, or the transaction ends.
