@@ -118,7 +118,8 @@ def check_absent(path: Path, what: str, *, overwrite: bool) -> None:
     """Refuse to write over something, unless that was asked for; a link that leads nowhere is something too."""
     if os.path.lexists(path) and not overwrite:
         raise InvalidParameter(
-            f"{what} {path.name!r} exists. Name another, or allow it to be replaced: {setting('overwrite', True)}.",
+            f"{what} {path.name or str(path)!r} exists. Name another, or allow it to be replaced: "
+            f"{setting('overwrite', True)}.",
             parameter="overwrite",
         )
 

@@ -21,6 +21,7 @@ import microagg as ma
 from microagg.cli import _terminal, app
 from microagg.cli._terminal import Terminal
 from microagg.desk.interrupts import insisting
+from tests.cli import call
 
 
 @pytest.fixture
@@ -220,3 +221,22 @@ def test_no_code_that_commands_a_terminal_reaches_it(tmp_path, monkeypatch):
     wrong = [sys.executable, "-c", main, "inspect", f"none{codes}.parquet"]
     said += subprocess.run(wrong, capture_output=True, text=True, check=False).stderr
     assert not {char for char in said if char != "\n" and not char.isprintable() and not char.isspace()}
+
+
+def test_no_name_of_a_file_makes_a_line_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    forged = "\nForged: all promises kept\r\x0b\u2028Forged: too"
+    source = f"in{forged}.csv"
+    ma.write(pa.table({name: np.random.default_rng(0).random(60) * 9 for name in ("pay", "tax")}), source)
+    others = {
+        "inspect": ["-o", f"recipe{forged}.toml"],
+        "tree": ["-o", f"tree{forged}.svg"],
+        "compare": ["-y", "-k", "3", "-o", f"risk{forged}.svg"],
+        "mask": ["-y", "--script", "-o", f"out{forged}"],
+    }
+    said = "".join(call(command, source, *words).output for command, words in others.items())
+    said += call("mask", source, "-y", "-o", f"again{forged}", "--method", "cbfs").output  # and warns of the former one
+    said += call("mask", source, "-k", 3, "--quasi", "pay,tax", "-o", "disk", "--engine", "disk", "--same-order").output
+    said += call("datasets", "make", "survey", "-o", f"made{forged}.csv", "--records", 50).output
+    assert "hold another release of the same file" in said.replace("holds", "hold")
+    assert not [line for line in said.splitlines() if line.startswith("Forged")]

@@ -113,3 +113,12 @@ def test_the_recipe_of_a_release_reads_its_file_in_the_same_way(tmp_path):
     assert again.data.equals(release.data)
     assert again.recipe == release.recipe == recipe
     assert ma.protect(source.typed(), k=3).recipe.reading == ma.Recipe(3).reading
+
+
+@pytest.mark.parametrize("name", ["new\nForged: kept.csv", "a\x1b'b\\\r.csv", "it's.csv", "é\u2028ü\x07c.csv"])
+def test_the_command_is_one_line_that_a_shell_reads_as_it_was(name):
+    said = command(name, f"{name}.toml", f"out/{name}")
+    assert said.isprintable()
+    read = subprocess.run(["bash", "-c", f"printf '%s\\0' {said}"], capture_output=True, check=True).stdout.decode()
+    words = ["microagg", "mask", name, "--recipe", f"{name}.toml", "-o", f"out/{name}"]
+    assert read.split("\0")[:-1] == words

@@ -11,9 +11,11 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
+from microagg.checks import check_absent
 from microagg.desk._order import sorted_order
 from microagg.desk.origins import RowOrigin, earlier_releases, origin_of, read_origin
-from microagg.errors import InvalidData
+from microagg.desk.outputs import check_output
+from microagg.errors import InvalidData, InvalidParameter
 from tests.cli import call, complaint, files_in
 
 ROLES = ("--quasi", "age,wage,income", "--keep", "weight", "--rest", "drop", "-k", 4)
@@ -161,3 +163,11 @@ def test_a_release_that_was_stored_knows_no_rows(survey):
     stored = pickle.loads(pickle.dumps(release))
     with pytest.raises(InvalidData, match="does not know which records"):
         _ = stored.rows
+
+
+def test_the_folder_you_are_in_is_named():
+    Path("other.txt").write_text("")
+    with pytest.raises(InvalidParameter, match=r"the output '\.' holds other files"):
+        check_output(Path(), "f.csv", None, overwrite=False)
+    with pytest.raises(InvalidParameter, match=r"the output '\.' exists"):
+        check_absent(Path(), "the output", overwrite=False)

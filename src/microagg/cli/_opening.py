@@ -6,11 +6,10 @@ from typing import Any
 
 from rich.text import Text
 
-from microagg.cli._terminal import Terminal, table_of
+from microagg.cli._terminal import Terminal, shown, table_of
 from microagg.desk.opening import Opened, open_source, read_file
 from microagg.io.sources import Source
 from microagg.recipe import Recipe
-from microagg.report.text import shown
 from microagg.study.inspection import Inspection
 from microagg.study.lacking import incomplete_words
 
@@ -43,9 +42,9 @@ def describe(terminal: Terminal, source: Source) -> None:
     """Say how a file was understood."""
     how = understood(source.details)
     rows, columns = source.table.num_rows, source.table.num_columns
-    terminal.say(f"{source.name}: {rows} records, {columns} columns ({source.kind}{'; ' + how if how else ''})")
+    terminal.say(f"{shown(source.name)}: {rows} records, {columns} columns ({source.kind}{'; ' + how if how else ''})")
     if source.joined is not None:
-        terminal.say(f"With {source.joined}")
+        terminal.say(f"With {shown(source.joined)}")
 
 
 def understood(details: Mapping[str, str]) -> str:

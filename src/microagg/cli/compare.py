@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from microagg.cli._opening import opened
-from microagg.cli._terminal import Terminal
+from microagg.cli._terminal import Terminal, shown
 from microagg.desk.candidates import beside_each_other, each_candidate, lowest_k, not_used, variants
 from microagg.desk.facts import comparison_facts
 from microagg.desk.pictures import check_picture, save_picture
@@ -43,5 +43,5 @@ def _show(terminal: Terminal, found: Comparison, output: Path | None) -> None:
     if output is not None:
         with terminal.wait("drawing"):
             save_picture(found.plot(), output)
-        terminal.say(f"Risk against loss: {output}")
+        terminal.say(f"Risk against loss: {shown(output)}")
     terminal.result(comparison_facts(found))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from microagg.cli._terminal import Terminal, table_of
+from microagg.cli._terminal import Terminal, shown, table_of
 from microagg.desk.samples import MADE, REFERENCES, check_sample, made_table, reference_table, write_sample
 from microagg.io.databases import without_credentials
 
@@ -38,5 +38,5 @@ def _write(terminal: Terminal, name: str, table: Any, output: str, force: bool) 
     with terminal.wait("writing"):
         write_sample(table, output, overwrite=force)
     place = without_credentials(output)
-    terminal.say(f"{table.num_rows} records, {table.num_columns} columns: {place}")
+    terminal.say(f"{table.num_rows} records, {table.num_columns} columns: {shown(place)}")
     terminal.result({"name": name, "written": place, "records": table.num_rows, "columns": table.column_names})

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from microagg.cli._terminal import Terminal
+from microagg.cli._terminal import Terminal, shown
 from microagg.desk.samples import DEMO, check_demonstration, demo_columns, demonstrate
 
 
@@ -13,9 +13,9 @@ def run(terminal: Terminal, output: Path, records: int, seed: int, force: bool) 
     made = demonstrate(output, records, seed, overwrite=force, waiting=terminal.wait, barred=terminal.bar)
     terminal.say(repr(made.comparison))
     method, k = made.release.recipe.method.name, DEMO.k
-    terminal.say(f"\nMasked by {method} with k={k}: {made.masked}")
+    terminal.say(f"\nMasked by {method} with k={k}: {shown(made.masked)}")
     terminal.say(f"Every record in it shares its masked values with at least {k - 1} others.")
-    terminal.say(f"The report for those who must decide: {made.report}")
+    terminal.say(f"The report for those who must decide: {shown(made.report)}")
     terminal.result(
         {
             "masked": str(made.masked),

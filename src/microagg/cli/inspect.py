@@ -4,11 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from microagg.cli._opening import opened, show
-from microagg.cli._terminal import Terminal
+from microagg.cli._terminal import Terminal, shown
 from microagg.desk.again import command
 from microagg.desk.facts import cost_facts, inspection_facts, small_strata_facts
 from microagg.desk.inspecting import check_inspection, costs_of, write_small_strata
-from microagg.report.text import shown
 from microagg.study.costs import costs_in_words
 
 
@@ -30,5 +29,5 @@ def run(terminal: Terminal, source: str, output: Path, chosen: dict[str, Any], *
         terminal.say(f"\n{costs_in_words(costs, shown)}")
         facts["costs"] = cost_facts(costs)
     file.recipe.write(output, made_for=file.source.name, overwrite=force)
-    terminal.say(f"\nThe guesses are in {output}. Check and edit them, then: {command(source, output, 'out')}")
+    terminal.say(f"\nThe guesses are in {shown(output)}. Check and edit them, then: {command(source, output, 'out')}")
     terminal.result(facts)

@@ -6,7 +6,7 @@ from typing import Any
 
 from microagg.checks import check_option
 from microagg.cli._opening import opened, understood
-from microagg.cli._terminal import Terminal
+from microagg.cli._terminal import Terminal, shown
 from microagg.desk import masking, outputs, writing
 from microagg.desk.again import command, script
 from microagg.desk.facts import file_release_facts, written_facts
@@ -91,7 +91,7 @@ def _beyond_memory(terminal: Terminal, address: str, wishes: Wishes, recipe: Rec
             progress=tell,
         )
     if release.details:
-        terminal.say(f"{Path(address).name}: {understood(release.details)}")
+        terminal.say(f"{shown(Path(address).name)}: {understood(release.details)}")
     left = written.places["recipe"]
     again = command(address, left, wishes.output, to=wishes.to, engine=wishes.engine, overwrite=True)
     terminal.say("\n".join([repr(release), *written.lines, f"Again: {again}"]))

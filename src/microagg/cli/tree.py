@@ -7,12 +7,11 @@ from rich.text import Text
 from rich.tree import Tree
 
 from microagg.cli._opening import opened
-from microagg.cli._terminal import Terminal
+from microagg.cli._terminal import Terminal, shown
 from microagg.desk.facts import tree_facts
 from microagg.desk.pictures import check_picture, save_picture
 from microagg.desk.trees import ColumnTree, column_tree
 from microagg.plots import draw_tree
-from microagg.report.text import shown
 
 
 def run(
@@ -36,7 +35,7 @@ def run(
     if output is not None:
         with terminal.wait("drawing"):
             save_picture(draw_tree(names, tree.dependence.edges, [names.index(name) for name in columns]), output)
-        terminal.say(f"The tree: {output}")
+        terminal.say(f"The tree: {shown(output)}")
     terminal.result({"measure": measure, **tree_facts(tree)})
 
 

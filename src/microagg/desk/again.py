@@ -1,6 +1,8 @@
 """The same run once more: as a command line, and as a Python script."""
 
+import os
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 from microagg.io.databases import is_database, without_credentials
@@ -22,13 +24,26 @@ def command(
         words += ["--to", without_credentials(to)]
     if engine != "memory":
         words += ["--engine", engine, "--same-order"]
-    return shlex.join([*words, "--force"] if overwrite else words)
+    return one_line([*words, "--force"] if overwrite else words)
 
 
 def app_command(address: str, recipe: str | Path, output: str | Path | None) -> str:
     """Give the command line that goes on in a browser with a recipe."""
     words = ["microagg", "app", without_credentials(address), "--recipe", str(recipe)]
-    return shlex.join(words if output is None else [*words, "-o", str(output)])
+    return one_line(words if output is None else [*words, "-o", str(output)])
+
+
+def one_line(words: Sequence[str]) -> str:
+    """Join words to a command on one line; a name may hold line breaks, which would show as lines of their own."""
+    return " ".join(shlex.quote(word) if word.isprintable() else f"$'{_escaped(word)}'" for word in words)
+
+
+def _escaped(word: str) -> str:
+    """Give a word as shells read it within $'...'."""
+    return "".join(
+        char if char.isprintable() and char not in "'\\" else "".join(f"\\x{byte:02x}" for byte in os.fsencode(char))
+        for char in word
+    )
 
 
 def script(

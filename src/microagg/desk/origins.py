@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from microagg import ownership
+from microagg.desk.again import one_line
 from microagg.desk.outputs import INTERNAL, RELEASE, ROWS
 from microagg.io.addresses import file_digest
 from microagg.io.databases import is_database
@@ -117,6 +118,6 @@ def earlier_words(names: list[str], address: str) -> list[str]:
     hold = "holds" if len(names) == 1 else "hold"
     return [
         f"beside the output, {listed} {hold} another release of the same file. Who gets several releases learns more "
-        f"than each of them tells. Before you give out a second, measure it: microagg assess {Path(address).name} "
-        f"MASKED MASKED"
+        f"than each of them tells. Before you give out a second, measure it: "
+        f"{one_line(['microagg', 'assess', Path(address).name])} MASKED MASKED"
     ]

@@ -84,8 +84,8 @@ def _check_former(folder: Path, known: set[str]) -> None:
     """Refuse a folder that holds anything else than what a run leaves."""
     if folder.exists() and not _is_output(folder, known):
         raise InvalidParameter(
-            f"the output {folder.name!r} holds other files than a former output of this file. Name a folder of its "
-            f"own: {setting('output')}.",
+            f"the output {folder.name or str(folder)!r} holds other files than a former output of this file. Name a "
+            f"folder of its own: {setting('output')}.",
             parameter="output",
         )
 

@@ -29,6 +29,7 @@ from microagg.io.addresses import check_target, file_digest, is_text_file, kind_
 from microagg.io.databases import is_database, without_credentials
 from microagg.io.files import whole_file
 from microagg.io.sources import Source
+from microagg.judgement.names import shown
 from microagg.progress import Progress, part, tell
 from microagg.recipe import Recipe
 from microagg.release import Release
@@ -78,7 +79,7 @@ class Written:
     @property
     def lines(self) -> list[str]:
         """What a person should be told: what to look at, and where everything lies."""
-        places = [f"{what.replace('_', ' ').capitalize()}: {place}" for what, place in self.places.items()]
+        places = [f"{what.replace('_', ' ').capitalize()}: {shown(place)}" for what, place in self.places.items()]
         return [*(f"Warning: {warning}" for warning in self.warnings), *places]
 
 
