@@ -207,7 +207,7 @@ def test_dates_come_back_as_dates():
 def test_linkage_on_all_keys_is_that_of_the_reference(nine):
     for k, linked, in_group in ((3, 26.32, 78.96), (5, 14.22, 71.13), (10, 5.97, 59.74)):
         release = ma.protect(nine, k, kinds=NINE, missing="state", **EXACT)
-        risk = release.risk_for()
+        risk = release.risk_for(sample=len(nine))
         assert risk.full_keys == pytest.approx(linked, rel=0.02)
         assert risk.full_keys * k == pytest.approx(in_group, rel=0.02)
         assert risk.full_keys <= 100 / k
