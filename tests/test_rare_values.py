@@ -85,3 +85,13 @@ def test_a_relation_does_not_give_back_what_a_spike_hides():
         table, 3, relations=["wage = income - business - capital - pension"], spike_totals="exact", **chosen
     )
     assert exact.k_achieved >= 3
+
+
+def test_a_masked_file_of_whole_levels_is_assessed_by_levels_that_are_not():
+    grades = np.array([1.0, 2.0, 3.0, 2.5])
+    before = pa.table({"grade": np.append(np.tile(grades[:3], 19), [2.5, 2.5, 3.0]), "y": np.arange(N) % 5.0})
+    after = before.set_column(
+        0, "grade", pa.array(np.where(before["grade"].to_numpy() == 2.5, 2, before["grade"]), "int64")
+    )
+    found = ma.disclosure_risk(before, after, kinds={"grade": "ordinal"})
+    assert found.n_records == N

@@ -11,6 +11,7 @@ from statsmodels.regression.linear_model import WLS
 from statsmodels.stats.weightstats import DescrStatsW
 
 import microagg as ma
+from microagg.errors import InvalidData
 from microagg.evaluate.analyses.estimate import Judged, Utility
 from tests.reference import analyses as reference
 
@@ -304,3 +305,9 @@ def test_relative_differences():
     assert estimate(-2.0, -1.0, -3.0, -1.0).difference == 0.5
     assert estimate(0.0, 0.0, 0.0, 0.0).difference == 0.0
     assert estimate(0.0, -1.0, 0.0, 0.0).difference == -math.inf
+
+
+def test_a_table_of_more_cells_than_anybody_reads_is_refused():
+    frame = pd.DataFrame({"a": np.arange(300), "b": np.arange(300)[::-1]})
+    with pytest.raises(InvalidData, match="a table of 'a' and 'b' would have 90000 cells, and 10000 are the most"):
+        ma.utility(frame, frame, [{"kind": "table", "columns": ["a", "b"]}])

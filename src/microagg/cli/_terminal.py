@@ -15,7 +15,7 @@ from rich.tree import Tree
 from microagg.desk.plain import displayed, json_text, never_fail
 from microagg.desk.remarks import listen
 from microagg.errors import InvalidParameter
-from microagg.judgement.names import shown as shown
+from microagg.report.text import shown as shown
 
 _PATIENCE = 2.0  # seconds of work before something shows that it goes on
 

@@ -227,7 +227,11 @@ class CategoryCoder(Coder):
     def cells(self, series: nw.Series[Any]) -> Cells:
         """Give the number of each cell's category."""
         array = plain_values(arrow_of(series, self.name))
-        places = pc.index_in(array, value_set=self.values.cast(array.type))
+        try:
+            known = self.values.cast(array.type)
+        except pa.ArrowInvalid:  # whole numbers, as a masked text file may hold, in the place of others
+            known, array = self.values, array.cast(self.values.type)
+        places = pc.index_in(array, value_set=known)
         missing = np.asarray(array.is_null())
         found = places.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
         states = missing.astype(np.uint8)

@@ -6,11 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from microagg.checks import shown_name
+from microagg.errors import InvalidData
 from microagg.evaluate.analyses.analysis import Analysis
 from microagg.evaluate.analyses.definition import AnalysisKind, Found
 from microagg.evaluate.analyses.records import Labels, Sample, Values
 from microagg.evaluate.analyses.terms import Term, known
 from microagg.evaluate.analyses.variance import errors_of, errors_of_totals
+
+_MOST_CELLS = 10_000  # more than anybody reads
 
 
 def _terms(analysis: Analysis, names: Collection[Any]) -> list[Term]:
@@ -21,6 +25,15 @@ def _table(sample: Sample, analysis: Analysis) -> Found:
     """Give Cramér's V, and the weight of each cell that records of either file have."""
     shared = sample.records.shared
     rows, columns = (shared.levels(name) for name in analysis.columns)
+    wanted = len(rows) * len(columns) * sample.n_domains
+    if wanted > _MOST_CELLS:
+        named = " and ".join(map(shown_name, analysis.columns))
+        raise InvalidData(
+            f"a table of {named} would have {wanted} cells, and {_MOST_CELLS} are the most. Name columns "
+            f"of fewer different values.",
+            parameter="analyses",
+            columns=tuple(analysis.columns),
+        )
     cells = sample.codes(analysis.columns[0]) * len(columns) + sample.codes(analysis.columns[1])
     strength, error = _cramer(sample, cells, len(rows), len(columns))
     n = len(rows) * len(columns)
