@@ -5,6 +5,7 @@ import stat
 import struct
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -237,3 +238,16 @@ def test_a_file_gets_no_more_than_its_folder(tmp_path):
     tmp_path.chmod(0o750)
     narrow_to_folder(make(tmp_path / "a.csv", 0o666))
     assert mode_of(tmp_path / "a.csv") == 0o640
+
+
+def test_a_file_that_is_about_to_get_its_name_is_no_orphan(tmp_path, monkeypatch):
+    named = Path.replace
+
+    def while_another_looks(self, target):
+        files._remove_orphans(self.parent)
+        return named(self, target)
+
+    monkeypatch.setattr(Path, "replace", while_another_looks)
+    with files.whole_file(tmp_path / "out.txt") as fresh:
+        fresh.write_text("whole")
+    assert (tmp_path / "out.txt").read_text() == "whole"

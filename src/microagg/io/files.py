@@ -50,8 +50,9 @@ def whole_file(
         usual = 0o600 if private else 0o666 & ~umask()  # mkstemp lets only the owner read
         if not _keep_mode(temporary, target, usual):
             temporary.chmod(usual)
-        _let_go(lock)  # first: Windows does not rename an open file
+        # Locked until it has its name: another process would take it for an orphan. (Windows has no lock to let go.)
         temporary.replace(target)
+        _let_go(lock)
     except BaseException:
         _let_go(lock)
         temporary.unlink(missing_ok=True)
