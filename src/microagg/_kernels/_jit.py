@@ -21,6 +21,7 @@ import numba
 from numba.core import config, event
 
 from microagg import ownership
+from microagg._kernels._keeping import KernelCache
 
 # No fastmath and no contraction: every comparison that decides must see the same bits everywhere.
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
@@ -77,15 +78,17 @@ def compiling_seconds() -> float:
 
 
 def _compiled(function: Callable[..., Any], more: dict[str, bool]) -> Any:
+    made = numba.njit(**_OPTIONS, **more)(function)
     directory = _cache_directory()
     if directory is None:
-        return numba.njit(**_OPTIONS, **more)(function)
+        return made
     before = config.CACHE_DIR
     config.CACHE_DIR = directory
     try:
-        return numba.njit(cache=True, **_OPTIONS, **more)(function)
+        made._cache = KernelCache(function)
     finally:
         config.CACHE_DIR = before
+    return made
 
 
 def _cache_directory() -> str | None:

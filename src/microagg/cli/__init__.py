@@ -3,6 +3,7 @@
 import sys
 from typing import Any
 
+from microagg import _pandas
 from microagg.desk.interrupts import INTERRUPTED, ending_at_once, insisting
 
 
@@ -13,7 +14,7 @@ def main() -> None:
             from microagg.cli._program import make_program
 
             program = make_program(sys.argv[1:])
-        with insisting():
+        with insisting(), _pandas.kept_aside():
             program()
     except KeyboardInterrupt:
         raise SystemExit(INTERRUPTED) from None

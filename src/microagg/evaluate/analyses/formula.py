@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from microagg import _pandas
 from microagg.errors import InvalidParameter
 from microagg.evaluate.analyses.records import Rows, Sample, Values
 from microagg.evaluate.analyses.terms import Term
@@ -13,6 +14,7 @@ from microagg.evaluate.analyses.terms import Term
 
 def require_extra() -> Any:
     """Import formulaic, or say how to install it."""
+    _pandas.fetch()  # which it needs
     try:
         return importlib.import_module("formulaic")
     except ImportError:
@@ -30,7 +32,7 @@ def by_formula(
     Categories are dummies against the commonest one. A record for which something is not a number is left out.
     """
     package = require_extra()
-    pandas = importlib.import_module("pandas")  # which formulaic needs
+    pandas = importlib.import_module("pandas")
     columns: dict[Any, Any] = {}
     for name in names:
         if not sample.records.column(name).shown:

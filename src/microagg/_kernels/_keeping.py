@@ -1,0 +1,60 @@
+"""How compiled kernels are kept on disk, such that a process that finds them loads little else.
+
+Numba prepares for all that it could compile before it loads what was compiled: a third of a second, most of it for
+SciPy. Compiled code needs the memory manager alone, and whatever compiles prepares by itself.
+"""
+
+from typing import Any
+
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.environment import Environment, lookup_environment
+from numba.core.runtime import rtsys
+
+
+class _Kept(CompileResultCacheImpl):  # type: ignore[misc]
+    """Keeps a kernel without the modules of Numba's own functions in it, which would be imported with it."""
+
+    def reduce(self, compiled: Any) -> tuple[Any, ...]:
+        """Give the parts of a compiled kernel, of which the last are the surroundings of functions in it."""
+        *parts, surroundings = super().reduce(compiled)
+        return (*parts, [_Nameless(one) if _is_of_numba(one) else one for one in surroundings])
+
+
+class KernelCache(FunctionCache):  # type: ignore[misc]
+    """Keeps the compiled forms of one kernel."""
+
+    _impl_class = _Kept
+
+    def load_overload(self, signature: Any, target: Any) -> Any:
+        """Load what was compiled for a signature; None if nothing was."""
+        rtsys.initialize(target)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(signature, target)
+
+
+class _Nameless:
+    """Stands for the surroundings of a function of Numba when they are written.
+
+    Compiled code reads constants there, and never looks up a name.
+    """
+
+    def __init__(self, surroundings: Environment) -> None:
+        self._surroundings = surroundings
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return _nameless, (self._surroundings.globals["__name__"], self._surroundings.consts, self._surroundings.env_name)
+
+
+def _nameless(module: str, constants: list[Any], name: str) -> Environment:
+    """Make the surroundings of a function, of whose module they hold the name alone."""
+    made = lookup_environment(name)
+    if made is None:
+        made = Environment({"__name__": module})
+        made.consts[:] = constants
+        made.env_name = name
+        Environment._memo[name] = made
+    return made
+
+
+def _is_of_numba(surroundings: Environment) -> bool:
+    return bool(surroundings.globals["__name__"].startswith("numba."))
