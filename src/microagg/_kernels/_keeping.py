@@ -42,7 +42,11 @@ class _Nameless:
         self._surroundings = surroundings
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return _nameless, (self._surroundings.globals["__name__"], self._surroundings.consts, self._surroundings.env_name)
+        return _nameless, (
+            self._surroundings.globals["__name__"],
+            self._surroundings.consts,
+            self._surroundings.env_name,
+        )
 
 
 def _nameless(module: str, constants: list[Any], name: str) -> Environment:

@@ -22,8 +22,11 @@ MOST_RECORDS = 100_000
 _WORST = 0.25
 _ROWS = 2048  # whose terms are at hand at a time
 _NOTHING = 1e-11  # of the largest: eigenvalues below are 0, of terms that follow from others
-_STEPS = 200  # and shortened ones among them
-_SETTLED = 1e-9  # what one more step would add to the log-likelihood of a record
+_STEPS = 200
+_FARTHEST = 2.0  # times a step; without end where a model can tell records for certain
+_SHORT = 0.75  # of a step: then sums of terms may be too coarse
+_HALVINGS = 40  # of a part of a step
+_SETTLED = 1e-12  # what one more step would add to the log-likelihood of a record
 _STALE = 0.02  # of a weight: so far may it change before it is used anew
 
 Values = NDArray[np.float64]
@@ -230,6 +233,20 @@ class _Rows(NamedTuple):
                 at = end
             yield own, here
 
+    def combined(self, effects: Values) -> Values:
+        """Give the sum of the terms by their effects, for each row."""
+        found = np.empty(self.sizes.size)
+        for own, here in self.parts():
+            found[here] = effects @ own
+        return found
+
+    def summed(self, weights: Values) -> Values:
+        """Give the sum of each term over the rows by weights."""
+        found = np.zeros(self.n_terms)
+        for own, here in self.parts():
+            found += own @ weights[here]
+        return found
+
 
 def _runs(terms: _Terms) -> list[tuple[int, slice]]:
     """Give products and squares as runs of neighbouring features that one feature is multiplied with."""
@@ -304,34 +321,58 @@ def _features(before: Coded, after: Coded, most: int) -> tuple[list[Values], boo
 def _error(terms: _Terms, progress: Progress | None) -> tuple[float, int, bool]:
     """Fit a logistic regression; give the mean of (chance − ½)², the rank, and whether the estimates came to rest.
 
-    Newton's method, on as many orthogonal combinations of terms as do not follow from each other.
+    Newton's method, on as many orthogonal combinations of terms as do not follow from each other. Each step goes to the
+    top of its line: where the model is nearly certain of some records, whole steps would go far too far, or not nearly
+    far enough.
     """
     rows = _Rows.of(terms)
     basis = _basis(rows)
-    rank = basis.shape[1]
-    at, best = np.zeros(rank), -np.inf
-    step: Values = np.zeros(rank)
     curve = _Curve(rows, basis)
-    rise, converged = 0.0, False
-    chances: Values = np.empty(0)
+    scores: Values = np.zeros(rows.sizes.size)
+    converged = False
     for number in range(_STEPS):
         tell(progress, number, _STEPS)
-        likelihood, slope, there = _climbed(rows, basis @ (at + step))
-        if likelihood < best - 1e-9 * abs(best):
-            if converged:  # that step was rounding noise
-                break
-            curve.exact = True
-            share = float(np.clip(0.5 * rise / (rise + best - likelihood), 0.05, 0.5))
-            step, rise = step * share, rise * share  # too far: to the top of the parabola through both
-            continue
-        at, best, chances = at + step, likelihood, there
+        chances = _chances(scores)
+        slope = basis.T @ rows.summed(rows.counts[1] - rows.sizes * chances)
+        step = np.asarray(np.linalg.lstsq(curve.at(chances), slope, rcond=1e-12)[0], dtype=np.float64)
+        ahead = rows.combined(basis @ step)
+        share = _top(rows, scores, ahead)
+        scores += share * ahead
+        curve.exact |= share < _SHORT
+        converged = float(slope @ step) < _SETTLED * rows.n_records
         if converged:
             break
-        slope = basis.T @ slope
-        step = np.asarray(np.linalg.lstsq(curve.at(chances), slope, rcond=1e-12)[0], dtype=np.float64)
-        rise = float(slope @ step)
-        converged = rise < _SETTLED * rows.n_records
-    return float((chances - 0.5) ** 2 @ rows.sizes) / rows.n_records, rank, converged
+    return float((_chances(scores) - 0.5) ** 2 @ rows.sizes) / rows.n_records, basis.shape[1], converged
+
+
+def _chances(scores: Values) -> Values:
+    """Give the chance of each row to be a masked one."""
+    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * scores)))
+
+
+def _top(rows: _Rows, scores: Values, ahead: Values) -> float:
+    """Find how much of a step to go: to where the likelihood hardly rises any more, at most twice the step."""
+
+    def rise(share: float) -> float:
+        return float(ahead @ (rows.counts[1] - rows.sizes * _chances(scores + share * ahead)))
+
+    low, high, share = 0.0, np.inf, 1.0
+    first = low_rise = rise(low)
+    if first <= 0:  # rounding noise: this is the top
+        return 0.0
+    for _ in range(_HALVINGS):
+        here = rise(share)
+        if abs(here) <= 0.1 * first or (here > 0 and share >= _FARTHEST):
+            break
+        if here > 0:
+            low, low_rise = share, here
+        else:
+            high, high_rise = share, here
+        if high == np.inf:
+            share = min(2 * share, _FARTHEST)
+        else:  # where a line through both ends has no rise, but well within
+            share = low + (high - low) * min(max(low_rise / (low_rise - high_rise), 0.1), 0.9)
+    return share
 
 
 def _basis(rows: _Rows) -> Values:
@@ -342,18 +383,6 @@ def _basis(rows: _Rows) -> Values:
     values, directions = np.linalg.eigh(products / np.outer(lengths, lengths))
     kept = values > _NOTHING * values[-1]
     return np.asarray(directions[:, kept] / lengths[:, None] / np.sqrt(values[kept]) * np.sqrt(rows.n_records))
-
-
-def _climbed(rows: _Rows, effects: Values) -> tuple[float, Values, Values]:
-    """Give the log-likelihood, its slope by each term, and the chance of each row to be a masked one."""
-    likelihood, slope, chances = 0.0, np.zeros(len(effects)), np.empty(rows.sizes.size)
-    for own, here in rows.parts():
-        scores = effects @ own
-        chances[here] = 0.5 * (1.0 + np.tanh(0.5 * scores))
-        masked, both = rows.counts[1, here], rows.sizes[here]
-        likelihood += float(masked @ scores - both @ np.logaddexp(0.0, scores))
-        slope += own @ (masked - both * chances[here])
-    return likelihood, slope, chances
 
 
 class _Curve:
