@@ -1,12 +1,58 @@
 """The templates of the page, its sections and its pictures."""
 
+import hashlib
+import os
+import sys
+import tempfile
 from functools import cache
+from importlib.util import cache_from_source
+from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined
+from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from microagg.report import text
 from microagg.report.results import word_of
+
+
+class _Compiled(BytecodeCache):
+    """Keeps compiled templates where Python keeps compiled modules, on the same terms; where it keeps none, nothing."""
+
+    def __init__(self) -> None:
+        self._folder = Path(cache_from_source(__file__)).parent
+        self._settings = Path(__file__).read_bytes()  # what is compiled depends on the environment below too
+
+    def get_source_checksum(self, source: str) -> str:
+        """Give a digest of all that a compiled template is made of."""
+        return hashlib.sha256(self._settings + source.encode()).hexdigest()
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Load a template that was compiled before."""
+        try:
+            with self._place(bucket).open("rb") as kept:
+                bucket.load_bytecode(kept)
+        except OSError:  # not yet
+            pass
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep a template, if its place can be written; nobody finds half of it there."""
+        if sys.dont_write_bytecode:
+            return
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as fresh:
+                bucket.write_bytecode(fresh)
+        except OSError:  # read-only, as many installations are
+            return
+        try:
+            os.chmod(fresh.name, Path(__file__).stat().st_mode & 0o666)  # for whoever may read the program
+            os.replace(fresh.name, self._place(bucket))
+        except OSError:
+            Path(fresh.name).unlink(missing_ok=True)
+
+    def _place(self, bucket: Bucket) -> Path:
+        return self._folder / f"{bucket.key}.{sys.implementation.cache_tag}.j2c"
 
 
 @cache
@@ -20,6 +66,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         auto_reload=False,
+        bytecode_cache=_Compiled(),
     )
     found.filters |= {
         "percent": text.percent,
