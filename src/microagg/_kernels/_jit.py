@@ -19,12 +19,27 @@ from typing import Any
 
 import numba
 from numba.core import config, event
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.untyped_passes import InlineInlinables, RewriteSemanticConstants
 
 from microagg import ownership
 from microagg._kernels._keeping import KernelCache
 
+
+class _Pruning(CompilerBase):  # type: ignore[misc]
+    """Compiles as Numba does, and leaves out what the type of a pool rules out in inlined functions too."""
+
+    def define_pipelines(self) -> list[Any]:
+        """Give the steps: what is known by types is found once more when inlined functions are there."""
+        steps = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        steps.add_pass_after(RewriteSemanticConstants, InlineInlinables)
+        steps.finalize()
+        return [steps]
+
+
 # No fastmath and no contraction: every comparison that decides must see the same bits everywhere.
-_OPTIONS = {"nogil": True, "error_model": "numpy"}
+# Nobody calls a kernel as a function of C.
+_OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "pipeline_class": _Pruning}
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -34,7 +49,7 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 def inner(function: Callable[..., Any]) -> Any:
     """Make a kernel that only other kernels call: it compiles faster without an entry from Python."""
-    return _compiled(function, {"no_cpython_wrapper": True, "no_cfunc_wrapper": True})
+    return _compiled(function, {"no_cpython_wrapper": True})
 
 
 def inlined(function: Callable[..., Any]) -> Any:

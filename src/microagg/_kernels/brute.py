@@ -14,7 +14,7 @@ import numpy as np
 from microagg._kernels._jit import inlined, inner
 from microagg._kernels.marks import is_held
 from microagg._kernels.nearest import clear, offer, offer_apart, sort
-from microagg._kernels.pool import REMAINING, SLOTS, SPENT, TINY, Pool, empty_pool, lose
+from microagg._kernels.pool import REMAINING, SLOTS, SPENT, TINY, Pool, empty_pool, lose, scanned
 from microagg._kernels.records import (
     CHUNK,
     Records,
@@ -31,7 +31,7 @@ def make_pool(records: Records) -> Pool:
     """Put every record into a new pool; they are copied."""
     n = records.entries.shape[1]
     pool = empty_pool(records, coordinate_sums(records), n, np.arange(n))
-    return pool._replace(points=records.entries.copy()[None], rows=np.arange(n))
+    return scanned(pool._replace(points=records.entries.copy()[None], rows=np.arange(n)))
 
 
 @inlined

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from microagg._kernels._jit import inlined
 
-NO_GROUP = -2  # no group's number: it holds no mark
+# No group's number: it holds no mark. Not a literal, for which kernels would compile once more.
+NO_GROUP = np.int64(-2)
 
 # The rows of a tally.
 LEFT = 0  # live records that have the mark

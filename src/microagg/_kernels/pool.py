@@ -1,6 +1,7 @@
 """The records that are in no group yet: what every partitioner draws from."""
 
-from typing import NamedTuple
+from collections import namedtuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +28,8 @@ DIFFERENT = 5  # different marks of the live records, or the live records where 
 class Pool(NamedTuple):
     """The live records, laid out for one of the two ways to search them.
 
-    Records lie in blocks, column by column in each: brute force has one block of all, a tree its leaves.
-    One type for both, so that a partitioner compiles once; brute force leaves the tree's arrays empty.
+    Records lie in blocks, column by column in each: brute force has one block of all, a tree its leaves. Brute force
+    has a `Scanned` pool, without the tree's arrays: a partitioner compiles once for each, and for one without the other.
     """
 
     sums: NDArray[np.float64]  # (D,): sums of all coordinates of the live records
@@ -50,6 +51,15 @@ class Pool(NamedTuple):
     low: NDArray[np.float64]  # (nodes, d, FAN): the boxes of the children
     high: NDArray[np.float64]
     centre: NDArray[np.float64]  # (numbers,): where norms, which leave out the codes, are measured from
+
+
+SHARED = Pool._fields.index("filled")  # so many arrays has every pool
+Scanned = namedtuple("Scanned", Pool._fields[:SHARED])  # noqa: PYI024 - of the same types, which stand above
+
+
+def scanned(pool: Pool) -> Pool:
+    """Give a pool that brute force searches."""
+    return cast(Pool, Scanned(*pool[:SHARED]))
 
 
 def empty_pool(records: Records, sums: NDArray[np.float64], n: int, place: NDArray[np.int64], leaves: int = 0) -> Pool:

@@ -4,15 +4,15 @@
 """
 
 from microagg._kernels import brute, tree, tree_search
-from microagg._kernels._jit import inlined, inner
+from microagg._kernels._jit import inlined
 from microagg._kernels.marks import HOLDER
-from microagg._kernels.pool import LEAF
+from microagg._kernels.pool import LEAF, SHARED
 
 
 @inlined
 def in_tree(pool):
-    """Tell whether the records are searched by tree."""
-    return pool.children.shape[0] > 0
+    """Tell whether the records are searched by tree: by the type, so that the other way is not even compiled."""
+    return len(pool) > SHARED
 
 
 @inlined
@@ -39,20 +39,24 @@ def copy_point(pool, row, point):  # OUT: point
         point[j] = pool.points[block, j, at]
 
 
-@inner
+@inlined
 def farthest(pool, point):
     """Give the live record farthest from the point of a record, and its squared distance."""
     if in_tree(pool):
-        return tree_search.farthest(pool, point)
-    return brute.farthest(pool, point)
+        row, distance = tree_search.farthest(pool, point)
+    else:
+        row, distance = brute.farthest(pool, point)
+    return row, distance
 
 
-@inner
+@inlined
 def farthest_from_vector(pool, vector):
     """Give the live record farthest from a vector of all coordinates, such as a centroid."""
     if in_tree(pool):
-        return tree_search.farthest_from_vector(pool, vector)
-    return brute.farthest_from_vector(pool, vector)
+        row = tree_search.farthest_from_vector(pool, vector)
+    else:
+        row = brute.farthest_from_vector(pool, vector)
+    return row
 
 
 @inlined

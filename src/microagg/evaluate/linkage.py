@@ -82,7 +82,7 @@ class Linkage:
         apart, weights, own = self.group_apart, self.sizes, self.own
         first = first_of_each(place)
         if first.size < place.size:
-            points, apart = points[:, first], apart[first]
+            points, apart = np.take(points, first, axis=1), apart[first]
             weights, own = np.bincount(place, weights).astype(np.int64), place[own]
         if apart.any():
             points = np.vstack([_FAR_APART * apart, points])
