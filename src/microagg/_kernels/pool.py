@@ -29,7 +29,7 @@ class Pool(NamedTuple):
     """The live records, laid out for one of the two ways to search them.
 
     Records lie in blocks, column by column in each: brute force has one block of all, a tree its leaves. Brute force
-    has a `Scanned` pool, without the tree's arrays: a partitioner compiles once for each, and for one without the other.
+    has a `Scanned` pool, without the tree's arrays: so a partitioner compiles for one way without the other.
     """
 
     sums: NDArray[np.float64]  # (D,): sums of all coordinates of the live records
@@ -54,7 +54,7 @@ class Pool(NamedTuple):
 
 
 SHARED = Pool._fields.index("filled")  # so many arrays has every pool
-Scanned = namedtuple("Scanned", Pool._fields[:SHARED])  # noqa: PYI024 - of the same types, which stand above
+Scanned = namedtuple("Scanned", Pool._fields[:SHARED])  # type: ignore[misc]  # of the same types
 
 
 def scanned(pool: Pool) -> Pool:

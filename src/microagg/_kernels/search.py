@@ -53,10 +53,10 @@ def farthest(pool, point):
 def farthest_from_vector(pool, vector):
     """Give the live record farthest from a vector of all coordinates, such as a centroid."""
     if in_tree(pool):
-        row = tree_search.farthest_from_vector(pool, vector)
+        found = tree_search.farthest_from_vector(pool, vector)
     else:
-        row = brute.farthest_from_vector(pool, vector)
-    return row
+        found = brute.farthest_from_vector(pool, vector)
+    return found
 
 
 @inlined

@@ -3,18 +3,18 @@
 import sys
 from typing import Any
 
-from microagg import _pandas
+from microagg.desk.brief import brief
 from microagg.desk.interrupts import INTERRUPTED, ending_at_once, insisting
 
 
 def main() -> None:
     """Run the command line; exit with 0 if done, 1 if refused for a reason in the data, 2 for wrong usage."""
     try:
-        with ending_at_once():
+        with ending_at_once(), brief():
             from microagg.cli._program import make_program
 
             program = make_program(sys.argv[1:])
-        with insisting(), _pandas.kept_aside():
+        with insisting(), brief():
             program()
     except KeyboardInterrupt:
         raise SystemExit(INTERRUPTED) from None

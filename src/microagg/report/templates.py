@@ -1,7 +1,6 @@
 """The templates of the page, its sections and its pictures."""
 
 import hashlib
-import os
 import sys
 import tempfile
 from functools import cache
@@ -41,15 +40,16 @@ class _Compiled(BytecodeCache):
             return
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as fresh:
-                bucket.write_bytecode(fresh)
+            with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as file:
+                fresh = Path(file.name)
+                bucket.write_bytecode(file)
         except OSError:  # read-only, as many installations are
             return
         try:
-            os.chmod(fresh.name, Path(__file__).stat().st_mode & 0o666)  # for whoever may read the program
-            os.replace(fresh.name, self._place(bucket))
+            fresh.chmod(Path(__file__).stat().st_mode & 0o666)  # for whoever may read the program
+            fresh.replace(self._place(bucket))
         except OSError:
-            Path(fresh.name).unlink(missing_ok=True)
+            fresh.unlink(missing_ok=True)
 
     def _place(self, bucket: Bucket) -> Path:
         return self._folder / f"{bucket.key}.{sys.implementation.cache_tag}.j2c"
