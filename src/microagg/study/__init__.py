@@ -1,7 +1,32 @@
-"""Many runs on one file: which columns form the best groups, and which release is the better one."""
+"""Many runs on one file: which columns form the best groups, and which release is the better one.
 
-from microagg.study.candidate import Candidate
-from microagg.study.comparison import Comparison, compare
-from microagg.study.subsets import SubsetLosses, best_subset, select_variables
+Everything is imported when it is first used.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from microagg.study.candidate import Candidate as Candidate
+    from microagg.study.comparison import Comparison as Comparison
+    from microagg.study.comparison import compare as compare
+    from microagg.study.subsets import SubsetLosses as SubsetLosses
+    from microagg.study.subsets import best_subset as best_subset
+    from microagg.study.subsets import select_variables as select_variables
+
+_HOME = {
+    "Candidate": "candidate",
+    "Comparison": "comparison",
+    "SubsetLosses": "subsets",
+    "best_subset": "subsets",
+    "compare": "comparison",
+    "select_variables": "subsets",
+}
 
 __all__ = ["Candidate", "Comparison", "SubsetLosses", "best_subset", "compare", "select_variables"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'microagg.study' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"microagg.study.{_HOME[name]}"), name)
