@@ -222,7 +222,9 @@ class _Wanted(NamedTuple):
         if self.power is None:
             return other
         nearest = to_power_of_ten(other, self.power)
-        side = _LIMITS.get(self.relation.sign, 0) * (1 if is_left else -1)
+        if self.relation.sign not in _LIMITS:
+            return nearest
+        side = _LIMITS[self.relation.sign] * (1 if is_left else -1)
         beyond = side * nearest < side * other  # rounded to the wrong side of a limit
         return np.where(beyond, to_power_of_ten(nearest + side * 10.0**self.power, self.power), nearest)
 
