@@ -6,11 +6,12 @@ mostly ends at once; where nothing is, those at the very same distance are count
 
 import numpy as np
 
+from microagg._kernels import lanes
 from microagg._kernels._jit import kernel
 from microagg._kernels.marks import NO_GROUP
 from microagg._kernels.pool import EMPTY, FAN, LEAF, STACK
 from microagg._kernels.tree import leaf_distances
-from microagg._kernels.tree_search import box_distances, nearest, push
+from microagg._kernels.tree_search import box_distances, nearest, places_at_most, push
 
 
 @kernel
@@ -43,21 +44,26 @@ def count_as_near(pool, weights, queries, own, start, budget, counts):  # OUT: c
                 leaf_distances(points, leaf, point, d, buffer)
                 work += LEAF * d
                 nearer = False
-                for i in range(filled[leaf]):
-                    if buffer[i] < distance:
-                        nearer = True
-                    elif buffer[i] == distance:
-                        as_near += weights[rows[leaf * LEAF + i]]
+                bits = places_at_most(buffer, filled[leaf], distance)
+                while bits:
+                    i = lanes.lowest_bit(bits)
+                    bits &= bits - 1
+                    nearer |= buffer[i] < distance
+                    as_near += weights[rows[leaf * LEAF + i]]
                 if nearer:
                     as_near = 0
                     break
             else:
-                box_distances(low, high, child, point, d, bounds)
+                near = box_distances(low, high, child, point, d)
+                lanes.store(near, bounds, (0,))
+                bits = lanes.at_most(near, distance)
                 work += FAN * d
                 base = top
-                for c in range(FAN):
+                while bits:
+                    c = lanes.lowest_bit(bits)
+                    bits &= bits - 1
                     slot = child * FAN + c
-                    if bounds[c] <= distance and lowest[slot] != EMPTY:
+                    if lowest[slot] != EMPTY:
                         push(base, top, bounds[c], slot, lowest, stack_bounds, stack)
                         top += 1
             if top == 0:

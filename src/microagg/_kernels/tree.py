@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg._kernels import lanes
 from microagg._kernels._jit import inlined, inner, kernel
 from microagg._kernels.pool import EMPTY, FAN, LEAF, LOOSE_LEAF, Pool, empty_pool, lose
 from microagg._kernels.records import Records, plain_records
@@ -194,17 +195,20 @@ def refit(pool, leaf):  # OUT: pool
     node, c = divmod(slot, FAN)
     filled = pool.filled[leaf]
     for j in range(pool.points.shape[1]):
-        lowest, highest = np.inf, -np.inf
-        for i in range(filled):
-            value = pool.points[leaf, j, i]
-            lowest, highest = min(lowest, value), max(highest, value)
-        pool.low[node, j, c], pool.high[node, j, c] = lowest, highest
+        lowest, highest = lanes.spread(np.inf), lanes.spread(-np.inf)
+        for i in range(0, LEAF, lanes.LANES):
+            values = lanes.load(pool.points, (leaf, j, i))
+            lowest = lanes.smaller(lowest, lanes.first_or(filled - i, values, np.inf))
+            highest = lanes.larger(highest, lanes.first_or(filled - i, values, -np.inf))
+        pool.low[node, j, c], pool.high[node, j, c] = lanes.least(lowest), lanes.largest(highest)
     distances = np.empty(LEAF)
     leaf_distances(pool.points, leaf, pool.centre, pool.centre.shape[0], distances)
-    reach, row = -np.inf, EMPTY
+    reach, row = lanes.spread(-np.inf), EMPTY
+    for i in range(0, LEAF, lanes.LANES):
+        reach = lanes.larger(reach, lanes.first_or(filled - i, lanes.load(distances, (i,)), -np.inf))
     for i in range(filled):
-        reach, row = max(reach, distances[i]), min(row, pool.rows[leaf * LEAF + i])
-    pool.reach[slot], pool.lowest[slot] = reach, row
+        row = min(row, pool.rows[leaf * LEAF + i])
+    pool.reach[slot], pool.lowest[slot] = lanes.largest(reach), row
     while node > 0 and tighten_node(pool, node):
         node = pool.slot_of[node] // FAN
 
@@ -215,10 +219,8 @@ def tighten_node(pool, node):  # OUT: pool
     above, at = divmod(pool.slot_of[node], FAN)
     changed = False
     for j in range(pool.points.shape[1]):
-        lowest, highest = pool.low[node, j, 0], pool.high[node, j, 0]
-        for c in range(1, FAN):
-            lowest = min(lowest, pool.low[node, j, c])
-            highest = max(highest, pool.high[node, j, c])
+        lowest = lanes.least(lanes.load(pool.low, (node, j, 0)))
+        highest = lanes.largest(lanes.load(pool.high, (node, j, 0)))
         if pool.low[above, j, at] != lowest or pool.high[above, j, at] != highest:
             pool.low[above, j, at], pool.high[above, j, at] = lowest, highest
             changed = True
@@ -261,27 +263,29 @@ def remove(pool, row):  # OUT: pool
 
 @inlined
 def leaf_distances(points, leaf, point, numbers, buffer):  # OUT: buffer
-    """Give the squared distances from a point to all places of a leaf, live or not, over so many numbers, in order.
-
-    Here and below the width is read from the array: a loop of a constant length is unrolled before the
-    compiler gets to vectorise it.
-    """
-    width = points.shape[2]
-    for i in range(width):
-        buffer[i] = 0.0
+    """Give the squared distances from a point to all places of a leaf, live or not, over so many numbers, in order."""
+    a = lanes.spread(0.0)
+    b, c, d = a, a, a  # the four sums of a leaf's 32 places stay in registers
     for j in range(numbers):
-        x = point[j]
-        for i in range(width):
-            u = points[leaf, j, i] - x
-            buffer[i] += u * u
+        x = lanes.spread(point[j])
+        u, v = lanes.load(points, (leaf, j, 0)) - x, lanes.load(points, (leaf, j, 8)) - x
+        w, y = lanes.load(points, (leaf, j, 16)) - x, lanes.load(points, (leaf, j, 24)) - x
+        a, b, c, d = a + u * u, b + v * v, c + w * w, d + y * y
+    lanes.store(a, buffer, (0,))
+    lanes.store(b, buffer, (8,))
+    lanes.store(c, buffer, (16,))
+    lanes.store(d, buffer, (24,))
 
 
 @inlined
 def add_leaf_mismatches(points, heights, leaf, point, numbers, buffer):  # OUT: buffer
     """Add what codes that differ from a record's add to its squared distances from all places of a leaf."""
-    width = points.shape[2]
-    for j in range(heights.shape[0]):
-        code, square = point[numbers + j], heights[j] * heights[j]
-        for i in range(width):
-            u = square if points[leaf, numbers + j, i] != code else 0.0
-            buffer[i] = (buffer[i] + u) + u
+    if heights.shape[0] > 0:
+        for i in range(0, LEAF, lanes.LANES):
+            distances = lanes.load(buffer, (i,))
+            for j in range(heights.shape[0]):
+                square = lanes.spread(heights[j] * heights[j])
+                codes = lanes.load(points, (leaf, numbers + j, i))
+                u = lanes.differing(codes, lanes.spread(point[numbers + j]), square)
+                distances = (distances + u) + u
+            lanes.store(distances, buffer, (i,))

@@ -8,6 +8,7 @@ far is still entered if it holds a lower row than the one that would have to giv
 
 import numpy as np
 
+from microagg._kernels import lanes
 from microagg._kernels._jit import inlined, inner
 from microagg._kernels.marks import is_held
 from microagg._kernels.nearest import clear, offer, offer_apart, sort
@@ -67,12 +68,16 @@ def improve(pool, point, home, group, count, near_rows, near_distances):  # OUT:
                 scan(rows, marks, tally, leaf, filled[leaf], group, buffer, count, near_rows, near_distances)
                 work += LEAF
         else:
-            box_distances(low, high, child, point, numbers, bounds)
-            add_box_mismatches(low, high, heights, child, point, numbers, bounds)
+            near = box_distances(low, high, child, point, numbers)
+            near = with_box_mismatches(near, low, high, heights, child, point, numbers)
+            lanes.store(near, bounds, (0,))
+            bits = lanes.at_most(near, worst)
             work += FAN
             base = top
-            for c in range(FAN):
-                if bounds[c] < worst or (bounds[c] == worst and lowest[child * FAN + c] < worst_row):
+            while bits:
+                c = lanes.lowest_bit(bits)
+                bits &= bits - 1
+                if bounds[c] < worst or lowest[child * FAN + c] < worst_row:
                     push(base, top, bounds[c], child * FAN + c, lowest, stack_bounds, stack)
                     top += 1
         # Drop what cannot win any more; go on with the best of the rest.
@@ -91,50 +96,67 @@ def improve(pool, point, home, group, count, near_rows, near_distances):  # OUT:
 @inlined
 def scan(rows, marks, tally, leaf, filled, group, buffer, count, near_rows, near_distances):  # OUT: near_*
     """Offer a leaf's records, whose distances are in the buffer, to a list of the nearest."""
-    worst, hits = near_distances[0], 0
-    for i in range(buffer.shape[0]):
-        hits += buffer[i] <= worst
-    if hits and marks.shape[0] > 0:  # apart, so that the loop below stays small
-        scan_apart(rows, marks, tally, leaf, filled, group, buffer, count, near_rows, near_distances)
-    elif hits:
-        for i in range(filled):
-            if buffer[i] <= near_distances[0]:
-                offer(buffer[i], rows[leaf * LEAF + i], count, near_rows, near_distances)
+    bits = places_at_most(buffer, filled, near_distances[0])
+    if bits and marks.shape[0] > 0:  # apart, so that the loop below stays small
+        scan_apart(rows, marks, tally, leaf, bits, group, buffer, count, near_rows, near_distances)
+    else:
+        while bits:
+            i = lanes.lowest_bit(bits)
+            bits &= bits - 1
+            offer(buffer[i], rows[leaf * LEAF + i], count, near_rows, near_distances)
 
 
 @inner
-def scan_apart(rows, marks, tally, leaf, filled, group, buffer, count, near_rows, near_distances):  # OUT: near_*
-    """Offer a leaf's records with marks to a list of the nearest."""
-    for i in range(filled):
-        if buffer[i] <= near_distances[0]:
-            row = rows[leaf * LEAF + i]
-            offer_apart(buffer[i], row, marks, tally, group, count, near_rows, near_distances)
+def scan_apart(rows, marks, tally, leaf, bits, group, buffer, count, near_rows, near_distances):  # OUT: near_*
+    """Offer some of a leaf's records, with marks, to a list of the nearest."""
+    while bits:
+        i = lanes.lowest_bit(bits)
+        bits &= bits - 1
+        offer_apart(buffer[i], rows[leaf * LEAF + i], marks, tally, group, count, near_rows, near_distances)
 
 
 @inlined
-def box_distances(low, high, node, point, numbers, bounds):  # OUT: bounds
+def places_at_most(buffer, filled, limit):
+    """Give a bit for each of a leaf's live records: whether its distance, in the buffer, is at most a limit."""
+    bits = 0
+    for i in range(0, LEAF, lanes.LANES):
+        bits |= lanes.at_most(lanes.load(buffer, (i,)), limit) << i
+    return bits & ((1 << filled) - 1)
+
+
+@inlined
+def places_at_least(buffer, filled, limit):
+    """Give a bit for each of a leaf's live records: whether its distance, in the buffer, is at least a limit."""
+    bits = 0
+    for i in range(0, LEAF, lanes.LANES):
+        bits |= lanes.at_least(lanes.load(buffer, (i,)), limit) << i
+    return bits & ((1 << filled) - 1)
+
+
+@inlined
+def box_distances(low, high, node, point, numbers):
     """Give the least squared distance from a point to each of a node's eight boxes, over so many numbers."""
-    width = low.shape[2]
-    for c in range(width):
-        bounds[c] = 0.0
+    nothing = lanes.spread(0.0)
+    bounds = nothing
     for j in range(numbers):
-        x = point[j]
-        for c in range(width):
-            below, above = low[node, j, c] - x, x - high[node, j, c]
-            gap = below if below > above else above
-            gap = gap if gap > 0.0 else 0.0
-            bounds[c] += gap * gap
+        x = lanes.spread(point[j])
+        gap = lanes.larger(lanes.load(low, (node, j, 0)) - x, x - lanes.load(high, (node, j, 0)))
+        gap = lanes.larger(gap, nothing)
+        bounds = bounds + gap * gap
+    return bounds
 
 
 @inlined
-def add_box_mismatches(low, high, heights, node, point, numbers, bounds):  # OUT: bounds
+def with_box_mismatches(bounds, low, high, heights, node, point, numbers):
     """Add what every record of a box adds to the squared distance where its codes leave out the point's."""
-    width = low.shape[2]
     for j in range(heights.shape[0]):
-        code, square = point[numbers + j], heights[j] * heights[j]
-        for c in range(width):
-            u = square if code < low[node, numbers + j, c] or code > high[node, numbers + j, c] else 0.0
-            bounds[c] = (bounds[c] + u) + u
+        code, square = lanes.spread(point[numbers + j]), lanes.spread(heights[j] * heights[j])
+        # The nearest code of the box is the point's own unless that lies below or above all of them.
+        nearest_code = lanes.smaller(code, lanes.load(high, (node, numbers + j, 0)))
+        nearest_code = lanes.larger(nearest_code, lanes.load(low, (node, numbers + j, 0)))
+        u = lanes.differing(nearest_code, code, square)
+        bounds = (bounds + u) + u
+    return bounds
 
 
 @inlined
@@ -190,31 +212,37 @@ def nearest_to_all(pool, members, size, group):
             leaf = -1 - child
             leaf_distances(points, leaf, centroid, numbers, buffer)
             work += LEAF
-            for i in range(filled[leaf]):
-                if buffer[i] <= limit:
-                    total = 0.0
-                    for member in range(size):
-                        distance = 0.0
-                        for j in range(numbers):
-                            u = points[leaf, j, i] - members[member, j]
-                            distance += u * u
-                        for j in range(heights.shape[0]):
-                            if points[leaf, numbers + j, i] != members[member, numbers + j]:
-                                distance = (distance + heights[j] * heights[j]) + heights[j] * heights[j]
-                        total += distance
-                    work += size
-                    row = rows[leaf * LEAF + i]
-                    if (total < best or (total == best and row < best_row)) and not is_held(marks, tally, row, group):
-                        best, best_row = total, row
-                        room = max(best * slack - spread / slack, 0.0) / size
-                        limit = (np.sqrt(room + 2.0 * blur * blur) + blur) ** 2 * slack + TINY
+            bits = places_at_most(buffer, filled[leaf], limit)
+            while bits:
+                i = lanes.lowest_bit(bits)
+                bits &= bits - 1
+                total = 0.0
+                for member in range(size):
+                    distance = 0.0
+                    for j in range(numbers):
+                        u = points[leaf, j, i] - members[member, j]
+                        distance += u * u
+                    for j in range(heights.shape[0]):
+                        if points[leaf, numbers + j, i] != members[member, numbers + j]:
+                            distance = (distance + heights[j] * heights[j]) + heights[j] * heights[j]
+                    total += distance
+                work += size
+                row = rows[leaf * LEAF + i]
+                if (total < best or (total == best and row < best_row)) and not is_held(marks, tally, row, group):
+                    best, best_row = total, row
+                    room = max(best * slack - spread / slack, 0.0) / size
+                    limit = (np.sqrt(room + 2.0 * blur * blur) + blur) ** 2 * slack + TINY
         else:
-            box_distances(low, high, child, centroid, numbers, bounds)
+            near = box_distances(low, high, child, centroid, numbers)
+            lanes.store(near, bounds, (0,))
+            bits = lanes.at_most(near, limit)
             work += FAN
             base = top
-            for c in range(FAN):
+            while bits:
+                c = lanes.lowest_bit(bits)
+                bits &= bits - 1
                 slot = child * FAN + c
-                if bounds[c] <= limit and lowest[slot] != EMPTY:
+                if lowest[slot] != EMPTY:
                     push(base, top, bounds[c], slot, lowest, stack_bounds, stack)
                     top += 1
         while top > 0 and (stack_bounds[top - 1] > limit or (best == 0.0 and lowest[stack[top - 1]] > best_row)):
@@ -275,16 +303,10 @@ def farthest(pool, point):
     points, rows, filled = pool.points, pool.rows, pool.filled
     low, high, children, lowest, reach = pool.low, pool.high, pool.children, pool.lowest, pool.reach
     stack_bounds, stack = np.empty(STACK), np.empty(STACK, dtype=np.int64)
-    bounds, products, pulled, apart = np.empty(FAN), np.empty(FAN), np.empty(FAN), np.empty(FAN)
-    buffer, centre = np.empty(LEAF), pool.centre
+    bounds, buffer, centre = np.empty(FAN), np.empty(LEAF), pool.centre
     square = 0.0
     for j in range(numbers):
         square += (point[j] - centre[j]) * (point[j] - centre[j])
-    # Records lie in a box and within the reach, a ball about the centre. For any pull >= 0,
-    #   |x - q|² <= (1 + pull) reach + |q|² - (pull |x|² + 2 x·q),
-    # and the last term is bounded by the box. Without a box the best pull would be |q| over the ball's
-    # radius; boxes take part of the norm, and 0.6 of that was seen to prune most where data fill the
-    # space. Where they lie along the axes, no pull at all does, so both bounds are taken.
     widest = 0.0
     for c in range(FAN):
         widest = max(widest, reach[c])
@@ -299,26 +321,25 @@ def farthest(pool, point):
             leaf_distances(points, leaf, point, numbers, buffer)
             add_leaf_mismatches(points, heights, leaf, point, numbers, buffer)
             work += LEAF
-            hits = 0
-            for i in range(buffer.shape[0]):
-                hits += buffer[i] >= best
-            if hits:
-                for i in range(filled[leaf]):
-                    if buffer[i] > best or (buffer[i] == best and rows[leaf * LEAF + i] < best_row):
-                        best, best_row = buffer[i], rows[leaf * LEAF + i]
+            bits = places_at_least(buffer, filled[leaf], best)
+            while bits:
+                i = lanes.lowest_bit(bits)
+                bits &= bits - 1
+                if buffer[i] > best or (buffer[i] == best and rows[leaf * LEAF + i] < best_row):
+                    best, best_row = buffer[i], rows[leaf * LEAF + i]
         else:
-            far_corners(low, high, child, point, centre, pull, bounds, products, pulled)
-            add_far_mismatches(low, high, heights, child, point, numbers, bounds, apart)
+            far = farthest_in_boxes(low, high, reach, heights, child, point, centre, square, pull, slack)
+            lanes.store(far, bounds, (0,))
+            bits = lanes.at_least(far, best)
             work += 2 * FAN
             base = top
-            for c in range(FAN):
+            while bits:
+                c = lanes.lowest_bit(bits)
+                bits &= bits - 1
                 slot = child * FAN + c
-                by_norm = (reach[slot] + square + apart[c]) * slack + TINY - products[c]
-                by_pull = ((1.0 + pull) * reach[slot] + square + apart[c]) * slack + TINY - pulled[c]
-                bound = min(bounds[c], by_norm, by_pull)
-                if (bound > best or (bound == best and lowest[slot] < best_row)) and lowest[slot] != EMPTY:
+                if (bounds[c] > best or lowest[slot] < best_row) and lowest[slot] != EMPTY:
                     # Negated, because the stack keeps the least on top.
-                    push(base, top, -bound, slot, lowest, stack_bounds, stack)
+                    push(base, top, -bounds[c], slot, lowest, stack_bounds, stack)
                     top += 1
         while top > 0 and (
             -stack_bounds[top - 1] < best or (-stack_bounds[top - 1] == best and lowest[stack[top - 1]] > best_row)
@@ -333,42 +354,43 @@ def farthest(pool, point):
 
 
 @inlined
-def far_corners(low, high, node, point, centre, pull, bounds, products, pulled):  # OUT: bounds, products, pulled
-    """Give, for each of a node's boxes, parts of bounds on how far from a point its records can be.
+def farthest_in_boxes(low, high, reach, heights, node, point, centre, square, pull, slack):
+    """Give, for each of a node's eight boxes, a bound on the squared distance of its records from a point.
 
-    `bounds` is the squared distance of the box's far corner; `products` the least of 2 x·q and `pulled`
-    that of pull |x|² + 2 x·q within the box, x and q (the point) taken from the centre.
+    Records lie in the box and within the reach, a ball about the centre. For any pull >= 0, x and q (the point) taken
+    from the centre, and |q|² the square,
+      |x - q|² <= (1 + pull) reach + |q|² - (pull |x|² + 2 x·q),
+    and the last term is bounded by the box. Without a box the best pull would be |q| over the ball's radius; boxes take
+    part of the norm, and 0.6 of that was seen to prune most where data fill the space. Where they lie along the axes,
+    no pull at all does, so both bounds are taken, and the box's far corner.
     """
-    width = low.shape[2]
-    for c in range(width):
-        bounds[c] = 0.0
-        products[c] = 0.0
-        pulled[c] = 0.0
-    for j in range(centre.shape[0]):
-        x, m = point[j], centre[j]
-        q = x - m
-        ideal = -q / pull if pull > 0.0 else 0.0
-        for c in range(width):
-            below, above = x - low[node, j, c], high[node, j, c] - x
-            gap = below if below > above else above
-            bounds[c] += gap * gap
-            near, far = low[node, j, c] - m, high[node, j, c] - m
-            products[c] += 2.0 * q * (near if q > 0.0 else far)
-            at = ideal if ideal > near else near
-            at = at if at < far else far
-            pulled[c] += at * (pull * at + 2.0 * q)
-
-
-@inlined
-def add_far_mismatches(low, high, heights, node, point, numbers, bounds, apart):  # OUT: bounds, apart
-    """Add what codes can add to the squared distance of a box's records to `bounds`; give that by itself, too."""
-    width = low.shape[2]
-    for c in range(width):
-        apart[c] = 0.0
+    nothing = lanes.spread(0.0)
+    corners, products, pulled, apart = nothing, nothing, nothing, nothing
+    pulls = lanes.spread(pull)
+    numbers = centre.shape[0]
+    for j in range(numbers):
+        x, m, q = lanes.spread(point[j]), lanes.spread(centre[j]), point[j] - centre[j]
+        ideal = lanes.spread(-q / pull if pull > 0.0 else 0.0)
+        twice = lanes.spread(2.0 * q)
+        lowest, highest = lanes.load(low, (node, j, 0)), lanes.load(high, (node, j, 0))
+        gap = lanes.larger(x - lowest, highest - x)
+        corners = corners + gap * gap
+        near, far = lowest - m, highest - m
+        products = products + twice * (near if q > 0.0 else far)
+        at = lanes.smaller(lanes.larger(ideal, near), far)
+        pulled = pulled + at * (pulls * at + twice)
     for j in range(heights.shape[0]):
-        code, square = point[numbers + j], heights[j] * heights[j]
-        for c in range(width):
-            same = low[node, numbers + j, c] == code and high[node, numbers + j, c] == code
-            u = 0.0 if same else square
-            bounds[c] = (bounds[c] + u) + u
-            apart[c] += u + u
+        code, height = lanes.spread(point[numbers + j]), lanes.spread(heights[j] * heights[j])
+        u = lanes.differing(lanes.load(low, (node, numbers + j, 0)), code, height)
+        u = lanes.larger(u, lanes.differing(lanes.load(high, (node, numbers + j, 0)), code, height))
+        corners = (corners + u) + u
+        apart = apart + (u + u)
+    reaches, q_square, slacks, tiny = (
+        lanes.load(reach, (node * FAN,)),
+        lanes.spread(square),
+        lanes.spread(slack),
+        lanes.spread(TINY),
+    )
+    by_norm = ((reaches + q_square + apart) * slacks + tiny) - products
+    by_pull = ((lanes.spread(1.0 + pull) * reaches + q_square + apart) * slacks + tiny) - pulled
+    return lanes.smaller(lanes.smaller(corners, by_norm), by_pull)
