@@ -42,7 +42,9 @@ def files(draw):
     n, d, k = draw(st.integers(5, 700)), draw(st.integers(1, 12)), draw(st.integers(2, 5))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     kind = draw(
-        st.sampled_from(["grid", "zeros", "normal", "offset", "few", "equal", "outlier", "opposite", "underflow"])
+        st.sampled_from(
+            ["grid", "zeros", "normal", "offset", "few", "equal", "outlier", "opposite", "underflow", "tiny"]
+        )
     )
     X = rng.standard_normal((n, d))
     if kind == "grid":
@@ -59,6 +61,8 @@ def files(draw):
         X = np.round(X, 1) + 1e9 * rng.choice([-1, 1], (n, 1))
     elif kind == "underflow":
         X = np.where(rng.random((n, 1)) < 0.01, 1.0, X * 1e-161)
+    elif kind == "tiny":
+        X *= 1e-161
     elif kind == "outlier":
         X[rng.integers(0, n)] *= 1e6
     return X, k

@@ -1,4 +1,4 @@
-"""Eight numbers at a time: a value that kernels keep in the processor's wide registers.
+"""Eight numbers at a time, or sixteen of single precision: values that kernels keep in the processor's wide registers.
 
 The compiler makes loops over arrays wide by itself, but carries their sums through memory from one column to the next.
 What is written here stays in registers, whatever their width: a machine with narrow ones uses several. Each lane is
@@ -15,64 +15,70 @@ from numba.core.typing.templates import ConcreteTemplate, infer_global
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
 LANES = 8
+SINGLE_LANES = 16
 
-_VECTOR = ir.VectorType(ir.DoubleType(), LANES)
-_BITS = ir.IntType(LANES)
+_PLACES = ir.IntType(32)  # of a lane
 
 
 class _LanesType(types.Type):  # type: ignore[misc]
-    """Numba's name for eight numbers."""
+    """Numba's name for some numbers of one precision."""
 
-    def __init__(self) -> None:
-        super().__init__(name=f"lanes({LANES})")
+    def __init__(self, element: Any, width: int) -> None:
+        self.element, self.width = element, width
+        self.vector = ir.VectorType(ir.DoubleType() if element == types.float64 else ir.FloatType(), width)
+        super().__init__(name=f"lanes({width} of {element})")
 
 
-_lanes = _LanesType()
+_DOUBLE = _LanesType(types.float64, LANES)
+_SINGLE = _LanesType(types.float32, SINGLE_LANES)
+_LANES_OF = {kind.element: kind for kind in (_DOUBLE, _SINGLE)}
 
 
 @register_model(_LanesType)
 class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]
-    def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, _VECTOR)
+    def __init__(self, manager: Any, kind: _LanesType) -> None:
+        super().__init__(manager, kind, kind.vector)
 
 
 def _define(sign: Any, instruction: str) -> None:
     """Let kernels write `a + b` and the like of lanes."""
 
     class _Operator(ConcreteTemplate):  # type: ignore[misc]
-        cases = (signature(_lanes, _lanes, _lanes),)
+        cases = tuple(signature(kind, kind, kind) for kind in _LANES_OF.values())
 
     infer_global(sign)(_Operator)
 
     def lower(context: Any, builder: Any, sig: Any, given: Any) -> Any:  # noqa: ARG001
         return getattr(builder, instruction)(*given)
 
-    lower_builtin(sign, _lanes, _lanes)(lower)
+    for kind in _LANES_OF.values():
+        lower_builtin(sign, kind, kind)(lower)
 
 
 for _sign, _instruction in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul")):
     _define(_sign, _instruction)
 
 
-def _spread(builder: Any, number: Any) -> Any:
+def _spread(builder: Any, vector: ir.VectorType, number: Any) -> Any:
     """Give a vector that has a number in every lane."""
-    one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), number, ir.IntType(32)(0))
-    zeros = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-    return builder.shuffle_vector(one, ir.Constant(_VECTOR, ir.Undefined), zeros)
+    nothing = ir.Constant(vector, ir.Undefined)
+    first = builder.insert_element(nothing, number, _PLACES(0))
+    return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(_PLACES, vector.count), [0] * vector.count))
 
 
-def _address(context: Any, builder: Any, kind: Any, array: Any, place: Any) -> Any:
-    """Give where eight numbers of an array begin, at a place that is a tuple of indices."""
+def _address(context: Any, builder: Any, kind: Any, array: Any, place: Any, vector: ir.VectorType) -> Any:
+    """Give where numbers of an array begin, at a place that is a tuple of indices."""
     made = context.make_array(kind)(context, builder, array)
     indices = cgutils.unpack_tuple(builder, place)
     first = cgutils.get_item_pointer(context, builder, kind, made, indices, wraparound=False, boundscheck=False)
-    return builder.bitcast(first, _VECTOR.as_pointer())
+    return builder.bitcast(first, vector.as_pointer())
 
 
 @intrinsic
 def spread(typing, number):  # noqa: ARG001
-    """Give a number in every lane."""
-    return _lanes(types.float64), lambda context, builder, sig, given: _spread(builder, given[0])  # noqa: ARG005
+    """Give a number in every lane: eight of double precision, sixteen of single."""
+    kind = _LANES_OF[number]
+    return kind(number), lambda context, builder, sig, given: _spread(builder, kind.vector, given[0])  # noqa: ARG005
 
 
 @intrinsic
@@ -80,9 +86,21 @@ def load(typing, array, place):  # noqa: ARG001
     """Give the eight numbers of an array that begin at a place, a tuple of indices."""
 
     def lower(context: Any, builder: Any, sig: Any, given: Any) -> Any:
-        return builder.load(_address(context, builder, sig.args[0], *given), align=8)
+        return builder.load(_address(context, builder, sig.args[0], *given, _DOUBLE.vector), align=8)
 
-    return _lanes(array, types.UniTuple(types.intp, array.ndim)), lower
+    return _DOUBLE(array, types.UniTuple(types.intp, array.ndim)), lower
+
+
+@intrinsic
+def load_bytes(typing, array, place):  # noqa: ARG001
+    """Give, in single precision, the sixteen bytes of an array that begin at a place, a tuple of indices."""
+
+    def lower(context: Any, builder: Any, sig: Any, given: Any) -> Any:
+        stored = ir.VectorType(ir.IntType(8), SINGLE_LANES)
+        numbers = builder.load(_address(context, builder, sig.args[0], *given, stored), align=1)
+        return builder.uitofp(numbers, _SINGLE.vector)
+
+    return _SINGLE(array, types.UniTuple(types.intp, array.ndim)), lower
 
 
 @intrinsic
@@ -90,10 +108,10 @@ def store(typing, numbers, array, place):  # noqa: ARG001
     """Write eight numbers into an array, from a place on."""
 
     def lower(context: Any, builder: Any, sig: Any, given: Any) -> Any:
-        builder.store(given[0], _address(context, builder, sig.args[1], *given[1:]), align=8)
+        builder.store(given[0], _address(context, builder, sig.args[1], *given[1:], _DOUBLE.vector), align=8)
         return context.get_dummy_value()
 
-    return types.void(_lanes, array, types.UniTuple(types.intp, array.ndim)), lower
+    return types.void(_DOUBLE, array, types.UniTuple(types.intp, array.ndim)), lower
 
 
 def _chosen(comparison: str) -> Any:
@@ -106,13 +124,13 @@ def _chosen(comparison: str) -> Any:
 @intrinsic
 def larger(typing, a, b):  # noqa: ARG001
     """Give, lane by lane, a if a > b else b."""
-    return _lanes(_lanes, _lanes), _chosen(">")
+    return a(a, a), _chosen(">")
 
 
 @intrinsic
 def smaller(typing, a, b):  # noqa: ARG001
     """Give, lane by lane, a if a < b else b."""
-    return _lanes(_lanes, _lanes), _chosen("<")
+    return a(a, a), _chosen("<")
 
 
 def _reduced(comparison: str) -> Any:
@@ -120,10 +138,10 @@ def _reduced(comparison: str) -> Any:
         numbers, width = given[0], LANES
         while width > 1:
             width //= 2
-            order = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [(i + width) % LANES for i in range(LANES)])
+            order = ir.Constant(ir.VectorType(_PLACES, LANES), [(i + width) % LANES for i in range(LANES)])
             others = builder.shuffle_vector(numbers, numbers, order)
             numbers = builder.select(builder.fcmp_ordered(comparison, numbers, others), numbers, others)
-        return builder.extract_element(numbers, ir.IntType(32)(0))
+        return builder.extract_element(numbers, _PLACES(0))
 
     return lower
 
@@ -131,13 +149,13 @@ def _reduced(comparison: str) -> Any:
 @intrinsic
 def least(typing, a):  # noqa: ARG001
     """Give the least number of all lanes."""
-    return types.float64(_lanes), _reduced("<")
+    return types.float64(_DOUBLE), _reduced("<")
 
 
 @intrinsic
 def largest(typing, a):  # noqa: ARG001
     """Give the largest number of all lanes."""
-    return types.float64(_lanes), _reduced(">")
+    return types.float64(_DOUBLE), _reduced(">")
 
 
 @intrinsic
@@ -145,10 +163,11 @@ def differing(typing, a, b, value):  # noqa: ARG001
     """Give, lane by lane, the value if a != b else 0."""
 
     def lower(context: Any, builder: Any, sig: Any, given: Any) -> Any:  # noqa: ARG001
-        a, b, value = given
-        return builder.select(builder.fcmp_unordered("!=", a, b), value, ir.Constant(_VECTOR, [0.0] * LANES))
+        nothing = ir.Constant(kind.vector, [0.0] * kind.width)
+        return builder.select(builder.fcmp_unordered("!=", *given[:2]), given[2], nothing)
 
-    return _lanes(_lanes, _lanes, _lanes), lower
+    kind = a
+    return kind(kind, kind, kind), lower
 
 
 @intrinsic
@@ -156,35 +175,36 @@ def first_or(typing, filled, a, other):  # noqa: ARG001
     """Give a in so many of the first lanes, and the other number in the rest."""
 
     def lower(context: Any, builder: Any, sig: Any, given: Any) -> Any:  # noqa: ARG001
-        filled, a, other = given
         wide = ir.VectorType(ir.IntType(64), LANES)
-        one = builder.insert_element(ir.Constant(wide, ir.Undefined), filled, ir.IntType(32)(0))
-        zeros = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-        limits = builder.shuffle_vector(one, ir.Constant(wide, ir.Undefined), zeros)
-        held = builder.icmp_signed("<", ir.Constant(wide, list(range(LANES))), limits)
-        return builder.select(held, a, _spread(builder, other))
+        held = builder.icmp_signed("<", ir.Constant(wide, list(range(LANES))), _spread(builder, wide, given[0]))
+        return builder.select(held, given[1], _spread(builder, _DOUBLE.vector, given[2]))
 
-    return _lanes(types.intp, _lanes, types.float64), lower
+    return _DOUBLE(types.intp, _DOUBLE, types.float64), lower
 
 
 def _compared(comparison: str) -> Any:
     def lower(context: Any, builder: Any, sig: Any, given: Any) -> Any:  # noqa: ARG001
-        held = builder.fcmp_ordered(comparison, given[0], _spread(builder, given[1]))
-        return builder.zext(builder.bitcast(held, _BITS), ir.IntType(64))
+        kind = sig.args[0]
+        compare = builder.fcmp_unordered if kind == _SINGLE else builder.fcmp_ordered
+        held = compare(comparison, given[0], _spread(builder, kind.vector, given[1]))
+        return builder.zext(builder.bitcast(held, ir.IntType(kind.width)), ir.IntType(64))
 
     return lower
 
 
 @intrinsic
 def at_most(typing, a, number):  # noqa: ARG001
-    """Give a bit for each lane, the first one lowest: whether it is at most a number."""
-    return types.int64(_lanes, types.float64), _compared("<=")
+    """Give a bit for each lane, the first one lowest: whether it is at most a number.
+
+    In single precision, which only leaves out what cannot be, NaN is at most any number, and at least, too.
+    """
+    return types.int64(a, a.element), _compared("<=")
 
 
 @intrinsic
 def at_least(typing, a, number):  # noqa: ARG001
     """Give a bit for each lane, the first one lowest: whether it is at least a number."""
-    return types.int64(_lanes, types.float64), _compared(">=")
+    return types.int64(a, a.element), _compared(">=")
 
 
 @intrinsic

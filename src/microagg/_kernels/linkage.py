@@ -10,6 +10,7 @@ from microagg._kernels import lanes
 from microagg._kernels._jit import kernel
 from microagg._kernels.marks import NO_GROUP
 from microagg._kernels.pool import EMPTY, FAN, LEAF, STACK
+from microagg._kernels.rough import may_be_within, radius_within
 from microagg._kernels.tree import leaf_distances
 from microagg._kernels.tree_search import box_distances, nearest, places_at_most, push
 
@@ -36,15 +37,17 @@ def count_as_near(pool, weights, queries, own, start, budget, counts):  # OUT: c
         for j in range(d):
             u = points[block, j, at] - point[j]
             distance += u * u
+        radius = radius_within(pool, distance)
         as_near = 0
         child, top = 0, 0
         while True:
             if child < 0:
                 leaf = -1 - child
-                leaf_distances(points, leaf, point, d, buffer)
                 work += LEAF * d
-                nearer = False
-                bits = places_at_most(buffer, filled[leaf], distance)
+                nearer, bits = False, 0
+                if may_be_within(pool, leaf, point, radius):
+                    leaf_distances(points, leaf, point, d, buffer)
+                    bits = places_at_most(buffer, filled[leaf], distance)
                 while bits:
                     i = lanes.lowest_bit(bits)
                     bits &= bits - 1

@@ -52,6 +52,12 @@ class Pool(NamedTuple):
     high: NDArray[np.float64]
     centre: NDArray[np.float64]  # (numbers,): where norms, which leave out the codes, are measured from
 
+    # The rough copy of the leaves (rough.py).
+    rough: NDArray[np.uint8]  # (leaves, d, LEAF): steps of the grid, and the last byte of codes
+    grid: NDArray[np.float64]  # (leaves, numbers, 2): its (ORIGIN, STEP)
+    blur: NDArray[np.float64]  # (leaves,): no record is farther from its rough copy, in the unit
+    unit: NDArray[np.float64]  # (1,): what rough lengths are multiplied by: a power of two
+
 
 SHARED = Pool._fields.index("filled")  # so many arrays has every pool
 Scanned = namedtuple("Scanned", Pool._fields[:SHARED])  # type: ignore[misc]  # of the same types
@@ -87,6 +93,10 @@ def empty_pool(records: Records, sums: NDArray[np.float64], n: int, place: NDArr
         low=np.full((nodes, d, FAN), np.inf),
         high=np.full((nodes, d, FAN), -np.inf),
         centre=np.zeros(int(records.starts[0])),
+        rough=np.zeros((leaves, d, LEAF), dtype=np.uint8),
+        grid=np.zeros((leaves, int(records.starts[0]), 2)),
+        blur=np.zeros(leaves),
+        unit=np.ones(1),
     )
 
 

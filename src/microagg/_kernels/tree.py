@@ -17,6 +17,7 @@ from microagg._kernels import lanes
 from microagg._kernels._jit import inlined, inner, kernel
 from microagg._kernels.pool import EMPTY, FAN, LEAF, LOOSE_LEAF, Pool, empty_pool, lose
 from microagg._kernels.records import Records, plain_records
+from microagg._kernels.rough import roughen
 
 _SLICE = 2_000_000  # records moved about before Python regains control: some 0.1 s
 
@@ -114,6 +115,15 @@ def build(columns, order, keys, spans, budget, state, pool):  # OUT: order, keys
     if state[NODES_CUT] == state[NODES_MADE]:
         for leaf in range(pool.points.shape[0]):
             refit(pool, leaf)
+        widest = 0.0
+        for j in range(pool.centre.shape[0]):
+            lowest = lanes.least(lanes.load(pool.low, (0, j, 0)))
+            widest = max(widest, lanes.largest(lanes.load(pool.high, (0, j, 0))) - lowest)
+        if widest > 0.0:
+            # A power of two, so that nothing is rounded by it.
+            pool.unit[0] = 2.0 ** min(-np.floor(np.log2(widest)), 1000.0)
+        for leaf in range(pool.points.shape[0]):
+            roughen(pool, leaf)
 
 
 @inner
@@ -250,6 +260,7 @@ def remove(pool, row):  # OUT: pool
     for j in range(pool.points.shape[1]):
         value = pool.points[leaf, j, at]
         pool.points[leaf, j, at] = pool.points[leaf, j, last]
+        pool.rough[leaf, j, at] = pool.rough[leaf, j, last]
         held |= value == pool.low[node, j, c] or value == pool.high[node, j, c]
     moved = pool.rows[leaf * LEAF + last]
     pool.rows[leaf * LEAF + at] = moved

@@ -14,6 +14,7 @@ from microagg._kernels.marks import is_held
 from microagg._kernels.nearest import clear, offer, offer_apart, sort
 from microagg._kernels.pool import EMPTY, FAN, LEAF, REMAINING, SPENT, STACK, TINY
 from microagg._kernels.records import corner_distances, full_distance, rounding_of, vector_distances
+from microagg._kernels.rough import may_be_beyond, may_be_within, radius_beyond, radius_within
 from microagg._kernels.tree import add_leaf_mismatches, leaf_distances
 
 _EPSILON = 2.0**-52
@@ -58,15 +59,17 @@ def improve(pool, point, home, group, count, near_rows, near_distances):  # OUT:
         add_leaf_mismatches(points, heights, home, point, numbers, buffer)
         scan(rows, marks, tally, home, filled[home], group, buffer, count, near_rows, near_distances)
         work += LEAF
+    radius = radius_within(pool, near_distances[0])
     while True:
         worst, worst_row = near_distances[0], near_rows[0]
         if child < 0:
             leaf = -1 - child
-            if leaf != home:
+            if leaf != home and may_be_within(pool, leaf, point, radius):
                 leaf_distances(points, leaf, point, numbers, buffer)
                 add_leaf_mismatches(points, heights, leaf, point, numbers, buffer)
                 scan(rows, marks, tally, leaf, filled[leaf], group, buffer, count, near_rows, near_distances)
-                work += LEAF
+                radius = radius_within(pool, near_distances[0])
+            work += LEAF
         else:
             near = box_distances(low, high, child, point, numbers)
             near = with_box_mismatches(near, low, high, heights, child, point, numbers)
@@ -210,9 +213,11 @@ def nearest_to_all(pool, members, size, group):
     while True:
         if child < 0:
             leaf = -1 - child
-            leaf_distances(points, leaf, centroid, numbers, buffer)
             work += LEAF
-            bits = places_at_most(buffer, filled[leaf], limit)
+            bits = 0
+            if may_be_within(pool, leaf, centroid, radius_within(pool, limit)):
+                leaf_distances(points, leaf, centroid, numbers, buffer)
+                bits = places_at_most(buffer, filled[leaf], limit)
             while bits:
                 i = lanes.lowest_bit(bits)
                 bits &= bits - 1
@@ -312,21 +317,23 @@ def farthest(pool, point):
         widest = max(widest, reach[c])
     pull = 0.6 * np.sqrt(square / widest) if widest > TINY else 0.0
     slack = 1.0 + _EPSILON * 16.0 * (d + 4) * (d + 4)
-    best, best_row = -1.0, EMPTY
+    best, best_row, radius = -1.0, EMPTY, 0.0
     top, work = 0, 0
     child = 0
     while True:
         if child < 0:
             leaf = -1 - child
-            leaf_distances(points, leaf, point, numbers, buffer)
-            add_leaf_mismatches(points, heights, leaf, point, numbers, buffer)
             work += LEAF
-            bits = places_at_least(buffer, filled[leaf], best)
-            while bits:
-                i = lanes.lowest_bit(bits)
-                bits &= bits - 1
-                if buffer[i] > best or (buffer[i] == best and rows[leaf * LEAF + i] < best_row):
-                    best, best_row = buffer[i], rows[leaf * LEAF + i]
+            if may_be_beyond(pool, leaf, point, radius):
+                leaf_distances(points, leaf, point, numbers, buffer)
+                add_leaf_mismatches(points, heights, leaf, point, numbers, buffer)
+                bits = places_at_least(buffer, filled[leaf], best)
+                while bits:
+                    i = lanes.lowest_bit(bits)
+                    bits &= bits - 1
+                    if buffer[i] > best or (buffer[i] == best and rows[leaf * LEAF + i] < best_row):
+                        best, best_row = buffer[i], rows[leaf * LEAF + i]
+                radius = radius_beyond(pool, best)
         else:
             far = farthest_in_boxes(low, high, reach, heights, child, point, centre, square, pull, slack)
             lanes.store(far, bounds, (0,))
