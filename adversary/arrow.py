@@ -72,11 +72,13 @@ def _drawn(rng: Random, kind: str, written: Any) -> Case:
         plain = [column for column in columns if column.use in ("category", "text", "row", "unit", "stratum", "weight")]
         columns = plain or [Column("a", [1.5, 2.5, 3.5, 4.5], pa.float64(), "number")]
         content = _as_parquet(rng, table_of(columns), CALM) if kind == "parquet" else _as_arrow(table_of(columns))
+    whole = content
     if level == WILD and chance(rng, 0.5):
         content = damaged(rng, content)
     name = one_of(rng, ["in.parquet", "in.parquet", "in.pq"] if kind == "parquet" else ["in.feather", "in.arrow"])
     disk = chance(rng, 0.2 if kind == "parquet" else 0.03)
     command, files, chosen = drawn_command(rng, name, columns, level, disk=disk)
+    chosen |= {"damaged": True} if content != whole else {}
     return Case(
         kind,
         {name: content, **files},

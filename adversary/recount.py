@@ -176,6 +176,8 @@ def broken_apart(files: Sequence[Columns], unit: str, names: Sequence[str], k: i
 
 def _units_broken(columns: Columns, names: Sequence[str], said: dict[str, Any]) -> list[str]:
     owners = [said["units"].get(row) for row in columns[said["row"]]]
+    if None in owners and said.get("damaged"):
+        return []  # what tells rows apart was damaged before it was read: nobody knows whose rows they are
     found: dict[Hashable, Counter[Hashable]] = defaultdict(Counter)
     for owner, row in zip(owners, classes(columns, names), strict=True):
         found[row][owner] += 1
@@ -253,5 +255,5 @@ def promised(recipe: dict[str, Any], chosen: dict[str, Any]) -> dict[str, Any]:
     if recipe.get("units", {}).get("release") == "pseudonym":
         said["pseudonym"] = roles.get("unit")
     elif "units" in chosen:
-        said |= {"units": chosen["units"], "row": chosen["row"]}
+        said |= {"units": chosen["units"], "row": chosen["row"], "damaged": chosen.get("damaged", False)}
     return said

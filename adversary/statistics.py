@@ -27,9 +27,11 @@ def draw(rng: Random) -> Case:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"in.{suffix}"
         content, labelled = _written(rng, path, columns, suffix)
+    whole = content
     if level == WILD and chance(rng, 0.6):
         content = damaged(rng, content)
     command, files, chosen = drawn_command(rng, path.name, columns, level, disk=chance(rng, 0.02), kinds=labelled)
+    chosen |= {"damaged": True} if content != whole else {}
     return Case(
         "statistics",
         {path.name: content, **files},

@@ -50,6 +50,7 @@ def draw(rng: Random) -> Case:
         )
         more |= {"header": True} if chance(rng, 0.3) else {}
     command, files, chosen = drawn_command(rng, name, columns, level, disk=chance(rng, 0.15), more=more)
+    chosen |= {"damaged": True} if level == WILD else {}
     secrets = secrets_of(columns) if "header" not in more else []
     return Case(
         "text", {name: content, **files}, [other_command(rng, command), *afterwards(rng, command)], chosen, secrets
