@@ -3,15 +3,20 @@
 `python benchmarks/job.py` masks synthetic surveys of numbers (`survey`) and of all kinds of columns (`households`);
 `--file FILE` adds one of yours, `--million` a million records, and `--empty-cache` the demo with no compiled kernel.
 Every run is a process of its own, of which the least of `--times` counts. Parts do not overlap: what one calls is
-counted there alone. "start" is Python, all imports and the reading of the command line.
+counted there alone. "start" is Python, all imports and the reading of the command line. The first table is of the
+imports of three commands. Compiled modules are kept in a folder of the benchmark, whatever the environment says: as an
+installed package has them.
 """
 
 import argparse
+import atexit
+import functools
 import importlib.abc
 import importlib.machinery
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -123,13 +128,39 @@ def timed(words: Sequence[str], times: int, **environment: str) -> dict[str, Any
         began = time.monotonic()
         done = subprocess.run(
             [sys.executable, __file__, "--child", repr(began), *words],
-            capture_output=True, text=True, check=False, env=os.environ | environment,
+            capture_output=True, text=True, check=False, env=_installed() | environment,
         )  # fmt: skip
         seconds = time.monotonic() - began
         if done.returncode:
             sys.exit(done.stderr)
         found.append({**json.loads(done.stderr.splitlines()[-1]), "seconds": seconds})
     return min(found, key=lambda one: one["seconds"])
+
+
+@functools.cache
+def _installed() -> dict[str, str]:
+    """Give an environment in which Python keeps compiled modules, until this process ends."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    kept = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    return kept | {"PYTHONPYCACHEPREFIX": folder}
+
+
+def imports(name: str, words: Sequence[str], times: int) -> None:
+    """Print what a command imports: the processor's seconds, how many modules, and those that take longest."""
+    found = []
+    for _ in range(times + 1):  # the first one compiles them
+        command = [sys.executable, "-X", "importtime", "-m", "microagg", *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=_installed())
+        lines = [line.split("|") for line in done.stderr.splitlines() if line.startswith("import time:")][1:]
+        own: dict[str, float] = defaultdict(float)
+        for line in lines:
+            own[line[2].strip().split(".")[0]] += int(line[0].split(":")[1]) / 1e6
+        found.append((sum(own.values()), len(lines), own))
+    seconds, modules, own = min(found[1:], key=lambda one: one[0])
+    longest = sorted(own, key=lambda package: -own[package])[:6]
+    shares = ", ".join(f"{package} {own[package]:.2f}" for package in longest)
+    print(f"{name:<24}{seconds:8.2f} {modules:8d}  {shares}", flush=True)
 
 
 def show(name: str, found: dict[str, Any]) -> None:
@@ -146,17 +177,15 @@ def main() -> None:
     parser.add_argument("--million", action="store_true")
     parser.add_argument("--empty-cache", action="store_true")
     asked = parser.parse_args()
-    print(f"{'job':<24}{'seconds':>8} {' '.join(f'{part:>8}' for part in NAMES)} {'MB':>8}")
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
+        import_table(folder, asked.times)
+        print(f"{'job':<24}{'seconds':>8} {' '.join(f'{part:>8}' for part in NAMES)} {'MB':>8}")
         sizes = [("survey", 2_000), ("households", 2_000), ("survey", 100_000), ("households", 100_000)]
         sizes += [("survey", 1_000_000), ("households", 1_000_000)] if asked.million else []
         for name, n in sizes:
             path = folder / f"{name}-{n}.csv"
-            subprocess.run(
-                [sys.executable, "-m", "microagg", "datasets", "make", name, "-n", str(n), "-o", str(path), "-q"],
-                check=True,
-            )
+            make(name, n, path)
             mask(f"{name} {n}", path, folder, asked.times if n < 1_000_000 else 1)
             path.unlink()
         for path in map(Path, asked.file):
@@ -166,6 +195,24 @@ def main() -> None:
             for name in ("demo, empty cache", "demo, warm"):
                 words = ["demo", "-o", str(folder / name)]
                 show(name, timed(words, 1, NUMBA_CACHE_DIR=cache))
+
+
+def make(name: str, n: int, path: Path) -> None:
+    """Make a file of n records."""
+    words = ["datasets", "make", name, "-n", str(n), "-o", str(path), "-q"]
+    subprocess.run([sys.executable, "-m", "microagg", *words], check=True, env=_installed())
+
+
+def import_table(folder: Path, times: int) -> None:
+    """Time what commands import on a small file, once their kernels are kept."""
+    path = folder / "imported.csv"
+    make("survey", 2_000, path)
+    print(f"{'imports of':<24}{'seconds':>8} {'modules':>8}  of these")
+    imports("--help", ["--help"], times)
+    imports("inspect", ["inspect", str(path), "-o", str(folder / "recipe.toml"), "--force"], times)
+    imports("mask", ["mask", str(path), "-k", "3", "--yes", "-o", str(folder / "imported"), "--force"], times)
+    print()
+    path.unlink()
 
 
 def mask(name: str, path: Path, folder: Path, times: int) -> None:

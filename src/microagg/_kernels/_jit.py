@@ -203,7 +203,7 @@ def announce_compiling() -> None:
     if is_cold():
         directory, why = _found_cache()
         kept = "and keeping them on disk" if directory else f"anew, as {why}"
-        logging.getLogger("microagg").warning("compiling kernels for this machine (some 20 s) %s", kept)
+        logging.getLogger("microagg").warning("compiling kernels for this machine (some 10 s) %s", kept)
 
 
 def is_cold() -> bool:
