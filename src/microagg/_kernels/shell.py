@@ -56,9 +56,17 @@ class Shell(NamedTuple):
     state: NDArray[np.int64]  # (OUTERMOST, WALKED, DO_WITHOUT, WORN_OUT)
 
 
-def make_shell(records: Records, free: NDArray[np.int64], centroid: NDArray[np.float64]) -> Shell:
+class NoShell(NamedTuple):
+    """What a small file has instead: by its type, the walk along a list is not even compiled."""
+
+    state: NDArray[np.int64]  # as above
+
+
+def make_shell(records: Records, free: NDArray[np.int64], centroid: NDArray[np.float64]) -> Shell | NoShell:
     """List the records that are farthest from their centroid, of the `free` rows."""
     n = free.shape[0]
+    if records.entries.shape[1] < _SMALL:
+        return NoShell(np.zeros(4, dtype=np.int64))
     if n < _SMALL:
         return no_shell(records, n)
     distances = distances_to(records, centroid)[free]
@@ -94,7 +102,9 @@ def farthest_from_centroid(pool, shell, labels):  # OUT: shell
     centroid = np.empty(pool.sums.shape[0])
     for j in range(centroid.shape[0]):
         centroid[j] = pool.sums[j] / pool.state[REMAINING]
-    if shell.state[DO_WITHOUT] > 0:
+    if len(shell) == 1:
+        row = search.farthest_from_vector(pool, centroid)
+    elif shell.state[DO_WITHOUT] > 0:
         shell.state[DO_WITHOUT] -= 1
         row = search.farthest_from_vector(pool, centroid)
     else:
