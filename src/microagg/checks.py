@@ -114,9 +114,12 @@ def check_jobs(n_jobs: Any) -> int:
     return int(n_jobs)
 
 
-def check_absent(path: Path, what: str, *, overwrite: bool) -> None:
-    """Refuse to write over something, unless that was asked for; a link that leads nowhere is something too."""
-    if os.path.lexists(path) and not overwrite:
+def check_absent(path: Any, what: str, *, overwrite: bool) -> None:
+    """Refuse to write over something, unless that was asked for; a link that leads nowhere is something too.
+
+    `path` is one of this machine, or a place in a store.
+    """
+    if not overwrite and (os.path.lexists(path) if isinstance(path, Path) else path.exists()):
         raise InvalidParameter(
             f"{what} {path.name or str(path)!r} exists. Name another, or allow it to be replaced: "
             f"{setting('overwrite', True)}.",

@@ -10,7 +10,8 @@
     │   └── TooFewRecords                  fewer than k records, in the file or in a stratum
     ├── PromiseBroken                      the result would not be k-anonymous; nothing is returned
     ├── DatasetUnavailable                 a reference file could not be found, fetched or verified
-    └── ClusterFailed                      a cluster cannot be reached, or cannot do the work
+    ├── ClusterFailed                      a cluster cannot be reached, or cannot do the work
+    └── StoreFailed                        an object store cannot be reached, or refuses
 
 A message names the value, the limit and the remedy, and never shows a cell of the data: it may end up
 in a log.
@@ -126,3 +127,7 @@ class DatasetUnavailable(MicroaggError):
 
 class ClusterFailed(MicroaggError):
     """A cluster cannot be reached, or its workers cannot do the work."""
+
+
+class StoreFailed(MicroaggError):
+    """An object store cannot be reached, or refuses what is asked of it."""

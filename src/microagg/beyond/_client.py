@@ -7,6 +7,7 @@ import multiprocessing
 import multiprocessing.process
 import os
 import signal
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -15,15 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from microagg.beyond import _tasks
+from microagg.beyond._folder import Folder
 from microagg.errors import ClusterFailed, InvalidData, InvalidParameter
-from microagg.io.scratch import signals_later, signals_wait
+from microagg.io.scratch import private_folder, signals_later, signals_wait
 
 _MOMENT = 0.5  # seconds
 _WATCHED = 0.1  # seconds
 
 
 @contextmanager
-def connected(scheduler: str | None, workers: int, folder: Path) -> Iterator[Any]:
+def connected(scheduler: str | None, workers: int, folder: Folder) -> Iterator[Any]:
     """Give a client of the scheduler at this address, or of a cluster on this machine that ends with it."""
     try:
         import cryptography  # noqa: F401 - for the cluster's own certificates
@@ -43,11 +45,17 @@ def connected(scheduler: str | None, workers: int, folder: Path) -> Iterator[Any
             ) from None
         with client:
             log.warning("the cluster's dashboard, if it has one: %s", client.dashboard_link)
-            yield client
+            try:
+                yield client
+            finally:
+                with suppress(Exception):  # the workers go on without us, and keep nothing of the data
+                    client.run(_tasks.leave_nothing, wait=False)
         return
-    spill = folder / "workers"
-    spill.mkdir(mode=0o700)
-    with dask.config.set({"temporary-directory": str(spill)}), ExitStack() as stack:
+    with ExitStack() as stack:
+        own = folder if isinstance(folder, Path) else stack.enter_context(private_folder(Path(tempfile.gettempdir())))
+        spill = own / "workers"
+        spill.mkdir(mode=0o700)
+        stack.enter_context(dask.config.set({"temporary-directory": str(spill)}))
         if os.name == "posix":
             resource_tracker.ensure_running()  # when it starts, it lets Ctrl-C through again
         # Broken off within, workers would go on to start and make their folders anew when these have been removed.

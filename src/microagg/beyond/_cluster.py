@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from microagg import __version__
@@ -28,7 +27,17 @@ from microagg.beyond import _regions, _tasks
 from microagg.beyond._blocks import draws_of_blocks, margins_of, settle_turns
 from microagg.beyond._client import connected, explained
 from microagg.beyond._figures import Figures, Lost, Outcome
-from microagg.beyond._folder import keep, keep_matrix, keep_object, kept, matrix_of, object_in
+from microagg.beyond._folder import (
+    Folder,
+    InStore,
+    forget,
+    keep,
+    keep_matrix,
+    keep_object,
+    kept,
+    matrix_of,
+    object_in,
+)
 from microagg.beyond._plan import (
     Known,
     Plan,
@@ -36,11 +45,11 @@ from microagg.beyond._plan import (
     added,
     check_columns,
     check_missing,
-    check_replaceable,
     constants,
     powers_of,
 )
 from microagg.beyond._regions import Settled
+from microagg.beyond._targets import check_replaceable
 from microagg.beyond._tasks import WIDTHS, Work
 from microagg.beyond._units import check_units_known, pieces_with_units
 from microagg.blocking.median import blocks_needed
@@ -49,7 +58,8 @@ from microagg.errors import ClusterFailed, InvalidData, InvalidParameter
 from microagg.grouping import check_stratum_sizes
 from microagg.io import frames
 from microagg.io.batches import Batches
-from microagg.io.scratch import private_folder, put_in_place
+from microagg.io.publishing import private_place, publish
+from microagg.io.stores import Where, listed
 from microagg.moments import Sums
 from microagg.prepare.embedding import Space
 from microagg.prepare.patterns import Patterns, PatternsSeen
@@ -61,14 +71,21 @@ _REGION = 1_000_000  # records that one worker masks at a time, at most, unless 
 _PART = 1_000_000  # records of a part, about
 _LOOK_EVERY, _PATIENCE = 2.0, 60.0  # seconds: between two looks at the workers, and without any before giving up
 _WEIGHTED = 100  # turns of sums from here on are of weighted ones
+_UNSEEN = {
+    "scratch": "does not see the folder for scratch. Pass as scratch= one that all machines share under the same path, "
+    "or a place in a store, such as s3://bucket/scratch.",
+    "source": "does not see the source. Put it where all machines see it under the same path, or into a store.",
+    "target": "does not see the folder of the target. Name one that all machines see under the same path, or a store.",
+    "store": "cannot reach the store. Give it the key or the role, and the endpoint if there is one, that you have.",
+}
 _TASKS_EACH = 4  # parts and regions for each worker, at least, so that all are busy to the end
 
 
 def run(
     file: Batches,
-    path: Path,
+    path: Where,
     plan: Plan,
-    scratch: Path,
+    scratch: Where,
     scheduler: str | None,
     workers: int,
     partitions: int | None,
@@ -81,9 +98,11 @@ def run(
     if n == 0:
         raise InvalidData("the file has no records. Pass at least k of them.")
     check_enough_records(n, plan.k)
-    with explained(), private_folder(scratch) as folder, private_folder(path.parent, "the target") as output:
+    with explained(), private_place(scratch) as place, private_place(path.parent, "the target") as output:
+        folder: Folder = place if isinstance(place, Path) else InStore(place)
         target = output / "whole"
-        target.mkdir()
+        if isinstance(target, Path):
+            target.mkdir()
         with connected(scheduler, workers, folder) as client:
             if scheduler is not None:
                 workers = max(1, sum(client.nthreads().values()))
@@ -116,17 +135,17 @@ def run(
             file.check_unchanged()
         k_achieved = stages.count_alike(plan.in_part)
         plan.promise.check(k_achieved, path.name)
-        for left in target.iterdir():  # by a worker that was given up and went on
+        for left, _ in listed(target):  # by a worker that was given up and went on
             if left.name not in names:
                 left.unlink()
         check_replaceable(path)
-        put_in_place(target, path, overwrite=overwrite, check=check_replaceable)
+        publish(target, path, overwrite=overwrite, check=check_replaceable)
     return Outcome(plan, known, n, sum(blocks), k_achieved, figures, lost, patterns, calibrated)
 
 
-def _parts(groups: list[tuple[Path, int, int]], n: int, wanted: int) -> list[list[tuple[Path, int, int]]]:
+def _parts(groups: list[tuple[Where, int, int]], n: int, wanted: int) -> list[list[tuple[Where, int, int]]]:
     """Divide the row groups into at most so many runs of about as many records each."""
-    parts: dict[int, list[tuple[Path, int, int]]] = {}
+    parts: dict[int, list[tuple[Where, int, int]]] = {}
     wanted = min(wanted, len(groups))
     before = 0
     empty = []  # row groups without records go with the next that has some, or the last
@@ -150,7 +169,7 @@ def _largest_block(n: int, blocks: int, k: int, max_block: int) -> int:
     return max(_largest_block(*part, k, max_block) for part in {lower, upper})
 
 
-def _keep_work(folder: Path, work: Work) -> None:
+def _keep_work(folder: Folder, work: Work) -> None:
     try:
         keep_object(folder, "work", work)
     except Exception as error:  # noqa: BLE001 - pickle raises whatever the object does
@@ -162,7 +181,7 @@ def _keep_work(folder: Path, work: Work) -> None:
 class _Stages:
     """The stages of a run, each a set of independent tasks and what the client makes of their findings."""
 
-    def __init__(self, client: Any, folder: Path, sizes: list[int], n: int, progress: Progress | None) -> None:
+    def __init__(self, client: Any, folder: Folder, sizes: list[int], n: int, progress: Progress | None) -> None:
         self.client, self.folder, self.sizes, self.n, self.progress = client, folder, sizes, n, progress
 
     def check_workers(self) -> None:
@@ -175,12 +194,9 @@ class _Stages:
             ) from None
         if not found:
             raise ClusterFailed("the cluster has no workers. Start some, then run again.")
-        for address, version in found.items():
-            if version == "":
-                raise ClusterFailed(
-                    f"the worker at {address} does not see the folder for scratch. Pass as scratch= one that all "
-                    f"machines share under the same path."
-                )
+        for address, (version, unseen) in found.items():
+            if unseen:
+                raise ClusterFailed(f"the worker at {address} {_UNSEEN[unseen[0]]}")
             if version != __version__:
                 raise ClusterFailed(
                     f"the worker at {address} has microagg {version}, not {__version__}. Install the same everywhere."
@@ -232,8 +248,7 @@ class _Stages:
 
     def forget(self, pattern: str) -> None:
         """Remove files that no later stage needs."""
-        for path in self.folder.glob(pattern):
-            path.unlink()
+        forget(self.folder, pattern)
 
     def objects(self, name: str, count: int) -> Iterator[Any]:
         """Read objects that tasks have left, one after the other."""
@@ -260,7 +275,7 @@ class _Stages:
         for part, found in enumerate(self.objects("found", len(self.sizes))):
             strata = np.zeros(1, dtype=np.int64)
             if plan.strata:
-                strata = numbering.codes(pq.read_table(self.folder / f"strata-{part}.parquet"))
+                strata = numbering.codes(object_in(self.folder, f"strata-{part}"))
             numbers.append(seen.join(found.patterns, strata))
             tallies = list(map(Tally.join, tallies, found.tallies)) if tallies else found.tallies
             lacking.update(found.lacking)

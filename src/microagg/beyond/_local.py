@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -63,6 +62,7 @@ from microagg.io import frames
 from microagg.io.batches import Batches
 from microagg.io.promise import check_written
 from microagg.io.read_back import read_back
+from microagg.io.stores import Where
 from microagg.io.weighing import WeightSeen, weights_in
 from microagg.kinds import Cells, Facts
 from microagg.moments import Terms, summed
@@ -78,7 +78,7 @@ Pieces = Sequence[NDArray[np.int64]]
 
 def run(
     file: Batches,
-    path: Path,
+    path: Where,
     plan: Plan,
     scratch: str | os.PathLike[str],
     n_jobs: int,
@@ -324,7 +324,7 @@ def _used(plan: Plan, store: Store, source: pa.Schema) -> dict[int, NDArray[np.b
 
 def _write(
     file: Batches,
-    path: Path,
+    path: Where,
     plan: Plan,
     known: Known,
     store: Store,
@@ -339,7 +339,7 @@ def _write(
         promise = promise.of_units(keys, plan.in_part)
     fewest, lost = 0, []
 
-    def count(fresh: Path) -> None:
+    def count(fresh: Where) -> None:
         nonlocal fewest
         room = scratch.array((2 if keys is None else 3, n), np.uint64)
         tables = read_back(fresh, path, schema, promise.columns, file.dialect_of(path))

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -12,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from microagg.checks import refuse_missing
-from microagg.errors import InvalidData, InvalidParameter
+from microagg.errors import InvalidData
 from microagg.grouping import Grouping, check_kinds, room_for_units
 from microagg.io import frames
 from microagg.io._native import chunked_series
@@ -349,9 +348,3 @@ def released_schema(plan: Plan, known: Known, source: pa.Schema) -> pa.Schema:
     """Give the columns of what is released and their types."""
     empty = pa.table({name: pa.array([], source.field(name).type) for name in plan.schema.released})
     return released(plan, known, empty, [Cells(np.empty(0))] * plan.n_stored).schema
-
-
-def check_replaceable(path: Path) -> None:
-    """Refuse to replace a folder that is not a former target."""
-    if path.is_dir() and (path.is_symlink() or any(p.suffix != ".parquet" or not p.is_file() for p in path.iterdir())):
-        raise InvalidParameter(f"the target {path.name!r} holds more than .parquet files. Name another folder.")

@@ -4,7 +4,6 @@ As in `_tasks`, a task is told a folder and a number.
 """
 
 from functools import reduce
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ from microagg.beyond._blocks import (
     used_by,
 )
 from microagg.beyond._figures import Figures, Lost, lost_between
-from microagg.beyond._folder import keep, keep_matrix, keep_object, kept, matrix_of, object_of
+from microagg.beyond._folder import Folder, keep, keep_matrix, keep_object, kept, matrix_of, object_of, part_of, several
 from microagg.beyond._plan import Known, Plan, released, released_schema
 from microagg.beyond._tasks import cells_in, keep_cells, tables_of
 from microagg.beyond._units import units_of
@@ -30,6 +29,7 @@ from microagg.equivalence import first_of_each
 from microagg.io.batches import parquet_writer
 from microagg.io.promise import digests_written
 from microagg.io.read_back import read_back
+from microagg.io.stores import Where
 from microagg.kinds import Cells
 from microagg.weighting import Calibrated
 
@@ -49,7 +49,7 @@ class Settled(NamedTuple):
         return "filled" if self.plan.by_turns or self.with_dictionaries else "masked"
 
 
-def scatter_part(folder: Path, part: int, level: int) -> None:
+def scatter_part(folder: Folder, part: int, level: int) -> None:
     """Lay this part's records node by node, in the order of rows within each."""
     nodes = matrix_of(folder, f"nodes-{level}-{part}")
     order = np.argsort(nodes, kind="stable")
@@ -61,7 +61,7 @@ def scatter_part(folder: Path, part: int, level: int) -> None:
     keep_matrix(folder, f"ends-{part}", np.concatenate([[0], np.cumsum(np.bincount(nodes, minlength=n_nodes))]))
 
 
-def mask_region(folder: Path, region: int) -> None:
+def mask_region(folder: Folder, region: int) -> None:
     """Cut the nodes of a region into blocks and mask them, but for columns whose groups choose in turn."""
     settled, regions = object_of(folder, "settled"), kept(folder, "regions")
     plan, known = settled.plan, settled.known
@@ -100,20 +100,23 @@ def mask_region(folder: Path, region: int) -> None:
 
 
 def _gathered(
-    folder: Path, first: int, last: int
+    folder: Folder, first: int, last: int
 ) -> tuple[list[Cells], NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
     """Bring the records of some nodes together, part by part: their cells, rows in the file, nodes and units."""
     work = object_of(folder, "work")
     starts = np.cumsum([0, *work.sizes])
-    cells, rows, nodes, keys = [], [], [], [np.empty(0, dtype=np.uint64)]
-    for part in range(len(work.sizes)):
+
+    def gathered(part: int) -> tuple[list[Cells], NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
         ends = matrix_of(folder, f"ends-{part}")[first : last + 1]
         own = slice(int(ends[0]), int(ends[-1]))
-        cells.append(cells_in(folder, "scattered", part, own))
-        rows.append(starts[part] + matrix_of(folder, f"order-{part}")[own])
-        nodes.append(np.repeat(np.arange(last - first), np.diff(ends)))
+        keys = np.empty(0, dtype=np.uint64)
         if work.plan.unit is not None:
-            keys.append(matrix_of(folder, f"scattered-units-{part}")[own])
+            keys = part_of(folder, f"scattered-units-{part}", own)
+        rows = starts[part] + part_of(folder, f"order-{part}", own)
+        nodes = np.repeat(np.arange(last - first), np.diff(ends))
+        return cells_in(folder, "scattered", part, own), rows, nodes, keys
+
+    cells, rows, nodes, keys = zip(*several(folder, gathered, range(len(work.sizes))), strict=True)
     whole = [Cells.joined(own) for own in zip(*cells, strict=True)]
     return whole, np.concatenate(rows), np.concatenate(nodes), np.concatenate(keys)
 
@@ -125,7 +128,7 @@ def _put(cells: Cells, rows: NDArray[np.int64], fresh: Cells) -> None:
         cells.states[rows] = fresh.all_states
 
 
-def fill_region(folder: Path, region: int) -> None:
+def fill_region(folder: Folder, region: int) -> None:
     """Put in place what groups have chosen in turn, or what was drawn; tell which categories are released."""
     settled = object_of(folder, "settled")
     plan, known = settled.plan, settled.known
@@ -141,7 +144,7 @@ def fill_region(folder: Path, region: int) -> None:
         keep_object(folder, f"totals-{region}", totals_found(plan, known, cells))
 
 
-def calibrate_region(folder: Path, region: int) -> None:
+def calibrate_region(folder: Folder, region: int) -> None:
     """Multiply the weights of groups such that totals of categories are kept; tell by what."""
     settled, margins = object_of(folder, "settled"), object_of(folder, "margins")
     plan, known = settled.plan, settled.known
@@ -154,13 +157,13 @@ def calibrate_region(folder: Path, region: int) -> None:
     keep_object(folder, f"calibration-{region}", done)
 
 
-def write_part(folder: Path, part: int) -> None:
+def write_part(folder: Folder, part: int) -> None:
     """Write the released columns of a part, row group by row group; leave the digests of what was written."""
     work, settled = object_of(folder, "work"), object_of(folder, "settled")
     plan, known = settled.plan, object_of(folder, "released")
     masked = _masked_cells(folder, part, work.sizes[part], settled)
 
-    def count(fresh: Path) -> None:
+    def count(fresh: Where) -> None:
         promise = plan.promise
         tables = read_back(fresh, target, schema, promise.columns)
         found = digests_written(promise, tables, work.sizes[part], target.name, work.key)
@@ -184,17 +187,20 @@ def write_part(folder: Path, part: int) -> None:
     keep_object(folder, f"lost-{part}", reduce(Lost.join, lost))
 
 
-def _masked_cells(folder: Path, part: int, n: int, settled: Settled) -> list[Cells]:
+def _masked_cells(folder: Folder, part: int, n: int, settled: Settled) -> list[Cells]:
     """Bring the masked cells of a part together from all regions, in the order of its rows."""
     bounds = kept(folder, "regions")["bounds"]
     ends = matrix_of(folder, f"ends-{part}")[bounds]
     before = kept(folder, "before")["records"][part]  # of earlier parts, in each region
     order = np.array(matrix_of(folder, f"order-{part}"))
     cells = [Cells(np.empty(n), np.zeros(n, dtype=np.uint8)) for _ in range(settled.plan.n_stored)]
-    for region in range(bounds.size - 1):
+
+    def put(region: int) -> None:
         begin, end = ends[region], ends[region + 1]
         if begin < end:
             own = slice(int(before[region]), int(before[region] + end - begin))
             for place, fresh in zip(cells, cells_in(folder, settled.masked, region, own), strict=True):
                 _put(place, order[begin:end], fresh)
+
+    several(folder, put, range(bounds.size - 1))
     return [own if own.states is not None and own.states.any() else Cells(own.values) for own in cells]

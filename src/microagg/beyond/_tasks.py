@@ -9,23 +9,35 @@ A part is a run of row groups. What is done with regions, which one worker masks
 
 import signal
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import reduce
 from itertools import groupby, zip_longest
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from microagg._kernels.sums import exact_digits
-from microagg.beyond._folder import keep, keep_matrix, keep_object, kept, matrix_of, object_of, whole_file_in
+from microagg.beyond._folder import (
+    Folder,
+    forget_all,
+    is_left,
+    keep,
+    keep_matrix,
+    keep_object,
+    kept,
+    matrix_of,
+    object_of,
+    part_of,
+    rows_of,
+)
 from microagg.beyond._plan import Plan, Tally, missing_in_strata, tally, weighed_by
 from microagg.beyond._units import missing_units, unit_keys
+from microagg.errors import InvalidData, StoreFailed
 from microagg.io import frames
 from microagg.io.batches import read_row_groups
+from microagg.io.stores import Place, Where
 from microagg.io.weighing import WeightSeen, weights_in
 from microagg.kinds import Cells
 from microagg.prepare.patterns import PatternsSeen
@@ -40,9 +52,9 @@ class Work(NamedTuple):
 
     plan: Plan
     source: pa.Schema
-    parts: list[list[tuple[Path, int]]]  # the row groups of each part: the file, the number in it
+    parts: list[list[tuple[Where, int]]]  # the row groups of each part: the file, the number in it
     sizes: list[int]  # the records of each part
-    target: Path  # the folder to write to
+    target: Where  # the folder to write to
     names: list[str]  # of the files to write, one a part
     key: bytes  # of the digests of what is written
 
@@ -63,26 +75,30 @@ def tables_of(work: Work, part: int, columns: list[str]) -> Iterator[pa.Table]:
         yield from read_row_groups(path, [number for _, number in groups], columns)
 
 
-def cells_in(folder: Path, name: str, number: int, rows: slice = slice(None)) -> list[Cells]:
+def cells_in(folder: Folder, name: str, number: int, rows: slice = slice(None)) -> list[Cells]:
     """Give the cells of some rows, in all columns, that were left for a part or region."""
-    values, states = matrix_of(folder, f"{name}-{number}"), matrix_of(folder, f"{name}-states-{number}")
-    own = [np.array(column[rows]) for column in states] if states.size else [None] * len(values)
+    names = f"{name}-{number}", f"{name}-states-{number}"
+    if rows == slice(None):
+        values, states = (matrix_of(folder, own) for own in names)
+    else:
+        values, states = (part_of(folder, own, rows) for own in names)
+    own = [np.array(column) for column in states] if len(states) else [None] * len(values)
     return [
-        Cells(np.array(column[rows]), None if kinds is None or not kinds.any() else kinds)
+        Cells(np.array(column), None if kinds is None or not kinds.any() else kinds)
         for column, kinds in zip(values, own, strict=True)
     ]
 
 
-def keep_cells(folder: Path, name: str, number: int, cells: list[Cells]) -> None:
+def keep_cells(folder: Folder, name: str, number: int, cells: list[Cells]) -> None:
     """Leave the cells of all columns of a part or region."""
-    keep_matrix(folder, f"{name}-{number}", np.array([own.values for own in cells]))
+    keep_matrix(folder, f"{name}-{number}", np.array([own.values for own in cells]), by_record=True)
     states = np.zeros((0, 0), dtype=np.uint8)
     if any(own.states is not None for own in cells):
         states = np.array([own.all_states for own in cells])
-    keep_matrix(folder, f"{name}-states-{number}", states)
+    keep_matrix(folder, f"{name}-states-{number}", states, by_record=True)
 
 
-def look_part(folder: Path, part: int) -> None:
+def look_part(folder: Folder, part: int) -> None:
     """Look at this part for how its columns are coded."""
     work = object_of(folder, "work")
     finders = work.plan.finders(work.source)
@@ -93,7 +109,7 @@ def look_part(folder: Path, part: int) -> None:
     keep_object(folder, f"seen-{part}", finders)
 
 
-def read_part(folder: Path, part: int) -> None:
+def read_part(folder: Folder, part: int) -> None:
     """Copy the columns to mask; number the strata of this part and count what must be known of its columns."""
     work, plan = object_of(folder, "work"), object_of(folder, "coded")
     numbering, examples = frames.Numbering(plan.strata), []
@@ -126,8 +142,7 @@ def read_part(folder: Path, part: int) -> None:
     keep_cells(folder, "columns", part, columns)
     keep_matrix(folder, f"codes-{part}", np.concatenate(codes))
     if plan.strata:
-        with whole_file_in(folder / f"strata-{part}.parquet") as file:
-            pq.write_table(pa.concat_tables(examples), file)
+        keep_object(folder, f"strata-{part}", pa.concat_tables(examples))
     counted = [tally(plan, table, own) for table, own in zip_longest(tables, keys)]
     tallies = [reduce(Tally.join, own) for own in zip(*counted, strict=True)]
     seen_weights = {name: WeightSeen.of(values) for name, values in weighing.items()}
@@ -138,7 +153,7 @@ def _decoded(array: Any) -> Any:
     return array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array
 
 
-def count_units(folder: Path, part: int) -> None:
+def count_units(folder: Folder, part: int) -> None:
     """Count the rows that units have of each stratum and pattern, in the order of the units' numbers."""
     codes = kept(folder, f"numbers-{part}")["numbers"][matrix_of(folder, f"codes-{part}")]
     keys = matrix_of(folder, f"units-{part}")
@@ -149,7 +164,7 @@ def count_units(folder: Path, part: int) -> None:
     keep_matrix(folder, f"pairs-{part}", np.array([keys[starts], codes[starts], rows], dtype=np.uint64))
 
 
-def hold_units(folder: Path, part: int, turn: int) -> None:
+def hold_units(folder: Folder, part: int, turn: int) -> None:
     """Count what pieces hold of one range of units, over all parts; `asked-TURN` has the piece of each number."""
     pieces, n_parts = kept(folder, f"asked-{turn}")["pieces"], len(object_of(folder, "work").sizes)
     bounds = [(1 << 64) * number // n_parts for number in (part, part + 1)]
@@ -164,7 +179,7 @@ def hold_units(folder: Path, part: int, turn: int) -> None:
     keep(folder, f"held-{turn}-{part}", **held._asdict())
 
 
-def sum_part(folder: Path, part: int, turn: int) -> None:
+def sum_part(folder: Folder, part: int, turn: int) -> None:
     """Sum what the columns ask for, exactly: `terms-TURN` has it by their numbers."""
     asked = object_of(folder, f"terms-{turn}")
     cells = cells_in(folder, "columns", part)
@@ -172,7 +187,7 @@ def sum_part(folder: Path, part: int, turn: int) -> None:
     keep(folder, f"sums-{turn}-{part}", **sums)
 
 
-def weighted_sum_part(folder: Path, part: int, turn: int) -> None:
+def weighted_sum_part(folder: Folder, part: int, turn: int) -> None:
     """Sum what the columns ask for, weighted, exactly."""
     asked, plan = object_of(folder, f"terms-{turn}"), object_of(folder, "coded")
     cells = cells_in(folder, "columns", part)
@@ -181,20 +196,20 @@ def weighted_sum_part(folder: Path, part: int, turn: int) -> None:
     keep(folder, f"sums-{turn}-{part}", **sums)
 
 
-def weigh_part(folder: Path, part: int) -> None:
+def weigh_part(folder: Folder, part: int) -> None:
     """Add up what the levels and categories of this part weigh."""
     plan, (facts, powers) = object_of(folder, "coded"), object_of(folder, "weighing")
     keep_object(folder, f"weighed-{part}", weighed_by(plan, facts, powers, cells_in(folder, "columns", part)))
 
 
-def place_part(folder: Path, part: int) -> None:
+def place_part(folder: Folder, part: int) -> None:
     """Place the records of this part in space."""
     plan, known = object_of(folder, "coded"), object_of(folder, "known")
     table = plan.table(cells_in(folder, "columns", part))
     keep_matrix(folder, f"entries-{part}", known.space.place(table).records.entries)
 
 
-def cut_part(folder: Path, part: int, level: int) -> None:
+def cut_part(folder: Folder, part: int, level: int) -> None:
     """Send each record to its node on this level; give the extremes of the nodes that are to be cut.
 
     `cuts-LEVEL` holds, for each node of the level above, its slot among those that were cut (-1: none), and for
@@ -207,7 +222,7 @@ def cut_part(folder: Path, part: int, level: int) -> None:
     else:
         nodes = np.array(matrix_of(folder, f"nodes-{level - 1}-{part}"))
         cuts = kept(folder, f"cuts-{level}")
-        rows, slots, keys = _keys(entries, nodes, cuts["slots"], cuts["columns"])
+        rows, slots, keys = _keys(entries.__getitem__, nodes, cuts["slots"], cuts["columns"])
         cut = cuts["keys"][slots]
         upper = keys > cut
         equal = np.flatnonzero(keys == cut)
@@ -238,12 +253,11 @@ def cut_part(folder: Path, part: int, level: int) -> None:
     )
 
 
-def count_part(folder: Path, part: int, level: int, turn: int) -> None:
+def count_part(folder: Folder, part: int, level: int, turn: int) -> None:
     """Count the records of each open node by the next bits of their keys, where the bits before are the cut's."""
-    entries = matrix_of(folder, f"entries-{part}")
     nodes = matrix_of(folder, f"nodes-{level}-{part}")
     sought = kept(folder, f"sought-{level}-{turn}")
-    _, slots, keys = _keys(entries, nodes, sought["slots"], sought["columns"])
+    _, slots, keys = _keys(rows_of(folder, f"entries-{part}"), nodes, sought["slots"], sought["columns"])
     below = 64 - sum(WIDTHS[: turn + 1])
     digits = keys >> np.uint64(below)
     if turn > 0:
@@ -257,7 +271,7 @@ def count_part(folder: Path, part: int, level: int, turn: int) -> None:
 
 
 def _keys(
-    entries: NDArray[np.float64],
+    entries: Callable[[int], NDArray[np.float64]],
     nodes: NDArray[np.int32],
     slots_of_nodes: NDArray[np.int64],
     columns_of_slots: NDArray[np.int64],
@@ -269,7 +283,7 @@ def _keys(
     keys = np.empty(rows.size)
     for j in np.unique(columns_of_slots):
         mine = columns_of_slots[slots] == j
-        keys[mine] = entries[j, rows[mine]]
+        keys[mine] = entries(int(j))[rows[mine]]
     bits = (keys + 0.0).view(np.uint64)  # + 0.0: no negative zero
     sign = np.uint64(1 << 63)
     return rows, slots, np.where(bits & sign, ~bits, bits | sign)
@@ -289,8 +303,21 @@ def leave_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def look(folder: Path) -> str:
-    """Tell which microagg this worker has, if it sees the folder."""
+def look(folder: Folder) -> tuple[str, list[str]]:
+    """Tell which microagg this worker has, and which of the scratch, the source and the target it does not see."""
     from microagg import __version__
 
-    return __version__ if (folder / "work.pickle").exists() else ""
+    try:
+        if not is_left(folder, "work"):
+            return __version__, ["scratch"]
+        work = object_of(folder, "work")
+        source, private = work.parts[0][0][0], work.target.parent
+        seen = {"source": source.exists(), "target": isinstance(private, Place) or private.is_dir()}
+        return __version__, [what for what, is_there in seen.items() if not is_there]
+    except (StoreFailed, InvalidData):
+        return __version__, ["store"]
+
+
+def leave_nothing() -> None:
+    """Let go of what this worker has read."""
+    forget_all()

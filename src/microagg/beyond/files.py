@@ -12,13 +12,14 @@ from typing import Any
 
 from microagg import __version__
 from microagg.beyond import _local
-from microagg.beyond._plan import Plan, check_replaceable
-from microagg.checks import check_absent, check_jobs, check_option, check_whole
+from microagg.beyond._plan import Plan
+from microagg.beyond._targets import check_scratch, check_target
+from microagg.checks import check_jobs, check_option, check_whole
 from microagg.errors import InvalidData, InvalidParameter, setting
 from microagg.evaluate.loss import InformationLoss
 from microagg.grouping import DEFAULT_BLOCK, resolve_method
-from microagg.io._kinds import kind_of
 from microagg.io.batches import Batches
+from microagg.io.stores import Where
 from microagg.partition import groups_each_column
 from microagg.progress import Progress
 from microagg.recipe import OF_PROTECT, PARTS, Blocks, Recipe, choices_of
@@ -36,8 +37,8 @@ class FileRelease:
 
     Attributes
     ----------
-    path : Path
-        The masked file.
+    path : Path or Place
+        The masked file, or the folder of its parts; in a store a place, which prints as its address.
     n_records, n_groups : int
     k_achieved : int
         The fewest records that share one combination of values in the masked columns and strata that are released, as
@@ -70,7 +71,7 @@ class FileRelease:
     FileRelease: 3000 records in 600 groups; k=5 asked, 5 reached; information loss 0.35 %
     """
 
-    path: Path
+    path: Where
     n_records: int
     n_groups: int
     k_achieved: int
@@ -169,14 +170,14 @@ def protect_file(
         n_jobs = check_jobs(n_jobs)
         partitions = _check_engine(engine, scheduler, partitions)
         file = Batches(source, asked.reading.said)
-        path = _check_target(target, file, overwrite, folder=engine == "dask")
+        path = check_target(target, file, overwrite, folder=engine == "dask")
+        place = check_scratch(scratch, path, engine)
         if engine == "dask" and not file.is_parquet:
             raise InvalidData(
                 f"{file.path.name!r} is text, which cannot be read in parts. Convert it to Parquet first."
             )
         plan, index = _planned(file, asked)
-        place = path.parent if scratch is None else Path(scratch)
-        if engine == "disk":
+        if isinstance(place, Path) and engine == "disk":
             outcome = _local.run(file, path, plan, place, n_jobs, progress)
         else:
             from microagg.beyond import _cluster
@@ -301,30 +302,3 @@ def _check_engine(engine: str, scheduler: str | None, partitions: int | None) ->
     if scheduler is not None and not isinstance(scheduler, str):
         raise InvalidParameter(f"the scheduler is a {type(scheduler).__name__}. Pass its address, a string.")
     return None if partitions is None else check_whole("partitions", partitions, 1, None, "One or more.")
-
-
-def _check_target(target: Any, file: Batches, overwrite: bool, *, folder: bool) -> Path:
-    if not isinstance(target, (str, os.PathLike)):
-        raise InvalidParameter(f"the target is a {type(target).__name__}. Pass the path of the file to write.")
-    path = Path(target)
-    if folder and path.suffix.lower() not in (".parquet", ".pq", ""):
-        raise InvalidParameter(f"the target {path.name!r} is to be a folder of .parquet files. Name it so.")
-    if not folder and (path.is_dir() or kind_of(path) not in ("parquet", "csv")):
-        raise InvalidParameter(f"the target {path.name!r} is neither a .parquet file nor a .csv. Name one.")
-    if not path.parent.is_dir():
-        raise InvalidParameter(f"there is no folder for the target {path.name!r}. Make it first.")
-    if file.path.is_dir() and path.parent.samefile(file.path):
-        raise InvalidParameter("the target lies in the folder that is read. Write it to another one.")
-    if path.exists() and any(path.samefile(part) for part in [file.path, *file.parts]):
-        raise InvalidParameter("the target is the source. The original is never overwritten; name another file.")
-    check_absent(path, "the target", overwrite=overwrite)
-    if folder:
-        inside = [path.resolve(), path.absolute()]
-        if path.resolve() == Path.cwd() or any(
-            place in part.resolve().parents for part in file.parts for place in inside
-        ):
-            raise InvalidParameter(
-                f"the target {path.name!r} holds the source or is where you are. Name another folder."
-            )
-        check_replaceable(path)
-    return path

@@ -5,12 +5,11 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.io._content import Readable, open_bytes
-from microagg.io._kinds import COMPRESSED, base_suffix
+from microagg.io._kinds import COMPRESSED, Named, base_suffix
 from microagg.io._numbers import THOUSANDS, Marks, guess_marks
 
 DELIMITERS = ("\t", ";", "|", ",")
@@ -80,7 +79,7 @@ def text_details(path: Readable, dialect: Dialect) -> dict[str, str]:
     return details
 
 
-def dialect_for(path: Path, source: Path | None, dialect: Dialect | None) -> Dialect:
+def dialect_for(path: Named, source: Named | None, dialect: Dialect | None) -> Dialect:
     """Choose how to write a file: in the source's ways, with its delimiter where the name does not tell of another."""
     base = base_suffix(path)
     if dialect is None:

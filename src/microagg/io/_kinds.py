@@ -3,7 +3,8 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
+from urllib.parse import unquote, urlsplit
 
 from microagg.errors import InvalidParameter
 
@@ -36,7 +37,7 @@ TITLES = {
 }
 """Each kind as people call it."""
 
-_REMARKS = {"csv": ", ".join(COMPRESSED), "parquet": "file or folder"}
+_REMARKS = {"csv": ", ".join(COMPRESSED), "parquet": "file or folder, also s3://, gs://, abfs://, hdfs://"}
 _NAMED = frozenset(map(chr, range(0xD800, 0xE000)))  # as Python names bytes that are no text
 _DATABASES = "duckdb:///file.db?table=t or postgresql://host/db?table=t"
 
@@ -54,7 +55,11 @@ def to_path(address: Any) -> Path:
         raise InvalidParameter(f"a {type(address).__name__} is not an address. Pass the path of a file, or a database.")
     if isinstance(address, str) and "://" in address:
         scheme = address.split("://", 1)[0]  # the rest may hold a password
-        raise InvalidParameter(f"{scheme}:// is not an address that is read. Pass a file, duckdb:// or postgresql://.")
+        if not address.startswith(("file:///", "file://localhost/")):
+            raise InvalidParameter(
+                f"{scheme}:// is not an address that is read. Pass a file, duckdb://, postgresql:// or s3://."
+            )
+        address = unquote(urlsplit(address).path)
     path = Path(address)
     if not _NAMED.isdisjoint(str(path)):
         raise InvalidParameter(
@@ -64,13 +69,29 @@ def to_path(address: Any) -> Path:
     return path
 
 
-def base_suffix(path: Path) -> str:
+class Named(Protocol):
+    """What has a name that tells a kind: a path, or a place in a store."""
+
+    @property
+    def name(self) -> str:
+        """All of the name."""
+
+    @property
+    def stem(self) -> str:
+        """The name without its end."""
+
+    @property
+    def suffix(self) -> str:
+        """The end of the name, with its dot."""
+
+
+def base_suffix(path: Named) -> str:
     """Give the suffix that tells the kind, below one of compression."""
-    name = Path(path.stem) if path.suffix.lower() in COMPRESSED else path
-    return name.suffix.lower()
+    suffix = Path(path.stem).suffix if path.suffix.lower() in COMPRESSED else path.suffix
+    return suffix.lower()
 
 
-def kind_of(path: Path) -> str:
+def kind_of(path: Named) -> str:
     """Give the kind of a file by its name."""
     kind = KINDS.get(base_suffix(path))
     if kind is None or (kind != "csv" and path.suffix.lower() in COMPRESSED):

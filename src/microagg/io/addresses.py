@@ -10,14 +10,17 @@ from microagg.io import databases
 from microagg.io._kinds import KINDS, check_apart, kind_of, to_path
 from microagg.io._statistics import require_extra
 from microagg.io.databases import is_database
+from microagg.io.stores import Place, Where, digest_of, is_store, listed, place_at, where, where_of_parquet
+
+_ONLY_PARQUET = "nothing else is read from or written to a store. Copy it to this machine, or make it Parquet"
 
 
 def kind_at(address: str | os.PathLike[str]) -> str:
     """Give the kind of what is, or is to be, at an address, in the words of `Source.kind`."""
     if is_database(address):
         return "duckdb" if str(address).lower().startswith("duckdb") else "postgresql"
-    path = to_path(address)
-    return "parquet" if path.is_dir() else kind_of(path)
+    path = where_of_parquet(address, _ONLY_PARQUET)
+    return "parquet" if isinstance(path, Place) or path.is_dir() else kind_of(path)
 
 
 def is_text_file(address: str | os.PathLike[str]) -> bool:
@@ -26,12 +29,22 @@ def is_text_file(address: str | os.PathLike[str]) -> bool:
 
 
 def file_of(address: str | os.PathLike[str]) -> Path | None:
-    """Give the file or folder that an address is of, a database's too; None of a server."""
+    """Give the file or folder that an address is of, a database's too; None of a server or a store."""
+    if is_store(address):
+        return None
     return databases.database_file(str(address)) if is_database(address) else to_path(address)
 
 
-def check_apart_from(path: Path, source: str | os.PathLike[str]) -> None:
+def check_apart_from(path: Where, source: str | os.PathLike[str]) -> None:
     """Refuse to write over the file of a source, by whatever name."""
+    if isinstance(path, Place):
+        read = place_at(str(source)) if is_store(source) else None
+        if read is not None and (path.lies_in(read) or read.lies_in(path)):
+            raise InvalidParameter(
+                f"{path.name!r} is the source itself, holds it, or is a part of it, which is never written over. Pass "
+                f"another name."
+            )
+        return
     file = file_of(source)
     if file is not None:
         check_apart(path, file)
@@ -61,10 +74,15 @@ def check_target(
             check_apart(file, to_path(source))
         databases.check_table_target(str(address), overwrite, None if source is None else str(source))
         return
-    path = to_path(address)
+    path = where_of_parquet(address, _ONLY_PARQUET)
     if path.is_dir():
         raise InvalidParameter(f"{path.name!r} is a folder. Pass the name of a file to write.")
     kind = kind_of(path)
+    if isinstance(path, Place):
+        if source is not None:
+            check_apart_from(path, source)
+        check_absent(path, "the target", overwrite=overwrite)
+        return
     if kind == "sas":
         raise InvalidParameter(
             f"{path.name!r} is a SAS file, which can be read and not written. Write Stata's .dta, .csv or .parquet."
@@ -94,16 +112,11 @@ def file_digest(address: str | os.PathLike[str]) -> str | None:
     """
     if is_database(address):
         return None
-    path = to_path(address)
+    path = where(address)
     try:
         if path.is_dir():
-            parts = sorted(part for part in path.iterdir() if KINDS.get(part.suffix.lower()) == "parquet")
-            return hashlib.sha256(b"".join(_digest(part) for part in parts)).hexdigest()
-        return _digest(path).hex()
+            parts = [part for part, _ in listed(path) if KINDS.get(part.suffix.lower()) == "parquet"]
+            return hashlib.sha256(b"".join(digest_of(part) for part in parts)).hexdigest()
+        return digest_of(path).hex()
     except OSError:
         raise InvalidData(f"{path.name!r} cannot be read. Check the path and the right to read it.") from None
-
-
-def _digest(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").digest()

@@ -14,11 +14,14 @@ import pyarrow.parquet as pq
 
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.io._categories import without_views
+from microagg.io._database_addresses import is_database
 from microagg.io._dialect import Dialect, dialect_for, text_details
 from microagg.io._kinds import COMPRESSED, KINDS, base_suffix, kind_of, refuse_options, to_path
 from microagg.io._numbers import NumbersSeen, named_numbers, to_be_numbers, without_marks
 from microagg.io._text import read_text_parts, scan_text, text_writer
-from microagg.io.files import Check, whole_file
+from microagg.io.files import whole_file
+from microagg.io.publishing import is_unfinished, whole_object
+from microagg.io.stores import Place, Where, is_plain_file, listed, opened, stamp_of, where_of_parquet
 
 _PARQUET = (".parquet", ".pq")
 _INDEX = re.compile("__index_level_[0-9]+__")  # as pandas calls an index without a name
@@ -41,15 +44,16 @@ class Batches:
     def __init__(self, path: str | os.PathLike[str], read: Mapping[str, Any] | None = None) -> None:
         if not isinstance(path, (str, os.PathLike)):
             raise InvalidParameter(f"a {type(path).__name__} is not a path. Pass the path of a file or folder.")
-        if "://" in str(path):  # which may hold a password
+        if is_database(path):  # which may hold a password
             raise InvalidParameter("a table of a database is not read in parts. Pass the path of a file or folder.")
-        self.path = to_path(path)
+        self.path = where_of_parquet(path, "text is read in parts from this machine only. Copy it here, or convert it")
         if not self.path.exists():
             raise InvalidData(f"there is no file {self.path.name!r}. Check the path.")
-        kind = "parquet" if self.path.is_dir() else KINDS.get(base_suffix(self.path))
+        is_folder = self.path.is_dir()
+        kind = "parquet" if is_folder else KINDS.get(base_suffix(self.path))
         if kind not in ("parquet", "csv") or (kind == "parquet" and self.path.suffix.lower() in COMPRESSED):
             raise InvalidData(f"{self.path.name!r} is neither Parquet nor text by its name. Convert it to Parquet.")
-        self.parts = [self.path] if self.path.is_file() else self._parts_of_folder()
+        self.parts = self._parts_of_folder() if is_folder else [self.path]
         self._stamp = self._stamps()
         self._read = dict(read or {})
         self._numeric: dict[str, pa.DataType] = {}
@@ -64,7 +68,12 @@ class Batches:
     @cached_property
     def _text(self) -> tuple[list[str], int, Dialect]:
         """The names, the number of records and the dialect of a text file, which is read to its end to know them."""
-        return scan_text(self.path, **self._read)
+        return scan_text(self._file, **self._read)
+
+    @property
+    def _file(self) -> Path:
+        """A text file, which lies on this machine."""
+        return to_path(self.path)
 
     @property
     def dialect(self) -> Dialect | None:
@@ -88,10 +97,15 @@ class Batches:
             raise InvalidData(f"{self.path.name!r} has two columns of one name. Give each its own.")
         return without_views(schemas[0].empty_table()).schema
 
-    def _parts_of_folder(self) -> list[Path]:
-        inside = sorted(self.path.iterdir())
-        parts = [part for part in inside if part.suffix.lower() in _PARQUET and part.is_file()]
-        if any(part.is_dir() for part in inside):
+    def _parts_of_folder(self) -> list[Where]:
+        inside = listed(self.path)
+        parts = [part for part, _ in inside if part.suffix.lower() in _PARQUET and is_plain_file(part)]
+        if is_unfinished(part.name for part, _ in inside):
+            raise InvalidData(
+                f"the folder {self.path.name!r} was being written when its run was killed, and holds only a part. "
+                f"Run that again."
+            )
+        if any(is_folder for _, is_folder in inside):
             raise InvalidData(f"the folder {self.path.name!r} holds folders, which are not read. Point at one of them.")
         if not parts:
             raise InvalidData(f"the folder {self.path.name!r} holds no .parquet file. Point at the data itself.")
@@ -108,10 +122,9 @@ class Batches:
             raise InvalidData(f"{self.path.name!r} changed while it was read. Run again when nobody writes to it.")
 
     def _stamps(self) -> list[tuple[int, int, int]]:
-        found = [part.stat() for part in self.parts if part.exists()]
-        return [(stat.st_size, stat.st_mtime_ns, stat.st_ino) for stat in found]
+        return [stamp_of(part) for part in self.parts]
 
-    def row_groups(self) -> list[tuple[Path, int, int]]:
+    def row_groups(self) -> list[tuple[Where, int, int]]:
         """List the row groups of Parquet, in order: the file, the number within it, the records."""
         found = []
         for part in self.parts:
@@ -132,7 +145,7 @@ class Batches:
                 yield from read_row_groups(part, None, columns)
             return
         wanted = self.names if columns is None else columns
-        for table in read_text_parts(self.path, self.dialect, self.names, wanted):
+        for table in read_text_parts(self._file, self.dialect, self.names, wanted):
             yield pa.table([self._as_typed(table[name], name) for name in wanted], wanted)
 
     def _as_typed(self, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
@@ -166,18 +179,18 @@ class Batches:
     @property
     def details(self) -> dict[str, str]:
         """How a text file is written, to show a person."""
-        return {} if self.dialect is None else text_details(self.path, self.dialect)
+        return {} if self.dialect is None else text_details(self._file, self.dialect)
 
-    def dialect_of(self, target: Path) -> Dialect:
+    def dialect_of(self, target: Where) -> Dialect:
         """Give the dialect in which a text file is written in the manner of this one."""
         return dialect_for(target, self.path, self.dialect)
 
     @contextmanager
     def writer(
-        self, target: Path, schema: pa.Schema, check: Check | None = None
+        self, target: Where, schema: pa.Schema, check: Callable[[Any], object] | None = None
     ) -> Iterator[Callable[[pa.Table], None]]:
         """Give a function that writes table after table to a file of Parquet, or of text in the manner of this one."""
-        if kind_of(target) == "csv":
+        if isinstance(target, Path) and kind_of(target) == "csv":
             with text_writer(target, schema.names, self.dialect_of(target), check=check) as write:
                 yield write
             return
@@ -185,7 +198,7 @@ class Batches:
             yield lambda table: writer.write_table(table, row_group_size=max(1, table.num_rows))
 
 
-def read_row_groups(path: Path, groups: list[int] | None, columns: list[str] | None) -> Iterator[pa.Table]:
+def read_row_groups(path: Where, groups: list[int] | None, columns: list[str] | None) -> Iterator[pa.Table]:
     """Give some row groups of a Parquet file, or all, one after the other."""
     file = _open_parquet(path)
     try:
@@ -197,9 +210,11 @@ def read_row_groups(path: Path, groups: list[int] | None, columns: list[str] | N
         raise InvalidData(f"{path.name!r} cannot be read to its end. It may be cut off; write it anew.") from None
 
 
-def _open_parquet(path: Path) -> pq.ParquetFile:
+def _open_parquet(path: Where) -> pq.ParquetFile:
+    file = opened(path)
     try:
-        return pq.ParquetFile(path)
+        # From a store columns that lie side by side come together, and several at a time.
+        return pq.ParquetFile(file, pre_buffer=isinstance(path, Place))
     except (pa.ArrowException, OSError, ValueError):  # names in a damaged schema may be no text
         raise InvalidData(
             f"{path.name!r} cannot be read as Parquet. It may be truncated, or of another kind."
@@ -219,8 +234,12 @@ def _pandas_index(schema: pa.Schema) -> list[str]:
 
 @contextmanager
 def parquet_writer(
-    target: Path, schema: pa.Schema, beside: Path | None = None, check: Check | None = None
+    target: Where, schema: pa.Schema, beside: Any = None, check: Callable[[Any], object] | None = None
 ) -> Iterator[pq.ParquetWriter]:
     """Write a Parquet file under a temporary name beside its place, or elsewhere, and rename it when all is well."""
+    if isinstance(target, Place):
+        with whole_object(target, beside, check) as file, pq.ParquetWriter(file, schema) as writer:
+            yield writer
+        return
     with whole_file(target, beside, check) as fresh, pq.ParquetWriter(fresh, schema) as writer:
         yield writer

@@ -15,6 +15,7 @@ from microagg.io.addresses import kind_at
 from microagg.io.batches import Batches
 from microagg.io.databases import is_database
 from microagg.io.sources import Source
+from microagg.io.stores import kept_address
 
 _UNPACKED = 5  # bytes of text for each one that is compressed: a guess
 _STORED = 8  # bytes of a cell in files of statistics packages, where nothing is packed
@@ -32,11 +33,11 @@ def extent_of(address: str | os.PathLike[str], **reading: Any) -> Extent | None:
     """Tell how large a file is without reading it; None of a database. `reading` is how a text file is written."""
     if is_database(address):
         return None
-    path = to_path(address)
-    kind = kind_at(path)
+    kind = kind_at(address)
     if kind == "parquet":
-        file = Batches(path)
+        file = Batches(address)
         return Extent(file.count(), len(file.names))
+    path = to_path(address)
     if kind == "csv":
         return _extent_of_text(path, **reading)
     if kind == "feather":
@@ -76,15 +77,15 @@ def in_parts(address: str | os.PathLike[str]) -> bool:
 
 def read_beginning(address: str | os.PathLike[str], records: int, **reading: Any) -> Source:
     """Read the first records of a Parquet or text file."""
-    path = to_path(address)
-    if kind_at(path) == "csv":
+    if kind_at(address) == "csv":
+        path = to_path(address)
         table, dialect = read_text(path, records, **reading)
         return Source(table, path.name, "csv", text_details(path, dialect), None, dialect, path)
-    file, tables, found = Batches(path), [], 0
+    file, tables, found = Batches(address), [], 0
     for table in file.tables():
         tables.append(table)
         found += table.num_rows
         if found >= records:
             break
     table = pa.concat_tables(tables or [file.schema.empty_table()]).slice(0, records)
-    return Source(table, path.name, "parquet", {}, None, None, path)
+    return Source(table, file.path.name, "parquet", {}, None, None, kept_address(file.path))

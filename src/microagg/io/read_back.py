@@ -12,20 +12,21 @@ from microagg.io._kinds import COMPRESSED, kind_of
 from microagg.io._statistics import require_extra
 from microagg.io._text import read_written_text
 from microagg.io.batches import read_row_groups
+from microagg.io.stores import Place, Where
 
 _CELLS = 1 << 21  # read of a statistics package's file at a time: about a quarter of a second, which Ctrl-C waits for
 
 
 def read_back(
-    path: Path, target: Path, schema: pa.Schema, names: list[str], dialect: Dialect | None = None
+    path: Where, target: Where, schema: pa.Schema, names: list[str], dialect: Dialect | None = None
 ) -> Iterator[pa.Table]:
     """Give some columns of a file that will be called `target`; values that are equal in it are equal here.
 
     Parameters
     ----------
-    path : Path
+    path : Path or Place
         Where the file is.
-    target : Path
+    target : Path or Place
         Which tells its kind.
     schema : pyarrow.Schema
         Of the table that was written. Names may have been changed in the file, so that columns of text are known by
@@ -36,12 +37,12 @@ def read_back(
         In which a text file was written.
     """
     kind = kind_of(target)
+    if isinstance(path, Place) or kind == "parquet":
+        return (table.select(names) for table in read_row_groups(path, None, names))
     if kind == "csv":
         places = {schema.get_field_index(name): _type_in_text(schema.field(name).type) for name in names}
         compression = COMPRESSED.get(target.suffix.lower())
         return read_written_text(path, compression, dialect or Dialect(), len(schema), places)
-    if kind == "parquet":
-        return (table.select(names) for table in read_row_groups(path, None, names))
     if kind == "feather":
         return _feather(path, schema, names)
     return _statistics(path, kind, names)

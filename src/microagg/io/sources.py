@@ -24,7 +24,7 @@ from microagg.io._categories import without_traces, without_views
 from microagg.io._content import Content
 from microagg.io._dialect import Dialect, dialect_for, text_details
 from microagg.io._feather import read_feather, write_feather
-from microagg.io._kinds import kind_of, refuse_options, to_path
+from microagg.io._kinds import kind_of, refuse_options
 from microagg.io._numbers import Marks, named_numbers, to_be_numbers, to_numbers, without_marks
 from microagg.io._statistics import read_statistics, write_statistics
 from microagg.io._text import read_text, write_text
@@ -34,6 +34,7 @@ from microagg.io.databases import is_database
 from microagg.io.labels import Labels, Masked, declared_values, without_declared_missing
 from microagg.io.promise import Promise, check_written
 from microagg.io.read_back import read_back
+from microagg.io.stores import Place, Where, kept_address, where
 from microagg.parallel import in_parallel
 
 if TYPE_CHECKING:
@@ -262,20 +263,19 @@ def read_source(
         refuse_options(options, kind)
         table, name = databases.read_table(str(address))
         return Source(_checked(table, name), name, kind, address=str(address))
-    path = to_path(address)
+    kind, path = kind_at(address), where(address)
     if not path.exists():
         raise InvalidData(f"there is no file {path.name!r}. Check the path.")
-    kind = kind_at(path)
-    if kind == "csv":
+    if isinstance(path, Path) and kind == "csv":
         content = Content(path)
         table, dialect = read_text(content, **options)
         found = text_details(path, dialect)
         return Source(_checked(table, path.name), path.name, kind, found, None, dialect, path, content.sha256)
     refuse_options(options, kind)
     details: dict[str, str] = {}
-    labels, digest = None, file_digest(path)
-    if kind == "parquet":
-        file = Batches(path)
+    labels, digest = None, file_digest(address)
+    if isinstance(path, Place) or kind == "parquet":
+        file = Batches(address)
         table = pa.concat_tables(list(file.tables()) or [file.schema.empty_table()])
         if path.is_dir():
             details["files"] = str(len(file.parts))
@@ -285,9 +285,9 @@ def read_source(
         table = read_feather(path)
     else:
         table, labels = read_statistics(path, kind)
-    if file_digest(path) != digest:  # the checksum would be of other bytes than the table
+    if file_digest(address) != digest:  # the checksum would be of other bytes than the table
         raise InvalidData(f"{path.name!r} changed while it was read. Run again when nobody writes to it.")
-    return Source(_checked(table, path.name), path.name, kind, details, labels, None, path, digest)
+    return Source(_checked(table, path.name), path.name, kind, details, labels, None, kept_address(path), digest)
 
 
 def write_target(
@@ -345,11 +345,11 @@ def write_target(
         read = None if like.address is None else str(like.address)
         databases.write_table(table, str(address), overwrite, read, promise)
         return
-    path = to_path(address)
+    path = where(address)
     kind = kind_of(path)
     dialect = dialect_for(path, like.path, like.dialect)
 
-    def count(fresh: Path) -> None:
+    def count(fresh: Where) -> None:
         def read(names: list[str]) -> Iterator[pa.Table]:
             return read_back(fresh, path, table.schema, names, dialect)
 
@@ -359,11 +359,11 @@ def write_target(
             then(read)
 
     try:
-        if kind == "csv":
-            write_text(table, path, dialect, excel_safe=excel_safe, check=count)
-        elif kind == "parquet":
+        if isinstance(path, Place) or kind == "parquet":
             with parquet_writer(path, table.schema, check=count) as writer:
                 writer.write_table(table)
+        elif kind == "csv":
+            write_text(table, path, dialect, excel_safe=excel_safe, check=count)
         elif kind == "feather":
             write_feather(table, path, count)
         else:

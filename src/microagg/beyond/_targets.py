@@ -1,0 +1,92 @@
+"""Where a masked file beyond memory goes, and its scratch: refused before any work where that is not safe."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from microagg.checks import check_absent
+from microagg.errors import InvalidParameter, setting
+from microagg.io._kinds import kind_of
+from microagg.io.batches import Batches
+from microagg.io.publishing import check_replaceable_in_store, look_for_orphans
+from microagg.io.stores import Place, Where, where
+
+
+def check_scratch(scratch: Any, path: Where, engine: str) -> Where:
+    """Give the folder for scratch, or say why it must be named or cannot be there."""
+    if scratch is None and isinstance(path, Place):
+        why = "files without names" if engine == "disk" else "whoever may read there could read it"
+        raise InvalidParameter(
+            f"the target lies in a store, and scratch, which holds original values, does not go beside it: {why}. Name "
+            f"a folder that only you may read: {setting('scratch')}.",
+            parameter="scratch",
+        )
+    place = path.parent if scratch is None else where(scratch)
+    if engine == "disk" and isinstance(place, Place):
+        raise InvalidParameter(
+            f"{setting('engine', 'disk')} has its scratch on this machine. Name a folder here: {setting('scratch')}.",
+            parameter="scratch",
+        )
+    if isinstance(place, Place) and place.lies_in(path):
+        raise InvalidParameter("scratch lies in the target. Name another place for it.", parameter="scratch")
+    return place
+
+
+def _check_place(place: Place, file: Batches, overwrite: bool, *, folder: bool) -> Place:
+    """Refuse a target in a store that must not be written to."""
+    if folder and place.suffix.lower() not in (".parquet", ".pq", ""):
+        raise InvalidParameter(f"the target {place.name!r} is to be a folder of .parquet files. Name it so.")
+    if not place.key or (not folder and place.suffix.lower() not in (".parquet", ".pq")):
+        raise InvalidParameter(f"the target {place.name!r} lies in a store and is no .parquet file. Name one.")
+    if any(place.lies_in(part) for part in (file.path, *file.parts)):
+        raise InvalidParameter("the target is the source, or lies in it. The original is never overwritten.")
+    if isinstance(file.path, Place) and file.path.lies_in(place):
+        raise InvalidParameter(f"the target {place.name!r} holds the source. Name another folder.")
+    look_for_orphans(place.parent)  # which may be what is in the way
+    check_absent(place, "the target", overwrite=overwrite)
+    if not folder and place.is_dir():
+        raise InvalidParameter(f"the target {place.name!r} is a folder. Name a file.")
+    if folder:
+        if place.is_file():
+            raise InvalidParameter(f"the target {place.name!r} is a file, and is to be a folder. Name another.")
+        check_replaceable(place)
+    return place
+
+
+def check_target(target: Any, file: Batches, overwrite: bool, *, folder: bool) -> Where:
+    """Give the place of the target, a file or a folder of parts, or say why it must not be written to."""
+    if not isinstance(target, (str, os.PathLike, Place)):
+        raise InvalidParameter(f"the target is a {type(target).__name__}. Pass the path of the file to write.")
+    path = where(target)
+    if isinstance(path, Place):
+        return _check_place(path, file, overwrite, folder=folder)
+    if folder and path.suffix.lower() not in (".parquet", ".pq", ""):
+        raise InvalidParameter(f"the target {path.name!r} is to be a folder of .parquet files. Name it so.")
+    if not folder and (path.is_dir() or kind_of(path) not in ("parquet", "csv")):
+        raise InvalidParameter(f"the target {path.name!r} is neither a .parquet file nor a .csv. Name one.")
+    if not path.parent.is_dir():
+        raise InvalidParameter(f"there is no folder for the target {path.name!r}. Make it first.")
+    if isinstance(file.path, Path) and file.path.is_dir() and path.parent.samefile(file.path):
+        raise InvalidParameter("the target lies in the folder that is read. Write it to another one.")
+    parts = [part for part in (file.path, *file.parts) if isinstance(part, Path)]
+    if path.exists() and any(path.samefile(part) for part in parts):
+        raise InvalidParameter("the target is the source. The original is never overwritten; name another file.")
+    check_absent(path, "the target", overwrite=overwrite)
+    if folder:
+        inside = [path.resolve(), path.absolute()]
+        if path.resolve() == Path.cwd() or any(place in part.resolve().parents for part in parts for place in inside):
+            raise InvalidParameter(
+                f"the target {path.name!r} holds the source or is where you are. Name another folder."
+            )
+        check_replaceable(path)
+    return path
+
+
+def check_replaceable(path: Where) -> None:
+    """Refuse to replace a folder that is not a former target."""
+    if isinstance(path, Place):
+        check_replaceable_in_store(path)
+    elif path.is_dir() and (
+        path.is_symlink() or any(p.suffix != ".parquet" or not p.is_file() for p in path.iterdir())
+    ):
+        raise InvalidParameter(f"the target {path.name!r} holds more than .parquet files. Name another folder.")
