@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from microagg.beyond import _tasks
-from microagg.beyond._folder import Folder
+from microagg.beyond._folder import Folder, forget_all
 from microagg.errors import ClusterFailed, InvalidData, InvalidParameter
 from microagg.io.scratch import private_folder, signals_later, signals_wait
 
@@ -49,7 +49,7 @@ def connected(scheduler: str | None, workers: int, folder: Folder) -> Iterator[A
                 yield client
             finally:
                 with suppress(Exception):  # the workers go on without us, and keep nothing of the data
-                    client.run(_tasks.leave_nothing, wait=False)
+                    client.run(forget_all, on_error="ignore")
         return
     with ExitStack() as stack:
         own = folder if isinstance(folder, Path) else stack.enter_context(private_folder(Path(tempfile.gettempdir())))

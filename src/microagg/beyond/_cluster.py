@@ -31,6 +31,7 @@ from microagg.beyond._folder import (
     Folder,
     InStore,
     forget,
+    forgetting,
     keep,
     keep_matrix,
     keep_object,
@@ -98,7 +99,8 @@ def run(
     if n == 0:
         raise InvalidData("the file has no records. Pass at least k of them.")
     check_enough_records(n, plan.k)
-    with explained(), private_place(scratch) as place, private_place(path.parent, "the target") as output:
+    beside = path.parent
+    with explained(), forgetting(), private_place(scratch) as place, private_place(beside, "the target") as output:
         folder: Folder = place if isinstance(place, Path) else InStore(place)
         target = output / "whole"
         if isinstance(target, Path):

@@ -164,7 +164,8 @@ class _Stored(NamedTuple):
         width = self.shape[0]
         if self.by_record:
             return self._read(first * width, (last - first) * width).reshape((width, last - first), order="F")
-        return np.array([self._read(row * self.shape[1] + first, last - first) for row in range(width)])
+        rows = [self._read(row * self.shape[1] + first, last - first) for row in range(width)]
+        return np.array(rows, dtype=self.dtype).reshape(width, last - first)
 
     def row(self, row: int) -> NDArray[Any]:
         """Read one row."""
@@ -238,6 +239,15 @@ def forget(folder: Folder, pattern: str) -> None:
     for group, is_folder, _ in folder.place.inside():
         if is_folder and fnmatchcase(f"{group.name}-", pattern):
             group.remove()
+
+
+@contextmanager
+def forgetting() -> Iterator[None]:
+    """Let go, at the end, of all that this process has read."""
+    try:
+        yield
+    finally:
+        forget_all()
 
 
 def forget_all() -> None:

@@ -8,7 +8,7 @@ from microagg.checks import check_absent
 from microagg.errors import InvalidParameter, setting
 from microagg.io._kinds import kind_of
 from microagg.io.batches import Batches
-from microagg.io.publishing import check_replaceable_in_store, look_for_orphans
+from microagg.io.publishing import check_replaceable_in_store, check_writable, look_for_orphans
 from microagg.io.stores import Place, Where, where
 
 
@@ -29,6 +29,8 @@ def check_scratch(scratch: Any, path: Where, engine: str) -> Where:
         )
     if isinstance(place, Place) and place.lies_in(path):
         raise InvalidParameter("scratch lies in the target. Name another place for it.", parameter="scratch")
+    if engine == "disk" and isinstance(path, Place):  # what is written last is tried first
+        check_writable(path.parent)
     return place
 
 

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from microagg._kernels.sums import exact_digits
 from microagg.beyond._folder import (
     Folder,
-    forget_all,
     is_left,
     keep,
     keep_matrix,
@@ -316,8 +315,3 @@ def look(folder: Folder) -> tuple[str, list[str]]:
         return __version__, [what for what, is_there in seen.items() if not is_there]
     except (StoreFailed, InvalidData):
         return __version__, ["store"]
-
-
-def leave_nothing() -> None:
-    """Let go of what this worker has read."""
-    forget_all()

@@ -59,7 +59,7 @@ def _parameter(table: str, choice: Choice, spelling: str | None) -> inspect.Para
 def as_option(parameter: str, value: Any) -> str:
     """Say a choice as the command line takes it; one that it does not, as a recipe does."""
     name = _OTHERS.get(parameter, f"--{parameter.replace('_', '-')}")
-    if parameter not in _OTHERS and parameter not in (*choices(), "columns", "engine", "scheduler"):
+    if parameter not in _OTHERS and parameter not in (*choices(), "columns", "engine", "scheduler", "scratch"):
         return as_key(parameter, value)
     if value is None or isinstance(value, bool):
         return name if value is not False else name.replace("--", "--no-", 1)

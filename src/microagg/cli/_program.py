@@ -134,7 +134,7 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
         k: K = None,
         recipe: RecipeFile = None,
         to: Annotated[
-            str | None, typer.Option(help="Where the masked data goes instead: a file of any kind, or a database.")
+            str | None, typer.Option(help="Where the masked data goes instead: a file, a database, s3://...")
         ] = None,
         engine: Annotated[
             str,
@@ -143,6 +143,9 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
             ),
         ] = "memory",
         scheduler: Annotated[str | None, typer.Option(help="With dask: the scheduler's address.")] = None,
+        scratch: Annotated[
+            str | None, typer.Option(help="With disk or dask: a folder for original values; with dask also s3://...")
+        ] = None,
         script: Annotated[bool, typer.Option("--script", help="Print a Python script for it too.")] = False,
         yes: Yes = False,
         force: Force = False,

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from microagg.checks import check_option
 from microagg.cli._opening import opened, understood
 from microagg.cli._terminal import Terminal, shown
 from microagg.desk import masking, outputs, writing
@@ -12,7 +11,6 @@ from microagg.desk.again import command, script
 from microagg.desk.facts import file_release_facts, written_facts
 from microagg.desk.opening import DEFAULT_K
 from microagg.desk.remarks import listen_closely
-from microagg.errors import InvalidParameter
 from microagg.recipe import Recipe
 
 
@@ -26,6 +24,7 @@ class Wishes:
     to: str | None
     engine: str
     scheduler: str | None
+    scratch: str | None
     script: bool
     yes: bool
     force: bool
@@ -34,9 +33,7 @@ class Wishes:
 def run(terminal: Terminal, source: str, chosen: dict[str, Any], **wished: Any) -> None:
     """Mask a file."""
     wishes = Wishes(**wished)
-    check_option("engine", wishes.engine, masking.ENGINES)
-    if wishes.scheduler is not None and wishes.engine != "dask":
-        raise InvalidParameter("--scheduler goes with --engine dask. Leave it out, or add that.", parameter="scheduler")
+    masking.check_engine(wishes.engine, wishes.scheduler, wishes.scratch)
     # What does not go together is refused before any work.
     changes = chosen if wishes.k is None else {**chosen, "k": wishes.k}
     asked = (Recipe(DEFAULT_K) if wishes.recipe is None else Recipe.read(wishes.recipe)).replace(**changes)
@@ -87,12 +84,14 @@ def _beyond_memory(terminal: Terminal, address: str, wishes: Wishes, recipe: Rec
             to=wishes.to,
             engine=wishes.engine,
             scheduler=wishes.scheduler,
+            scratch=wishes.scratch,
             overwrite=wishes.force,
             progress=tell,
         )
     if release.details:
         terminal.say(f"{shown(Path(address).name)}: {understood(release.details)}")
     left = written.places["recipe"]
-    again = command(address, left, wishes.output, to=wishes.to, engine=wishes.engine, overwrite=True)
+    places = wishes.to, wishes.scratch
+    again = command(address, left, wishes.output, *places, engine=wishes.engine, overwrite=True)
     terminal.say("\n".join([repr(release), *written.lines, f"Again: {again}"]))
     terminal.result({**written.places, **file_release_facts(release), "warnings": written.warnings, "command": again})

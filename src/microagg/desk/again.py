@@ -5,7 +5,9 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from microagg.io._kinds import to_path
 from microagg.io.databases import is_database, without_credentials
+from microagg.io.stores import is_store
 from microagg.recipe import Recipe
 
 
@@ -13,8 +15,9 @@ def command(
     address: str,
     recipe: str | Path,
     output: str | Path,
-    *,
     to: str | None = None,
+    scratch: str | None = None,
+    *,
     engine: str = "memory",
     overwrite: bool = False,
 ) -> str:
@@ -24,6 +27,8 @@ def command(
         words += ["--to", without_credentials(to)]
     if engine != "memory":
         words += ["--engine", engine, "--same-order"]
+    if scratch is not None:
+        words += ["--scratch", without_credentials(scratch)]
     return one_line([*words, "--force"] if overwrite else words)
 
 
@@ -114,10 +119,12 @@ _ABOUT = (
 
 def lasting(address: str) -> str:
     """Give an address that holds wherever a script is started."""
-    return without_credentials(address) if is_database(address) else str(Path(address).absolute())
+    is_remote = is_database(address) or is_store(address)
+    return without_credentials(address) if is_remote else str(to_path(address).absolute())
 
 
 def _start(recipe: Recipe) -> Path | None:
     """Give the folder to start in, where the recipe names a file as seen from there."""
     households = recipe.join.households
-    return None if households is None or Path(households).is_absolute() else Path.cwd()
+    stays = households is None or is_store(households) or Path(households).is_absolute()
+    return None if stays else Path.cwd()

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from microagg.checks import check_option
 from microagg.desk.opening import Opened
 from microagg.errors import InvalidParameter, setting
 from microagg.io.databases import is_database
@@ -30,6 +31,21 @@ def judge(release: Release[Any], progress: Progress | None = None) -> Release[An
     with release.recipe.blamed():
         judged = release.judged(progress=stage(progress, 0, 2))
     return judged.with_results(stage(progress, 1, 2))
+
+
+def check_engine(engine: str, scheduler: str | None, scratch: str | None) -> None:
+    """Refuse an engine that there is not, and what goes with another one."""
+    check_option("engine", engine, ENGINES)
+    if scheduler is not None and engine != "dask":
+        raise InvalidParameter(
+            f"{setting('scheduler')} goes with {setting('engine', 'dask')}. Leave it out, or add that.",
+            parameter="scheduler",
+        )
+    if scratch is not None and engine == "memory":
+        raise InvalidParameter(
+            f"{setting('scratch')} goes with {setting('engine', 'disk')} or {setting('engine', 'dask')}. Leave it out.",
+            parameter="scratch",
+        )
 
 
 def check_beyond_memory(address: str, to: str | None, recipe: Recipe, engine: str) -> None:
@@ -67,11 +83,12 @@ def asks_for_risk(recipe: Recipe) -> bool:
 
 def mask_beyond_memory(
     address: str,
-    target: Path,
+    target: str | Path,
     recipe: Recipe,
     *,
     engine: str,
     scheduler: str | None = None,
+    scratch: str | Path | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> Any:
@@ -84,6 +101,7 @@ def mask_beyond_memory(
         recipe=recipe,
         engine=engine,
         scheduler=scheduler,
+        scratch=scratch,
         overwrite=overwrite,
         progress=progress,
     )

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from microagg import ownership
 from microagg.desk.again import one_line
 from microagg.desk.outputs import INTERNAL, RELEASE, ROWS
-from microagg.io.addresses import file_digest
+from microagg.io.addresses import file_digest, file_of
 from microagg.io.databases import is_database
 from microagg.io.files import whole_file
+from microagg.io.stores import is_store, where
 from microagg.recipe import Recipe
 
 _KEY = b"microagg"
@@ -79,11 +80,13 @@ def origin_of(masked: str, recipe: Recipe | None) -> RowOrigin | None:
 
     None where nothing tells it, or the file is not as it was written.
     """
-    path = Path(masked)
-    places = [] if is_database(masked) or path.resolve().parent.name != RELEASE else [path.resolve().parent.parent]
+    path = file_of(masked)
+    places = []
+    if path is not None and not is_database(masked) and path.resolve().parent.name == RELEASE:
+        places.append(path.resolve().parent.parent)
     if recipe is not None and recipe.origin is not None and recipe.origin.folder is not None:
         places.append(recipe.origin.folder.parent)
-    digest = None if is_database(masked) else file_digest(path)
+    digest = file_digest(masked)
     for place in places:
         found = read_origin(place / INTERNAL / ROWS)
         if found is not None and found.rows.size and found.masked_sha256 == digest:
@@ -114,10 +117,11 @@ def earlier_words(names: list[str], address: str) -> list[str]:
     """Warn of earlier releases; nothing where there are none."""
     if not names:
         return []
+    name = where(address).name if is_store(address) else Path(address).name
     listed = ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
     hold = "holds" if len(names) == 1 else "hold"
     return [
         f"beside the output, {listed} {hold} another release of the same file. Who gets several releases learns more "
         f"than each of them tells. Before you give out a second, measure it: "
-        f"{one_line(['microagg', 'assess', Path(address).name])} MASKED MASKED"
+        f"{one_line(['microagg', 'assess', name])} MASKED MASKED"
     ]

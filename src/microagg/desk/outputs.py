@@ -14,6 +14,7 @@ from microagg.io._worker import came_too_late
 from microagg.io.addresses import file_of, kind_at
 from microagg.io.databases import is_database, without_credentials
 from microagg.io.scratch import private_folder, put_in_place
+from microagg.io.stores import Place, Where, is_store, where
 from microagg.recipe import Recipe
 from microagg.recipe.joined import check_join
 
@@ -30,8 +31,8 @@ def masked_name(address: str, kind: str | None = None) -> str:
     """Name the masked file after the source: of this kind, else of the same, or Parquet for what is no file."""
     if is_database(address):
         return f"masked{SUFFIXES[kind or 'parquet']}"
-    path = Path(address)
-    if path.is_dir():
+    path = where(address)
+    if isinstance(path, Place) or path.is_dir():
         return f"{path.name.removesuffix('.parquet')}_masked{SUFFIXES[kind or 'parquet']}"
     suffixes = "".join(path.suffixes[-2:]) if path.suffix.lower() in (".gz", ".zst") else path.suffix
     written = ".csv" if suffixes.lower() == ".sas7bdat" else suffixes
@@ -52,6 +53,12 @@ def check_output(folder: Path, address: str, to: str | None, *, overwrite: bool,
     if recipe is not None:
         with recipe.blamed():
             check_join(recipe)
+    if is_store(str(folder)):
+        raise InvalidParameter(
+            f"the output {folder.name!r} is in a store, and holds what is internal beside the masked data. Name a "
+            f"folder of this machine, and a place in the store for the masked data alone: {setting('to')}.",
+            parameter="output",
+        )
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise InvalidParameter(f"the output {folder.name!r} is not a folder. Name one.", parameter="output")
     if not folder.resolve().parent.is_dir():
@@ -157,7 +164,7 @@ def whole_output(output: Path, to: str | None, overwrite: bool, known: set[str])
 
     `known` is what a former output may hold: where there is anything else by then, it is not replaced.
     """
-    is_new = to is not None and not is_database(to) and not os.path.lexists(to)
+    is_new = to is not None and not is_database(to) and not _is_there(where(to))
     place = output.resolve()
     with private_folder(place.parent, "the output") as private:
         made = Output(private / "whole")
@@ -178,7 +185,7 @@ def whole_output(output: Path, to: str | None, overwrite: bool, known: set[str])
             if to is None or not made.data_is_written or error is made.interruption:
                 raise
             if is_new:
-                _remove(Path(to))
+                _remove(where(to))
                 raise
             if isinstance(error, MicroaggError):
                 why = str(error.args[0])
@@ -195,8 +202,14 @@ def whole_output(output: Path, to: str | None, overwrite: bool, known: set[str])
             ) from None
 
 
-def _remove(target: Path) -> None:
-    if target.is_dir() and not target.is_symlink():  # of parts, from a cluster
+def _is_there(target: Where) -> bool:
+    return target.exists() if isinstance(target, Place) else os.path.lexists(target)
+
+
+def _remove(target: Where) -> None:
+    if isinstance(target, Place):
+        (target.remove if target.is_dir() else target.discard)()
+    elif target.is_dir() and not target.is_symlink():  # of parts, from a cluster
         shutil.rmtree(target, ignore_errors=True)
     else:
         target.unlink(missing_ok=True)

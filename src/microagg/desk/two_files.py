@@ -21,6 +21,7 @@ from microagg.io.joining import Joined
 from microagg.io.promise import Written, check_written_apart
 from microagg.io.scratch import private_folder
 from microagg.io.sources import Reader, Source, write_target
+from microagg.io.stores import is_store
 from microagg.release import Release
 
 _PERSONS, _HOUSEHOLDS = "the persons' file", "the households' file"
@@ -118,9 +119,10 @@ def write_apart(release: Release[Any], persons: Any, households: Any, *, overwri
 def _check_places(joined: Joined, places: dict[str, Any], overwrite: bool) -> None:
     """Refuse places that are one, a database's, or a source's."""
     for place in places.values():
-        if is_database(place):
+        if is_database(place) or is_store(place):
             raise InvalidParameter(
-                "a release of two files is written to files, both or neither, and not to a database. Name two files."
+                "a release of two files is written to files of this machine, both or neither, and not to a database or "
+                "a store. Name two files."
             )
         check_target(place, joined.persons.address, overwrite=overwrite)
         if joined.households.address is not None:

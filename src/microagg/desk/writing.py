@@ -29,6 +29,7 @@ from microagg.io.addresses import check_target, file_digest, is_text_file, kind_
 from microagg.io.databases import is_database, without_credentials
 from microagg.io.files import whole_file
 from microagg.io.sources import Source
+from microagg.io.stores import is_store, where
 from microagg.judgement.names import shown
 from microagg.progress import Progress, part, tell
 from microagg.recipe import Recipe
@@ -181,7 +182,7 @@ def _places_inside(address: str, households: str | None, recipe: Recipe, *, agai
 
 
 def _origin_of_rows(source: Source, rows: Any, masked: str | Path) -> RowOrigin:
-    digest = None if is_database(masked) else file_digest(Path(masked))
+    digest = None if is_database(masked) else file_digest(masked)
     return RowOrigin(source.name, source.sha256, source.table.num_rows, digest, rows)
 
 
@@ -240,21 +241,27 @@ def write_beyond_memory(
     to: str | None = None,
     engine: str,
     scheduler: str | None = None,
+    scratch: str | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> tuple[Written, Any]:
-    """Mask a file on disk or on a cluster; give what is left, and the `FileRelease`."""
+    """Mask a file on disk or on a cluster; give what is left, and the `FileRelease`.
+
+    Scratch of this machine lies beside the output, which is private, where the target is in a store.
+    """
     inside = _places_inside(address, None, recipe, again=False)
     inside = {what: inside[what] for what in ("masked", "public_recipe", "recipe", "rows")}
-    name = Path(address).name
+    name = where(address).name
     with whole_output(folder, to, overwrite, left_by_a_run(address)) as made:
         own = {what: made.folder / place for what, place in inside.items()}
+        beside = made.folder.parent if to is not None and is_store(to) and engine == "disk" else None
         release = mask_beyond_memory(
             address,
-            own["masked"] if to is None else Path(to),
+            own["masked"] if to is None else to,
             recipe,
             engine=engine,
             scheduler=scheduler,
+            scratch=beside if scratch is None else scratch,
             overwrite=overwrite,
             progress=progress,
         )
@@ -263,6 +270,7 @@ def write_beyond_memory(
         release.recipe.write_public(own["public_recipe"], made_for=name)
         origin = RowOrigin(name, None, release.n_records, None)  # in the order of the source, and too long to sum up
         origin.write(own["rows"])
-    places = {what: str(folder / place) for what, place in inside.items()} | ({} if to is None else {"masked": to})
+    places = {what: str(folder / place) for what, place in inside.items()}
+    places |= {} if to is None else {"masked": without_credentials(to)}
     earlier = earlier_words(earlier_releases(folder, origin), address)
     return Written(places, release.recipe, None, earlier=earlier), release

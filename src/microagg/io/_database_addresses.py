@@ -7,13 +7,14 @@ from pathlib import Path
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from microagg.errors import InvalidParameter
+from microagg.io.stores import is_store, shown_address
 
 DUCKDB = "duckdb"
 POSTGRESQL = "postgresql"
 _SCHEMES = {"duckdb": DUCKDB, "postgresql": POSTGRESQL, "postgres": POSTGRESQL}
 # With a driver's name, as SQLAlchemy has it, or without slashes, it is refused: as an address, not as a file's name.
 _DATABASE = re.compile(r"(duckdb|postgres|postgresql)(\+\w*)?:", re.IGNORECASE)
-_ANY_ADDRESS = re.compile(r"[A-Za-z][\w+.-]+://")
+_ANY_ADDRESS = re.compile(r"(?!file:)[A-Za-z][\w+.-]+://")
 # What says where, and nothing else: a list of what is secret would never be whole.
 _SHOWN = ("host", "hostaddr", "port", "dbname", "sslmode", "table")
 _LOCAL = ("", "localhost", "127.0.0.1", "::1")
@@ -89,13 +90,15 @@ def without_credentials(address: str) -> str:
     """Give what of an address may be shown or stored: no user, no password, and of its parameters only the place.
 
     Of a malformed address, in which a password may stand anywhere, the scheme alone is given; a file's path is left
-    as it is.
+    as it is. An address of a store is refused where it may hold a secret, so that it is shown whole.
 
     Examples
     --------
     >>> without_credentials("postgresql://ann:secret@host/db?table=t&sslpassword=secret")
     'postgresql://host/db?table=t'
     """
+    if is_store(address):
+        return shown_address(address)
     if not is_database(address):
         found = _ANY_ADDRESS.match(address)
         return found.group() if found else address

@@ -10,6 +10,7 @@ from microagg.io import databases
 from microagg.io._kinds import KINDS, check_apart, kind_of, to_path
 from microagg.io._statistics import require_extra
 from microagg.io.databases import is_database
+from microagg.io.publishing import check_writable
 from microagg.io.stores import Place, Where, digest_of, is_store, listed, place_at, where, where_of_parquet
 
 _ONLY_PARQUET = "nothing else is read from or written to a store. Copy it to this machine, or make it Parquet"
@@ -82,6 +83,7 @@ def check_target(
         if source is not None:
             check_apart_from(path, source)
         check_absent(path, "the target", overwrite=overwrite)
+        check_writable(path.parent)
         return
     if kind == "sas":
         raise InvalidParameter(

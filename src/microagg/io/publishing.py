@@ -63,6 +63,12 @@ def private_place(parent: Where, what: str = "scratch") -> Iterator[Any]:
             _remove(place)
 
 
+def check_writable(parent: Place) -> None:
+    """Refuse a folder of a store that cannot be written to, before any work is done."""
+    with private_place(parent, "the target"):
+        pass
+
+
 def still_open(private: Place, written: Place) -> None:
     """Take back what was written to a private folder after its run has ended."""
     if not (private / _OPEN).is_file():

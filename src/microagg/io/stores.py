@@ -34,7 +34,9 @@ _SAID = {
     "hdfs": (),
     "viewfs": (),
 }
+_PARQUET = (".parquet", ".pq")
 _CONTAINERS = ("abfs", "abfss")  # abfs://container@account...: what stands before the @ is no user
+_SAYING_WHO = ("AWS_", "GOOGLE_", "AZURE_", "HADOOP_")
 _STORE = re.compile(f"({'|'.join(_SAID)}):", re.IGNORECASE)
 _FAULT = re.compile(r"AWS Error ([A-Z_]+)")
 _CHUNK = 1 << 23  # bytes that pass through this machine at a time
@@ -103,7 +105,9 @@ class Place:
     @property
     def _system(self) -> tuple[Any, str]:
         """The file system and the path in it."""
-        system, start = _system_of(self.root, self.said)
+        # Who says by environment who they are may change that, as in a notebook, when they were refused.
+        who = hash(tuple(item for item in os.environ.items() if item[0].startswith(_SAYING_WHO)))
+        system, start = _system_of(self.root, self.said, who)
         return system, f"{start}{'/' if start and not start.endswith('/') else ''}{self.key}"
 
     def _info(self) -> Any:
@@ -228,7 +232,7 @@ Where = Path | Place
 
 
 @functools.lru_cache(maxsize=64)  # each has connections of its own
-def _system_of(root: str, said: str) -> tuple[Any, str]:
+def _system_of(root: str, said: str, who: int) -> tuple[Any, str]:  # noqa: ARG001 - another one, another connection
     """Give the file system of a store, and the path in it that the address without a key has."""
     from pyarrow.fs import FileSystem
 
@@ -300,7 +304,7 @@ def where(address: Any) -> Where:
 def where_of_parquet(address: Any, why: str) -> Where:
     """Make a place of an address that, in a store, must be one of Parquet; `why` says what is not done with others."""
     place = where(address)
-    if isinstance(place, Place) and place.suffix.lower() not in ("", ".parquet", ".pq"):
+    if isinstance(place, Place) and place.suffix.lower() not in ("", *_PARQUET):
         raise InvalidParameter(f"{place.name!r} lies in a store and is not Parquet by its name: {why}.")
     return place
 
