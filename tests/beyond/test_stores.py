@@ -33,7 +33,9 @@ def store():
 @pytest.fixture(scope="module")
 def cluster():
     """Two workers in threads of this process: they share its environment, and the store."""
-    with LocalCluster(2, threads_per_worker=1, processes=False, dashboard_address=None, silence_logs=50) as running:
+    with LocalCluster(
+        2, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0", silence_logs=50
+    ) as running:
         yield running.scheduler_address
 
 

@@ -208,8 +208,10 @@ class _Stages:
         """Run a task for each number of a part or region; tell progress from `done` on, by their sizes."""
         from distributed import KilledWorker, wait
 
+        homes = self._homes()
         futures = {
-            self.client.submit(task, self.folder, number, *more, pure=False): size for number, size in enumerate(sizes)
+            self.client.submit(task, self.folder, number, *more, pure=False, **homes[number % len(homes)]): size
+            for number, size in enumerate(sizes)
         }
         waiting = set(futures)
         idle_since = time.monotonic()
@@ -239,6 +241,12 @@ class _Stages:
             ) from None
         finally:
             self.client.cancel(list(futures))
+
+    def _homes(self) -> list[dict[str, Any]]:
+        """Tell where tasks are best done: by a store, each part by the worker that may have read it before."""
+        if isinstance(self.folder, Path) or not (workers := sorted(self.client.nthreads())):
+            return [{}]
+        return [{"workers": [one], "allow_other_workers": True} for one in workers]
 
     def each_part(self, task: Callable[..., None], *more: Any, done: int | None = None) -> None:
         """Run a task for each part."""

@@ -110,6 +110,7 @@ def keep_matrix(folder: Folder, name: str, matrix: NDArray[Any], *, by_record: b
         header = io.BytesIO()
         np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(stored))
         folder.write(name, header.getbuffer(), stored.ravel(order="K").view(np.uint8) if stored.size else b"")
+        _held.put((folder, name), stored if stored is not matrix and stored.base is None else stored.copy(order="K"))
         return
     with _whole_file_in(folder / f"{name}.npy") as file:
         np.save(_Plain(file), matrix)
@@ -125,6 +126,8 @@ def matrix_of(folder: Folder, name: str) -> NDArray[Any]:
 def part_of(folder: Folder, name: str, records: slice) -> NDArray[Any]:
     """Give some records, by the last axis, of an array that was left in the folder."""
     if isinstance(folder, InStore):
+        if _held.has((folder, name)):
+            return matrix_of(folder, name)[..., records]
         return _stored(folder, name).part(records)
     return np.asanyarray(matrix_of(folder, name)[..., records])
 
@@ -132,6 +135,8 @@ def part_of(folder: Folder, name: str, records: slice) -> NDArray[Any]:
 def rows_of(folder: Folder, name: str) -> Callable[[int], NDArray[Any]]:
     """Give what gives single rows of an array that was left in the folder."""
     if isinstance(folder, InStore):
+        if _held.has((folder, name)):
+            return matrix_of(folder, name).__getitem__
         return lambda row: _held.get((folder, name, row), lambda: _stored(folder, name).row(row))
     return matrix_of(folder, name).__getitem__
 
