@@ -6,6 +6,7 @@ Sums are exact and cuts are by rank, so the result does not depend on how many p
 """
 
 import os
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,12 +33,13 @@ from microagg.beyond._folder import (
     InStore,
     forget,
     forgetting,
+    in_turn,
     keep,
     keep_matrix,
     keep_object,
     kept,
-    matrix_of,
     object_in,
+    part_of,
 )
 from microagg.beyond._plan import (
     Known,
@@ -50,6 +52,7 @@ from microagg.beyond._plan import (
     powers_of,
 )
 from microagg.beyond._regions import Settled
+from microagg.beyond._store import Scratch
 from microagg.beyond._targets import check_replaceable
 from microagg.beyond._tasks import WIDTHS, Work
 from microagg.beyond._units import check_units_known, pieces_with_units
@@ -254,7 +257,7 @@ class _Stages:
 
     def found(self, name: str) -> Iterator[dict[str, NDArray[Any]]]:
         """Read what a task has left for each part, one after the other."""
-        return (kept(self.folder, f"{name}-{part}") for part in range(len(self.sizes)))
+        return in_turn(self.folder, lambda part: kept(self.folder, f"{name}-{part}"), len(self.sizes))
 
     def forget(self, pattern: str) -> None:
         """Remove files that no later stage needs."""
@@ -262,7 +265,7 @@ class _Stages:
 
     def objects(self, name: str, count: int) -> Iterator[Any]:
         """Read objects that tasks have left, one after the other."""
-        return (object_in(self.folder, f"{name}-{number}") for number in range(count))
+        return in_turn(self.folder, lambda number: object_in(self.folder, f"{name}-{number}"), count)
 
     def look(self, plan: Plan, source: pa.Schema) -> Plan:
         """Find out how columns are coded, reading those whose types do not say it."""
@@ -453,7 +456,7 @@ class _Stages:
         self.forget("entries-*")
         self.each_part(_regions.scatter_part, level)
         self.forget("columns-*")
-        ends = [matrix_of(self.folder, f"ends-{part}")[bounds] for part in range(len(self.sizes))]
+        ends = list(in_turn(self.folder, lambda part: self._array(f"ends-{part}")[bounds], len(self.sizes)))
         counts = np.diff(ends, axis=1)
         keep(self.folder, "before", records=np.cumsum(counts, axis=0) - counts)
         self.each(_regions.mask_region, [int(size) for size in region_sizes], done=self.n)
@@ -462,9 +465,9 @@ class _Stages:
 
     def take_turns(self, settled: Settled, n_regions: int) -> Known:
         """Let groups choose in turn what they release, and put it in place; tell which categories are released."""
-        plan, known, regions = settled.plan, settled.known, range(n_regions)
+        plan, known = settled.plan, settled.known
         if plan.by_turns and plan.rule.nominal == "draw":
-            lowest = [np.array(matrix_of(self.folder, f"lowest-{region}")) for region in regions]
+            lowest = list(in_turn(self.folder, lambda region: np.array(self._array(f"lowest-{region}")), n_regions))
             for j in plan.by_turns:
                 for region, drawn in enumerate(draws_of_blocks(plan, known, j, lowest)):
                     keep_matrix(self.folder, f"chosen-{j}-{region}", drawn)
@@ -474,7 +477,7 @@ class _Stages:
         if settled.masked != "masked":
             self.each(_regions.fill_region, [1] * n_regions)
             self.forget("masked-*")
-            found = [kept(self.folder, f"used-{region}") for region in regions]
+            found = list(in_turn(self.folder, lambda region: kept(self.folder, f"used-{region}"), n_regions))
             used = {j: np.any([own[str(j)] for own in found], axis=0) for j in settled.with_dictionaries}
             known = replace(known, used=used)
         keep_object(self.folder, "released", known)
@@ -494,5 +497,15 @@ class _Stages:
 
     def count_alike(self, in_part: bool) -> int:
         """Give the fewest records, or units, that are alike in what the workers have written."""
-        parts = [matrix_of(self.folder, f"digests-{part}") for part in range(len(self.sizes))]
+        digests = in_turn(self.folder, lambda part: self._array(f"digests-{part}"), len(self.sizes))
+        if isinstance(self.folder, Path):
+            return fewest_alike(list(digests), in_part)
+        room, parts = Scratch(tempfile.gettempdir()), []  # they may be too many for memory
+        for found in digests:
+            parts.append(room.array(found.shape, found.dtype))
+            parts[-1][:] = found
         return fewest_alike(parts, in_part)
+
+    def _array(self, name: str) -> NDArray[Any]:
+        """Read an array that tasks have left, once."""
+        return part_of(self.folder, name, slice(None))

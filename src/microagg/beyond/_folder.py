@@ -27,7 +27,7 @@ from microagg.io.stores import Place, reached
 from microagg.parallel import in_parallel
 
 _SIGNED = 32  # bytes of a signature
-_AT_ONCE = 16  # requests to a store
+_AT_ONCE = 32  # requests to a store
 
 
 @dataclass(frozen=True)
@@ -175,6 +175,13 @@ class _Stored(NamedTuple):
     def row(self, row: int) -> NDArray[Any]:
         """Read one row."""
         return self.all()[row] if self.by_record else self._read(row * self.shape[1], self.shape[1])
+
+
+def in_turn(folder: Folder, read: Callable[[int], Any], count: int) -> Iterator[Any]:
+    """Give what was left under each number; from a store some are read at a time, and never all."""
+    step = _AT_ONCE if isinstance(folder, InStore) else 1
+    for start in range(0, count, step):
+        yield from several(folder, read, range(start, min(start + step, count)))
 
 
 def several(folder: Folder, work: Callable[[int], Any], numbers: Sequence[int]) -> list[Any]:

@@ -116,11 +116,13 @@ def protect_file(
 
     Parameters
     ----------
-    source : path
+    source : path or address
         A Parquet file, a folder of Parquet files (taken in the order of their names), or a text file, such as CSV,
-        whose columns are text but for those to mask, so that what is not masked comes out as it was.
-    target : path
-        The file to write, Parquet or text; with engine="dask" a folder of Parquet files.
+        whose columns are text but for those to mask, so that what is not masked comes out as it was. Parquet may also
+        lie in an object store, as at "s3://bucket/survey.parquet".
+    target : path or address
+        The file to write, Parquet or text; with engine="dask" a folder of Parquet files. In an object store it is
+        Parquet, and needs `scratch`.
     k : int
         The least number of records that may share one combination of released values.
     recipe : Recipe, optional
@@ -128,17 +130,19 @@ def protect_file(
         median, and refining stays within them; what a recipe says otherwise is refused.
     overwrite : bool
         Whether a target that exists may be replaced.
-    scratch : path, optional
-        The folder for scratch, by default that of the target. It takes 8 bytes for each value to mask and each
-        weight, and 8 for each coordinate: one a number, as many as categories for these (with Dask up to three times
-        the values). It holds original values: in files without names, which vanish with the process, or with Dask in a
-        folder that only its owner can open, removed at the end.
+    scratch : path or address, optional
+        The folder for scratch, by default that of the target; with Dask also one of an object store, which only you
+        may read and write. It takes 8 bytes for each value to mask and each weight, and 8 for each coordinate: one a
+        number, as many as categories for these (with Dask up to three times the values). It holds original values: in
+        files without names, which vanish with the process, or with Dask in a folder that only its owner can open,
+        removed at the end.
     engine : {"disk", "dask"}
         Threads of this process, or tasks on a Dask cluster (Parquet only). The result does not depend on it.
     scheduler : str, optional
-        The address of a Dask scheduler, such as "tcp://10.0.0.1:8786", whose workers see the source, the target
-        and the scratch under the same paths. Without one, a cluster on this machine starts and ends with the call;
-        a script that asks for that must keep its code under ``if __name__ == "__main__":``.
+        The address of a Dask scheduler, such as "tcp://10.0.0.1:8786", whose workers see the source, the target and
+        the scratch under the same paths, or reach the store that they are in. Without one, a cluster on this machine
+        starts and ends with the call; a script that asks for that must keep its code under
+        ``if __name__ == "__main__":``.
     partitions : int, optional
         With Dask, the parts in which the file is read, each of whole row groups; by default about a million
         records each, or four for each worker.
