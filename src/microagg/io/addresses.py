@@ -72,7 +72,7 @@ def check_target(
     if is_database(address):
         file = file_of(address)
         if file is not None and source is not None and not is_database(source):
-            check_apart(file, to_path(source))
+            check_apart_from(file, source)
         databases.check_table_target(str(address), overwrite, None if source is None else str(source))
         return
     path = where_of_parquet(address, _ONLY_PARQUET)

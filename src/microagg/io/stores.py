@@ -117,7 +117,9 @@ class Place:
 
     def exists(self) -> bool:
         """Tell whether something is there."""
-        return self.is_file() or self.is_dir()
+        from pyarrow.fs import FileType
+
+        return bool(self._info().type != FileType.NotFound)
 
     def is_file(self) -> bool:
         """Tell whether it is a file."""
@@ -240,7 +242,7 @@ def _system_of(root: str, said: str, who: int) -> tuple[Any, str]:  # noqa: ARG0
     # Small files take one request then, not three; versions that do not know the word are asked without it.
     words = [said, "allow_delayed_open=true"] if scheme == "s3" else [said]
     for tried in ("&".join(filter(None, words)), said):
-        with suppress(pa.ArrowInvalid):
+        with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
             with reached(Place(root, "", said)):
                 system, path = FileSystem.from_uri(f"{root}/{'?' if tried else ''}{tried}")
             return system, path
@@ -357,11 +359,7 @@ def reached(place: Place, to_be: str = "read") -> Iterator[None]:
         yield
     except FileNotFoundError:
         raise InvalidData(f"there is no file {place.name!r} in the store. Check the address.") from None
-    except pa.ArrowInvalid:
-        raise
-    except (OSError, pa.ArrowException) as error:
-        if isinstance(error, OSError) and type(error).__module__.startswith("distributed"):
-            raise
+    except OSError as error:
         found = _FAULT.search(str(error))
         fault = f" ({found.group(1)})" if found else ""
         raise StoreFailed(f"{place.name!r} cannot be {to_be} in the store{fault}. {_remedy(fault)}") from None
