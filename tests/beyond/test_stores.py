@@ -133,7 +133,7 @@ def test_a_store_that_refuses_midway_leaves_nothing(store, cluster, place):
     refused = []
 
     def refuse(environ):
-        if "/scattered/" in environ["PATH_INFO"] and environ["REQUEST_METHOD"] == "GET":
+        if "/masked/" in environ["PATH_INFO"] and environ["REQUEST_METHOD"] == "PUT":
             refused.append(environ["PATH_INFO"])
             return "403 Forbidden"
         return None
