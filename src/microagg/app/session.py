@@ -153,7 +153,7 @@ class Session:
             if not anyway and (beyond := beyond_memory(address, recipe, **chosen)) is not None:
                 self.beyond, self.refused = beyond, beyond.told
                 return
-            source = read_file(address, recipe, **chosen)
+            source = read_file(address, recipe, progress=job.progress, **chosen)
             job.phase(_LOOKING)
             opened = open_source(address, source, recipe, progress=job.progress, **chosen)
             for other in candidates:
@@ -181,7 +181,7 @@ class Session:
         def work(job: Job) -> None:
             from microagg.desk.opening import open_source, read_file
 
-            source = read_file(address, recipe)
+            source = read_file(address, recipe, progress=job.progress)
             same = list(source.table.column_names) == names
             job.phase(_LOOKING)
             more = {} if same else recipe.reading.said
@@ -199,7 +199,7 @@ class Session:
         def work(job: Job) -> None:
             from microagg.desk.opening import open_file
 
-            self._take(open_file(address, recipe), job)
+            self._take(open_file(address, recipe, progress=job.progress), job)
 
         self._submit_reading(work)
 

@@ -46,10 +46,13 @@ def open_file(address: str, recipe: Recipe | None = None, *, k: int | None = Non
     return open_source(address, read_file(address, recipe, **chosen), recipe, k=k, **chosen)
 
 
-def read_file(address: str, recipe: Recipe | None = None, **chosen: Any) -> Source:
+def read_file(
+    address: str, recipe: Recipe | None = None, *, progress: Progress | None = None, **chosen: Any
+) -> Source:
     """Read a file as a recipe says it is written; choices of reading that are passed have the last word.
 
-    A file of households that the recipe names, or `households`, is read as well, and joined.
+    A file of households that the recipe names, or `households`, is read as well, and joined. What `progress` raises
+    stops it where the kind of file allows that: see `read_source`.
     """
     asked = _changed(Recipe(DEFAULT_K) if recipe is None else recipe, chosen, "roles", "read", "join")
     with asked.blamed():
@@ -60,8 +63,10 @@ def read_file(address: str, recipe: Recipe | None = None, **chosen: Any) -> Sour
                 f"Pass two of the same kind.",
                 parameter="households",
             )
-        source = read_source(address, **asked.reading.said)
-        return source if other is None else join(source, read_source(other, **asked.reading.said), on)
+        source = read_source(address, progress=progress, **asked.reading.said)
+        if other is None:
+            return source
+        return join(source, read_source(other, progress=progress, **asked.reading.said), on)
 
 
 def open_source(

@@ -1,7 +1,7 @@
 """Files of statistics packages (SPSS, Stata, SAS), with their labels, by pyreadstat."""
 
 import datetime as dt
-import importlib
+import importlib.util
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -45,30 +45,51 @@ _LONGEST_NAME = {"spss": 64, "stata": 32}
 _LARGEST_LONG = 2147483620  # Stata's: above it, whole numbers of four bytes stand for missing ones
 
 
+def check_extra() -> None:
+    """Make sure that pyreadstat and polars are there, without the time that it takes to import them."""
+    if not (importlib.util.find_spec("polars") and importlib.util.find_spec("pyreadstat")):
+        raise _without_extra()
+
+
 def require_extra() -> Any:
     """Import pyreadstat, and make sure of polars, which it takes tables from."""
+    _imported("polars")
+    return _imported("pyreadstat")
+
+
+def _imported(name: str) -> Any:
     try:
-        importlib.import_module("polars")
-        return importlib.import_module("pyreadstat")
+        return importlib.import_module(name)
     except ImportError:
-        raise InvalidParameter(
-            "files of SPSS, Stata and SAS need pyreadstat and polars. Run: pip install 'microagg[stats]'"
-        ) from None
+        raise _without_extra() from None
+
+
+def _without_extra() -> InvalidParameter:
+    return InvalidParameter(
+        "files of SPSS, Stata and SAS need pyreadstat and polars. Run: pip install 'microagg[stats]'"
+    )
+
+
+def cannot_be_read(path: Path, kind: str) -> InvalidData:
+    """Give the error of a file that is damaged, or none of its kind."""
+    return InvalidData(
+        f"{path.name!r} cannot be read as a file of {TITLES[kind]}. It may be cut off, or of another kind; write it anew."
+    )
 
 
 def read_statistics(path: Path, kind: str) -> tuple[pa.Table, Labels]:
-    """Read a file of a statistics package: numbers and text as stored, dates as dates where none is lost by it."""
-    package = require_extra()
+    """Read a file of a statistics package: numbers and text as stored, dates as dates where none is lost by it.
+
+    A damaged file may crash the process: those of others are read by `read_apart`.
+    """
+    package = _imported("pyreadstat")
     read = {"spss": package.read_sav, "stata": package.read_dta, "sas": package.read_sas7bdat}[kind]
     try:
         stored, meta = read(str(path), output_format="dict", user_missing=True, disable_datetime_conversion=True)
     except Exception as error:  # pyreadstat's own errors are plain Exceptions
         if isinstance(error, MemoryError):
             raise
-        raise InvalidData(
-            f"{path.name!r} cannot be read as a file of {TITLES[kind]}. It may be cut off, or of another kind; "
-            f"write it anew."
-        ) from None
+        raise cannot_be_read(path, kind) from None
     formats = {name: text for name, text in meta.original_variable_types.items() if text}
     columns, tags = {}, {}
     for name, values in stored.items():

@@ -1,4 +1,4 @@
-"""Work that is done by a database's driver: stopped by Ctrl-C, and failing in our words alone."""
+"""Work that a database's driver or a child process does: stopped by Ctrl-C, and failing in our words alone."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from microagg.errors import MicroaggError
+from microagg.progress import Progress, tell
 
 T = TypeVar("T")
 
@@ -36,8 +37,12 @@ class Stop:
             cancel()
 
 
-def run(work: Callable[[Stop], T], explain: Callable[[BaseException], MicroaggError | None]) -> T:
-    """Do some work in a thread of its own and wait for it.
+def run(
+    work: Callable[[Stop], T],
+    explain: Callable[[BaseException], MicroaggError | None],
+    progress: Progress | None = None,
+) -> T:
+    """Do some work in a thread of its own and wait for it; `progress` is called meanwhile, and may stop it.
 
     A driver in the main thread may not let Ctrl-C through until it is done (DuckDB), or tells of it as an error of its
     own (ADBC). What interrupts is raised when the work has ended, so that nothing goes on behind; `came_too_late` tells
@@ -56,8 +61,8 @@ def run(work: Callable[[Stop], T], explain: Callable[[BaseException], MicroaggEr
         finally:
             done.set()
 
-    threading.Thread(target=body, name="microagg-database", daemon=True).start()
-    interruption = _wait(done, stop)
+    threading.Thread(target=body, name="microagg-waits", daemon=True).start()
+    interruption = _wait(done, stop, progress)
     if interruption is not None:
         interruption.__dict__["came_too_late"] = bool(results)
         raise interruption
@@ -72,15 +77,18 @@ def came_too_late(interruption: BaseException) -> bool:
     return bool(interruption.__dict__.get("came_too_late"))
 
 
-def _wait(done: threading.Event, stop: Stop) -> BaseException | None:
-    """Wait for some work, and give what interrupted it: Ctrl-C, or a signal that ends the process."""
+def _wait(done: threading.Event, stop: Stop, progress: Progress | None) -> BaseException | None:
+    """Wait for some work, and give what interrupted it: Ctrl-C, a signal that ends the process, or `progress`."""
     interruption: BaseException | None = None
     while True:
         try:
-            while not done.is_set():
-                if interruption is not None:  # again and again: between two statements there is nothing to stop
-                    stop.now()
-                done.wait(0.1)
+            if interruption is not None:
+                stop.now()
+            while not done.wait(0.1):
+                if interruption is None:
+                    tell(progress, 0, 0)
+                else:
+                    stop.now()  # again and again: between two statements there is nothing to stop
             return interruption
-        except (KeyboardInterrupt, SystemExit) as error:
+        except BaseException as error:  # noqa: BLE001 - raised when the work has ended
             interruption = interruption or error

@@ -20,13 +20,14 @@ import pyarrow as pa
 from microagg.checks import check_jobs
 from microagg.errors import InvalidData, RoleError
 from microagg.io import databases
+from microagg.io._apart import read_apart
 from microagg.io._categories import without_traces, without_views
 from microagg.io._content import Content
 from microagg.io._dialect import Dialect, dialect_for, text_details
 from microagg.io._feather import read_feather, write_feather
 from microagg.io._kinds import kind_of, refuse_options
 from microagg.io._numbers import Marks, named_numbers, to_be_numbers, to_numbers, without_marks
-from microagg.io._statistics import read_statistics, write_statistics
+from microagg.io._statistics import write_statistics
 from microagg.io._text import read_text, write_text
 from microagg.io.addresses import check_target, file_digest, kind_at
 from microagg.io.batches import Batches, parquet_writer
@@ -36,6 +37,7 @@ from microagg.io.promise import Promise, check_written
 from microagg.io.read_back import read_back
 from microagg.io.stores import Place, Where, kept_address, where
 from microagg.parallel import in_parallel
+from microagg.progress import Progress
 
 if TYPE_CHECKING:
     from microagg.io.joining import Joined
@@ -216,6 +218,7 @@ def read_source(
     decimal: str | None = None,
     thousands: str | None = None,
     header: bool | None = None,
+    progress: Progress | None = None,
 ) -> Source:
     r"""Read a table from a file, a folder of Parquet files, or a database.
 
@@ -228,6 +231,8 @@ def read_source(
     header : bool, optional
         Whether the first row of a text file holds the names of its columns. By default it does, and a row that may be
         a record is refused: it would be published as names. Without a header columns are called column_1, column_2, ...
+    progress : callable, optional
+        Called while a file of SPSS, Stata or SAS is read, as progress(0, 0); what it raises stops that.
 
     Returns
     -------
@@ -284,7 +289,7 @@ def read_source(
     elif kind == "feather":
         table = read_feather(path)
     else:
-        table, labels = read_statistics(path, kind)
+        table, labels = read_apart(path, kind, progress)
     if file_digest(address) != digest:  # the checksum would be of other bytes than the table
         raise InvalidData(f"{path.name!r} changed while it was read. Run again when nobody writes to it.")
     return Source(_checked(table, path.name), path.name, kind, details, labels, None, kept_address(path), digest)
