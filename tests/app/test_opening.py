@@ -4,13 +4,16 @@ import html
 import re
 import shlex
 import shutil
+import time
 
 import pytest
 
 from microagg.desk import masking, memory, opening
+from microagg.io import _apart
 from microagg.recipe import Recipe
 from tests.app.client import text_of
 from tests.cli import call
+from tests.io.tables import write_bytes, write_crashing
 
 
 def test_without_a_file_every_step_leads_to_open(empty):
@@ -53,6 +56,29 @@ def test_a_file_that_is_read_wrongly_says_why_and_can_be_read_differently(empty,
     assert 'name="read.header"' in page.text
     page = empty.post("/open/read", path="one.csv", read__header="no")
     assert len(empty.session.columns) == 2
+
+
+def test_a_damaged_file_that_crashes_its_reader_is_refused_and_the_app_goes_on(empty, tmp_path):
+    pytest.importorskip("pyreadstat")
+    empty.session.folder = write_crashing(tmp_path / "in.zsav").parent
+    page = empty.post("/open/read", path="in.zsav")
+    assert "cannot be read as a file of SPSS" in text_of(page)
+    assert empty.session.opened is None
+    (tmp_path / "next.csv").write_text("age,wage\n" + "31,5.5\n42,6.5\n" * 10)
+    assert "<h1>Columns</h1>" in empty.post("/open/read", path="next.csv").text
+
+
+def test_reading_a_file_of_a_statistics_package_can_be_cancelled(empty, tmp_path, monkeypatch):
+    pytest.importorskip("pyreadstat")
+    _apart.end_idle()
+    monkeypatch.setattr(_apart, "_CHILD", "import time\ntime.sleep(600)")
+    empty.session.open(str(write_bytes(tmp_path / "slow.sav", b"")))
+    worker = empty.session.worker
+    while worker.job is None:
+        time.sleep(0.01)
+    worker.cancel()
+    assert worker.settle(60)
+    assert worker.said == "Cancelled. Nothing was changed."
 
 
 def test_the_password_of_a_database_that_cannot_be_read_is_not_shown(empty):

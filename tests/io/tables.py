@@ -1,6 +1,9 @@
 """Tables and files that the tests of reading and writing share."""
 
+import base64
 import datetime as dt
+import json
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -40,6 +43,13 @@ def source_of(table, **rest):
 def write_bytes(path, data):
     path.write_bytes(data)
     return path
+
+
+def write_crashing(path):
+    """Write a damaged .zsav that crashes the library that reads it."""
+    corpus = Path(__file__).parents[2] / "adversary" / "corpus"
+    case = json.loads((corpus / "crashes-the-reader-of-spss.json").read_text("utf-8"))
+    return write_bytes(path, base64.b64decode(case["files"]["in.zsav"]["base64"]))
 
 
 def rewrite(path, target, **rest):

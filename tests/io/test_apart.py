@@ -1,13 +1,10 @@
 """Files of statistics packages are read by a child process: its crash is an error, and nothing of it is left behind."""
 
-import base64
-import json
 import signal
 import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import psutil
 import pytest
@@ -17,12 +14,11 @@ from microagg.errors import InvalidData, InvalidParameter
 from microagg.io import _apart, _statistics
 from microagg.io.scratch import signals_raise
 from microagg.io.sources import read_source
-from tests.io.tables import check_message, write_bytes
+from tests.io.tables import check_message, write_bytes, write_crashing
 
 pyreadstat = pytest.importorskip("pyreadstat")
 polars = pytest.importorskip("polars")
 
-CORPUS = Path(__file__).parents[2] / "adversary" / "corpus"
 INSTEAD = """
 import os, signal, sys, time
 from microagg.errors import InvalidData
@@ -87,8 +83,7 @@ def labelled(tmp_path):
 
 
 def test_a_file_that_crashes_the_reader_is_refused_and_the_next_one_is_read(tmp_path, labelled, started):
-    case = json.loads((CORPUS / "crashes-the-reader-of-spss.json").read_text())
-    path = write_bytes(tmp_path / "in.zsav", base64.b64decode(case["files"]["in.zsav"]["base64"]))
+    path = write_crashing(tmp_path / "in.zsav")
     with pytest.raises(InvalidData, match=r"'in\.zsav' cannot be read as a file of SPSS") as caught:
         read_source(path)
     check_message(caught, tmp_path)
@@ -224,7 +219,7 @@ def test_the_child_runs_nothing_that_lies_in_the_present_folder(good, tmp_path, 
     for name in ("pickle", "signal", "numpy"):
         (tmp_path / f"{name}.py").write_text("import pathlib\npathlib.Path(__file__).with_name('ran').touch()")
     monkeypatch.chdir(tmp_path)
-    assert read_source("good.dta").table.num_rows == 3
+    assert read_source(good.name).table.num_rows == 3
     assert not (tmp_path / "ran").exists()
 
 

@@ -46,9 +46,7 @@ def open_file(address: str, recipe: Recipe | None = None, *, k: int | None = Non
     return open_source(address, read_file(address, recipe, **chosen), recipe, k=k, **chosen)
 
 
-def read_file(
-    address: str, recipe: Recipe | None = None, *, progress: Progress | None = None, **chosen: Any
-) -> Source:
+def read_file(address: str, recipe: Recipe | None = None, *, progress: Progress | None = None, **chosen: Any) -> Source:
     """Read a file as a recipe says it is written; choices of reading that are passed have the last word.
 
     A file of households that the recipe names, or `households`, is read as well, and joined. What `progress` raises

@@ -15,7 +15,6 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -26,6 +25,7 @@ from microagg.io._worker import Stop, run
 from microagg.io.labels import Labels
 from microagg.progress import Progress
 
+_Answer = tuple[pa.Table, Labels] | BaseException
 _CHILD = (
     "import pickle, signal, sys\n"
     "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"  # Ctrl-C reaches it too, and it is for us to end it then
@@ -46,12 +46,12 @@ def read_apart(path: Path, kind: str, progress: Progress | None = None) -> tuple
     """
     _statistics.check_extra()
     found = run(lambda stop: _read(path.absolute(), kind, stop), lambda _: None, progress)
-    if isinstance(found, BaseException):
-        raise found
-    return found
+    if isinstance(found, tuple):
+        return found
+    raise found
 
 
-def _read(path: Path, kind: str, stop: Stop) -> Any:
+def _read(path: Path, kind: str, stop: Stop) -> _Answer:
     """Give what a child answers: the one that waits, or else a new one."""
     child = _take_idle()
     if child is not None:
@@ -84,6 +84,7 @@ class _Child:
         if not sys.executable or getattr(sys, "frozen", False):  # a frozen program would start itself once more
             raise _cannot_start()
         try:
+            self._greeting = pickle.dumps([os.path.abspath(place) for place in sys.path])  # noqa: PTH100 - strings
             self._process = subprocess.Popen(
                 # -P: no modules from the present folder, which may hold files of others.
                 [sys.executable, "-I" if sys.flags.isolated else "-P", "-c", _CHILD],
@@ -95,9 +96,8 @@ class _Child:
         except OSError as error:
             raise (MemoryError() if error.errno == errno.ENOMEM else _cannot_start()) from None
         self._asked, self._answers = self._process.stdin, self._process.stdout
-        self._greeting = pickle.dumps([os.path.abspath(place) for place in sys.path])  # noqa: PTH100 - strings
 
-    def ask(self, path: Path, kind: str, stop: Stop) -> Any:
+    def ask(self, path: Path, kind: str, stop: Stop) -> _Answer:
         """Give the answer to a request; the child stays for the next one if all is well, and is ended otherwise."""
         well = False
         try:
@@ -109,14 +109,15 @@ class _Child:
             if not (well and _keep_idle(self)):
                 self.end()
 
-    def _answer_to(self, request: tuple[str, str]) -> Any:
+    def _answer_to(self, request: tuple[str, str]) -> _Answer:
         assert self._asked is not None
         assert self._answers is not None
         try:
             self._asked.write(self._greeting + pickle.dumps(request))
             self._asked.flush()
             self._greeting = b""
-            return pickle.load(self._answers)  # noqa: S301 - from a process that we have started
+            answer: _Answer = pickle.load(self._answers)
+            return answer
         except MemoryError:
             raise
         except Exception:  # noqa: BLE001 - its end, or the half of an answer
@@ -174,7 +175,7 @@ def end_idle() -> None:
 
 
 def _after_fork() -> None:
-    global _guard  # noqa: PLW0603 - another thread may have held it
+    global _guard  # another thread may have held it
     _guard = threading.Lock()
     while _idle:
         _idle.pop().forget()
@@ -191,14 +192,14 @@ def serve() -> None:
     with _pandas.kept_aside():
         while True:
             try:
-                path, kind = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the process that has started us
+                path, kind = pickle.load(sys.stdin.buffer)
             except EOFError:
                 return
             pickle.dump(_answer(Path(path), kind), answers, pickle.HIGHEST_PROTOCOL)  # which copies no buffers
             answers.flush()
 
 
-def _answer(path: Path, kind: str) -> tuple[pa.Table, Labels] | BaseException:
+def _answer(path: Path, kind: str) -> _Answer:
     try:
         return _statistics.read_statistics(path, kind)
     except MicroaggError as error:

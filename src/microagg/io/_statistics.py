@@ -73,7 +73,8 @@ def _without_extra() -> InvalidParameter:
 def cannot_be_read(path: Path, kind: str) -> InvalidData:
     """Give the error of a file that is damaged, or none of its kind."""
     return InvalidData(
-        f"{path.name!r} cannot be read as a file of {TITLES[kind]}. It may be cut off, or of another kind; write it anew."
+        f"{path.name!r} cannot be read as a file of {TITLES[kind]}. It may be cut off, or of another kind; write it "
+        f"anew."
     )
 
 
