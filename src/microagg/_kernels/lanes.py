@@ -20,7 +20,7 @@ SINGLE_LANES = 16
 _PLACES = ir.IntType(32)  # of a lane
 
 
-class _LanesType(types.Type):  # type: ignore[misc]
+class _LanesType(types.Type):
     """Numba's name for some numbers of one precision."""
 
     def __init__(self, element: Any, width: int) -> None:
@@ -86,7 +86,7 @@ def load(typing, array, place):  # noqa: ARG001
     """Give the eight numbers of an array that begin at a place, a tuple of indices."""
 
     def lower(context: Any, builder: Any, sig: Any, given: Any) -> Any:
-        return builder.load(_address(context, builder, sig.args[0], *given, _DOUBLE.vector), align=8)
+        return builder.load(_address(context, builder, sig.args[0], given[0], given[1], _DOUBLE.vector), align=8)
 
     return _DOUBLE(array, types.UniTuple(types.intp, array.ndim)), lower
 
@@ -97,7 +97,7 @@ def load_bytes(typing, array, place):  # noqa: ARG001
 
     def lower(context: Any, builder: Any, sig: Any, given: Any) -> Any:
         stored = ir.VectorType(ir.IntType(8), SINGLE_LANES)
-        numbers = builder.load(_address(context, builder, sig.args[0], *given, stored), align=1)
+        numbers = builder.load(_address(context, builder, sig.args[0], given[0], given[1], stored), align=1)
         return builder.uitofp(numbers, _SINGLE.vector)
 
     return _SINGLE(array, types.UniTuple(types.intp, array.ndim)), lower
@@ -108,7 +108,7 @@ def store(typing, numbers, array, place):  # noqa: ARG001
     """Write eight numbers into an array, from a place on."""
 
     def lower(context: Any, builder: Any, sig: Any, given: Any) -> Any:
-        builder.store(given[0], _address(context, builder, sig.args[1], *given[1:], _DOUBLE.vector), align=8)
+        builder.store(given[0], _address(context, builder, sig.args[1], given[1], given[2], _DOUBLE.vector), align=8)
         return context.get_dummy_value()
 
     return types.void(_DOUBLE, array, types.UniTuple(types.intp, array.ndim)), lower
