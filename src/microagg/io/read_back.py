@@ -66,7 +66,7 @@ def _feather(path: Path, schema: pa.Schema, names: list[str]) -> Iterator[pa.Tab
 
 
 def _statistics(path: Path, kind: str, names: list[str]) -> Iterator[pa.Table]:
-    package = require_extra()
+    package = require_extra()  # in this process: the file is our own, and none of others that may crash it
     read = {"spss": package.read_sav, "stata": package.read_dta}[kind]
     rows = max(1, _CELLS // len(names))
     start, found = 0, rows
