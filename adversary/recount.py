@@ -175,9 +175,9 @@ def broken_apart(files: Sequence[Columns], unit: str, names: Sequence[str], k: i
 
 
 def _units_broken(columns: Columns, names: Sequence[str], said: dict[str, Any]) -> list[str]:
+    if said.get("damaged"):
+        return []  # units, or what tells rows apart, may have changed before they were read: nobody knows whose rows
     owners = [said["units"].get(row) for row in columns[said["row"]]]
-    if None in owners and said.get("damaged"):
-        return []  # what tells rows apart was damaged before it was read: nobody knows whose rows they are
     found: dict[Hashable, Counter[Hashable]] = defaultdict(Counter)
     for owner, row in zip(owners, classes(columns, names), strict=True):
         found[row][owner] += 1
