@@ -72,7 +72,7 @@ def test_a_database_says_nothing_at_the_end(tmp_path):
     duckdb = pytest.importorskip("duckdb")
     with duckdb.connect(str(tmp_path / "survey.duckdb")) as connection:
         connection.execute("create table people as select range % 7 as age, range % 5 as wage from range(60)")
-    words = ["inspect", f"duckdb://{tmp_path}/survey.duckdb?table=people", "-q", "-o", str(tmp_path / "recipe.toml")]
+    words = ["inspect", f"duckdb:///{tmp_path}/survey.duckdb?table=people", "-q", "-o", str(tmp_path / "recipe.toml")]
     done = subprocess.run([sys.executable, "-m", "microagg", *words], capture_output=True, text=True, check=True)
     assert done.stderr == ""
     assert (tmp_path / "recipe.toml").is_file()
