@@ -37,6 +37,7 @@ def columns_read(analyses: Sequence[Analysis], names: Any) -> list[Any]:
     return list(found)
 
 
+@np.errstate(all="ignore")  # values may be as large as floats go; of what is beyond, no estimate is made
 def measure_utility(
     before: Table,
     after: Table,

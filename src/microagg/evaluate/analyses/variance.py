@@ -14,9 +14,8 @@ def errors_of(sample: Sample, influences: Values) -> Values:
     where a domain has fewer than two clusters.
     """
     pieces = sample.pieces
-    with np.errstate(over="ignore"):  # a variance beyond float64 is infinite
-        squares = np.bincount(pieces.domain_of, weights=pieces.summed(influences) ** 2, minlength=sample.n_domains)
-        return np.sqrt(squares * _correction(pieces.inside.astype(np.float64)))
+    squares = np.bincount(pieces.domain_of, weights=pieces.summed(influences) ** 2, minlength=sample.n_domains)
+    return np.sqrt(squares * _correction(pieces.inside.astype(np.float64)))
 
 
 def errors_of_totals(sample: Sample, amounts: Values) -> Values:
@@ -31,11 +30,10 @@ def errors_of_totals(sample: Sample, amounts: Values) -> Values:
     sums, n = pieces.summed(amounts), pieces.n_clusters
     totals = np.bincount(pieces.domain_of, weights=sums, minlength=sample.n_domains)
     inside = np.bincount(pieces.domain_of, minlength=sample.n_domains)
-    with np.errstate(over="ignore"):
-        # Centred first: a difference of large sums of squares would lose its digits.
-        centred = sums - (totals / n)[pieces.domain_of]
-        squares = np.bincount(pieces.domain_of, weights=centred**2, minlength=sample.n_domains)
-        return np.sqrt((squares + (n - inside) * (totals / n) ** 2) * _correction(np.full(sample.n_domains, float(n))))
+    # Centred first: a difference of large sums of squares would lose its digits.
+    centred = sums - (totals / n)[pieces.domain_of]
+    squares = np.bincount(pieces.domain_of, weights=centred**2, minlength=sample.n_domains)
+    return np.sqrt((squares + (n - inside) * (totals / n) ** 2) * _correction(np.full(sample.n_domains, float(n))))
 
 
 def _correction(clusters: Values) -> Values:
