@@ -77,6 +77,7 @@ bench: $(VENV)/installed
 bench-full: $(VENV)/installed
 	$(BIN)/python benchmarks/partitioners.py --full
 	$(BIN)/python benchmarks/job.py --million --empty-cache
+	$(BIN)/python benchmarks/beyond.py --sizes 1,5
 
 search-figure: $(VENV)/installed
 	$(BIN)/python benchmarks/search_figure.py

@@ -32,7 +32,7 @@ from microagg.prepare.selection import Selection
 from microagg.progress import Progress, stage
 from microagg.recipe import Recipe
 from microagg.relation_keeping import KeptRelation
-from microagg.release_facts import MissingFacts, WeightFacts, by_weight
+from microagg.release_facts import MissingFacts, WeightFacts, WholeFile, by_weight
 from microagg.results import Masking, relations_of_release, utility_of_release
 from microagg.rounding import Rounded
 from microagg.schema import Role
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 _NOT_STORED = (
     *(
         "source",
+        "whole",
         "missing",
         "rounded",
         "recoded",
@@ -134,6 +135,8 @@ class Release(Generic[IntoDataFrameT]):
         How many records break each declared relation, before and after. Computed when asked.
     source : Source or None
         What it was made from, if that was read by `read`; not stored.
+    whole : WholeFile or None
+        Where it holds the records of some groups of a file beyond memory, drawn to judge it: what is known of all.
 
     Examples
     --------
@@ -164,6 +167,7 @@ class Release(Generic[IntoDataFrameT]):
     moments: MomentFacts | None = field(default=None, repr=False)
     chosen: tuple[KeptRelation, ...] = field(default=(), repr=False)
     source: Source | None = field(default=None, repr=False)
+    whole: WholeFile | None = field(default=None, repr=False)
     diversity: DiversityFacts | None = None
     _original: Table | None = field(default=None, repr=False)
     _written: Table | None = field(default=None, repr=False)
@@ -468,6 +472,7 @@ class Release(Generic[IntoDataFrameT]):
         return {name: value for name, value in self.__dict__.items() if name not in _NOT_STORED} | {
             "recipe": self.recipe.replace(nominal_seed=None),  # who knows it can work out more of a group
             "source": None,
+            "whole": None,
             "missing": MissingFacts(),
             "rounded": {},
             "recoded": {},
@@ -490,18 +495,29 @@ class Release(Generic[IntoDataFrameT]):
         self.groups.setflags(write=False)
 
     @property
+    def n_records(self) -> int:
+        """The number of records of the file."""
+        return len(self.groups) if self.whole is None else self.whole.records
+
+    @property
     def n_groups(self) -> int:
         """The number of groups; where each column has its own, of the column with the fewest."""
+        if self.whole is not None:
+            return sum(self.whole.group_sizes.values())
         return int(self.groups.max(axis=0).min()) + 1
 
     @property
     def smallest_group(self) -> int:
         """The number of records in the smallest group."""
+        if self.whole is not None:
+            return min(self.whole.group_sizes)
         return min(int(np.bincount(labels).min()) for labels in np.atleast_2d(self.groups.T))
 
     @property
     def largest_group(self) -> int:
         """The number of records in the largest group."""
+        if self.whole is not None:
+            return max(self.whole.group_sizes)
         return max(int(np.bincount(labels).max()) for labels in np.atleast_2d(self.groups.T))
 
     def __repr__(self) -> str:

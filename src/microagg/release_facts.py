@@ -48,6 +48,33 @@ class MissingFacts(ReadOnly):
 
 
 @dataclass(frozen=True)
+class WholeFile(ReadOnly):
+    """What is known of a whole file, where a release holds the records of some groups alone, drawn to judge it.
+
+    Attributes
+    ----------
+    records : int
+    group_sizes : mapping
+        How many groups have each size.
+    strata : tuple of int
+        The records of each stratum.
+    missing_cells : int
+        That are released in masked columns.
+    counts : mapping
+        For each masked column of categories, how many records have each.
+    states : mapping
+        For each masked column, the ways in which cells are missing that occur, by number.
+    """
+
+    records: int
+    group_sizes: Mapping[int, int]
+    strata: tuple[int, ...] = ()
+    missing_cells: int = 0
+    counts: Mapping[Any, Any] = field(default_factory=dict)
+    states: Mapping[Any, frozenset[int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class WeightFacts(ReadOnly):
     """What weights did to a release; not for publication.
 

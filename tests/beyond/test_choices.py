@@ -12,7 +12,7 @@ OBEYED = {
     *("quasi", "identifiers", "confidential", "strata", "keep", "drop", "weight", "unit", "rest"),
     *("kinds", "importance", "taxonomy", "missing", "missing_codes", "method", "aggregate", "rounding"),
     *("nominal", "nominal_seed", "spike", "spike_totals", "blocks", "max_block", "refine", "seed"),
-    *("weighted", "weight_release", "weight_cap", "calibrate", "unit_share", "same_order"),
+    *("weighted", "weight_release", "weight_cap", "calibrate", "unit_share", "same_order", "analyses", "public"),
 }
 REFUSED = {
     "unit_release": {"unit_release": "pseudonym"},
@@ -34,7 +34,6 @@ REFUSED = {
     "moments_clip": {"moments": "variance", "moments_clip": True},
     "missing": {"missing": "drop"},
     "relations": {"relations": ["age >= 0"]},
-    "analyses": {"analyses": {"kind": "gini", "columns": "age"}},
     "recode": {"recode": {"age": {"top": 80}}},
     "per_column": {"per_column": True},
     "select": {"select": ["age"]},
@@ -43,7 +42,6 @@ REFUSED = {
     "width": {"select": "ama", "width": 5},
     "bins": {"select": "ama", "bins": 5},
     "excel_safe": {"excel_safe": True},
-    "public": {"public": True},
     "file_kind": {"file_kind": "csv"},
 }
 

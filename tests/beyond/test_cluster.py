@@ -26,14 +26,6 @@ SURVEY = ma.datasets.survey(4000, seed=1)
 ROLES = {"identifiers": ["person"], "weight": "weight", "strata": ["region"]}
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
-    ) as running:
-        yield running.scheduler_address
-
-
 @pytest.fixture
 def source(tmp_path):
     path = tmp_path / "survey.parquet"
@@ -380,7 +372,6 @@ def wait_until(holds):
 def test_bad_input_is_named_and_nothing_is_left(source, tmp_path, cluster):
     missing = SURVEY.set_column(4, SURVEY.column_names[4], pa.array([None] + [1.0] * 3999))
     pq.write_table(missing, tmp_path / "missing.parquet", row_group_size=130)
-    (tmp_path / "text.csv").write_text("a,b\n1,2\n3,4\n5,6\n")
     there = {"engine": "dask", "scheduler": cluster}
     target = tmp_path / "masked"
     (tmp_path / "busy").mkdir()
@@ -394,19 +385,18 @@ def test_bad_input_is_named_and_nothing_is_left(source, tmp_path, cluster):
             "missing",
             lambda: ma.protect_file(tmp_path / "missing.parquet", target, 3, missing="error", **there, **ROLES),
         ),
-        (InvalidData, "Parquet first", lambda: ma.protect_file(tmp_path / "text.csv", target, 2, **there)),
         (TooFewRecords, "strata", lambda: ma.protect_file(source, target, 900, max_block=4000, **there, **ROLES)),
         (
             InvalidParameter,
             "more than .parquet",
             lambda: ma.protect_file(source, tmp_path / "busy", 3, overwrite=True, **there, **ROLES),
         ),
-        (InvalidParameter, "folder of", lambda: ma.protect_file(source, tmp_path / "a.csv", 3, **there, **ROLES)),
+        (InvalidParameter, "folder of", lambda: ma.protect_file(source, tmp_path / "a.sav", 3, **there, **ROLES)),
     ]
     for kind, words, call in cases:
         with pytest.raises(kind, match=words):
             call()
-    assert names_in(tmp_path) == ["busy", "missing.parquet", "survey.parquet", "text.csv"]
+    assert names_in(tmp_path) == ["busy", "missing.parquet", "survey.parquet"]
 
 
 @pytest.mark.campaign

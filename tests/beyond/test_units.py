@@ -4,19 +4,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from distributed import LocalCluster
 
 import microagg as ma
 from microagg.errors import InputError, InvalidData, TooFewRecords
 from tests.beyond.frames import CHOICES, ROLES, assert_same, mixed
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
-    ) as running:
-        yield running.scheduler_address
 
 
 def with_units(n, seed, *, text=False, largest=6):

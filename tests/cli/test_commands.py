@@ -266,7 +266,7 @@ def test_beyond_memory():
     call(*large, "disk", "-o", "c", "--to", "c.parquet")
     call(*large, "dask", "-o", "d")
     assert pq.read_table("c.parquet").equals(pq.read_table("d/release/big_masked.parquet"))
-    left = ["internal/recipe.toml", "internal/rows.parquet", "release/recipe.toml"]
+    left = ["internal/recipe.toml", "internal/report.html", "internal/rows.parquet", "release/recipe.toml"]
     assert files_in("b") == sorted([*left, "release/big_masked.parquet"])
     assert files_in("d") == sorted([*left, "release/big_masked.parquet/part-00000.parquet"])
     assert files_in("c") == left
@@ -275,7 +275,11 @@ def test_beyond_memory():
     assert Path("c/internal/recipe.toml").read_text() == Path("d/internal/recipe.toml").read_text()
     call("mask", "big.parquet", "--recipe", "d/internal/recipe.toml", "--engine", "dask", "-o", "d", "--force")
     assert pq.read_table("c.parquet").equals(pq.read_table("d/release/big_masked.parquet"))
-    assert names_in(".") == ["b", "big.parquet", "c", "c.parquet", "d", "recipe.toml", "survey.csv"]
+    for engine in ("disk", "dask"):
+        call("mask", "survey.csv", "--recipe", "recipe.toml", "--same-order", "--engine", engine, "-o", engine)
+    text = [Path(engine, "release", "survey_masked.csv").read_bytes() for engine in ("disk", "dask")]
+    assert text[0] == text[1]
+    assert names_in(".") == ["b", "big.parquet", "c", "c.parquet", "d", "dask", "disk", "recipe.toml", "survey.csv"]
 
 
 def test_text_beyond_memory_is_as_in_memory(tmp_path, monkeypatch, capsys):

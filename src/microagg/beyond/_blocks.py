@@ -1,7 +1,9 @@
 """How a block of a file is masked; and what blocks must agree on, as the categories that tied groups release."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,13 +13,15 @@ from microagg._kernels.groups import number_groups
 from microagg.aggregate import released_by
 from microagg.beyond._figures import Figures
 from microagg.beyond._plan import Known, Plan
+from microagg.beyond._units import units_of
+from microagg.blocking.median import median_pieces
 from microagg.equivalence import first_of_each
 from microagg.grouping import checked_groups
 from microagg.io.coding import CategoryCoder
 from microagg.kinds import Cells, Nominal
 from microagg.kinds.nominal import Offers, cells_of, counts_of_numbers, drawn_numbers, draws, numbers_of, offers_of
 from microagg.moments import Moved
-from microagg.partition.refine import refine
+from microagg.partition.refine import Refinement, refine
 from microagg.prepare.ordering import ordered_by_value
 from microagg.rounding import off_reserved, round_cells
 from microagg.table import Table
@@ -30,16 +34,20 @@ Labels = NDArray[np.int64]
 
 def group_block(
     plan: Plan, known: Known, cells: Sequence[Cells], units: Units | None, check: Callable[[], None]
-) -> Labels:
-    """Group the records of a block, of which all stored cells are given; groups are numbered by lowest row."""
+) -> tuple[Labels, int]:
+    """Group the records of a block, of which all stored cells are given; groups are numbered by lowest row.
+
+    The moves that were tried to refine them are told too.
+    """
     table = plan.table(cells)
     if not plan.refined:
-        return _groups_of(plan, known, table, units, check)
+        return _groups_of(plan, known, table, units, check), 0
     order = ordered_by_value(table, plan.weights(cells), units=units)
     own = None if order.units is None else order.units.take(order.rows)
-    labels = order.back(_groups_of(plan, known, table.take(order.rows), own, check))
+    found = _refined(plan, known, table.take(order.rows), own, check)
+    labels = order.back(found.labels)
     number_groups(labels)
-    return labels
+    return labels, found.moves
 
 
 def _groups_of(plan: Plan, known: Known, table: Table, units: Units | None, check: Callable[[], None]) -> Labels:
@@ -48,20 +56,63 @@ def _groups_of(plan: Plan, known: Known, table: Table, units: Units | None, chec
     partition = plan.grouping.on(points, plan.names)
     bound = {} if units is None else {"units": units}
     labels = partition(points.records, plan.k, progress=lambda *_: check(), **bound)
-    labels = checked_groups(labels, points.records.entries, plan.k)
+    return checked_groups(labels, points.records.entries, plan.k)
+
+
+def _refined(plan: Plan, known: Known, table: Table, units: Units | None, check: Callable[[], None]) -> Refinement:
+    """Group records in the order in which they come, and refine the groups."""
     how = plan.recipe.refine
-    if plan.refined:
-        labels = refine(
-            points.records,
-            labels,
-            plan.k,
-            effort=how.effort,
-            seed=how.seed,
-            n_jobs=1,
-            progress=lambda *_: check(),
-            units=units,
-        ).labels
-    return labels
+    return refine(
+        known.space.place(table).records,
+        _groups_of(plan, known, table, units, check),
+        plan.k,
+        effort=how.effort,
+        seed=how.seed,
+        n_jobs=1,
+        progress=lambda *_: check(),
+        units=units,
+    )
+
+
+def mask_nodes(
+    plan: Plan,
+    known: Known,
+    cells: Sequence[Cells],
+    nodes: Iterable[tuple[Labels, int]],
+    keys: NDArray[np.uint64] | None,
+    check: Callable[[], None],
+    done: Callable[[int], None],
+) -> tuple[Labels, Figures]:
+    """Cut nodes into blocks and mask their cells in place, but for columns whose groups choose in turn.
+
+    Of each node the rows among the cells are given, in their order in the file, and how many blocks it is to be; `keys`
+    tell units, and `done` is told how many records have been masked. Returns the groups, numbered over all nodes, and
+    what is known of them.
+    """
+    entries, scales = known.space.place(plan.table(cells)).records.entries, known.space.cut_scales
+    labels = np.empty(entries.shape[1], dtype=np.int64)
+    figures: list[Figures] = []
+    n_groups = 0
+    for rows, blocks in nodes:
+        for block in median_pieces(entries, scales, plan.max_block, plan.k, rows=rows, blocks=blocks):
+            own = [one.take(block) for one in cells]
+            units = None if keys is None else units_of(plan, keys[block])
+            groups, moves = group_block(plan, known, own, units, check)
+            masked, counted = represent_block(plan, known, own, groups, units)
+            for j, fresh in masked.items():
+                put(cells[j], block, fresh)
+            labels[block] = groups + n_groups
+            n_groups += counted.n_groups
+            figures.append(counted._replace(moves=moves))
+            done(block.size)
+    return labels, reduce(Figures.join, figures)
+
+
+def put(cells: Cells, rows: Labels, fresh: Cells) -> None:
+    """Put other cells in the place of some."""
+    cells.values[rows] = fresh.values
+    if cells.states is not None:
+        cells.states[rows] = fresh.all_states
 
 
 def represent_block(
@@ -93,7 +144,8 @@ def represent_block(
     if plan.weighing.by_group:
         for j, values in enumerate(plan.weights(cells), len(table) + len(plan.weighing.used)):
             found[j] = Cells(weights_of_groups(values, labels))
-    return found, Figures(sizes.size, moved, int(np.count_nonzero(dominated)), cut)
+    held = Counter(np.bincount(labels).tolist())
+    return found, Figures(sizes.size, moved, int(np.count_nonzero(dominated)), cut, held)
 
 
 class Turns(NamedTuple):

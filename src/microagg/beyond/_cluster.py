@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 
 from microagg import __version__
 from microagg._kernels.alike import fewest_alike
-from microagg._kernels.blocking import lower_part, widest_to_cut
 from microagg._kernels.sums import round_digits
 from microagg.beyond import _regions, _tasks
 from microagg.beyond._blocks import draws_of_blocks, margins_of, settle_turns
 from microagg.beyond._client import connected, explained
+from microagg.beyond._cuts import Cut, Extremes, Tree, grow
 from microagg.beyond._figures import Figures, Lost, Outcome
 from microagg.beyond._folder import (
     Folder,
@@ -50,24 +50,28 @@ from microagg.beyond._plan import (
     check_missing,
     constants,
     powers_of,
+    released_schema,
 )
 from microagg.beyond._regions import Settled
+from microagg.beyond._sample import Drawn, share_drawn
 from microagg.beyond._store import Scratch
 from microagg.beyond._targets import check_replaceable
 from microagg.beyond._tasks import WIDTHS, Work
 from microagg.beyond._units import check_units_known, pieces_with_units
-from microagg.blocking.median import blocks_needed
+from microagg.beyond._written import write_counted
 from microagg.checks import check_enough_records
 from microagg.errors import ClusterFailed, InvalidData, InvalidParameter
 from microagg.grouping import check_stratum_sizes
 from microagg.io import frames
-from microagg.io.batches import Batches
+from microagg.io._kinds import is_text_name
+from microagg.io.batches import Batches, read_row_groups
 from microagg.io.publishing import private_place, publish
 from microagg.io.stores import Where, listed
 from microagg.moments import Sums
 from microagg.prepare.embedding import Space
 from microagg.prepare.patterns import Patterns, PatternsSeen
 from microagg.progress import Progress, tell
+from microagg.progress import part as step_of
 from microagg.units import Held
 from microagg.weighting import Calibrated, calibration_of, check_dominance
 
@@ -95,30 +99,32 @@ def run(
     partitions: int | None,
     overwrite: bool,
     progress: Progress | None,
-) -> Outcome:
-    """Mask a file on a cluster; the target is a folder of Parquet files."""
-    groups = file.row_groups()
-    n = sum(records for _, _, records in groups)
+) -> tuple[Outcome, Drawn]:
+    """Mask a file on a cluster; the target is a folder of Parquet files, or a text file."""
+    n = file.count()
     if n == 0:
         raise InvalidData("the file has no records. Pass at least k of them.")
     check_enough_records(n, plan.k)
-    beside = path.parent
+    in_text, beside = isinstance(path, Path) and is_text_name(path), path.parent
+    copying, masking, writing = _steps(progress, n, copies=not file.is_parquet, in_text=in_text)
     with explained(), forgetting(), private_place(scratch) as place, private_place(beside, "the target") as output:
         folder: Folder = place if isinstance(place, Path) else InStore(place)
-        target = output / "whole"
+        target = (place if in_text else output) / "whole"
         if isinstance(target, Path):
             target.mkdir()
+        source = file if file.is_parquet else file.as_parquet(place / "source.parquet", place, copying)
         with connected(scheduler, workers, folder) as client:
             if scheduler is not None:
                 workers = max(1, sum(client.nthreads().values()))
             wanted = max(_TASKS_EACH * workers, n // _PART) if partitions is None else partitions
-            parts = _parts(groups, n, wanted)
+            parts = _parts(source.row_groups(), n, wanted)
             sizes = [sum(records for _, _, records in part) for part in parts]
-            runs = [[(source.resolve(), number) for source, number, _ in part] for part in parts]
+            runs = [[(own.resolve(), number) for own, number, _ in part] for part in parts]
             digits = max(5, len(str(len(parts))))
             names = [f"part-{number:0{digits}d}.parquet" for number in range(len(parts))]
-            _keep_work(folder, Work(plan, file.schema, runs, sizes, target, names, os.urandom(16)))
-            stages = _Stages(client, folder, sizes, n, progress)
+            key = None if in_text else os.urandom(16)
+            _keep_work(folder, Work(plan, file, runs, sizes, target, names, key))
+            stages = _Stages(client, folder, sizes, n, masking)
             stages.check_workers()
             plan = stages.look(plan, file.schema)
             stages.each_part(_tasks.read_part, done=0)
@@ -126,26 +132,36 @@ def run(
             plan, tallies, node_sizes, patterns, powers = stages.number_pieces(plan)
             known = stages.find_constants(plan, tallies, powers)
             most = max(plan.max_block, min(_REGION, n // (_TASKS_EACH * workers)))
-            node_sizes, blocks, level = stages.cut(plan, known.space, node_sizes, most)
-            nodes = set(zip(node_sizes, blocks, strict=True))
-            largest = max(_largest_block(*node, plan.k, plan.max_block) for node in nodes)
+            tree = stages.grow(plan, known.space, node_sizes, most)
+            largest = tree.largest_block(plan.k, plan.max_block)
             plan = replace(plan, grouping=plan.grouping.searching(largest, known.space.n_entries, known.space.n_codes))
             settled = Settled(plan, known, plan.with_dictionaries(file.schema))
-            figures, n_regions = stages.mask(settled, node_sizes, blocks, level, most)
+            figures, n_regions = stages.mask(settled, tree, most)
             check_dominance(figures.dominated, figures.n_groups, plan.weighing, of_units=plan.unit is not None)
             known = stages.take_turns(settled, n_regions)
             calibrated = stages.calibrate(settled, n_regions) if plan.weighing.calibrate else None
+            keep_object(folder, "share", share_drawn(n, figures.n_groups))
             stages.each_part(_regions.write_part, done=2 * n)
             lost = stages.lost()
+            drawn = Drawn.joined(list(stages.objects("drawn", len(parts))))
             file.check_unchanged()
-        k_achieved = stages.count_alike(plan.in_part)
-        plan.promise.check(k_achieved, path.name)
-        for left, _ in listed(target):  # by a worker that was given up and went on
-            if left.name not in names:
-                left.unlink()
-        check_replaceable(path)
-        publish(target, path, overwrite=overwrite, check=check_replaceable)
-    return Outcome(plan, known, n, sum(blocks), k_achieved, figures, lost, patterns, calibrated)
+        if in_text:
+            k_achieved = stages.write_text(file, path, settled, known, [target / name for name in names], writing)
+        else:
+            k_achieved = stages.count_alike(plan.in_part)
+            plan.promise.check(k_achieved, path.name)
+            for left, _ in listed(target):  # by a worker that was given up and went on
+                if left.name not in names:
+                    left.unlink()
+            check_replaceable(path)
+            publish(target, path, overwrite=overwrite, check=check_replaceable)
+    return Outcome(plan, known, n, sum(tree.blocks), k_achieved, figures, lost, patterns, calibrated), drawn
+
+
+def _steps(progress: Progress | None, n: int, *, copies: bool, in_text: bool) -> list[Progress | None]:
+    """Divide the progress: what the client copies at first, what workers do, what the client writes at last."""
+    ends = [0, n * copies, n * (copies + 3), n * (copies + 3 + in_text)]
+    return [step_of(progress, *own, ends[-1]) for own in pairwise(ends)]
 
 
 def _parts(groups: list[tuple[Where, int, int]], n: int, wanted: int) -> list[list[tuple[Where, int, int]]]:
@@ -163,15 +179,6 @@ def _parts(groups: list[tuple[Where, int, int]], n: int, wanted: int) -> list[li
             before += group[2]
     parts[max(parts)].extend(empty)
     return [parts[number] for number in sorted(parts)]
-
-
-def _largest_block(n: int, blocks: int, k: int, max_block: int) -> int:
-    """Give the size of the largest block that a node will be cut into; it does not depend on the data."""
-    if blocks == 1:
-        return n
-    size = lower_part.py_func(n, blocks, k, max_block - max_block % k)
-    lower, upper = (size, blocks // 2), (n - size, blocks - blocks // 2)
-    return max(_largest_block(*part, k, max_block) for part in {lower, upper})
 
 
 def _keep_work(folder: Folder, work: Work) -> None:
@@ -366,48 +373,23 @@ class _Stages:
             sums |= {j: round_digits(np.sum([part[str(j)] for part in parts], axis=0)) for j in asked}
         return [found[j] for j in sorted(found)]
 
-    def cut(self, plan: Plan, space: Space, sizes: list[int], most: int) -> tuple[list[int], list[int], int]:
-        """Cut nodes until none that is to be several blocks has more than `most` records.
+    def grow(self, plan: Plan, space: Space, sizes: list[int], most: int) -> Tree:
+        """Cut nodes until none that is to be several blocks has more than `most` records."""
 
-        Returns the sizes of the nodes, the blocks to make of each, and the level on which they are all there.
-        """
-        k, max_block = plan.k, plan.max_block - plan.max_block % plan.k
-        blocks = [blocks_needed(size, max_block, k) for size in sizes]
-        level = 0
-        while True:
-            opened = [node for node, size in enumerate(sizes) if blocks[node] > 1 and size > most]
-            slots = np.full(len(sizes), -1)
-            slots[opened] = np.arange(len(opened))
+        def look(level: int, slots: NDArray[np.int64]) -> Extremes | None:
             keep(self.folder, f"open-{level}", slots=slots)
             self.each_part(_tasks.cut_part, level)
             self.forget(f"nodes-{level - 1}-*")
-            if not opened:
-                return sizes, blocks, level
-            columns = self._to_cut(level, space, np.array([sizes[node] for node in opened]))
-            lower = [lower_part.py_func(sizes[node], blocks[node], k, max_block) for node in opened]
-            keys, taken = self._select(level, slots, columns, np.array(lower))
-            level += 1
-            keep(
-                self.folder,
-                f"cuts-{level}",
-                slots=slots,
-                columns=columns,
-                keys=keys,
-                taken=taken,
-                uppers=len(sizes) + np.arange(len(opened), dtype=np.int32),
-            )
-            for node, size in zip(opened, lower, strict=True):
-                sizes.append(sizes[node] - size)
-                blocks.append(blocks[node] - blocks[node] // 2)
-                sizes[node], blocks[node] = size, blocks[node] // 2
+            if slots.max(initial=-1) < 0:
+                return None
+            return Extremes.joined([Extremes(**part) for part in self.found(f"extremes-{level}")])
 
-    def _to_cut(self, level: int, space: Space, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Give the entry by which each open node is cut."""
-        parts = list(self.found(f"extremes-{level}"))
-        lows, highs = np.min([part["lowest"] for part in parts], 0), np.max([part["highest"] for part in parts], 0)
-        at_lows = np.sum([np.where(part["lowest"] == lows, part["at_lowest"], 0) for part in parts], axis=0)
-        at_highs = np.sum([np.where(part["highest"] == highs, part["at_highest"], 0) for part in parts], axis=0)
-        return widest_to_cut(highs - lows, space.cut_scales, np.maximum(at_lows, at_highs), sizes)
+        def cut(level: int, how: Cut) -> None:
+            keys, taken = self._select(level, how.slots, how.columns, how.lower)
+            own = {"slots": how.slots, "columns": how.columns, "uppers": how.uppers}
+            keep(self.folder, f"cuts-{level + 1}", keys=keys, taken=taken, **own)
+
+        return grow(sizes, plan.k, plan.max_block, most, space.cut_scales, look, cut)
 
     def _select(
         self, level: int, slots: NDArray[np.int64], columns: NDArray[np.int64], ranks: NDArray[np.int64]
@@ -440,21 +422,14 @@ class _Stages:
         before = np.cumsum(equal, axis=0) - equal
         return prefixes, np.clip(ranks - before, 0, equal)
 
-    def mask(self, settled: Settled, sizes: list[int], blocks: list[int], level: int, most: int) -> tuple[Figures, int]:
+    def mask(self, settled: Settled, tree: Tree, most: int) -> tuple[Figures, int]:
         """Bring each region's records together and mask them; give what is known of all, and how many there are."""
-        bounds = [0]
-        held = 0
-        for node, size in enumerate(sizes):
-            if held and held + size > most:
-                bounds.append(node)
-                held = 0
-            held += size
-        bounds.append(len(sizes))
+        sizes, bounds = tree.sizes, tree.regions(most)
         region_sizes = np.add.reduceat(sizes, bounds[:-1])
         keep_object(self.folder, "settled", settled)
-        keep(self.folder, "regions", bounds=bounds, sizes=sizes, blocks=blocks)
+        keep(self.folder, "regions", bounds=bounds, sizes=sizes, blocks=tree.blocks)
         self.forget("entries-*")
-        self.each_part(_regions.scatter_part, level)
+        self.each_part(_regions.scatter_part, tree.level)
         self.forget("columns-*")
         ends = list(in_turn(self.folder, lambda part: self._array(f"ends-{part}")[bounds], len(self.sizes)))
         counts = np.diff(ends, axis=1)
@@ -494,6 +469,20 @@ class _Stages:
         """Give what is lost in what the workers have written."""
         lost: Lost = reduce(Lost.join, self.objects("lost", len(self.sizes)))
         return lost
+
+    def write_text(
+        self, file: Batches, path: Where, settled: Settled, known: Known, parts: list[Where], progress: Progress | None
+    ) -> int:
+        """Write what the workers have written to one text file; give the fewest records, or units, alike in it."""
+        plan = settled.plan
+        promise = plan.promise
+        if plan.unit is not None:
+            keys = list(in_turn(self.folder, lambda part: self._array(f"units-{part}"), len(parts)))
+            promise = promise.of_units(np.concatenate(keys), plan.in_part)
+        schema = released_schema(plan, known, file.schema)
+        tables = (table for part in parts for table in read_row_groups(part, None, None))
+        room = self.folder if isinstance(self.folder, Path) else tempfile.gettempdir()
+        return write_counted(file, path, schema, promise, self.n, tables, Scratch(room), progress)
 
     def count_alike(self, in_part: bool) -> int:
         """Give the fewest records, or units, that are alike in what the workers have written."""

@@ -1,5 +1,6 @@
 """What is counted of a release, part by part, and joined in any order."""
 
+from collections import Counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,19 +59,25 @@ def lost_between(known: Known, before: Table, after: Table, weights: list[NDArra
 class Figures(NamedTuple):
     """What is known of masked blocks: the groups, and by the columns' numbers how rounding moved totals.
 
-    `dominated` counts the groups in which a weight was cut, and `cut` tells how that moved totals.
+    `dominated` counts the groups in which a weight was cut, and `cut` tells how that moved totals; `sizes` counts the
+    groups of each size, and `moves` those that were tried to refine them.
     """
 
     n_groups: int
     moved: dict[int, Moved]
     dominated: int
     cut: dict[int, Moved]
+    sizes: Counter[int]
+    moves: int = 0
 
     def join(self, other: "Figures") -> "Figures":
         """Give the figures of both."""
         moved = {j: own.join(other.moved[j]) for j, own in self.moved.items()}
         cut = {j: own.join(other.cut[j]) for j, own in self.cut.items()}
-        return Figures(self.n_groups + other.n_groups, moved, self.dominated + other.dominated, cut)
+        n_groups, dominated, moves = (
+            getattr(self, name) + getattr(other, name) for name in ("n_groups", "dominated", "moves")
+        )
+        return Figures(n_groups, moved, dominated, cut, self.sizes + other.sizes, moves)
 
 
 class Outcome(NamedTuple):

@@ -1,9 +1,8 @@
 """One machine: the columns to mask lie in scratch files without names, and blocks are masked there in place."""
 
 import os
-import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import Any
@@ -19,15 +18,15 @@ from microagg.beyond._blocks import (
     draws_of_blocks,
     factors_for,
     fill_block,
-    group_block,
     margins_of,
-    represent_block,
+    mask_nodes,
     settle_turns,
     totals_found,
     turns_of,
     used_by,
 )
 from microagg.beyond._figures import Figures, Lost, Outcome, lost_between
+from microagg.beyond._nodes import Laid, grow_here, lay
 from microagg.beyond._plan import (
     Known,
     Plan,
@@ -43,6 +42,7 @@ from microagg.beyond._plan import (
     tally,
     weighed_by,
 )
+from microagg.beyond._sample import Drawn, share_drawn
 from microagg.beyond._store import Rows, Scratch, Store
 from microagg.beyond._units import (
     Keys,
@@ -53,27 +53,27 @@ from microagg.beyond._units import (
     unit_keys,
     units_of,
 )
-from microagg.blocking.median import median_pieces
+from microagg.beyond._written import write_counted
 from microagg.checks import check_enough_records
 from microagg.equivalence import first_of_each
 from microagg.errors import InvalidData
-from microagg.grouping import check_stratum_sizes, rows_of
+from microagg.grouping import check_stratum_sizes
 from microagg.io import frames
 from microagg.io.batches import Batches
-from microagg.io.promise import check_written
-from microagg.io.read_back import read_back
 from microagg.io.stores import Where
 from microagg.io.weighing import WeightSeen, weights_in
 from microagg.kinds import Cells, Facts
 from microagg.moments import Terms, summed
 from microagg.parallel import in_parallel
 from microagg.prepare.patterns import Patterns, PatternsSeen
-from microagg.progress import Progress, tell
+from microagg.progress import Progress, Told, part, tell
 from microagg.units import Held
 from microagg.weighting import Calibrated, calibration_of, check_dominance
 from microagg.weights import Weights
 
-Pieces = Sequence[NDArray[np.int64]]
+_REGION = 1_000_000  # records that a thread masks at a time, at most, unless a block is larger
+_AT_ONCE = 2_000_000  # records that all threads mask at a time, about
+_REGIONS_EACH = 4  # for each thread, at least, so that all are busy to the end
 
 
 def run(
@@ -83,8 +83,8 @@ def run(
     scratch: str | os.PathLike[str],
     n_jobs: int,
     progress: Progress | None,
-) -> Outcome:
-    """Mask a file on this machine."""
+) -> tuple[Outcome, Drawn]:
+    """Mask a file on this machine; give what is known of it, and the records to judge it by."""
     n = file.count()
     if n == 0:
         raise InvalidData("the file has no records. Pass at least k of them.")
@@ -93,20 +93,23 @@ def run(
     room = Scratch(scratch)
     store = Store(room, plan.n_stored, n)
     keys = None if plan.unit is None else room.array((n,), np.uint64)
-    plan, tallies, pieces, patterns, powers = _ingest(file, plan, store, keys, looked, progress)
+    plan, tallies, nodes, patterns, powers = _ingest(file, plan, store, keys, looked, progress)
     known = _weighed(plan, store, _known(plan, store, tallies), powers)
-    blocks = _blocks(plan, known, store, room, pieces, n_jobs)
-    largest = max(rows.size for rows in blocks)
+    most = max(plan.max_block, min(_REGION, _AT_ONCE // n_jobs, n // (_REGIONS_EACH * n_jobs)))
+    tree = grow_here(plan, known, store, room, nodes, most, n_jobs)
+    largest = tree.largest_block(plan.k, plan.max_block)
     plan = replace(plan, grouping=plan.grouping.searching(largest, known.space.n_entries, known.space.n_codes))
-    labels = room.array((n,), np.int32) if plan.by_turns else None
-    figures = _group(plan, known, store, keys, blocks, labels, n_jobs, progress)
+    laid = lay(plan, store, keys, room, tree, most, nodes)
+    del store  # which takes as much room
+    figures = _mask(plan, known, laid, n_jobs, progress)
     check_dominance(figures.dominated, figures.n_groups, plan.weighing, of_units=plan.unit is not None)
-    if labels is not None:
-        _take_turns(plan, known, store, keys, blocks, labels, n_jobs)
-    calibrated = _calibrate(plan, known, store) if plan.weighing.calibrate else None
-    known = replace(known, used=_used(plan, store, file.schema))
-    k_achieved, lost = _write(file, path, plan, known, store, keys, room, progress)
-    return Outcome(plan, known, n, len(blocks), k_achieved, figures, lost, patterns, calibrated)
+    if plan.by_turns:
+        _take_turns(plan, known, laid, n_jobs)
+    calibrated = _calibrate(plan, known, laid.store) if plan.weighing.calibrate else None
+    known = replace(known, used=_used(plan, laid.store, file.schema))
+    share = share_drawn(n, figures.n_groups)
+    k_achieved, lost, drawn = _write(file, path, plan, known, laid, keys, share, room, progress)
+    return Outcome(plan, known, n, sum(tree.blocks), k_achieved, figures, lost, patterns, calibrated), drawn
 
 
 def _looked(file: Batches, plan: Plan, n: int, progress: Progress | None) -> tuple[Plan, bool]:
@@ -124,11 +127,11 @@ def _looked(file: Batches, plan: Plan, n: int, progress: Progress | None) -> tup
 
 def _ingest(
     file: Batches, plan: Plan, store: Store, keys: Keys | None, looked: bool, progress: Progress | None
-) -> tuple[Plan, list[Tally], Labels, Patterns, list[int]]:
+) -> tuple[Plan, list[Tally], NDArray[np.int32], Patterns, list[int]]:
     """Copy columns to mask, weights and units into scratch; count what must be known; give each record's piece."""
     n = store.n_records
     tallies: list[Tally] = []
-    codes = np.zeros(n, dtype=np.int64)
+    codes = np.zeros(n, dtype=np.int32)
     numbering, seen = frames.Numbering(plan.strata), PatternsSeen(plan.by_pattern)
     lacking: Counter[str] = Counter()
     weights: dict[str, list[WeightSeen]] = {name: [] for name in plan.weighing.used}
@@ -154,6 +157,7 @@ def _ingest(
         strata = numbering.codes(table) if plan.strata else np.zeros(table.num_rows, dtype=np.int64)
         codes[start:stop] = seen.codes(coded, strata)
         lacking.update(missing_in_strata(plan, table))
+        store.let_go()
         start = stop
         tell(progress, (n + start) // 2 if looked else start, 3 * n)
     file.check_unchanged()
@@ -163,7 +167,7 @@ def _ingest(
     check_columns(plan, tallies)
     if keys is None:
         patterns = seen.pieces(plan.k, by_value=plan.refined)
-        return plan, tallies, patterns.pieces[codes], patterns, powers_of(weights)
+        return plan, tallies, patterns.pieces.astype(np.int32)[codes], patterns, powers_of(weights)
 
     def held(pieces: Labels) -> Held:
         return held_by_keys(
@@ -171,7 +175,7 @@ def _ingest(
         )
 
     plan, patterns = pieces_with_units(plan, seen, held)
-    return plan, tallies, patterns.pieces[codes], patterns, powers_of(weights)
+    return plan, tallies, patterns.pieces.astype(np.int32)[codes], patterns, powers_of(weights)
 
 
 def _known(plan: Plan, store: Store, tallies: Sequence[Tally]) -> Known:
@@ -207,95 +211,67 @@ def _weighed(plan: Plan, store: Store, known: Known, powers: Sequence[int]) -> K
     return known.with_weights(powers, weighed, [base(j) for j in range(first)])
 
 
-def _blocks(
-    plan: Plan, known: Known, store: Store, room: Scratch, pieces: Labels, n_jobs: int
-) -> list[NDArray[np.int64]]:
-    """List the rows of each block."""
-    entries = room.array((known.space.n_entries, store.n_records), np.float64)
+def _mask(plan: Plan, known: Known, laid: Laid, n_jobs: int, progress: Progress | None) -> Figures:
+    """Group the records of each region, and put in place what groups release by themselves."""
+    n, store = laid.store.n_records, laid.store
+    told = Told(part(progress, n, 2 * n, 3 * n), n)
 
-    def place(rows: slice, check: Callable[[], None]) -> None:
-        check()
-        entries[:, rows] = known.space.place(plan.table(store.all_cells(rows))).records.entries
-
-    in_parallel(place, list(store.chunks()), n_jobs)
-    blocks, scales = [], known.space.cut_scales
-    for rows in rows_of(pieces):
-        blocks += median_pieces(entries, scales, plan.max_block, plan.k, rows=rows, n_jobs=n_jobs)
-    return blocks
-
-
-def _group(
-    plan: Plan,
-    known: Known,
-    store: Store,
-    keys: Keys | None,
-    blocks: Pieces,
-    labels: NDArray[np.int32] | None,
-    n_jobs: int,
-    progress: Progress | None,
-) -> Figures:
-    """Group the records of each block, and put in place what groups release by themselves."""
-    n, done, lock = store.n_records, 0, threading.Lock()
-
-    def mask(rows: NDArray[np.int64], check: Callable[[], None]) -> Figures:
-        nonlocal done
-        cells = store.all_cells(rows)
-        units = None if keys is None else units_of(plan, keys[rows])
-        own = group_block(plan, known, cells, units, check)
-        masked, figures = represent_block(plan, known, cells, own, units)
-        for j, fresh in masked.items():
-            store.put(j, rows, fresh)
-        if labels is not None:
-            labels[rows] = own
-        with lock:
-            done += rows.size
-            tell(progress, n + done, 3 * n)
+    def mask(region: int, check: Callable[[], None]) -> Figures:
+        own, cells = laid.rows(region), laid.cells(region)
+        units = None if laid.keys is None else laid.keys[own]
+        labels, figures = mask_nodes(plan, known, cells, laid.nodes(region), units, check, told)
+        for j, fresh in enumerate(cells):
+            if j not in plan.by_turns:
+                store.put(j, own, fresh)
+        laid.leads[own] = laid.rows_in_file[own][first_of_each(labels)][labels]
+        if laid.labels is not None:
+            laid.labels[own] = labels
+        laid.let_go()
         return figures
 
-    return reduce(Figures.join, in_parallel(mask, blocks, n_jobs))
+    return reduce(Figures.join, in_parallel(mask, range(laid.n_regions), n_jobs))
 
 
-def _take_turns(
-    plan: Plan,
-    known: Known,
-    store: Store,
-    keys: Keys | None,
-    blocks: Pieces,
-    labels: NDArray[np.int32],
-    n_jobs: int,
-) -> None:
+def _take_turns(plan: Plan, known: Known, laid: Laid, n_jobs: int) -> None:
     """Put in place what groups release that must choose in turn; one column after the other, for the sake of memory."""
+    regions, drawn = range(laid.n_regions), plan.rule.nominal == "draw"
+    assert laid.labels is not None
+    labels, in_file = laid.labels, laid.rows_in_file
 
-    def lowest(rows: NDArray[np.int64], check: Callable[[], None]) -> Labels:
+    def lowest(region: int, check: Callable[[], None]) -> Labels:
         check()
-        return np.asarray(rows[first_of_each(labels[rows].astype(np.int64))])
+        own = laid.rows(region)
+        return np.asarray(in_file[own][first_of_each(labels[own].astype(np.int64))])
 
-    def weights(rows: NDArray[np.int64]) -> Weights | None:
+    def weights(rows: slice) -> Weights | None:
         if not plan.weighing.weighted:
             return None
-        units = None if keys is None else units_of(plan, keys[rows]).codes
-        return Weights(store.cells(len(plan.names), rows).values, known.powers_of_weights[0], units)
+        units = None if laid.keys is None else units_of(plan, laid.keys[rows]).codes
+        return Weights(laid.store.cells(len(plan.names), rows).values, known.powers_of_weights[0], units)
 
-    first_rows = in_parallel(lowest, blocks, n_jobs) if plan.rule.nominal == "draw" else []
+    first_rows = in_parallel(lowest, regions, n_jobs) if drawn else []
     for j in plan.by_turns:
 
-        def turns(rows: NDArray[np.int64], check: Callable[[], None], j: int = j) -> Turns:
+        def turns(region: int, check: Callable[[], None], j: int = j) -> Turns:
             check()
-            own = labels[rows].astype(np.int64)
-            return turns_of(plan, known, j, store.cells(j, rows), own, rows, weights(rows))
+            own = laid.rows(region)
+            groups = labels[own].astype(np.int64)
+            return turns_of(plan, known, j, laid.store.cells(j, own), groups, in_file[own], weights(own))
 
-        if plan.rule.nominal == "draw":
-            choices: list[Any] = list(draws_of_blocks(plan, known, j, first_rows))
-        else:
-            choices = list(settle_turns(plan, known, j, in_parallel(turns, blocks, n_jobs)))
+        choices: list[Any] = list(
+            draws_of_blocks(plan, known, j, first_rows)
+            if drawn
+            else settle_turns(plan, known, j, in_parallel(turns, regions, n_jobs))
+        )
 
-        def fill(block: int, check: Callable[[], None], j: int = j, choices: list[Any] = choices) -> None:
+        def fill(region: int, check: Callable[[], None], j: int = j, choices: list[Any] = choices) -> None:
             check()
-            rows = blocks[block]
-            own = labels[rows].astype(np.int64)
-            store.put(j, rows, fill_block(plan, known, j, store.cells(j, rows), own, choices[block], weights(rows)))
+            own = laid.rows(region)
+            groups, cells = labels[own].astype(np.int64), laid.store.cells(j, own)
+            laid.store.put(j, own, fill_block(plan, known, j, cells, groups, choices[region], weights(own)))
+            laid.store.let_go()
 
-        in_parallel(fill, range(len(blocks)), n_jobs)
+        in_parallel(fill, regions, n_jobs)
 
 
 def _calibrate(plan: Plan, known: Known, store: Store) -> Calibrated:
@@ -327,38 +303,40 @@ def _write(
     path: Where,
     plan: Plan,
     known: Known,
-    store: Store,
+    laid: Laid,
     keys: Keys | None,
+    share: float,
     scratch: Scratch,
     progress: Progress | None,
-) -> tuple[int, Lost]:
-    """Write the released columns, part by part, the masked ones from scratch; count what was written and lost."""
-    n = store.n_records
+) -> tuple[int, Lost, Drawn]:
+    """Write the released columns, part by part, the masked ones from scratch; count what was written and lost.
+
+    Draw a share of the groups, to judge them.
+    """
+    n = laid.store.n_records
     schema, promise = released_schema(plan, known, file.schema), plan.promise
     if keys is not None:
         promise = promise.of_units(keys, plan.in_part)
-    fewest, lost = 0, []
+    lost, drawn = [], []
 
-    def count(fresh: Where) -> None:
-        nonlocal fewest
-        room = scratch.array((2 if keys is None else 3, n), np.uint64)
-        tables = read_back(fresh, path, schema, promise.columns, file.dialect_of(path))
-        fewest = check_written(
-            promise, tables, n, path.name, room=room, tell=lambda read: tell(progress, 2 * n + (n + read) // 2, 3 * n)
-        )
-
-    with file.writer(path, schema, count) as write:
-        start = 0
-        for table in file.tables(plan.schema.released):
+    def tables() -> Iterator[pa.Table]:
+        start, places = 0, laid.layout.places()
+        for stored in file.stored():
+            table = file.typed(stored)
             stop = start + table.num_rows
             if stop > n:
                 break
-            cells = store.all_cells(slice(start, stop))
+            where = places(slice(start, stop))
+            cells, leads = laid.store.all_cells(where), laid.leads[where]
+            laid.let_go()
             fresh = released(plan, known, table, cells)
             if table.num_rows:
+                drawn.append(Drawn.of(start, leads, share, stored, fresh))
                 lost.append(lost_between(known, plan.coded(table), plan.coded(fresh), plan.weights(cells)))
-            write(fresh)
+            yield fresh
             start = stop
-            tell(progress, 2 * n + start // 2, 3 * n)
         file.check_unchanged()
-    return fewest, reduce(Lost.join, lost)
+
+    writing = part(progress, 2 * n, 3 * n, 3 * n)
+    fewest = write_counted(file, path, schema, promise, n, tables(), scratch, writing)
+    return fewest, reduce(Lost.join, lost), Drawn.joined(drawn)

@@ -4,6 +4,7 @@ As in `_tasks`, a task is told a folder and a number.
 """
 
 from functools import reduce
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -13,18 +14,18 @@ from microagg._kernels.alike import NO_DIGESTS, in_order, with_units
 from microagg.beyond._blocks import (
     factors_for,
     fill_block,
-    group_block,
-    represent_block,
+    mask_nodes,
+    put,
     totals_found,
     turns_of,
     used_by,
 )
-from microagg.beyond._figures import Figures, Lost, lost_between
+from microagg.beyond._figures import Lost, lost_between
 from microagg.beyond._folder import Folder, keep, keep_matrix, keep_object, kept, matrix_of, object_of, part_of, several
 from microagg.beyond._plan import Known, Plan, released, released_schema
-from microagg.beyond._tasks import cells_in, keep_cells, tables_of
+from microagg.beyond._sample import Drawn
+from microagg.beyond._tasks import cells_in, keep_cells, stored_tables_of
 from microagg.beyond._units import units_of
-from microagg.blocking.median import median_pieces
 from microagg.equivalence import first_of_each
 from microagg.io.batches import parquet_writer
 from microagg.io.promise import digests_written
@@ -67,29 +68,14 @@ def mask_region(folder: Folder, region: int) -> None:
     plan, known = settled.plan, settled.known
     first, last = int(regions["bounds"][region]), int(regions["bounds"][region + 1])
     cells, rows, nodes, keys = _gathered(folder, first, last)
-    table = plan.table(cells)
-    entries, scales = known.space.place(table).records.entries, known.space.cut_scales
-    labels = np.empty(rows.size, dtype=np.int64)
     order = np.argsort(nodes, kind="stable")
-    figures: list[Figures] = []
-    start, n_groups = 0, 0
-    for node in range(first, last):
-        own = order[start : start + regions["sizes"][node]]
-        start += own.size
-        blocks = int(regions["blocks"][node])
-        cuts = median_pieces(entries, scales, plan.max_block, plan.k, rows=own, blocks=blocks)
-        for block in cuts:
-            part = [own.take(block) for own in cells]
-            units = None if plan.unit is None else units_of(plan, keys[block])
-            groups = group_block(plan, known, part, units, lambda: None)
-            masked, counted = represent_block(plan, known, part, groups, units)
-            for j, fresh in masked.items():
-                _put(cells[j], block, fresh)
-            labels[block] = groups + n_groups
-            n_groups += counted.n_groups
-            figures.append(counted)
+    starts = np.concatenate([[0], np.cumsum(regions["sizes"][first:last])])
+    own = [order[begin:end] for begin, end in pairwise(starts)]
+    wanted = zip(own, regions["blocks"][first:last].tolist(), strict=True)
+    units = None if plan.unit is None else keys
+    labels, figures = mask_nodes(plan, known, cells, wanted, units, lambda: None, lambda _: None)
     keep_cells(folder, "masked", region, cells)
-    keep_object(folder, f"figures-{region}", reduce(Figures.join, figures))
+    keep_object(folder, f"figures-{region}", figures)
     keep_matrix(folder, f"labels-{region}", labels.astype(np.int32))
     keep_matrix(folder, f"lowest-{region}", rows[first_of_each(labels)])
     if plan.unit is not None:
@@ -119,13 +105,6 @@ def _gathered(
     cells, rows, nodes, keys = zip(*several(folder, gathered, range(len(work.sizes))), strict=True)
     whole = [Cells.joined(own) for own in zip(*cells, strict=True)]
     return whole, np.concatenate(rows), np.concatenate(nodes), np.concatenate(keys)
-
-
-def _put(cells: Cells, rows: NDArray[np.int64], fresh: Cells) -> None:
-    """Put other cells in the place of some."""
-    cells.values[rows] = fresh.values
-    if cells.states is not None:
-        cells.states[rows] = fresh.all_states
 
 
 def fill_region(folder: Folder, region: int) -> None:
@@ -166,41 +145,70 @@ def write_part(folder: Folder, part: int) -> None:
     def count(fresh: Where) -> None:
         promise = plan.promise
         tables = read_back(fresh, target, schema, promise.columns)
+        assert work.key is not None
         found = digests_written(promise, tables, work.sizes[part], target.name, work.key)
         digests = np.concatenate([NO_DIGESTS, *(one for (one,) in found)], axis=1)
         if plan.unit is not None:
             digests = with_units(digests, matrix_of(folder, f"units-{part}"))
         keep_matrix(folder, f"digests-{part}", in_order(digests))
 
-    target, schema = work.target / work.names[part], released_schema(plan, known, work.source)
-    lost = []
-    with parquet_writer(target, schema, work.target.parent, count) as writer:
+    target, schema = work.target / work.names[part], released_schema(plan, known, work.file.schema)
+    lost, drawn = [], []
+    leads, share, first = _leads(folder, part, work.sizes[part]), object_of(folder, "share"), sum(work.sizes[:part])
+    check = None if work.key is None else count
+    with parquet_writer(target, schema, work.target.parent, check) as writer:
         start = 0
-        for table in tables_of(work, part, plan.schema.released):
+        for stored in stored_tables_of(work, part):
+            table = work.file.typed(stored)
             stop = start + table.num_rows
             cells = [own.take(np.arange(start, stop)) for own in masked]
             fresh = released(plan, known, table, cells)
             if table.num_rows:
+                drawn.append(Drawn.of(first + start, leads[start:stop], share, stored, fresh))
                 lost.append(lost_between(known, plan.coded(table), plan.coded(fresh), plan.weights(cells)))
             writer.write_table(fresh, row_group_size=max(1, table.num_rows))
             start = stop
     keep_object(folder, f"lost-{part}", reduce(Lost.join, lost))
+    keep_object(folder, f"drawn-{part}", Drawn.joined(drawn))
 
 
 def _masked_cells(folder: Folder, part: int, n: int, settled: Settled) -> list[Cells]:
     """Bring the masked cells of a part together from all regions, in the order of its rows."""
+    cells = [Cells(np.empty(n), np.zeros(n, dtype=np.uint8)) for _ in range(settled.plan.n_stored)]
+    places = _places_of(folder, part)
+
+    def fill(number: int) -> None:
+        region, own, rows = places[number]
+        for place, fresh in zip(cells, cells_in(folder, settled.masked, region, own), strict=True):
+            put(place, rows, fresh)
+
+    several(folder, fill, range(len(places)))
+    return [own if own.states is not None and own.states.any() else Cells(own.values) for own in cells]
+
+
+def _leads(folder: Folder, part: int, n: int) -> NDArray[np.int64]:
+    """Give the lowest row in the file of each record's group, in the order of a part's rows."""
+    leads = np.empty(n, dtype=np.int64)
+    places = _places_of(folder, part)
+
+    def fill(number: int) -> None:
+        region, own, rows = places[number]
+        lowest = matrix_of(folder, f"lowest-{region}")
+        leads[rows] = lowest[part_of(folder, f"labels-{region}", own)]
+
+    several(folder, fill, range(len(places)))
+    return leads
+
+
+def _places_of(folder: Folder, part: int) -> list[tuple[int, slice, NDArray[np.int64]]]:
+    """Give the regions that hold records of a part: where those lie in it, and their rows in the part."""
     bounds = kept(folder, "regions")["bounds"]
     ends = matrix_of(folder, f"ends-{part}")[bounds]
     before = kept(folder, "before")["records"][part]  # of earlier parts, in each region
     order = np.array(matrix_of(folder, f"order-{part}"))
-    cells = [Cells(np.empty(n), np.zeros(n, dtype=np.uint8)) for _ in range(settled.plan.n_stored)]
-
-    def put(region: int) -> None:
+    found = []
+    for region in range(bounds.size - 1):
         begin, end = ends[region], ends[region + 1]
         if begin < end:
-            own = slice(int(before[region]), int(before[region] + end - begin))
-            for place, fresh in zip(cells, cells_in(folder, settled.masked, region, own), strict=True):
-                _put(place, order[begin:end], fresh)
-
-    several(folder, put, range(bounds.size - 1))
-    return [own if own.states is not None and own.states.any() else Cells(own.values) for own in cells]
+            found.append((region, slice(int(before[region]), int(before[region] + end - begin)), order[begin:end]))
+    return found

@@ -1,7 +1,9 @@
 """Scratch of one machine: arrays in files without names, which vanish with the process."""
 
+import mmap
 import os
 import tempfile
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,6 +36,13 @@ class Scratch:
             ) from None
 
 
+def let_go(array: NDArray[Any]) -> None:
+    """Let pages of a scratch array go that this process has looked at: the system keeps or writes them as it likes."""
+    mapped = getattr(array, "_mmap", None)
+    if mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+        mapped.madvise(mmap.MADV_DONTNEED)
+
+
 def _reserve(file: Any, size: int) -> None:
     """Take the room on disk at once: a mapped page that finds none would kill the process."""
     try:
@@ -55,6 +64,7 @@ class Store:
         self._scratch, self.n_columns, self.n_records = scratch, n_columns, n_records
         self._values = scratch.array((n_columns, n_records), np.float64)
         self._states: dict[int, NDArray[np.uint8]] = {}
+        self._making = threading.Lock()
 
     def cells(self, j: int, rows: Rows) -> Cells:
         """Give the cells of some rows."""
@@ -70,9 +80,16 @@ class Store:
         """Store cells in some rows."""
         self._values[j, rows] = cells.values
         if cells.states is not None and j not in self._states:
-            self._states[j] = self._scratch.array((self.n_records,), np.uint8)
+            with self._making:
+                if j not in self._states:
+                    self._states[j] = self._scratch.array((self.n_records,), np.uint8)
         if j in self._states:
             self._states[j][rows] = cells.all_states
+
+    def let_go(self) -> None:
+        """Keep no pages in this process's memory."""
+        for array in (self._values, *list(self._states.values())):
+            let_go(array)
 
     def chunks(self) -> Iterator[slice]:
         """Give the rows a part at a time."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from microagg.checks import check_absent
 from microagg.errors import InvalidParameter, setting
-from microagg.io._kinds import kind_of
+from microagg.io._kinds import is_text_name, kind_of
 from microagg.io.batches import Batches
 from microagg.io.publishing import check_replaceable_in_store, check_writable, look_for_orphans
 from microagg.io.stores import Place, Where, where
@@ -55,15 +55,21 @@ def _check_place(place: Place, file: Batches, overwrite: bool, *, folder: bool) 
     return place
 
 
-def check_target(target: Any, file: Batches, overwrite: bool, *, folder: bool) -> Where:
-    """Give the place of the target, a file or a folder of parts, or say why it must not be written to."""
+def check_target(target: Any, file: Batches, overwrite: bool, *, in_parts: bool) -> Where:
+    """Give the place of the target, or say why it must not be written to.
+
+    `in_parts` it is a folder of Parquet files, unless it is text by its name.
+    """
     if not isinstance(target, (str, os.PathLike, Place)):
         raise InvalidParameter(f"the target is a {type(target).__name__}. Pass the path of the file to write.")
     path = where(target)
     if isinstance(path, Place):
-        return _check_place(path, file, overwrite, folder=folder)
+        return _check_place(path, file, overwrite, folder=in_parts)
+    folder = in_parts and not is_text_name(path)
     if folder and path.suffix.lower() not in (".parquet", ".pq", ""):
-        raise InvalidParameter(f"the target {path.name!r} is to be a folder of .parquet files. Name it so.")
+        raise InvalidParameter(
+            f"the target {path.name!r} is neither a folder of .parquet files nor a .csv. Name it as one of them."
+        )
     if not folder and (path.is_dir() or kind_of(path) not in ("parquet", "csv")):
         raise InvalidParameter(f"the target {path.name!r} is neither a .parquet file nor a .csv. Name one.")
     if not path.parent.is_dir():

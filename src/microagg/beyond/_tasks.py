@@ -9,7 +9,7 @@ A part is a run of row groups. What is done with regions, which one worker masks
 
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import reduce
 from itertools import groupby, zip_longest
 from typing import Any, NamedTuple
@@ -18,7 +18,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from microagg._kernels.nodes import count_digits, key_of_bits, see_extremes, send_to_parts
 from microagg._kernels.sums import exact_digits
+from microagg.beyond._cuts import Extremes
 from microagg.beyond._folder import (
     Folder,
     is_left,
@@ -35,7 +37,7 @@ from microagg.beyond._plan import Plan, Tally, missing_in_strata, tally, weighed
 from microagg.beyond._units import missing_units, unit_keys
 from microagg.errors import InvalidData, StoreFailed
 from microagg.io import frames
-from microagg.io.batches import read_row_groups
+from microagg.io.batches import Batches, read_row_groups
 from microagg.io.stores import Place, Where
 from microagg.io.weighing import WeightSeen, weights_in
 from microagg.kinds import Cells
@@ -50,12 +52,12 @@ class Work(NamedTuple):
     """What every task must know: written once, read by each worker."""
 
     plan: Plan
-    source: pa.Schema
+    file: Batches  # the source, as it was given
     parts: list[list[tuple[Where, int]]]  # the row groups of each part: the file, the number in it
     sizes: list[int]  # the records of each part
     target: Where  # the folder to write to
     names: list[str]  # of the files to write, one a part
-    key: bytes  # of the digests of what is written
+    key: bytes | None  # of the digests of what is written; None where it is written once more, and counted then
 
 
 class Found(NamedTuple):
@@ -68,10 +70,15 @@ class Found(NamedTuple):
     weights: dict[str, WeightSeen]
 
 
-def tables_of(work: Work, part: int, columns: list[str]) -> Iterator[pa.Table]:
-    """Give the row groups of a part, one after the other."""
+def stored_tables_of(work: Work, part: int, columns: list[str] | None = None) -> Iterator[pa.Table]:
+    """Give the row groups of a part, one after the other, as they are stored."""
     for path, groups in groupby(work.parts[part], key=lambda group: group[0]):
         yield from read_row_groups(path, [number for _, number in groups], columns)
+
+
+def tables_of(work: Work, part: int, columns: list[str]) -> Iterator[pa.Table]:
+    """Give the row groups of a part with numbers as numbers."""
+    return map(work.file.typed, stored_tables_of(work, part, columns))
 
 
 def cells_in(folder: Folder, name: str, number: int, rows: slice = slice(None)) -> list[Cells]:
@@ -100,7 +107,7 @@ def keep_cells(folder: Folder, name: str, number: int, cells: list[Cells]) -> No
 def look_part(folder: Folder, part: int) -> None:
     """Look at this part for how its columns are coded."""
     work = object_of(folder, "work")
-    finders = work.plan.finders(work.source)
+    finders = work.plan.finders(work.file.schema)
     names = [name for name, finder in finders.items() if finder.needs_all]
     for table in tables_of(work, part, names):
         if table.num_rows:
@@ -129,7 +136,7 @@ def read_part(folder: Folder, part: int) -> None:
         codes.append(seen.codes(tables[-1], strata).astype(np.int32))
         lacking.update(missing_in_strata(plan, table))
         for name, values in weights.items():
-            values.append(weights_in(table[name], name))
+            values.append(weights_in(work.file.as_numbers(table[name], name), name))
         if plan.unit is not None:
             keys.append(unit_keys(plan, table))
             without_unit += missing_units(plan, table)
@@ -221,80 +228,28 @@ def cut_part(folder: Folder, part: int, level: int) -> None:
     else:
         nodes = np.array(matrix_of(folder, f"nodes-{level - 1}-{part}"))
         cuts = kept(folder, f"cuts-{level}")
-        rows, slots, keys = _keys(entries.__getitem__, nodes, cuts["slots"], cuts["columns"])
-        cut = cuts["keys"][slots]
-        upper = keys > cut
-        equal = np.flatnonzero(keys == cut)
-        upper[equal] = _places_within(slots[equal]) >= cuts["taken"][part][slots[equal]]
-        nodes[rows[upper]] = cuts["uppers"][slots[upper]]
+        keys, taken = key_of_bits(cuts["keys"]), cuts["taken"][part].copy()
+        send_to_parts(entries, 0, nodes.size, cuts["slots"], cuts["columns"], keys, cuts["uppers"], taken, nodes)
     keep_matrix(folder, f"nodes-{level}-{part}", nodes)
     slots = kept(folder, f"open-{level}")["slots"]
-    n_open = int(slots.max(initial=-1)) + 1
-    rows = np.flatnonzero(slots[nodes] >= 0)
-    order = rows[np.argsort(slots[nodes[rows]], kind="stable")]
-    present, starts, sizes = np.unique(slots[nodes[order]], return_index=True, return_counts=True)
-    shape = entries.shape[0], n_open
-    lowest, highest = np.full(shape, np.inf), np.full(shape, -np.inf)
-    at_lowest, at_highest = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-    for j in range(entries.shape[0] if order.size else 0):
-        values = entries[j][order]
-        low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
-        lowest[j, present], highest[j, present] = low, high
-        at_lowest[j, present] = np.add.reduceat((values == np.repeat(low, sizes)).astype(np.int64), starts)
-        at_highest[j, present] = np.add.reduceat((values == np.repeat(high, sizes)).astype(np.int64), starts)
-    keep(
-        folder,
-        f"extremes-{level}-{part}",
-        lowest=lowest,
-        highest=highest,
-        at_lowest=at_lowest,
-        at_highest=at_highest,
-    )
+    found = Extremes.none(entries.shape[0], int(slots.max(initial=-1)) + 1)
+    if found.lowest.size:
+        see_extremes(entries, 0, nodes.size, nodes, slots, *found)
+    keep(folder, f"extremes-{level}-{part}", **found._asdict())
 
 
 def count_part(folder: Folder, part: int, level: int, turn: int) -> None:
     """Count the records of each open node by the next bits of their keys, where the bits before are the cut's."""
-    nodes = matrix_of(folder, f"nodes-{level}-{part}")
-    sought = kept(folder, f"sought-{level}-{turn}")
-    _, slots, keys = _keys(rows_of(folder, f"entries-{part}"), nodes, sought["slots"], sought["columns"])
-    below = 64 - sum(WIDTHS[: turn + 1])
-    digits = keys >> np.uint64(below)
-    if turn > 0:
-        fits = digits >> np.uint64(WIDTHS[turn]) == sought["prefixes"][slots]
-        slots, digits = slots[fits], digits[fits]
-    bins = 1 << WIDTHS[turn]
-    digits = (digits & np.uint64(bins - 1)).astype(np.int64)
+    nodes = np.array(matrix_of(folder, f"nodes-{level}-{part}"))
+    sought, row = kept(folder, f"sought-{level}-{turn}"), rows_of(folder, f"entries-{part}")
+    cut, columns = np.unique(sought["columns"], return_inverse=True)
+    entries = np.array([row(column) for column in cut]).view(np.uint64)
+    shift = 64 - sum(WIDTHS[: turn + 1])
+    counts = np.zeros((columns.size, 1 << WIDTHS[turn]), dtype=np.int64)
+    count_digits(entries, nodes, sought["slots"], columns, sought["prefixes"], shift, WIDTHS[turn], counts)
     # Few of many bins hold anything, so only those are kept.
-    places, counts = np.unique(slots * bins + digits, return_counts=True)
-    keep(folder, f"counts-{level}-{turn}-{part}", places=places, counts=counts)
-
-
-def _keys(
-    entries: Callable[[int], NDArray[np.float64]],
-    nodes: NDArray[np.int32],
-    slots_of_nodes: NDArray[np.int64],
-    columns_of_slots: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
-    """Give the rows in open nodes, their slots, and their node's entry as integers of the same order."""
-    slots = slots_of_nodes[nodes]
-    rows = np.flatnonzero(slots >= 0)
-    slots = slots[rows]
-    keys = np.empty(rows.size)
-    for j in np.unique(columns_of_slots):
-        mine = columns_of_slots[slots] == j
-        keys[mine] = entries(int(j))[rows[mine]]
-    bits = (keys + 0.0).view(np.uint64)  # + 0.0: no negative zero
-    sign = np.uint64(1 << 63)
-    return rows, slots, np.where(bits & sign, ~bits, bits | sign)
-
-
-def _places_within(slots: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give how many earlier entries have the same slot."""
-    order = np.argsort(slots, kind="stable")
-    _, starts, sizes = np.unique(slots[order], return_index=True, return_counts=True)
-    places = np.empty(slots.size, dtype=np.int64)
-    places[order] = np.arange(slots.size) - np.repeat(starts, sizes)
-    return places
+    places = np.flatnonzero(counts)
+    keep(folder, f"counts-{level}-{turn}-{part}", places=places, counts=counts.ravel()[places])
 
 
 def leave_interrupts() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from microagg import __version__
 from microagg.beyond import _local
 from microagg.beyond._plan import Plan
+from microagg.beyond._sample import release_of
 from microagg.beyond._targets import check_scratch, check_target
 from microagg.checks import check_jobs, check_option, check_whole
 from microagg.errors import InvalidData, InvalidParameter, setting
@@ -25,7 +26,9 @@ from microagg.progress import Progress
 from microagg.recipe import OF_PROTECT, PARTS, Blocks, Recipe, choices_of
 from microagg.recipe._signature import recipe_of, takes
 from microagg.recipe.wishes import asked_of, settled_kinds
+from microagg.release import Release
 from microagg.release_facts import MissingFacts, WeightFacts, by_weight
+from microagg.report import SourceFacts
 from microagg.rounding import Rounded
 from microagg.schema import Role, Schema
 from microagg.weighting import weighing_of
@@ -61,6 +64,10 @@ class FileRelease:
         For each quantity that was rounded, to which step, and by how much its total moved.
     weights : WeightFacts or None
         Where a weight is used: the loss with weights, and what was done to them.
+    sample : Release
+        The records on which the file is judged: those of 40 000 groups, or of fewer where these would be more than
+        400 000 records, and all where less than half would be left out. `sample.whole` has what is known of the whole
+        file. It holds original values, and is not stored.
 
     Examples
     --------
@@ -84,6 +91,31 @@ class FileRelease:
     missing: MissingFacts = field(default_factory=MissingFacts, repr=False)
     rounded: Mapping[Any, Rounded] = field(default_factory=dict, repr=False)
     weights: WeightFacts | None = field(default=None, repr=False)
+    sample: Release[Any] | None = field(default=None, repr=False, compare=False)
+
+    def report(self, path: str | os.PathLike[str], *, public: bool = False, overwrite: bool = False) -> Path:
+        """Write the page that a disclosure committee reads, as `Release.report` does.
+
+        k, groups and the information loss are those of the whole file; all else is judged on `sample`.
+        """
+        if self.sample is None:
+            raise InvalidData("a stored release has no original values to compare with. Mask again by its recipe.")
+        return self.sample.report(path, public=public, source=self.source_facts, overwrite=overwrite)
+
+    @property
+    def source_facts(self) -> SourceFacts:
+        """What a report says of the file that was masked."""
+        assert self.sample is not None
+        assert self.sample.source is not None
+        own = self.sample.source
+        return SourceFacts(
+            name=own.name, kind=own.kind, details=self.details, records=self.n_records, columns=own.table.num_columns
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        # As of a Release: original values, and what tells of them.
+        gone: dict[str, Any] = {"sample": None, "missing": MissingFacts(), "rounded": {}, "weights": None}
+        return {**self.__dict__, **gone, "recipe": self.recipe.replace(nominal_seed=None)}
 
     def __repr__(self) -> str:
         units = "" if self.recipe.roles.unit is None else " units"
@@ -121,8 +153,8 @@ def protect_file(
         whose columns are text but for those to mask, so that what is not masked comes out as it was. Parquet may also
         lie in an object store, as at "s3://bucket/survey.parquet".
     target : path or address
-        The file to write, Parquet or text; with engine="dask" a folder of Parquet files. In an object store it is
-        Parquet, and needs `scratch`.
+        The file to write, Parquet or text; with engine="dask" a folder of Parquet files, or a text file. In an object
+        store it is Parquet, and needs `scratch`.
     k : int
         The least number of records that may share one combination of released values.
     recipe : Recipe, optional
@@ -137,7 +169,8 @@ def protect_file(
         files without names, which vanish with the process, or with Dask in a folder that only its owner can open,
         removed at the end.
     engine : {"disk", "dask"}
-        Threads of this process, or tasks on a Dask cluster (Parquet only). The result does not depend on it.
+        Threads of this process, or tasks on a Dask cluster, for which text is copied to Parquet in scratch. The result
+        does not depend on it.
     scheduler : str, optional
         The address of a Dask scheduler, such as "tcp://10.0.0.1:8786", whose workers see the source, the target and
         the scratch under the same paths, or reach the store that they are in. Without one, a cluster on this machine
@@ -174,31 +207,28 @@ def protect_file(
         n_jobs = check_jobs(n_jobs)
         partitions = _check_engine(engine, scheduler, partitions)
         file = Batches(source, asked.reading.said)
-        path = check_target(target, file, overwrite, folder=engine == "dask")
+        path = check_target(target, file, overwrite, in_parts=engine == "dask")
         place = check_scratch(scratch, path, engine)
-        if engine == "dask" and not file.is_parquet:
-            raise InvalidData(
-                f"{file.path.name!r} is text, which cannot be read in parts. Convert it to Parquet first."
-            )
         plan, index = _planned(file, asked)
         if isinstance(place, Path) and engine == "disk":
-            outcome = _local.run(file, path, plan, place, n_jobs, progress)
+            outcome, drawn = _local.run(file, path, plan, place, n_jobs, progress)
         else:
             from microagg.beyond import _cluster
 
-            outcome = _cluster.run(file, path, plan, place, scheduler, n_jobs, partitions, overwrite, progress)
-    plan = outcome.plan
-    coders = {coder.name: coder for coder in plan.coders}
-    reading = {} if file.dialect is None else file.dialect.options()
+            outcome, drawn = _cluster.run(file, path, plan, place, scheduler, n_jobs, partitions, overwrite, progress)
+        plan = outcome.plan
+        coders = {coder.name: coder for coder in plan.coders}
+        reading = {} if file.dialect is None else file.dialect.options()
+        settled = plan.recipe.replace(
+            kinds=settled_kinds(plan.recipe, coders), method=plan.grouping.settled, same_order=True, **reading
+        )
     return FileRelease(
         path=path,
         n_records=outcome.n_records,
         n_groups=outcome.figures.n_groups,
         k_achieved=outcome.k_achieved,
         information=outcome.information,
-        recipe=plan.recipe.replace(
-            kinds=settled_kinds(plan.recipe, coders), method=plan.grouping.settled, same_order=True, **reading
-        ),
+        recipe=settled,
         n_blocks=outcome.n_blocks,
         version=__version__,
         index_dropped=index,
@@ -206,6 +236,7 @@ def protect_file(
         missing=outcome.missing,
         rounded=outcome.rounded,
         weights=outcome.weights,
+        sample=release_of(drawn, file, outcome, settled, index),
     )
 
 
@@ -224,7 +255,7 @@ _OBEYED = {
         "rounding",
     ),
     *("nominal", "nominal_seed", "spike", "spike_totals", "blocks", "max_block", "refine", "seed"),
-    *("weighted", "weight_release", "weight_cap", "calibrate", "same_order"),
+    *("weighted", "weight_release", "weight_cap", "calibrate", "same_order", "analyses", "public"),
 }
 """The choices of masking and writing that files beyond memory have; whatever else is chosen is refused."""
 
@@ -237,9 +268,8 @@ _WHY = {
     "per_column": "whole records are grouped",
     "select": "all masked columns form the groups",
     "moments": "strata are not brought together",
-    **dict.fromkeys(("relations", "analyses"), "no report is made"),
+    "relations": "groups release what is theirs, whatever holds between columns",
     "excel_safe": "text is written as it was read",
-    "public": "no report is made",
     "file_kind": "the masked file is of the source's kind",
 }
 

@@ -138,9 +138,7 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
         ] = None,
         engine: Annotated[
             str,
-            typer.Option(
-                help="memory; disk: Parquet or text beyond memory; dask: many machines. The last two: no report."
-            ),
+            typer.Option(help="memory; disk: Parquet or text beyond memory; dask: many machines."),
         ] = "memory",
         scheduler: Annotated[str | None, typer.Option(help="With dask: the scheduler's address.")] = None,
         scratch: Annotated[

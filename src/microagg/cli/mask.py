@@ -8,7 +8,7 @@ from microagg.cli._opening import opened, understood
 from microagg.cli._terminal import Terminal, shown
 from microagg.desk import masking, outputs, writing
 from microagg.desk.again import command, script
-from microagg.desk.facts import file_release_facts, written_facts
+from microagg.desk.facts import written_facts
 from microagg.desk.opening import DEFAULT_K
 from microagg.desk.remarks import listen_closely
 from microagg.recipe import Recipe
@@ -73,11 +73,9 @@ def _in_memory(terminal: Terminal, address: str, wishes: Wishes, chosen: dict[st
 def _beyond_memory(terminal: Terminal, address: str, wishes: Wishes, recipe: Recipe) -> None:
     """Mask a file on disk or on a cluster."""
     masking.check_beyond_memory(address, wishes.to, recipe, wishes.engine)
-    if masking.asks_for_risk(recipe):
-        terminal.remark(f"Not used of the recipe: [risk]; --engine {wishes.engine} measures none. Use: microagg assess")
     listen_closely()
     with terminal.bar("masking") as tell:
-        written, release = writing.write_beyond_memory(
+        written, release, judged = writing.write_beyond_memory(
             address,
             recipe,
             wishes.output,
@@ -93,5 +91,5 @@ def _beyond_memory(terminal: Terminal, address: str, wishes: Wishes, recipe: Rec
     left = written.places["recipe"]
     places = wishes.to, wishes.scratch
     again = command(address, left, wishes.output, *places, engine=wishes.engine, overwrite=True)
-    terminal.say("\n".join([repr(release), *written.lines, f"Again: {again}"]))
-    terminal.result({**written.places, **file_release_facts(release), "warnings": written.warnings, "command": again})
+    terminal.say("\n".join([repr(release), *written.results, *written.lines, f"Again: {again}"]))
+    terminal.result({**written_facts(judged, written), "details": dict(release.details), "command": again})

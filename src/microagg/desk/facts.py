@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from microagg.evaluate.definitions import measures_of_both
 
 if TYPE_CHECKING:
-    from microagg.beyond import FileRelease
     from microagg.desk.assessing import Assessed
     from microagg.desk.inspecting import SmallStrata
     from microagg.desk.trees import ColumnTree
@@ -49,7 +48,8 @@ def risk_facts(risk: "DisclosureRisk") -> dict[str, Any]:
 def release_facts(release: "Release[Any]") -> dict[str, Any]:
     """Give the figures of a release that was judged."""
     return {
-        "records": len(release.groups),
+        "records": release.n_records,
+        "records_judged": len(release.groups),
         "records_left_out": release.n_dropped,
         "groups": release.n_groups,
         "k": release.recipe.k,
@@ -213,20 +213,6 @@ def inspection_facts(source: "Source", inspection: "Inspection") -> dict[str, An
 def small_strata_facts(found: "SmallStrata") -> dict[str, Any]:
     """Give how many strata are small and where they are listed, and none of them."""
     return {"k": found.k, "strata": list(found.strata), "small_strata": found.count, "small_strata_file": found.place}
-
-
-def file_release_facts(release: "FileRelease") -> dict[str, Any]:
-    """Give the figures of a file that was masked beyond memory."""
-    return {
-        "details": dict(release.details),
-        "records": release.n_records,
-        "groups": release.n_groups,
-        "k": release.recipe.k,
-        "k_reached": release.k_achieved,
-        "unit": release.recipe.roles.unit,
-        "information_loss_percent": release.information.percent,
-        **weight_facts(release.weights),
-    }
 
 
 def comparison_facts(found: "Comparison") -> dict[str, Any]:

@@ -76,11 +76,6 @@ def check_beyond_memory(address: str, to: str | None, recipe: Recipe, engine: st
         )
 
 
-def asks_for_risk(recipe: Recipe) -> bool:
-    """Tell whether a recipe says by what risk is measured, which is not measured beyond memory."""
-    return recipe.risk != Recipe(recipe.k).risk or "risk" in (recipe.origin.tables if recipe.origin else {})
-
-
 def mask_beyond_memory(
     address: str,
     target: str | Path,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from microagg.desk.again import program, shell
 from microagg.desk.findings import findings_of, recoded_of, results_of, warnings_among
-from microagg.desk.masking import mask_beyond_memory
+from microagg.desk.masking import judge, mask_beyond_memory
 from microagg.desk.opening import Opened
 from microagg.desk.origins import RowOrigin, earlier_releases, earlier_words
 from microagg.desk.outputs import (
@@ -38,7 +38,11 @@ from microagg.report import ReportModel, SourceFacts, WrittenFacts
 from microagg.report import write as write_report
 
 if TYPE_CHECKING:
+    from microagg.beyond import FileRelease
     from microagg.study.comparison import Comparison
+
+
+_MASKED = 90  # percent of the progress: when a file beyond memory is masked
 
 
 @dataclass(frozen=True)
@@ -244,14 +248,14 @@ def write_beyond_memory(
     scratch: str | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
-) -> tuple[Written, Any]:
-    """Mask a file on disk or on a cluster; give what is left, and the `FileRelease`.
+) -> tuple[Written, "FileRelease", Release[Any]]:
+    """Mask a file on disk or on a cluster; give what is left, the release, and what of it was judged.
 
     Scratch of this machine lies beside the output, which is private, where the target is in a store.
     """
     inside = _places_inside(address, None, recipe, again=False)
-    inside = {what: inside[what] for what in ("masked", "public_recipe", "recipe", "rows")}
     name = where(address).name
+    masking, judging = part(progress, 0, _MASKED, 100), part(progress, _MASKED, 100, 100)
     with whole_output(folder, to, overwrite, left_by_a_run(address)) as made:
         own = {what: made.folder / place for what, place in inside.items()}
         beside = made.folder.parent if to is not None and is_store(to) and engine == "disk" else None
@@ -263,14 +267,31 @@ def write_beyond_memory(
             scheduler=scheduler,
             scratch=beside if scratch is None else scratch,
             overwrite=overwrite,
-            progress=progress,
+            progress=masking,
         )
         made.data_is_written = True
-        release.recipe.write(own["recipe"], made_for=name)
-        release.recipe.write_public(own["public_recipe"], made_for=name)
+        assert release.sample is not None
+        judged = judge(release.sample, judging)
+        kind = kind_at(masked_name(address) if to is None else to)
+        models = {
+            what: judged.report_model(
+                public=what == "public_report",
+                source=release.source_facts,
+                written=WrittenFacts(reordered=False, kind=kind),
+                progress=part(progress, 100, 100, 100),
+            )
+            for what in ("report", "public_report")
+            if what in inside
+        }
+        for what, model in models.items():
+            write_report(model, own[what])
+        whole = release.recipe.replace(**({} if judged.risk.sampled is None else {"sample": judged.risk.sampled}))
+        whole.write(own["recipe"], made_for=name)
+        whole.write_public(own["public_recipe"], made_for=name)
         origin = RowOrigin(name, None, release.n_records, None)  # in the order of the source, and too long to sum up
         origin.write(own["rows"])
     places = {what: str(folder / place) for what, place in inside.items()}
     places |= {} if to is None else {"masked": without_credentials(to)}
-    earlier = earlier_words(earlier_releases(folder, origin), address)
-    return Written(places, release.recipe, None, earlier=earlier), release
+    earlier, told = earlier_words(earlier_releases(folder, origin), address), models["report"]
+    written = Written(places, whole, None, findings_of(told), [], results_of(told), earlier)
+    return written, release, judged

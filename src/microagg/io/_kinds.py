@@ -102,6 +102,11 @@ def kind_of(path: Named) -> str:
     return kind
 
 
+def is_text_name(path: Path) -> bool:
+    """Tell whether a file is text by its name."""
+    return KINDS.get(base_suffix(path)) == "csv"
+
+
 def refuse_options(options: Mapping[str, Any], kind: str) -> None:
     """Refuse to be told how a file is written that is no text."""
     given = next((name for name, value in options.items() if value is not None), None)

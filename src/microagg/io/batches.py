@@ -21,7 +21,8 @@ from microagg.io._numbers import NumbersSeen, named_numbers, to_be_numbers, with
 from microagg.io._text import read_text_parts, scan_text, text_writer
 from microagg.io.files import whole_file
 from microagg.io.publishing import is_unfinished, whole_object
-from microagg.io.stores import Place, Where, is_plain_file, listed, opened, stamp_of, where_of_parquet
+from microagg.io.stores import Place, Where, is_plain_file, kept_address, listed, opened, stamp_of, where_of_parquet
+from microagg.progress import Progress, tell
 
 _PARQUET = (".parquet", ".pq")
 _INDEX = re.compile("__index_level_[0-9]+__")  # as pandas calls an index without a name
@@ -74,6 +75,11 @@ class Batches:
     def _file(self) -> Path:
         """A text file, which lies on this machine."""
         return to_path(self.path)
+
+    @property
+    def kind(self) -> str:
+        """Its kind, in the words of `Source.kind`."""
+        return "parquet" if self.is_parquet else "csv"
 
     @property
     def dialect(self) -> Dialect | None:
@@ -140,13 +146,21 @@ class Batches:
 
     def tables(self, columns: list[str] | None = None) -> Iterator[pa.Table]:
         """Give the file table by table; of Parquet, row group by row group."""
+        return map(self.typed, self.stored(columns))
+
+    def stored(self, columns: list[str] | None = None) -> Iterator[pa.Table]:
+        """Give the file table by table as it is stored: of text, every column as text."""
         if self.dialect is None:
             for part in self.parts:
                 yield from read_row_groups(part, None, columns)
             return
-        wanted = self.names if columns is None else columns
-        for table in read_text_parts(self._file, self.dialect, self.names, wanted):
-            yield pa.table([self._as_typed(table[name], name) for name in wanted], wanted)
+        yield from read_text_parts(self._file, self.dialect, self.names, self.names if columns is None else columns)
+
+    def typed(self, table: pa.Table) -> pa.Table:
+        """Give a stored table with those columns of text as numbers that `read_as_numbers` has found to be such."""
+        if self.dialect is None:
+            return table
+        return pa.table([self._as_typed(table[name], name) for name in table.column_names], table.column_names)
 
     def _as_typed(self, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
         if name in self._dates:
@@ -175,6 +189,21 @@ class Batches:
                 seen[name].see(table[name])
         self._numeric = {name: one.type for name, one in seen.items() if one.type is not None}
         self._dates = [name for name in names if (kinds or {}).get(name) == "date"]
+
+    def as_parquet(self, target: Where, beside: Any, progress: Progress | None = None) -> "Batches":
+        """Copy a text file as it is stored to Parquet, a row group for each table; give the copy.
+
+        `beside` is a private folder to write it in.
+        """
+        schema = pa.schema([(name, pa.string()) for name in self.names])
+        copied, n = 0, self.count()
+        with parquet_writer(target, schema, beside) as writer:
+            for table in self.stored():
+                writer.write_table(table, row_group_size=max(1, table.num_rows))
+                copied += table.num_rows
+                tell(progress, copied, n)
+        self.check_unchanged()
+        return Batches(kept_address(target))
 
     @property
     def details(self) -> dict[str, str]:

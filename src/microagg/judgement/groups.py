@@ -43,11 +43,11 @@ def groups_of(release: "Release[Any]", run: Run, public: bool) -> Groups:
         counted=None if public and run.per_column else found.k,
         unique=None if public else found.n_unique,
         per_column=run.per_column,
-        records=found.n_records,
+        records=release.n_records,
         groups=release.n_groups,
         smallest=release.smallest_group,
         largest=None if public else release.largest_group,
-        sizes=() if public or release.groups.ndim == 2 else _sizes(np.bincount(release.groups)),
+        sizes=() if public or release.groups.ndim == 2 else _sizes(release),
         units=_units(release, public),
     )
 
@@ -86,11 +86,14 @@ def _merged(release: "Release[Any]") -> tuple[int, float] | None:
     return int(sizes[worst]), 100.0 * float(shares[worst])
 
 
-def _sizes(sizes: NDArray[np.int64]) -> tuple[SizeCount, ...]:
+def _sizes(release: "Release[Any]") -> tuple[SizeCount, ...]:
     """Count groups by size; beyond eight sizes the largest are taken together."""
-    n = int(sizes.sum())
-    values, counts = np.unique(sizes, return_counts=True)
-    rows = list(zip(values.tolist(), counts.tolist(), strict=True))
+    n = release.n_records
+    if release.whole is None:
+        values, counts = np.unique(np.bincount(release.groups), return_counts=True)
+        rows = list(zip(values.tolist(), counts.tolist(), strict=True))
+    else:
+        rows = list(release.whole.group_sizes.items())
     alone = rows if len(rows) <= _MOST_SIZES else rows[: _MOST_SIZES - 1]
     found = [SizeCount(size, size, number, 100.0 * size * number / n) for size, number in alone]
     rest = rows[len(alone) :]
@@ -103,7 +106,7 @@ def _sizes(sizes: NDArray[np.int64]) -> tuple[SizeCount, ...]:
 def left_out_of(release: "Release[Any]", run: Run, public: bool) -> LeftOut:
     """Count the records that were left out; in public not exactly, and not at all where they are few."""
     number = release.n_dropped
-    read = number + len(release.groups)
+    read = number + release.n_records
     percent = 100.0 * number / read
     if not public or not number:
         return LeftOut(number, None if public else read, percent)
@@ -118,7 +121,10 @@ def strata_of(release: "Release[Any]", run: Run, public: bool) -> Strata | None:
     names = columns_of(release, Role.STRATUM)
     if not names:
         return None
-    sizes = np.bincount(frames.category_codes(frames.open_frame(release.data), names))
+    if release.whole is None:
+        sizes = np.bincount(frames.category_codes(frames.open_frame(release.data), names))
+    else:
+        sizes = np.array(release.whole.strata)
     if public:
         return Strata(int(sizes.size), None, None, None)
     small = int(np.count_nonzero(sizes < SMALL_CELL * run.k))
@@ -194,7 +200,7 @@ def _rare(release: "Release[Any]", k: int) -> dict[str, int]:
     for before, after in zip(*release._both(), strict=True):
         if isinstance(before.kind, Nominal):
             codes = before.cells.known.astype(np.int64)
-            counts = np.bincount(codes)
+            counts = np.bincount(codes) if release.whole is None else release.whole.counts[before.name]
             if release._units is not None:
                 counts = held_by(codes, release._units.codes[before.cells.present], counts.size).units
             number = int(np.count_nonzero(counts[np.unique(after.cells.known.astype(np.int64))] < k))
@@ -248,7 +254,8 @@ def _lone(codes: NDArray[np.int64]) -> int:
 
 def missing_of(release: "Release[Any]", run: Run, public: bool) -> MissingValues:
     """Count the missing cells of the masked columns, and what became of them; in public only whether there are any."""
-    cells = sum(column.n_missing for column in release._both()[1])
+    whole = release.whole
+    cells = sum(column.n_missing for column in release._both()[1]) if whole is None else whole.missing_cells
     if public:
         return MissingValues(any_released=cells > 0)
     found = release.missing
@@ -265,7 +272,7 @@ def missing_of(release: "Release[Any]", run: Run, public: bool) -> MissingValues
 
 def idle_codes_of(release: "Release[Any]") -> dict[str, tuple[str, ...]]:
     """Give the codes for missing values that did nothing: those no record has, and of unmasked columns none by name."""
-    columns = {column.name: column for column in release._both()[0]}
+    columns, whole = {column.name: column for column in release._both()[0]}, release.whole
     found: dict[str, tuple[str, ...]] = {}
     for name, codes in release.recipe.missing_codes.codes.items():
         if name not in columns:
@@ -273,7 +280,7 @@ def idle_codes_of(release: "Release[Any]") -> dict[str, tuple[str, ...]]:
                 {} if name in release.recipe.recode.recode else {shown(name): ()}
             )  # there they are left as they are
             continue
-        met = set(np.unique(columns[name].cells.all_states).tolist())
+        met = set(np.unique(columns[name].cells.all_states).tolist()) if whole is None else whole.states[name]
         idle = tuple(shown(code) for state, code in enumerate(codes, 2) if state not in met)
         found |= {shown(name): idle} if idle else {}
     return found

@@ -31,6 +31,7 @@ from microagg.judgement.parts import (
     Groups,
     JudgedMoments,
     JudgedResults,
+    JudgedSample,
     JudgedWeights,
     Kept,
     LeftOut,
@@ -47,6 +48,7 @@ from microagg.judgement.parts import (
 from microagg.judgement.public import public_change_of_correlations, public_loss_of, told_columns
 from microagg.judgement.risk import risk_of
 from microagg.judgement.run import Run, columns_of, run_of
+from microagg.judgement.sample import Scale, sample_of
 from microagg.judgement.weights import weighing_of
 from microagg.progress import Progress, stage, tell
 from microagg.readonly import ReadOnly
@@ -115,6 +117,8 @@ class Judgement(ReadOnly):
         How varied the confidential columns are within records alike.
     kept : Kept or None
         What is demanded of confidential columns, and what is reached; None where nothing is.
+    sample : JudgedSample or None
+        Which records are judged, where not all are.
     tree : Tree or None
         The dependence tree by which columns were chosen to form groups.
     alternatives : Alternatives or None
@@ -147,6 +151,7 @@ class Judgement(ReadOnly):
     risk: Risk | None
     diversity: tuple[GivenAway, ...]
     kept: Kept | None
+    sample: JudgedSample | None
     tree: Tree | None
     alternatives: Alternatives | None
 
@@ -196,15 +201,17 @@ def judge(
     else:
         loss, correlations = loss_of(release, losing), correlations_of(release)
         change = None if correlations is None else moved(correlations.mean)
-    alone = Alone() if public else standing_alone(release, run, repeating, standing)
-    risk = None if public else risk_of(release, run, risking)
+    sample = sample_of(release)
+    scale = Scale(sample)
+    alone = Alone() if public else scale.alone(standing_alone(release, run, repeating, standing))
+    risk = None if public else scale.risk(risk_of(release, run, risking))
     found = Judgement(
         public=public,
         run=run,
         measures={} if public else {one.name: one for one in measures_of_both(release.loss, release.risk)},
         recoded=recoded_of(release, run, public),
         missing_codes=() if public else missing_codes_of(release),
-        missing_weights={} if public else missing_weights_of(release),
+        missing_weights={} if public else scale.counts(missing_weights_of(release)),
         groups=groups_of(release, run, public),
         idle_codes={} if public else idle_codes_of(release),
         repeats=not release.recipe.roles.unit and bool(repeating),
@@ -213,7 +220,7 @@ def judge(
         left_out=left_out_of(release, run, public),
         missing=missing_of(release, run, public),
         strata=strata_of(release, run, public),
-        weights=None if public else weighing_of(release, run),
+        weights=None if public else scale.weights(weighing_of(release, run)),
         moments=None if public else moments_of(release),
         results=None if public else release.results,
         alone=alone,
@@ -223,8 +230,9 @@ def judge(
         not_drawn=others,
         correlations=correlations,
         risk=risk,
-        diversity=() if public else diversity_of(release),
+        diversity=() if public else tuple(map(scale.given_away, diversity_of(release))),
         kept=kept_of(release, public),
+        sample=sample,
         tree=None if public else tree_of(release),
         alternatives=None if public or comparison is None else alternatives_of(comparison),
     )

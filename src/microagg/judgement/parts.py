@@ -56,6 +56,17 @@ class Groups:
 
 
 @dataclass(frozen=True)
+class JudgedSample:
+    """The records that are judged where a file does not fit into memory: those of whole groups."""
+
+    records: int
+    of_records: int
+    groups: int
+    of_groups: int
+    error: float  # the standard error of a share of records, at most, in percent
+
+
+@dataclass(frozen=True)
 class LeftOut:
     """Records that are not in the release."""
 

@@ -1,7 +1,7 @@
 """Which cells of a record are missing: records that lack the same are grouped among themselves."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +27,14 @@ class Patterns:
         How many different sets of missing columns there are.
     n_moved : int
         Records whose pattern is rarer than k, and that joined another.
+    strata_sizes : array
+        The records of each stratum, where a file is read in parts; empty otherwise.
     """
 
     pieces: NDArray[np.int64]
     n_patterns: int
     n_moved: int
+    strata_sizes: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
 Short = Callable[[NDArray[np.int64]], NDArray[np.bool_]]
@@ -145,11 +148,11 @@ class PatternsSeen:
         strata = self.strata
         states = np.array([np.frombuffer(own, dtype=np.uint8) for _, own in self._numbers]).T
         if not states.any():
-            return Patterns(strata, int(self._apart), 0)
+            return Patterns(strata, int(self._apart), 0, self.strata_sizes)
         first = _ranks(states) if by_value else np.array(self._first)
         target, moved = join_rare(states, strata, self._sizes, first, k, short)
         pieces = np.asarray(np.unique(target, return_inverse=True)[1], dtype=np.int64)
-        return Patterns(pieces, np.unique(states, axis=1).shape[1], moved)
+        return Patterns(pieces, np.unique(states, axis=1).shape[1], moved, self.strata_sizes)
 
     @property
     def sizes(self) -> NDArray[np.int64]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from microagg.judgement import Judgement
 from microagg.judgement.parts import Alone, GivenAway, Groups, Risk
 from microagg.judgement.run import Run
-from microagg.report import moments, origin, results, values, weights
+from microagg.report import moments, origin, results, sample, values, weights
 from microagg.report.parts import Finding, WrittenFacts
 from microagg.report.text import count, counted, first_of, listed, percent, quoted
 from microagg.schema import Role
@@ -36,7 +36,7 @@ def findings(judgement: Judgement, written: WrittenFacts, holds: bool) -> tuple[
         found += _close(judgement) + _dominated(judgement.risk, moments.dominance(judgement))
     found += results.findings(judgement.results) + origin.missing_weights(judgement)
     found += values.large_losses(judgement) + values.missing(judgement) + values.totals(judgement)
-    found += origin.missing_codes(judgement, written) + origin.recoded(judgement)
+    found += origin.missing_codes(judgement, written) + origin.recoded(judgement) + sample.findings(judgement)
     if not written.reordered and not (judgement.groups.units and judgement.groups.units.whole):
         found.append(
             Finding(

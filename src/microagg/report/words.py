@@ -8,7 +8,7 @@ from microagg.judgement import Judgement
 from microagg.judgement.bins import SMALL_CELL
 from microagg.judgement.parts import Groups
 from microagg.judgement.run import Blocks, Refined, Run
-from microagg.report import diversity, moments, weights
+from microagg.report import diversity, moments, sample, weights
 from microagg.report.done import kinds, missing_values, released, rounding
 from microagg.report.parts import Fact, Finding, Source, SourceFacts, WrittenFacts
 from microagg.report.text import count, counted, listed, quoted, sentence, shown
@@ -287,7 +287,7 @@ def limits(judgement: Judgement) -> tuple[str, ...]:
             "value, can work out the largest closely."
         )
         found.append(sentence([total, moments.dominance(judgement)]))
-    found += diversity.limits(judgement)
+    found += diversity.limits(judgement) + sample.limits(judgement)
     if run.per_column:
         found.insert(0, "k holds for each column only. Whole records may be unique, and be found.")
     if public:

@@ -1,0 +1,41 @@
+"""Which records were judged, in words, where not all were."""
+
+from microagg.judgement import Judgement
+from microagg.report.parts import Finding
+from microagg.report.text import count, percent
+
+
+def findings(judgement: Judgement) -> list[Finding]:
+    """Tell that only some records were judged."""
+    if judgement.sample is None:
+        return []
+    short = f"judged on {_drawn(judgement)}"
+    return [Finding("note", "sample", _words(judgement), f"{short}; k and the information loss are of the whole file.")]
+
+
+def limits(judgement: Judgement) -> list[str]:
+    """Say the same among what is not claimed."""
+    return [] if judgement.sample is None else [_words(judgement)]
+
+
+def _drawn(judgement: Judgement) -> str:
+    own = judgement.sample
+    assert own is not None
+    return f"{count(own.records)} of {count(own.of_records)} records"
+
+
+def _words(judgement: Judgement) -> str:
+    own = judgement.sample
+    assert own is not None
+    words = (
+        f"The file was masked beyond memory, and judged on {_drawn(judgement)}: those of {count(own.groups)} of its "
+        f"{count(own.of_groups)} groups. k, the groups, the strata, missing values and the information loss are those "
+        f"of the whole file. All else is of the records drawn"
+    )
+    if judgement.public:
+        return f"{words}."
+    return (
+        f"{words}; counts are estimates from them, and the standard error of a share of records is at most "
+        f"{percent(own.error)}. Records were linked among those drawn. The whole file has more to confuse them with: "
+        f"linkage is an upper bound, and so is how many records have unique values."
+    )
