@@ -28,6 +28,7 @@ def grow_here(
         check()
         entries[:, rows] = known.space.place(plan.table(store.all_cells(rows))).records.entries
         let_go(entries)
+        store.let_go()
 
     def look(_: int, slots: Labels) -> Extremes | None:
         nonlocal entries
@@ -179,7 +180,6 @@ def lay(
             units[own] = keys[rows]
         for j in range(store.n_columns) if moved is not store else ():
             moved.put(j, own, store.cells(j, rows))
-        store.let_go()
         moved.let_go()
         let_go(in_file)
     return Laid(moved, layout, tree, bounds, units, in_file, leads, labels)

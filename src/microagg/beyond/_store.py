@@ -92,6 +92,7 @@ class Store:
             let_go(array)
 
     def chunks(self) -> Iterator[slice]:
-        """Give the rows a part at a time."""
+        """Give the rows a part at a time; what was looked at of the part before is let go."""
         for start in range(0, self.n_records, _CHUNK):
             yield slice(start, min(start + _CHUNK, self.n_records))
+            self.let_go()
