@@ -11,7 +11,7 @@ from tests.app.running import running
 from tests.cli import call
 
 LONG = 600_000  # milliseconds: the machine may be busy with other tests
-CALIBRATED = 4.0  # seconds for a tenth of the work on two cores that nobody else uses
+CALIBRATED = 2.8  # seconds for a tenth of the work on two cores that nobody else uses
 MEASURING, MASKING = "measuring linkage", "masking"
 
 
@@ -25,11 +25,15 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def slowness(folder):
+    """Tell how many times as long as it should this machine takes, at first."""
+    slowness_now(folder, "compiled")
+    return slowness_now(folder, "before")
+
+
+def slowness_now(folder, name):
     """Tell how many times as long as it should this machine takes now, by a tenth of the work."""
-    words = ("mask", folder / "small.parquet", "--yes", "--json", "-o")
-    call(*words, folder / "compiled")
     begun = time.monotonic()
-    result = call(*words, folder / "calibrated")
+    result = call("mask", folder / "small.parquet", "--yes", "--json", "-o", folder / name)
     assert json.loads(result.stdout)["k_reached"] >= 5
     return max(1.0, (time.monotonic() - begun) / CALIBRATED)
 
@@ -53,7 +57,6 @@ def test_a_million_records(browser, folder, slowness):
         assert len(values) >= 10
         wait_for(page, MEASURING)
         slowest = max(slowest, *(asked(page) for _ in range(20)))
-        assert slowest < 0.3 * slowness
         assert cancelled(page) < 3 * slowness  # in linkage
         loss = page.locator("#loss").get_attribute("value")
 
@@ -80,6 +83,8 @@ def test_a_million_records(browser, folder, slowness):
         assert page.locator("#verdict:not(.former) #loss").get_attribute("value") == loss
         assert app.end() == (130, "")
     assert {path.name for path in folder.iterdir()} == before
+    # Other tests come and go beside this one, and a page is soon kept waiting: what counts is the busier moment.
+    assert slowest < 0.3 * max(slowness, slowness_now(folder, "after"))
 
 
 def job(page):
