@@ -1,74 +1,92 @@
 """Who is nearest to whom: records and their masked versions, small blocks and their neighbours.
 
-The masked records are in a tree of distinct points. Looking for anything nearer than the own version
-mostly ends at once; where nothing is, those at the very same distance are counted.
+The masked records are in one tree by all keys, and any set of keys is searched in it: boxes bound the distance by some
+columns as they bound that by all. Looking for anything nearer than the own version mostly ends at once; where nothing
+is, those at the very same distance are counted.
 """
 
 import numpy as np
 
 from microagg._kernels import lanes
-from microagg._kernels._jit import kernel
+from microagg._kernels._jit import inlined, kernel
 from microagg._kernels.marks import NO_GROUP
 from microagg._kernels.pool import EMPTY, FAN, LEAF, STACK
-from microagg._kernels.rough import may_be_within, radius_within
-from microagg._kernels.tree import leaf_distances
-from microagg._kernels.tree_search import box_distances, nearest, places_at_most, push
+from microagg._kernels.tree_search import nearest, places_at_most, push
 
 
 @kernel
-def count_as_near(pool, weights, queries, own, start, budget, counts):  # OUT: counts
+def weigh_children(pool, weights, below):  # OUT: below
+    """Add up the weights of the points in each child of a tree's nodes, (slots,)."""
+    for slot in range(below.shape[0] - 1, -1, -1):  # a node's children come after it
+        below[slot] = 0
+        if pool.lowest[slot] == EMPTY:
+            continue
+        child = pool.children[slot]
+        if child < 0:
+            leaf = -1 - child
+            for place in range(leaf * LEAF, leaf * LEAF + pool.filled[leaf]):
+                below[slot] += weights[pool.rows[place]]
+        else:
+            for inner in range(child * FAN, (child + 1) * FAN):
+                below[slot] += below[inner]
+
+
+@kernel
+def count_as_near(pool, weights, below, columns, queries, radii, start, budget, counts):  # OUT: counts
     """Give, for each query from `start` on, how many masked records are as near as its own, or 0 if one is nearer.
 
-    `pool` is a tree of distinct points, each of which `weights` masked records share; `queries` (n, d) are
-    the original records and `own` (n,) the number of each one's point. Ends when all are done or `budget`
-    coordinates have been looked at, and returns the next query.
+    `pool` is a tree of points, each of which `weights` masked records share; `below` are their sums (weigh_children).
+    `queries` (n, d) are the original records, and `radii` (n,) their squared distances from their own masked records.
+    Distances are over some `columns` alone, added in their order. Ends when all are done or `budget` coordinates have
+    been looked at, and returns the next query.
+
+    A child is not entered where its farthest corner settles it: one nearer than the own record ends the search, and a
+    box that is one point at the very same distance counts as a whole.
     """
-    n, d = queries.shape
-    points, rows, filled = pool.points, pool.rows, pool.filled
-    low, high, children, lowest = pool.low, pool.high, pool.children, pool.lowest
+    n, d = queries.shape[0], columns.shape[0]
+    rows, filled, children, lowest = pool.rows, pool.filled, pool.children, pool.lowest
     stack_bounds, stack = np.empty(STACK), np.empty(STACK, dtype=np.int64)
-    bounds, buffer = np.empty(FAN), np.empty(LEAF)
+    near_bounds, far_bounds, buffer = np.empty(FAN), np.empty(FAN), np.empty(LEAF)
     work = 0
     query = start
     while query < n and work < budget:
-        point = queries[query]
-        block, at = divmod(pool.place[own[query]], LEAF)
-        distance = 0.0
-        for j in range(d):
-            u = points[block, j, at] - point[j]
-            distance += u * u
-        radius = radius_within(pool, distance)
-        as_near = 0
+        point, radius = queries[query], radii[query]
+        as_near, nearer = 0, False
         child, top = 0, 0
         while True:
             if child < 0:
                 leaf = -1 - child
                 work += LEAF * d
-                nearer, bits = False, 0
-                if may_be_within(pool, leaf, point, radius):
-                    leaf_distances(points, leaf, point, d, buffer)
-                    bits = places_at_most(buffer, filled[leaf], distance)
+                leaf_distances_by(pool.points, leaf, point, columns, buffer)
+                bits = places_at_most(buffer, filled[leaf], radius)
                 while bits:
                     i = lanes.lowest_bit(bits)
                     bits &= bits - 1
-                    nearer |= buffer[i] < distance
+                    nearer |= buffer[i] < radius
                     as_near += weights[rows[leaf * LEAF + i]]
-                if nearer:
-                    as_near = 0
-                    break
             else:
-                near = box_distances(low, high, child, point, d)
-                lanes.store(near, bounds, (0,))
-                bits = lanes.at_most(near, distance)
                 work += FAN * d
+                near, far = box_distances_by(pool.low, pool.high, child, point, columns)
+                lanes.store(near, near_bounds, (0,))
+                lanes.store(far, far_bounds, (0,))
+                bits = lanes.at_most(near, radius)
                 base = top
                 while bits:
                     c = lanes.lowest_bit(bits)
                     bits &= bits - 1
                     slot = child * FAN + c
-                    if lowest[slot] != EMPTY:
-                        push(base, top, bounds[c], slot, lowest, stack_bounds, stack)
+                    if lowest[slot] == EMPTY:
+                        continue
+                    if far_bounds[c] < radius:
+                        nearer = True
+                    elif near_bounds[c] == radius and far_bounds[c] == radius:
+                        as_near += below[slot]
+                    else:  # where all lie near, one is most likely nearer than the own record
+                        push(base, top, far_bounds[c], slot, lowest, stack_bounds, stack)
                         top += 1
+            if nearer:
+                as_near = 0
+                break
             if top == 0:
                 break
             top -= 1
@@ -76,6 +94,38 @@ def count_as_near(pool, weights, queries, own, start, budget, counts):  # OUT: c
         counts[query] = as_near
         query += 1
     return query
+
+
+@inlined
+def leaf_distances_by(points, leaf, point, columns, buffer):  # OUT: buffer
+    """Give the squared distances from a point to all places of a leaf, live or not, over some columns, in order."""
+    a = lanes.spread(0.0)
+    b, c, d = a, a, a
+    for i in range(columns.shape[0]):
+        j = columns[i]
+        x = lanes.spread(point[j])
+        u, v = lanes.load(points, (leaf, j, 0)) - x, lanes.load(points, (leaf, j, 8)) - x
+        w, y = lanes.load(points, (leaf, j, 16)) - x, lanes.load(points, (leaf, j, 24)) - x
+        a, b, c, d = a + u * u, b + v * v, c + w * w, d + y * y
+    lanes.store(a, buffer, (0,))
+    lanes.store(b, buffer, (8,))
+    lanes.store(c, buffer, (16,))
+    lanes.store(d, buffer, (24,))
+
+
+@inlined
+def box_distances_by(low, high, node, point, columns):
+    """Give the least and the largest squared distance from a point to each of a node's boxes, over some columns."""
+    nothing = lanes.spread(0.0)
+    near, far = nothing, nothing
+    for i in range(columns.shape[0]):
+        j = columns[i]
+        x = lanes.spread(point[j])
+        to_low, to_high = lanes.load(low, (node, j, 0)) - x, x - lanes.load(high, (node, j, 0))
+        gap = lanes.larger(lanes.larger(to_low, to_high), nothing)
+        reach = lanes.smaller(to_low, to_high)  # to the farther side, below 0; its square is what counts
+        near, far = near + gap * gap, far + reach * reach
+    return near, far
 
 
 @kernel

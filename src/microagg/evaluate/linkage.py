@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.linkage import count_as_near
+from microagg._kernels.linkage import count_as_near, weigh_children
 from microagg._kernels.records import coordinates, take
-from microagg._kernels.tree import rows_by_leaf, tree_of
+from microagg._kernels.tree import tree_of
 from microagg.equivalence import codes_of, first_of_each, split_classes
 from microagg.prepare.embedding import Points, embed_both
 from microagg.prepare.wide import columns_alike_within, shapes_of, wides_of
@@ -20,15 +20,16 @@ Labels = NDArray[np.int64]
 Chances = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 _SLICE = 50_000_000  # coordinates looked at before Python regains control: some 0.1 s
-_APART = -2  # stands for what is apart where keys are told by their numbers; some entries have no owner, which is -1
+_APART = -2  # owns the coordinate that keeps apart; some entries have no owner, which is -1
 _FAR_APART = 1e9  # standard deviations between strata: no record is linked across
+_SCATTERED = np.uint64(0x9E3779B97F4A7C15)  # odd, so that no two radii become one by it
 
 
 class Linkage:
-    """The two files, placed in one space, and the masked records that differ from each other.
+    """The two files, placed in one space, and a tree by all keys of the masked records that differ from each other.
 
-    These lie in the order of a tree by all keys, and `queries`, the records to link, in that of their masked versions:
-    trees by some of the keys then find near in memory what is near. `places` tells where each of them stood.
+    `queries`, the records to link, lie in the order of their masked versions in the tree: what is near is looked for
+    one after the other. `places` tells where each of them stood.
 
     `classes` tell which records are released alike, and `apart` which are never linked to each other: both are
     numbered from 0, and no class crosses what is apart. With `units`, any record of a query's unit is the right one.
@@ -47,90 +48,82 @@ class Linkage:
         heard = partial(tell, progress, 0, 1)
         self.owners, self.classes = original.owners, classes
         first = first_of_each(classes)
-        points = coordinates(take(masked.records, first))
+        self.points = coordinates(take(masked.records, first))  # (keys, groups)
         heard()
-        order = rows_by_leaf(tree_of(points, heard))
-        number = np.empty_like(order)
-        number[order] = np.arange(order.size)
-        groups, first = number[classes], first[order]
-        self.sizes = np.bincount(groups)
-        self.places = np.argsort(groups[queries], kind="stable")
+        if apart.any():
+            self.owners = np.concatenate([[_APART], self.owners])
+            self.points = np.vstack([_FAR_APART * apart[first], self.points])
+        self.tree = tree_of(self.points, heard)
+        self.sizes = np.bincount(classes)
+        self.below = np.empty(self.tree.children.size, dtype=np.int64)
+        weigh_children(self.tree, self.sizes, self.below)
+        self.places = np.argsort(self.tree.place[classes[queries]], kind="stable")
         rows = queries[self.places]
-        self.own = groups[rows]
-        self.group_size = self.sizes[self.own]
-        self.points = np.take(points, order, axis=1)  # (keys, groups)
-        self.group_apart, self.query_apart = apart[first], apart[rows]
-        self._codes = {_APART: self.group_apart}
-        for owner, column in zip(self.owners.tolist(), self.points, strict=True):
-            self._codes[owner] = split_classes(self._codes.get(owner, np.zeros(order.size, dtype=np.int64)), column)
-            heard()
-        self._marks = {owner: _marks(codes, owner) for owner, codes in self._codes.items()}
-        self.queries = coordinates(take(original.records, rows))
-        self.of_units = None if units is None else _UnitGroups.of(groups, units, rows)
+        self.own = classes[rows]
+        found = coordinates(take(original.records, rows))
+        self.queries = np.vstack([_FAR_APART * apart[rows], found]) if apart.any() else found  # (keys, n)
+        self._marks = np.array([_marks(codes_of(column), number) for number, column in enumerate(self.queries)])
+        self.of_units = None if units is None else _UnitGroups.of(classes, units, rows)
 
     def link(self, told: Told, of_set: tuple[int, ...], check: Callable[[], None]) -> Chances:
         """Give each row's chance of being linked to itself, or its unit, by one set of keys, and to its group."""
-
-        def heard() -> None:
+        columns = np.flatnonzero(np.isin(self.owners, (_APART, *of_set)))
+        if self.of_units is None:
+            radii = _squares(self.points[np.ix_(columns, self.own)], self.queries[columns])
+            right, in_group = np.ones(self.own.size), self.sizes[self.own].astype(np.float64)
+        else:
+            radii, right, in_group = self.of_units.nearest(self.sizes, self.points, self.queries, columns)
+        first, place = self._different(columns, radii)
+        check()
+        queries, radii = np.take(self.queries, first, axis=1).T.copy(), radii[first]
+        counts = np.empty(first.size, dtype=np.int64)
+        done = 0
+        while done < first.size:
+            done = count_as_near(
+                self.tree, self.sizes, self.below, columns, queries, radii, done, _SLICE, counts
+            )  # fmt: skip
             check()
             told(0)
-
-        chosen = np.flatnonzero(np.isin(self.owners, of_set))
-        place = self._placed(of_set)
-        heard()
-        points, queries = self.points[chosen], self.queries[chosen]
-        apart, weights, own = self.group_apart, self.sizes, self.own
-        first = first_of_each(place)
-        if first.size < place.size:
-            points, apart = np.take(points, first, axis=1), apart[first]
-            weights, own = np.bincount(place, weights).astype(np.int64), place[own]
-        if apart.any():
-            points = np.vstack([_FAR_APART * apart, points])
-            queries = np.vstack([_FAR_APART * self.query_apart, queries])
-        queries = np.ascontiguousarray(queries.T)
-        right, in_group = np.ones(own.size), self.group_size.astype(np.float64)
-        if self.of_units is not None:
-            own, right, in_group = self.of_units.nearest(place, self.sizes, points, queries)
-        tree = tree_of(points, heard)
-        counts = np.empty(own.size, dtype=np.int64)
-        done = 0
-        while done < own.size:
-            before = done
-            done = count_as_near(tree, weights, queries, own, done, _SLICE, counts)
-            check()
-            told(done - before)
+        told(self.own.size)
+        counts = counts[place]
         found = counts > 0
         return (
-            np.divide(right, counts, out=np.zeros(own.size), where=found),
-            np.divide(in_group, counts, out=np.zeros(own.size), where=found),
+            np.divide(right, counts, out=np.zeros(counts.size), where=found),
+            np.divide(in_group, counts, out=np.zeros(counts.size), where=found),
         )
 
-    def _placed(self, of_set: tuple[int, ...]) -> Labels:
-        """Number the different points that groups have by one set of keys, in the order of their first groups.
+    def _different(self, columns: Labels, radii: NDArray[np.float64]) -> tuple[Labels, Labels]:
+        """Give the first of the queries that agree in these columns and in their radius, and each one's among them.
 
-        One sort of sums of random numbers, one for each value of a key, stands for a sort by each key. Two points may
-        share a sum by a chance of 2**-64: then each key is looked at.
+        They are told apart by sums of random numbers, one for each value of a column. Should two that differ share a
+        sum, by a chance of 2**-64, each stands for itself.
         """
-        known = [owner for owner in (_APART, *of_set) if owner in self._codes]
-        marks = np.zeros(self.sizes.size, dtype=np.uint64)
-        for owner in known:
-            marks += self._marks[owner]
-        place = codes_of(marks)
-        first = first_of_each(place)
-        if not all(np.array_equal(self._codes[owner][first][place], self._codes[owner]) for owner in known):
-            place = self.group_apart
-            for owner in known:
-                place = split_classes(place, self._codes[owner])
-            first = first_of_each(place)
-        ranks = np.empty(first.size, dtype=np.int64)
-        ranks[np.argsort(first)] = np.arange(first.size)
-        return ranks[place]
+        sums = self._marks[columns].sum(axis=0, dtype=np.uint64) + radii.view(np.uint64) * _SCATTERED
+        first, place = np.unique(sums, return_index=True, return_inverse=True)[1:]
+        order = np.argsort(first)  # as they lay: near in the tree
+        ranks = np.empty_like(order)
+        ranks[order] = np.arange(order.size)
+        first, place = first[order], ranks[place]
+        told_apart = np.array_equal(radii[first][place], radii) and all(
+            np.array_equal(self.queries[j][first][place], self.queries[j]) for j in columns
+        )
+        everyone = np.arange(radii.size)
+        return (first, place) if told_apart else (everyone, everyone)
 
 
-def _marks(codes: Labels, owner: int) -> NDArray[np.uint64]:
-    """Give a random number for each code of a key, the same wherever it is."""
-    rng = np.random.default_rng(owner - _APART)
+def _marks(codes: Labels, number: int) -> NDArray[np.uint64]:
+    """Give a random number for each code of a column, the same wherever it is."""
+    rng = np.random.default_rng(number)
     return rng.integers(0, 2**64, int(codes.max(initial=0)) + 1, dtype=np.uint64)[codes]
+
+
+def _squares(points: NDArray[np.float64], queries: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give squared distances between columns (d, n) of points, added in their order, as kernels do."""
+    found = np.zeros(points.shape[1])
+    for own, other in zip(points, queries, strict=True):
+        apart = own - other
+        found += apart * apart
+    return found
 
 
 class _UnitGroups(NamedTuple):
@@ -153,27 +146,19 @@ class _UnitGroups(NamedTuple):
         return cls(starts, np.repeat(np.arange(rows.size), sizes), pairs[at] % n_groups, counts[at])
 
     def nearest(
-        self,
-        place: Labels,
-        sizes: Labels,
-        points: NDArray[np.float64],
-        queries: NDArray[np.float64],
-    ) -> tuple[Labels, NDArray[np.float64], NDArray[np.float64]]:
-        """Give the point nearest to each query that rows of its unit share, how many do, and how many all have.
+        self, sizes: Labels, points: NDArray[np.float64], queries: NDArray[np.float64], columns: Labels
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Give each query's squared distance to its unit's nearest point, how many rows of it are there, and of all.
 
-        `place` is each group's point, and `sizes` its records; rows at several points as near as each other count.
+        `sizes` (groups,) count the records at each of the `points` (keys, groups). Rows at several points as near as
+        each other count.
         """
-        at = place[self.groups]
-        distances = np.zeros(at.size)
-        for j in range(points.shape[0]):
-            apart = points[j, at] - queries[self.queries, j]
-            distances += apart * apart
-        as_near = distances == np.minimum.reduceat(distances, self.starts)[self.queries]
-        first = np.flatnonzero(as_near)
-        first = first[np.searchsorted(self.queries[first], np.arange(self.starts.size))]
+        distances = _squares(points[np.ix_(columns, self.groups)], queries[np.ix_(columns, self.queries)])
+        radii = np.minimum.reduceat(distances, self.starts)
+        as_near = distances == radii[self.queries]
         right = np.add.reduceat(np.where(as_near, self.rows, 0), self.starts)
         in_group = np.add.reduceat(np.where(as_near, sizes[self.groups], 0), self.starts)
-        return at[first], right.astype(np.float64), in_group.astype(np.float64)
+        return radii, right.astype(np.float64), in_group.astype(np.float64)
 
 
 class Linked(NamedTuple):
