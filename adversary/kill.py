@@ -19,6 +19,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import microagg
 from adversary.children import Child, canaries, holds, too_open
 from adversary.jobs import JOBS, Job, make_pool
 
@@ -34,6 +35,7 @@ SIGNALS = {
     ("TERM", "KILL"): 1,
 }
 LIMIT = 10.0  # seconds from the first signal that asks to the end; more where others keep the machine busy
+_OURS = Path(microagg.__file__).parent
 _LONG = 120.0  # seconds after which a run is taken for one that hangs
 
 
@@ -128,7 +130,7 @@ def _look(case: Case, job: Job, place: Path, scratch: Path, child: Child, outcom
     if child.process.returncode == 0 and outcome.state not in ("new", "none") and not job.is_served:
         outcome.problems.append(f"it says that all went well, and the output is {outcome.state}")
     if "Traceback" in said or "Exception ignored" in said:
-        if "site-packages" not in said and ", in main" not in said and "KeyboardInterrupt" in said:
+        if str(_OURS) not in said and "KeyboardInterrupt" in said:
             outcome.remarks.append("Python's own traceback, before our first line")
         else:
             outcome.problems.append(f"a traceback: {said[said.find('Traceback') :][:1500]}")
