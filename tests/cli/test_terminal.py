@@ -201,6 +201,22 @@ def test_ctrl_c_stops_a_command_and_leaves_nothing(tmp_path, monkeypatch, words)
     assert [path.name for path in tmp_path.iterdir()] == ["wide.parquet"]
 
 
+def test_ctrl_c_within_the_first_import_of_ours_shows_no_traceback():
+    code = (
+        "import sys\n"
+        "class Pressed:\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name.startswith('microagg.desk'):\n"
+        "            sys.meta_path.remove(self)\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Pressed())\n"
+        "from microagg.cli import main\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
 def test_no_code_that_commands_a_terminal_reaches_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     codes = "\x1b]0;x\x07\x9b2J\u202e"

@@ -3,20 +3,24 @@
 import sys
 from typing import Any
 
-from microagg.desk.brief import brief
-from microagg.desk.interrupts import INTERRUPTED, ending_at_once, insisting
-
 
 def main() -> None:
     """Run the command line; exit with 0 if done, 1 if refused for a reason in the data, 2 for wrong usage."""
-    try:
-        with ending_at_once(), brief():
-            from microagg.cli._program import make_program
+    try:  # with the first import in it, so that no Ctrl-C shows a traceback
+        from microagg.desk.interrupts import ending_at_once, insisting
 
-            program = make_program(sys.argv[1:])
+        with ending_at_once():
+            from microagg.desk.brief import brief
+
+            with brief():
+                from microagg.cli._program import make_program
+
+                program = make_program(sys.argv[1:])
         with insisting(), brief():
             program()
     except KeyboardInterrupt:
+        from microagg.desk.interrupts import INTERRUPTED
+
         raise SystemExit(INTERRUPTED) from None
     except Exception as error:  # noqa: BLE001 - what is said of it is decided in one place
         import typer
