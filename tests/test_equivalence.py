@@ -1,10 +1,12 @@
 """Equivalence classes against dictionaries of what the members share."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microagg.equivalence import codes_of, first_of_each, split_classes
+import microagg.equivalence as module
+from microagg.equivalence import classes_of, codes_of, first_of_each, split_classes
 
 records = st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=40)
 
@@ -22,3 +24,28 @@ def test_classes_are_those_of_equal_records(rows, known):
     assert [rows[i] for i in first_of_each(classes)] == [
         row for row, _ in sorted(shared.items(), key=lambda one: one[1])
     ]
+
+
+@given(records, st.booleans(), st.booleans())
+def test_columns_at_once_make_the_same_classes_as_one_by_one(rows, as_floats, collide):
+    columns = np.array(rows).T
+    if as_floats:
+        columns = np.where(columns == 3, -0.0, columns.astype(np.float64))  # which is the value 0.0
+        rows = [tuple(0 if value == 3 else value for value in row) for row in rows]
+    with pytest.MonkeyPatch.context() as patched:
+        if collide:  # all digests agree
+            patched.setattr(module, "digests_of", lambda bits, _: np.zeros((2, bits[0].size), dtype=np.uint64))
+        classes = classes_of(list(columns))
+    shared = {}
+    for number, row in zip(classes.tolist(), rows, strict=True):
+        assert shared.setdefault(row, number) == number
+    assert sorted(shared.values()) == list(range(len(shared)))
+
+
+@given(
+    st.lists(st.integers(0, 5) | st.integers(0, 1000) | st.integers(0, 2**62), max_size=40)
+    | st.lists(st.integers(-3, 3), max_size=20)
+)
+def test_codes_are_numbered_in_the_order_of_values(values):
+    order = sorted(set(values))
+    assert codes_of(np.array(values, dtype=np.int64)).tolist() == [order.index(value) for value in values]

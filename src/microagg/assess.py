@@ -232,7 +232,7 @@ def judged_anonymity(
     for name in secret:
         columns[name] = frames.ordered_codes(opened, name)
         tell(first, len(columns), len(secret))
-    return measure_anonymity(frames.category_codes(opened, keys, second), columns, units, third)
+    return measure_anonymity(frames.row_classes(opened, keys, second), columns, units, third)
 
 
 def pmse(

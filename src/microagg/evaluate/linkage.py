@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from microagg._kernels.linkage import count_as_near, weigh_children
 from microagg._kernels.records import coordinates, take
 from microagg._kernels.tree import tree_of
-from microagg.equivalence import codes_of, first_of_each, split_classes
+from microagg.equivalence import classes_of, codes_of, first_of_each, split_classes
 from microagg.prepare.embedding import Points, embed_both
 from microagg.prepare.wide import columns_alike_within, shapes_of, wides_of
 from microagg.progress import Progress, Told, stage, tell
@@ -245,11 +245,8 @@ def linked_units(
 
 def _released_alike(masked: Table, apart: Labels, progress: Progress | None) -> Labels:
     """Number what is released, whether or not it is a key, within what is apart."""
-    classes = apart
-    for done, column in enumerate(masked):
-        tell(progress, done, len(masked))
-        classes = split_classes(classes, column.cells.classes)
-    return classes
+    tell(progress, 0, 1)
+    return classes_of([apart, *(column.cells.classes for column in masked)])
 
 
 def _shared_entries(original: Table, masked: Table, units: Labels, points: Points) -> NDArray[np.bool_]:

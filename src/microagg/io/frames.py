@@ -1,7 +1,7 @@
 """Any dataframe to arrays and back, by narwhals. The caller's frame is never edited."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.checks import EXACT_INTEGERS, check_matrix
-from microagg.equivalence import split_classes
+from microagg.equivalence import classes_of, split_classes
 from microagg.errors import InvalidData, RoleError
 from microagg.io._native import floats_of
 from microagg.progress import Progress, tell
@@ -198,11 +198,23 @@ def category_codes(
     frame: nw.DataFrame[Any], names: Sequence[Any], progress: Progress | None = None
 ) -> NDArray[np.int64]:
     """Number the distinct combinations of these columns from 0, and give each row's number."""
+    codes = np.zeros(frame.shape[0], dtype=np.int64)
+    for indices in _indices(frame, names, progress):
+        codes = split_classes(codes, indices, indices)
+    return codes
+
+
+def row_classes(frame: nw.DataFrame[Any], names: Sequence[Any], progress: Progress | None = None) -> NDArray[np.int64]:
+    """Do the same sooner, with numbers in no particular order: to count the rows that are alike."""
+    return classes_of([np.zeros(frame.shape[0], dtype=np.int64), *_indices(frame, names, progress)])
+
+
+def _indices(frame: nw.DataFrame[Any], names: Sequence[Any], progress: Progress | None) -> Iterator[NDArray[np.int64]]:
+    """Number the distinct values of each column."""
     import pyarrow as pa
 
     from microagg.io._numbers import plain_floats
 
-    codes = np.zeros(frame.shape[0], dtype=np.int64)
     for done, name in enumerate(names):
         tell(progress, done, len(names))
         try:
@@ -215,9 +227,7 @@ def category_codes(
                 f"column {name!r} mixes types or holds lists, so its values cannot be told apart. Make it text or "
                 f"numbers."
             ) from None
-        indices = encoded.indices.cast("int64").fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
-        codes = split_classes(codes, indices, indices)
-    return codes
+        yield encoded.indices.cast("int64").fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
 
 
 class Numbering:

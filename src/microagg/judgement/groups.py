@@ -149,7 +149,7 @@ def standing_alone(
         by_column[shown(name)] = _lone(codes)
         together = split_classes(together, codes, codes)
     names = [*columns_of(release, Role.QUASI), *release.recipe.weights_by_group]
-    masked = frames.category_codes(frame, names, second)
+    masked = frames.row_classes(frame, names, second)
     tell(third, 0, 1)
     lone = _lone_in_all(release, split_classes(masked, together, together))
     return Alone(

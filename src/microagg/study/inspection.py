@@ -177,7 +177,7 @@ def exposure(frame: Any, quasi: Sequence[Any], strata: Sequence[Any], progress: 
     records, columns = frame.shape[0], [*quasi, *strata]
     if not columns:
         return Exposure(records)
-    alone = int(np.count_nonzero(np.bincount(frames.category_codes(frame, columns, progress)) == 1))
+    alone = int(np.count_nonzero(np.bincount(frames.row_classes(frame, columns, progress)) == 1))
     masks = frames.missing_rows(frame, columns)
     incomplete = int(np.count_nonzero(np.logical_or.reduce(list(masks.values())))) if masks else 0
     smallest = int(np.bincount(frames.category_codes(frame, strata)).min()) if strata and records else None
