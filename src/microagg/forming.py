@@ -20,7 +20,7 @@ from microagg.grouping import (
     check_strata,
     cut_into_pieces,
     form_groups,
-    refine_groups,
+    rows_of,
     select_forming,
     settle_blocks,
 )
@@ -33,6 +33,7 @@ from microagg.prepare.patterns import Patterns, find_patterns
 from microagg.prepare.selection import Selection
 from microagg.progress import Progress, part, stage
 from microagg.recipe import Blocks, Recipe, Select
+from microagg.refining import Refined, refine_groups
 from microagg.schema import Role, Schema
 from microagg.table import Table
 from microagg.units import Units
@@ -246,9 +247,11 @@ def _groups_of_rows(
         kept = keep_demand(points, groups, pieces, strata, k, demand, ways, lost, n_jobs, second, units)
         diverse = Diverse(kept.way, groups, lost(groups), kept.loss)
         groups, searched = kept.groups, joined_pieces(apart, kept.pieces)
-    if refined:
-        groups, moves = refine_groups(points, searched, groups, k, recipe.refine, n_jobs, last, units, demand)
     n_blocks = len(pieces) if blocks.by != "none" else 0
+    if refined:
+        pieces = pieces if demand is None else rows_of(kept.pieces)
+        own = Refined(points.records, units, demand)
+        groups, moves = refine_groups(own, pieces, searched, groups, k, recipe.refine, n_jobs, last)
     return _GroupsOfRows(groups, method, blocks, n_blocks, moves, diverse)
 
 

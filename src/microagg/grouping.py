@@ -14,19 +14,17 @@ from microagg._kernels.records import Records, coordinates, plain_records, take
 from microagg.blocking import BLOCKINGS
 from microagg.blocking.median import median_pieces
 from microagg.checks import EXACT_INTEGERS, Columns, check_labels, check_names, check_whole, shown_name
-from microagg.diversity import Demand
 from microagg.errors import InputError, InvalidData, InvalidParameter, PromiseBroken, RoleError, TooFewRecords, setting
 from microagg.io import frames
 from microagg.kinds import Number
 from microagg.parallel import in_parallel
 from microagg.partition import METHODS, choose_search, groups_each_column, method_named
 from microagg.partition.merging import merge_short
-from microagg.partition.refine import refine
 from microagg.prepare.dependence import dependence
 from microagg.prepare.embedding import Points
 from microagg.prepare.selection import Selection, select_columns
-from microagg.progress import Progress, part, tell
-from microagg.recipe import Blocks, Method, Recipe, Refine, Select
+from microagg.progress import Progress, tell
+from microagg.recipe import Blocks, Method, Recipe, Select
 from microagg.recipe._parts import full_name, plain_settings
 from microagg.table import Table
 from microagg.units import Held, Units, held_by
@@ -387,12 +385,12 @@ def median_pieces_of(
     return found
 
 
-def rows_of(labels: Labels) -> list[NDArray[np.int64]]:
-    """List the rows of each label, in order."""
-    if not labels.any():
+def rows_of(labels: Labels, n_labels: int = 1) -> list[NDArray[np.int64]]:
+    """List the rows of each label, in order, of at least so many labels."""
+    if n_labels == 1 and not labels.any():
         return [np.arange(labels.size)]
     order = np.argsort(labels, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(labels))[:-1])
+    return np.split(order, np.cumsum(np.bincount(labels, minlength=n_labels))[:-1])
 
 
 def checked_groups(labels: Any, columns: Columns, k: int, *, per_column: bool = False) -> Labels:
@@ -408,40 +406,6 @@ def checked_groups(labels: Any, columns: Columns, k: int, *, per_column: bool = 
         if smallest < k:
             raise PromiseBroken(f"the method made a group of {smallest} records, fewer than k={k}.")
     return found
-
-
-def refine_groups(
-    points: Points,
-    strata: Labels,
-    groups: Labels,
-    k: int,
-    how: Refine,
-    n_jobs: int,
-    progress: Progress | None,
-    units: Units | None = None,
-    demand: Demand | None = None,
-) -> tuple[Labels, int]:
-    """Refine the groups of each stratum; give them, numbered by lowest row, and the moves that were offered."""
-    found = np.empty_like(groups)
-    base, moves, done = 0, 0, 0
-    for rows in rows_of(strata):
-        refined = refine(
-            take(points.records, rows),
-            groups[rows],
-            k,
-            effort=how.effort,
-            seed=how.seed,
-            n_jobs=n_jobs,
-            progress=part(progress, done, done + rows.size, groups.size),
-            units=None if units is None else units.take(rows),
-            demand=None if demand is None else demand.take(rows),
-        )
-        found[rows] = refined.labels + base
-        base += int(refined.labels.max()) + 1
-        moves += refined.moves
-        done += rows.size
-    number_groups(found)
-    return found, moves
 
 
 def form_groups(

@@ -15,13 +15,14 @@ from microagg._kernels.groups import number_groups
 from microagg.aggregate import Represented, represent
 from microagg.equivalence import codes_of, first_of_each
 from microagg.errors import InvalidData, InvalidParameter, TooFewRecords, setting
-from microagg.grouping import Grouping, cut_into_pieces, form_groups, refine_groups, settle_blocks
+from microagg.grouping import Grouping, cut_into_pieces, form_groups, settle_blocks
 from microagg.kinds import Rule
 from microagg.prepare.embedding import embed
 from microagg.prepare.patterns import find_patterns
 from microagg.prepare.wide import columns_alike_within, shapes_of, wides_of
 from microagg.progress import Progress, part, stage
 from microagg.recipe import Blocks, Recipe
+from microagg.refining import Refined, refine_groups
 from microagg.table import Table
 from microagg.weights import Weights
 
@@ -168,7 +169,7 @@ def form_whole_groups(
         first, second = (stage(told, number, 1 + refined) for number in (0, 1))
         labels = form_groups(own.on(place, table.names), place, pieces, k, False, n_jobs, first)
         if refined:
-            labels, tried = refine_groups(place, strata, labels, k, recipe.refine, n_jobs, second)
+            labels, tried = refine_groups(Refined(place.records), pieces, strata, labels, k, recipe.refine, n_jobs, second)
             moves += tried
         of_units[wide.units] = labels + n_groups
         n_groups += int(labels.max()) + 1

@@ -34,6 +34,7 @@ _STARTS, _ROUNDS, _REHEATS = 8, 16, 4  # runs of a thorough search: at first, an
 _LONG = 2000  # sweeps from which a search is worth dividing so
 _ENOUGH_MOVES, _ENOUGH_SWEEPS = 1_000_000_000, 100_000  # from both on, another search finds more than a longer one
 _HEATS = (0.1, 0.15, 0.2, 0.3)  # where reheats begin
+_REHEAT = 0.3  # where one begins that is asked for: hotter ones take more apart than they mend
 _COLD = 0.05  # where annealing ends
 _NEAR = 12  # records a record may move towards
 _SLICE = 200_000  # moves between two calls of progress: some 0.1 s
@@ -92,6 +93,7 @@ def refine(
     time_limit: float | None = None,
     seed: int = 0,
     stop_after: tuple[int, ...] | None = None,
+    reheat: bool = False,
     n_jobs: int | None = None,
     progress: Progress | None = None,
     units: Units | None = None,
@@ -118,6 +120,9 @@ def refine(
         The result is a function of it, of the data, in which the order of rows counts, and of the number of moves.
     stop_after : tuple of int, optional
         Stop in this round, each run after so many moves, as a time limit did before (see `Refinement.stopped`).
+    reheat : bool
+        Whether `labels` are good but for some places, such as borders between parts that were refined one by one: half
+        the moves are offered, from low heat, and what they make better is taken place by place.
     n_jobs : int, optional
         Threads; by default one a core. The result does not depend on it.
     progress : callable, optional
@@ -152,6 +157,8 @@ def refine(
         raise InvalidParameter("labels must keep the demand on confidential columns. Pass such a partition.")
     check_option("sizes", sizes, ("variable", "fixed"))
     moves = check_effort(effort, n)
+    if reheat:
+        moves = max(moves // n // 2, 1) * n
     seed = check_whole("seed", seed, 0, 2**62)
     if time_limit is not None:
         time_limit = check_between("time_limit", time_limit, 0.0, 1e9, "It is a number of seconds.")
@@ -171,7 +178,7 @@ def refine(
         seconds = _RESERVE * (time_limit - (time.monotonic() - began))
         moves = max(n, int(seconds * search.speed() * min(threads, _REHEATS)) // n * n)
     deadline = None if time_limit is None else began + time_limit
-    rounds = _rounds(moves, n, once=effort == "fast")
+    rounds = [_Round(moves // n, (_REHEAT,))] if reheat else _rounds(moves, n, once=effort == "fast")
     if stop_after is not None:
         rounds = _until(rounds, stop_after)
     best, stopped = search.run(rounds, deadline, stop_after, part(progress, looked, _STEPS - 1, _STEPS))
