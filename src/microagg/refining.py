@@ -87,9 +87,9 @@ def _districts(
     share = share_of_corners(groups.size, k)
     districts = cut_districts(corners.drawn(share), bordered, records.cut_scales, most * share)
     own = districts.find(corners)
-    sizes = np.bincount(own + 1, corners.sizes, districts.count + 1)[1:]
-    own[(own < 0) | np.append(districts.too_large(sizes, most), False)[own]] = districts.count
-    return [rows for rows in rows_of(own[groups], districts.count + 1)[:-1] if rows.size]
+    sizes = np.bincount(own + 1, corners.sizes, districts.n_districts + 1)[1:]
+    own[(own < 0) | np.append(districts.too_large(sizes, most), False)[own]] = districts.n_districts
+    return [rows for rows in rows_of(own[groups], districts.n_districts + 1)[:-1] if rows.size]
 
 
 def _refined(

@@ -169,7 +169,9 @@ def form_whole_groups(
         first, second = (stage(told, number, 1 + refined) for number in (0, 1))
         labels = form_groups(own.on(place, table.names), place, pieces, k, False, n_jobs, first)
         if refined:
-            labels, tried = refine_groups(Refined(place.records), pieces, strata, labels, k, recipe.refine, n_jobs, second)
+            labels, tried = refine_groups(
+                Refined(place.records), pieces, strata, labels, k, recipe.refine, n_jobs, second
+            )
             moves += tried
         of_units[wide.units] = labels + n_groups
         n_groups += int(labels.max()) + 1

@@ -121,7 +121,7 @@ def test_what_does_not_go_is_refused_before_any_work(store, cluster, place, tmp_
 
 @pytest.mark.campaign
 def test_what_breaks_the_promise_leaves_nothing(store, cluster, place, monkeypatch):
-    monkeypatch.setattr("microagg.beyond._cluster.fewest_alike", lambda *_: 1)
+    monkeypatch.setattr("microagg.beyond._stages.fewest_alike", lambda *_: 1)
     with pytest.raises(PromiseBroken):
         on_cluster(cluster, f"{place}/parts", f"{place}/scratch")
     assert contents(f"{place}/parts") == {}

@@ -132,3 +132,11 @@ def _fewest_units(found: Digests, in_part: bool) -> int:
         return int(np.diff(starts, append=runs.size - 1).min())
     rows = np.diff(runs)
     return int((np.add.reduceat(rows, starts) // np.maximum.reduceat(rows, starts)).min())
+
+
+def mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Spread numbers evenly over all of 64 bits; the same wherever it is done."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
+        numbers = (numbers + np.uint64(0x9E3779B97F4A7C15)) ^ (numbers >> np.uint64(shift))
+        numbers = numbers * np.uint64(factor)
+    return numbers

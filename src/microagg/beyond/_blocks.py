@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,8 +21,8 @@ from microagg.io.coding import CategoryCoder
 from microagg.kinds import Cells, Nominal
 from microagg.kinds.nominal import Offers, cells_of, counts_of_numbers, drawn_numbers, draws, numbers_of, offers_of
 from microagg.moments import Moved
-from microagg.partition.refine import Refinement, refine
 from microagg.prepare.ordering import ordered_by_value
+from microagg.refining import Refined
 from microagg.rounding import off_reserved, round_cells
 from microagg.table import Table
 from microagg.units import Units
@@ -32,19 +32,38 @@ from microagg.weights import Members, Weights
 Labels = NDArray[np.int64]
 
 
+class Node(NamedTuple):
+    """A node of the tree of cuts: its rows among some cells, in their order in the file, the blocks it is to be."""
+
+    rows: Labels
+    blocks: int  # 0: of a second layout, whose groups stay
+    piece: int  # of the file
+
+
+Form = Callable[[Sequence[Cells], Units | None], tuple[Labels, int]]
+"""Gives the groups of some records, by their cells and units, and the moves that were tried to refine them."""
+
+
 def group_block(
-    plan: Plan, known: Known, cells: Sequence[Cells], units: Units | None, check: Callable[[], None]
+    plan: Plan,
+    known: Known,
+    check: Callable[[], None],
+    cells: Sequence[Cells],
+    units: Units | None,
+    given: Labels | None = None,
 ) -> tuple[Labels, int]:
     """Group the records of a block, of which all stored cells are given; groups are numbered by lowest row.
 
-    The moves that were tried to refine them are told too.
+    The moves that were tried to refine them are told too. Groups that are given are refined once more.
     """
     table = plan.table(cells)
     if not plan.refined:
         return _groups_of(plan, known, table, units, check), 0
     order = ordered_by_value(table, plan.weights(cells), units=units)
-    own = None if order.units is None else order.units.take(order.rows)
-    found = _refined(plan, known, table.take(order.rows), own, check)
+    table, units = table.take(order.rows), None if order.units is None else order.units.take(order.rows)
+    groups = _groups_of(plan, known, table, units, check) if given is None else given[order.rows]
+    records = Refined(known.space.place(table).records, units)
+    found = records.by(plan.recipe.refine, plan.k, groups, reheat=given is not None, progress=lambda *_: check())
     labels = order.back(found.labels)
     number_groups(labels)
     return labels, found.moves
@@ -59,52 +78,59 @@ def _groups_of(plan: Plan, known: Known, table: Table, units: Units | None, chec
     return checked_groups(labels, points.records.entries, plan.k)
 
 
-def _refined(plan: Plan, known: Known, table: Table, units: Units | None, check: Callable[[], None]) -> Refinement:
-    """Group records in the order in which they come, and refine the groups."""
-    how = plan.recipe.refine
-    return refine(
-        known.space.place(table).records,
-        _groups_of(plan, known, table, units, check),
-        plan.k,
-        effort=how.effort,
-        seed=how.seed,
-        n_jobs=1,
-        progress=lambda *_: check(),
-        units=units,
-    )
+def blocks_of(
+    plan: Plan, known: Known, entries: NDArray[np.float64], nodes: Iterable[Node]
+) -> Iterator[tuple[Labels, int]]:
+    """Cut nodes into blocks, whose records' entries are given; give the rows of each, and the piece that it is in."""
+    for rows, blocks, piece in nodes:
+        for block in median_pieces(entries, known.space.cut_scales, plan.max_block, plan.k, rows=rows, blocks=blocks):
+            yield block, piece
 
 
 def mask_nodes(
     plan: Plan,
     known: Known,
     cells: Sequence[Cells],
-    nodes: Iterable[tuple[Labels, int]],
+    nodes: Iterable[Node],
     keys: NDArray[np.uint64] | None,
     check: Callable[[], None],
     done: Callable[[int], None],
 ) -> tuple[Labels, Figures]:
-    """Cut nodes into blocks and mask their cells in place, but for columns whose groups choose in turn.
+    """Cut nodes into blocks, group them and mask their cells; see `mask_parts`."""
+    form = partial(group_block, plan, known, check)
+    entries = known.space.place(plan.table(cells)).records.entries
+    parts = ((rows, form) for rows, _ in blocks_of(plan, known, entries, nodes))
+    return mask_parts(plan, known, cells, parts, keys, done)
 
-    Of each node the rows among the cells are given, in their order in the file, and how many blocks it is to be; `keys`
-    tell units, and `done` is told how many records have been masked. Returns the groups, numbered over all nodes, and
-    what is known of them.
+
+def mask_parts(
+    plan: Plan,
+    known: Known,
+    cells: Sequence[Cells],
+    parts: Iterable[tuple[Labels, Form]],
+    keys: NDArray[np.uint64] | None,
+    done: Callable[[int], None],
+) -> tuple[Labels, Figures]:
+    """Mask cells in place, part by part, but for columns whose groups choose in turn.
+
+    Of each part the rows among the cells are given, in their order in the file, and how it is grouped; `keys` tell
+    units, and `done` is told how many records have been masked. Returns the groups, numbered over all parts, and what
+    is known of them.
     """
-    entries, scales = known.space.place(plan.table(cells)).records.entries, known.space.cut_scales
-    labels = np.empty(entries.shape[1], dtype=np.int64)
+    labels = np.empty(cells[0].values.size, dtype=np.int64)
     figures: list[Figures] = []
     n_groups = 0
-    for rows, blocks in nodes:
-        for block in median_pieces(entries, scales, plan.max_block, plan.k, rows=rows, blocks=blocks):
-            own = [one.take(block) for one in cells]
-            units = None if keys is None else units_of(plan, keys[block])
-            groups, moves = group_block(plan, known, own, units, check)
-            masked, counted = represent_block(plan, known, own, groups, units)
-            for j, fresh in masked.items():
-                put(cells[j], block, fresh)
-            labels[block] = groups + n_groups
-            n_groups += counted.n_groups
-            figures.append(counted._replace(moves=moves))
-            done(block.size)
+    for rows, form in parts:
+        own = [one.take(rows) for one in cells]
+        units = None if keys is None else units_of(plan, keys[rows])
+        groups, moves = form(own, units)
+        masked, counted = represent_block(plan, known, own, groups, units)
+        for j, fresh in masked.items():
+            put(cells[j], rows, fresh)
+        labels[rows] = groups + n_groups
+        n_groups += counted.n_groups
+        figures.append(counted._replace(moves=moves))
+        done(rows.size)
     return labels, reduce(Figures.join, figures)
 
 

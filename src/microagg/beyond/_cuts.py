@@ -52,6 +52,17 @@ class Tree(NamedTuple):
     sizes: list[int]
     blocks: list[int]
     level: int  # on which they are all there
+    pieces: list[int]  # that nodes were cut from
+
+    @property
+    def arrays(self) -> dict[str, list[int]]:
+        """What is known of each node, by name."""
+        return {"sizes": self.sizes, "blocks": self.blocks, "pieces": self.pieces}
+
+    @property
+    def bordered(self) -> NDArray[np.bool_]:
+        """Which pieces are cut into several blocks."""
+        return np.bincount(self.pieces, self.blocks) > 1
 
     def largest_block(self, k: int, max_block: int) -> int:
         """Give the size of the largest block; it does not depend on the data."""
@@ -97,14 +108,14 @@ def grow(
     """
     sizes, max_block = list(sizes), max_block - max_block % k
     blocks = [blocks_needed(size, max_block, k) for size in sizes]
-    level = 0
+    pieces, level = list(range(len(sizes))), 0
     while True:
         opened = [node for node, size in enumerate(sizes) if blocks[node] > 1 and size > most]
         slots = np.full(len(sizes), -1)
         slots[opened] = np.arange(len(opened))
         found = look(level, slots)
         if not opened or found is None:
-            return Tree(sizes, blocks, level)
+            return Tree(sizes, blocks, level, pieces)
         at_ends = np.maximum(found.at_lowest, found.at_highest)
         own = np.array([sizes[node] for node in opened])
         columns = widest_to_cut(found.highest - found.lowest, scales, at_ends, own)
@@ -116,3 +127,4 @@ def grow(
             sizes.append(sizes[node] - size)
             blocks.append(blocks[node] - blocks[node] // 2)
             sizes[node], blocks[node] = size, blocks[node] // 2
+            pieces.append(pieces[node])

@@ -25,6 +25,8 @@ from microagg.beyond._blocks import (
     turns_of,
     used_by,
 )
+from microagg.beyond._cuts import Tree
+from microagg.beyond._districts import districts_by, group_nodes, mask_districts, second_layout
 from microagg.beyond._figures import Figures, Lost, Outcome, lost_between
 from microagg.beyond._nodes import Laid, grow_here, lay
 from microagg.beyond._plan import (
@@ -43,7 +45,7 @@ from microagg.beyond._plan import (
     weighed_by,
 )
 from microagg.beyond._sample import Drawn, share_drawn
-from microagg.beyond._store import Rows, Scratch, Store
+from microagg.beyond._store import Rows, Scratch, Store, let_go
 from microagg.beyond._units import (
     Keys,
     check_units_known,
@@ -54,6 +56,7 @@ from microagg.beyond._units import (
     units_of,
 )
 from microagg.beyond._written import write_counted
+from microagg.blocking.districts import Corners, share_of_corners
 from microagg.checks import check_enough_records
 from microagg.equivalence import first_of_each
 from microagg.errors import InvalidData
@@ -99,9 +102,14 @@ def run(
     tree = grow_here(plan, known, store, room, nodes, most, n_jobs)
     largest = tree.largest_block(plan.k, plan.max_block)
     plan = replace(plan, grouping=plan.grouping.searching(largest, known.space.n_entries, known.space.n_codes))
-    laid = lay(plan, store, keys, room, tree, most, nodes)
-    del store  # which takes as much room
-    figures = _mask(plan, known, laid, n_jobs, progress)
+    laid, tried = lay(plan, store, keys, room, tree, most, nodes), 0
+    if plan.refined and tree.bordered.any():
+        second, led, tried = _across(plan, known, laid, room, nodes, n_jobs, progress)
+        del laid  # which takes as much room as what follows it
+        laid = lay(plan, store, keys, room, second, most, nodes, led)
+        del led
+    del store
+    figures = _mask(plan, known, laid, tried, n_jobs, progress)
     check_dominance(figures.dominated, figures.n_groups, plan.weighing, of_units=plan.unit is not None)
     if plan.by_turns:
         _take_turns(plan, known, laid, n_jobs)
@@ -211,15 +219,66 @@ def _weighed(plan: Plan, store: Store, known: Known, powers: Sequence[int]) -> K
     return known.with_weights(powers, weighed, [base(j) for j in range(first)])
 
 
-def _mask(plan: Plan, known: Known, laid: Laid, n_jobs: int, progress: Progress | None) -> Figures:
-    """Group the records of each region, and put in place what groups release by themselves."""
+def _across(
+    plan: Plan,
+    known: Known,
+    laid: Laid,
+    room: Scratch,
+    nodes: NDArray[np.int32],
+    n_jobs: int,
+    progress: Progress | None,
+) -> tuple[Tree, Labels, int]:
+    """Group the records of each region, to refine the groups across the borders of blocks.
+
+    Gives the tree of the second layout, the lowest row of each row's group, and the moves that were tried; `nodes` then
+    has those of the second layout.
+    """
+    n, labels = laid.store.n_records, laid.labels
+    assert labels is not None
+    told = Told(part(progress, n, n + n // 2, 3 * n), n)
+    share = share_of_corners(n, plan.k)
+    led = room.array((n,), np.int64)
+
+    def group(region: int, check: Callable[[], None]) -> tuple[int, Corners, Corners]:
+        own, rows = laid.rows(region), np.array(laid.rows_in_file[laid.rows(region)])
+        units = None if laid.keys is None else laid.keys[own]
+        groups, moves, corners = group_nodes(plan, known, laid.cells(region), laid.nodes(region), units, check, told)
+        labels[own] = groups
+        led[rows] = rows[first_of_each(groups)][groups]
+        kept = room.array(corners.entries.shape, np.float64)
+        kept[:] = corners.entries
+        laid.let_go()
+        for array in (led, labels, kept):
+            let_go(array)
+        return moves, corners.drawn(share), corners._replace(entries=kept)
+
+    moves, drawn, corners = zip(*in_parallel(group, range(laid.n_regions), n_jobs), strict=True)
+    districts = districts_by(plan, known, laid.tree, drawn, share)
+    found = [districts.find(own) for own in corners]
+    second = second_layout(plan, laid.tree, districts, found, [own.sizes for own in corners])
+    for region, own in enumerate(second.nodes):
+        rows = laid.rows(region)
+        nodes[laid.rows_in_file[rows]] = own[labels[rows]]
+        laid.let_go()
+    return second.tree, led, sum(moves)
+
+
+def _mask(plan: Plan, known: Known, laid: Laid, tried: int, n_jobs: int, progress: Progress | None) -> Figures:
+    """Group the records of each region, and put in place what groups release by themselves.
+
+    In a second layout they are in groups already, which are refined once more; `tried` are the moves of the first.
+    """
     n, store = laid.store.n_records, laid.store
-    told = Told(part(progress, n, 2 * n, 3 * n), n)
+    told = Told(part(progress, n + n // 2 if laid.again else n, 2 * n, 3 * n), n)
 
     def mask(region: int, check: Callable[[], None]) -> Figures:
         own, cells = laid.rows(region), laid.cells(region)
-        units = None if laid.keys is None else laid.keys[own]
-        labels, figures = mask_nodes(plan, known, cells, laid.nodes(region), units, check, told)
+        units, nodes = None if laid.keys is None else laid.keys[own], laid.nodes(region)
+        if laid.again:
+            leads = np.array(laid.leads[own])
+            labels, figures = mask_districts(plan, known, cells, nodes, units, leads, check, told)
+        else:
+            labels, figures = mask_nodes(plan, known, cells, nodes, units, check, told)
         for j, fresh in enumerate(cells):
             if j not in plan.by_turns:
                 store.put(j, own, fresh)
@@ -229,7 +288,8 @@ def _mask(plan: Plan, known: Known, laid: Laid, n_jobs: int, progress: Progress 
         laid.let_go()
         return figures
 
-    return reduce(Figures.join, in_parallel(mask, range(laid.n_regions), n_jobs))
+    figures = reduce(Figures.join, in_parallel(mask, range(laid.n_regions), n_jobs))
+    return figures._replace(moves=figures.moves + tried)
 
 
 def _take_turns(plan: Plan, known: Known, laid: Laid, n_jobs: int) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.nodes import gather_keys, places_of, see_extremes, send_to_parts
+from microagg.beyond._blocks import Node
 from microagg.beyond._cuts import Cut, Extremes, Labels, Tree, grow
 from microagg.beyond._plan import Known, Plan
 from microagg.beyond._store import Scratch, Store, let_go
@@ -113,9 +114,11 @@ class Laid:
     keys : array or None
         Which tell units.
     rows_in_file, leads : array
-        The row of each record, and room for the lowest row of its group.
+        The row of each record, and the lowest row of its group, or room for it.
     labels : array or None
-        Room for the record's group within the region, where groups choose in turn.
+        Room for the record's group within the region, where groups choose in turn or are laid out again.
+    again : bool
+        Whether this is a second layout, of records that are in groups.
     """
 
     store: Store
@@ -126,6 +129,7 @@ class Laid:
     rows_in_file: Labels
     leads: Labels
     labels: NDArray[np.int32] | None
+    again: bool
 
     def let_go(self) -> None:
         """Keep no pages in this process's memory."""
@@ -147,12 +151,13 @@ class Laid:
         """Give the cells of a region."""
         return self.store.all_cells(self.rows(region))
 
-    def nodes(self, region: int) -> Iterator[tuple[Labels, int]]:
-        """Give the nodes of a region: where each lies in it, and the blocks it is to be."""
+    def nodes(self, region: int) -> Iterator[Node]:
+        """Give the nodes of a region, and where each lies in it."""
         first, last = self.bounds[region], self.bounds[region + 1]
         starts = self.layout.starts[first : last + 1] - self.layout.starts[first]
-        for (begin, end), blocks in zip(pairwise(starts), self.tree.blocks[first:last], strict=True):
-            yield np.arange(begin, end), blocks
+        told = zip(pairwise(starts), self.tree.blocks[first:last], self.tree.pieces[first:last], strict=True)
+        for (begin, end), blocks, piece in told:
+            yield Node(np.arange(begin, end), blocks, piece)
 
 
 def lay(
@@ -163,11 +168,15 @@ def lay(
     tree: Tree,
     most: int,
     nodes: NDArray[np.int32],
+    led: Labels | None = None,
 ) -> Laid:
-    """Lay the records of a file node by node; where there is one node, they stay as they are."""
+    """Lay the records of a file node by node; where there is one node, they stay as they are.
+
+    In a second layout, `led` has the lowest row of the group of each row in the file.
+    """
     n, layout, bounds = store.n_records, Layout(tree, nodes), tree.regions(most)
     in_file, leads = room.array((n,), np.int64), room.array((n,), np.int64)
-    labels = room.array((n,), np.int32) if plan.by_turns else None
+    labels = room.array((n,), np.int32) if plan.by_turns or plan.refined else None
     moved, units = store, keys
     if len(tree.sizes) > 1:
         moved = Store(room, store.n_columns, n)
@@ -176,10 +185,14 @@ def lay(
     for rows in store.chunks():
         own = places(rows)
         in_file[own] = np.arange(rows.start, rows.stop)
+        if led is not None:
+            leads[own] = led[rows]
+            let_go(leads)
+            let_go(led)
         if units is not None and keys is not None and units is not keys:
             units[own] = keys[rows]
         for j in range(store.n_columns) if moved is not store else ():
             moved.put(j, own, store.cells(j, rows))
         moved.let_go()
         let_go(in_file)
-    return Laid(moved, layout, tree, bounds, units, in_file, leads, labels)
+    return Laid(moved, layout, tree, bounds, units, in_file, leads, labels, again=led is not None)

@@ -5,13 +5,14 @@ As in `_tasks`, a task is told a folder and a number.
 
 from functools import reduce
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.alike import NO_DIGESTS, in_order, with_units
 from microagg.beyond._blocks import (
+    Node,
     factors_for,
     fill_block,
     mask_nodes,
@@ -20,8 +21,20 @@ from microagg.beyond._blocks import (
     turns_of,
     used_by,
 )
+from microagg.beyond._districts import group_nodes, mask_districts
 from microagg.beyond._figures import Lost, lost_between
-from microagg.beyond._folder import Folder, keep, keep_matrix, keep_object, kept, matrix_of, object_of, part_of, several
+from microagg.beyond._folder import (
+    Folder,
+    keep,
+    keep_matrix,
+    keep_object,
+    kept,
+    matrix_of,
+    object_in,
+    object_of,
+    part_of,
+    several,
+)
 from microagg.beyond._plan import Known, Plan, released, released_schema
 from microagg.beyond._sample import Drawn
 from microagg.beyond._tasks import cells_in, keep_cells, stored_tables_of
@@ -34,6 +47,9 @@ from microagg.io.stores import Where
 from microagg.kinds import Cells
 from microagg.weighting import Calibrated
 
+FIRST, SECOND = "first", "second"
+"""The names under which the layouts of a file lie: by the tree of cuts, and by districts."""
+
 
 class Settled(NamedTuple):
     """What is known when the cuts are done."""
@@ -41,6 +57,12 @@ class Settled(NamedTuple):
     plan: Plan
     known: Known
     with_dictionaries: list[int]  # columns, by number
+    across: bool  # whether groups are refined across the borders of blocks, and laid out a second time for that
+
+    @property
+    def layout(self) -> str:
+        """The name of the layout that is masked."""
+        return SECOND if self.across else FIRST
 
     @property
     def masked(self) -> str:
@@ -52,59 +74,113 @@ class Settled(NamedTuple):
 
 def scatter_part(folder: Folder, part: int, level: int) -> None:
     """Lay this part's records node by node, in the order of rows within each."""
-    nodes = matrix_of(folder, f"nodes-{level}-{part}")
+    _scatter(folder, FIRST, part, matrix_of(folder, f"nodes-{level}-{part}"))
+
+
+def scatter_again(folder: Folder, part: int) -> None:
+    """Lay this part's records by districts, and tell the lowest row of each one's group."""
+    n = object_of(folder, "work").sizes[part]
+    nodes, leads = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    places = _places_of(folder, part, FIRST)
+
+    def fill(number: int) -> None:
+        region, own, rows = places[number]
+        groups = part_of(folder, f"grouped-{region}", own)
+        nodes[rows] = matrix_of(folder, f"district-{region}")[groups]
+        leads[rows] = matrix_of(folder, f"led-{region}")[groups]
+
+    several(folder, fill, range(len(places)))
+    order = _scatter(folder, SECOND, part, nodes)
+    keep_matrix(folder, f"leads-{part}", leads[order])
+
+
+def _scatter(folder: Folder, layout: str, part: int, nodes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """Lay this part's records node by node; give their order."""
     order = np.argsort(nodes, kind="stable")
-    n_nodes = kept(folder, "regions")["sizes"].size
-    keep_cells(folder, "scattered", part, [own.take(order) for own in cells_in(folder, "columns", part)])
+    n_nodes = kept(folder, f"{layout}-regions")["sizes"].size
+    keep_cells(folder, f"{layout}-scattered", part, [own.take(order) for own in cells_in(folder, "columns", part)])
     if object_of(folder, "settled").plan.unit is not None:
-        keep_matrix(folder, f"scattered-units-{part}", matrix_of(folder, f"units-{part}")[order])
-    keep_matrix(folder, f"order-{part}", order)
-    keep_matrix(folder, f"ends-{part}", np.concatenate([[0], np.cumsum(np.bincount(nodes, minlength=n_nodes))]))
+        keep_matrix(folder, f"{layout}-scattered-units-{part}", matrix_of(folder, f"units-{part}")[order])
+    keep_matrix(folder, f"{layout}-order-{part}", order)
+    ends = np.concatenate([[0], np.cumsum(np.bincount(nodes, minlength=n_nodes))])
+    keep_matrix(folder, f"{layout}-ends-{part}", ends)
+    return order
+
+
+class _Gathered(NamedTuple):
+    """The records of a region: their cells, rows in the file and units, its nodes, and the leads of groups, if any."""
+
+    cells: list[Cells]
+    rows: NDArray[np.int64]
+    keys: NDArray[np.uint64] | None
+    nodes: list[Node]
+    leads: NDArray[np.int64]
+
+
+def group_region(folder: Folder, region: int) -> None:
+    """Cut the nodes of a region into blocks and group them, to refine the groups across the borders of blocks."""
+    settled, share = object_of(folder, "settled"), object_of(folder, "share-of-corners")
+    cells, rows, keys, nodes, _ = _gathered(folder, FIRST, region)
+    labels, moves, corners = group_nodes(settled.plan, settled.known, cells, nodes, keys, lambda: None, lambda _: None)
+    keep_matrix(folder, f"grouped-{region}", labels.astype(np.int32))
+    keep_matrix(folder, f"led-{region}", rows[first_of_each(labels)])
+    keep_object(folder, f"corners-{region}", corners)
+    keep_object(folder, f"drawn-corners-{region}", (moves, corners.drawn(share)))
+
+
+def find_districts(folder: Folder, region: int) -> None:
+    """Tell the districts of a region's groups, and their sizes."""
+    corners = object_in(folder, f"corners-{region}")
+    found = object_of(folder, "districts").find(corners)
+    keep(folder, f"found-districts-{region}", districts=found, sizes=corners.sizes)
 
 
 def mask_region(folder: Folder, region: int) -> None:
-    """Cut the nodes of a region into blocks and mask them, but for columns whose groups choose in turn."""
-    settled, regions = object_of(folder, "settled"), kept(folder, "regions")
+    """Group the records of a region, or refine their groups once more, and mask all but what groups choose in turn."""
+    settled = object_of(folder, "settled")
     plan, known = settled.plan, settled.known
-    first, last = int(regions["bounds"][region]), int(regions["bounds"][region + 1])
-    cells, rows, nodes, keys = _gathered(folder, first, last)
-    order = np.argsort(nodes, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(regions["sizes"][first:last])])
-    own = [order[begin:end] for begin, end in pairwise(starts)]
-    wanted = zip(own, regions["blocks"][first:last].tolist(), strict=True)
-    units = None if plan.unit is None else keys
-    labels, figures = mask_nodes(plan, known, cells, wanted, units, lambda: None, lambda _: None)
+    cells, rows, keys, nodes, leads = _gathered(folder, settled.layout, region)
+    if settled.across:
+        labels, figures = mask_districts(plan, known, cells, nodes, keys, leads, lambda: None, lambda _: None)
+    else:
+        labels, figures = mask_nodes(plan, known, cells, nodes, keys, lambda: None, lambda _: None)
     keep_cells(folder, "masked", region, cells)
     keep_object(folder, f"figures-{region}", figures)
     keep_matrix(folder, f"labels-{region}", labels.astype(np.int32))
     keep_matrix(folder, f"lowest-{region}", rows[first_of_each(labels)])
-    if plan.unit is not None:
+    if keys is not None:
         keep_matrix(folder, f"masked-units-{region}", keys)
-    weights = known.representing(plan, cells, None if plan.unit is None else units_of(plan, keys))
+    weights = known.representing(plan, cells, None if keys is None else units_of(plan, keys))
     for j in plan.by_turns if plan.rule.nominal != "draw" else ():
         keep_object(folder, f"turns-{j}-{region}", turns_of(plan, known, j, cells[j], labels, rows, weights))
 
 
-def _gathered(
-    folder: Folder, first: int, last: int
-) -> tuple[list[Cells], NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
-    """Bring the records of some nodes together, part by part: their cells, rows in the file, nodes and units."""
-    work = object_of(folder, "work")
+def _gathered(folder: Folder, layout: str, region: int) -> _Gathered:
+    """Bring the records of a region together, part by part."""
+    work, regions = object_of(folder, "work"), kept(folder, f"{layout}-regions")
+    first, last = int(regions["bounds"][region]), int(regions["bounds"][region + 1])
     starts = np.cumsum([0, *work.sizes])
 
-    def gathered(part: int) -> tuple[list[Cells], NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
-        ends = matrix_of(folder, f"ends-{part}")[first : last + 1]
+    def gathered(part: int) -> tuple[Any, ...]:
+        ends = matrix_of(folder, f"{layout}-ends-{part}")[first : last + 1]
         own = slice(int(ends[0]), int(ends[-1]))
-        keys = np.empty(0, dtype=np.uint64)
+        keys, leads = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
         if work.plan.unit is not None:
-            keys = part_of(folder, f"scattered-units-{part}", own)
-        rows = starts[part] + part_of(folder, f"order-{part}", own)
+            keys = part_of(folder, f"{layout}-scattered-units-{part}", own)
+        if layout == SECOND:
+            leads = part_of(folder, f"leads-{part}", own)
+        rows = starts[part] + part_of(folder, f"{layout}-order-{part}", own)
         nodes = np.repeat(np.arange(last - first), np.diff(ends))
-        return cells_in(folder, "scattered", part, own), rows, nodes, keys
+        return cells_in(folder, f"{layout}-scattered", part, own), rows, keys, nodes, leads
 
-    cells, rows, nodes, keys = zip(*several(folder, gathered, range(len(work.sizes))), strict=True)
+    cells, *others = zip(*several(folder, gathered, range(len(work.sizes))), strict=True)
     whole = [Cells.joined(own) for own in zip(*cells, strict=True)]
-    return whole, np.concatenate(rows), np.concatenate(nodes), np.concatenate(keys)
+    rows, keys, numbers, leads = map(np.concatenate, others)
+    order = np.argsort(numbers, kind="stable")
+    bounds = np.concatenate([[0], np.cumsum(regions["sizes"][first:last])])
+    own = [order[begin:end] for begin, end in pairwise(bounds)]
+    nodes = map(Node, own, regions["blocks"][first:last].tolist(), regions["pieces"][first:last].tolist())
+    return _Gathered(whole, rows, None if work.plan.unit is None else keys, list(nodes), leads)
 
 
 def fill_region(folder: Folder, region: int) -> None:
@@ -175,7 +251,7 @@ def write_part(folder: Folder, part: int) -> None:
 def _masked_cells(folder: Folder, part: int, n: int, settled: Settled) -> list[Cells]:
     """Bring the masked cells of a part together from all regions, in the order of its rows."""
     cells = [Cells(np.empty(n), np.zeros(n, dtype=np.uint8)) for _ in range(settled.plan.n_stored)]
-    places = _places_of(folder, part)
+    places = _places_of(folder, part, settled.layout)
 
     def fill(number: int) -> None:
         region, own, rows = places[number]
@@ -189,7 +265,7 @@ def _masked_cells(folder: Folder, part: int, n: int, settled: Settled) -> list[C
 def _leads(folder: Folder, part: int, n: int) -> NDArray[np.int64]:
     """Give the lowest row in the file of each record's group, in the order of a part's rows."""
     leads = np.empty(n, dtype=np.int64)
-    places = _places_of(folder, part)
+    places = _places_of(folder, part, object_of(folder, "settled").layout)
 
     def fill(number: int) -> None:
         region, own, rows = places[number]
@@ -200,12 +276,12 @@ def _leads(folder: Folder, part: int, n: int) -> NDArray[np.int64]:
     return leads
 
 
-def _places_of(folder: Folder, part: int) -> list[tuple[int, slice, NDArray[np.int64]]]:
-    """Give the regions that hold records of a part: where those lie in it, and their rows in the part."""
-    bounds = kept(folder, "regions")["bounds"]
-    ends = matrix_of(folder, f"ends-{part}")[bounds]
-    before = kept(folder, "before")["records"][part]  # of earlier parts, in each region
-    order = np.array(matrix_of(folder, f"order-{part}"))
+def _places_of(folder: Folder, part: int, layout: str) -> list[tuple[int, slice, NDArray[np.int64]]]:
+    """Give the regions of a layout that hold records of a part: where those lie in it, and their rows in the part."""
+    bounds = kept(folder, f"{layout}-regions")["bounds"]
+    ends = matrix_of(folder, f"{layout}-ends-{part}")[bounds]
+    before = kept(folder, f"{layout}-before")["records"][part]  # of earlier parts, in each region
+    order = np.array(matrix_of(folder, f"{layout}-order-{part}"))
     found = []
     for region in range(bounds.size - 1):
         begin, end = ends[region], ends[region + 1]

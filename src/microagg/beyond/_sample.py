@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from microagg import __version__
+from microagg._kernels.alike import mixed
 from microagg.assess import SAMPLE_ERROR
 from microagg.beyond._figures import Outcome
 from microagg.beyond._plan import Plan
@@ -48,15 +49,7 @@ def drawn_rows(leads: Labels, share: float) -> Labels:
     """Give the records, by place, whose group is drawn; `leads` are the lowest rows of their groups in the file."""
     if share >= 1.0:
         return np.arange(leads.size)
-    return np.flatnonzero(_mixed(leads.astype(np.uint64)) < np.uint64(share * 2.0**64))
-
-
-def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Spread numbers evenly over all of 64 bits; the same wherever it is done."""
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
-        numbers = (numbers + np.uint64(0x9E3779B97F4A7C15)) ^ (numbers >> np.uint64(shift))
-        numbers = numbers * np.uint64(factor)
-    return numbers
+    return np.flatnonzero(mixed(leads.astype(np.uint64)) < np.uint64(share * 2.0**64))
 
 
 class Drawn(NamedTuple):

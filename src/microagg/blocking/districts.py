@@ -1,9 +1,9 @@
 """Districts: groups of a file that was cut into blocks, brought together across the borders of these.
 
-Groups were formed and refined block by block. To move records across the borders too, the groups are cut a second time,
+Groups were formed and refined block by block. To move records across the borders too, groups are cut a second time,
 elsewhere, and those of each district are refined together. A group is known by its corner, the least entry of its
-members in each column, and whole groups go to one side of a cut, so that neither the order of records nor where they lie
-plays a part: memory, disk and a cluster find the same districts.
+members in each column, and all groups with one corner go to one side of a cut. So neither the order of records nor
+where they lie plays a part: memory, disk and a cluster find the same districts.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from microagg._kernels.alike import float_bits, mixed
 
 Labels = NDArray[np.int64]
 
@@ -24,7 +26,7 @@ _TOO_LARGE = 2  # times the wanted size: of groups that lie in one place, or wer
 
 
 class Corners(NamedTuple):
-    """Groups as points: the least entries (d, groups) of their members, their sizes, and the pieces that they are in."""
+    """Groups as points: the least entries (d, groups) of their members, their sizes, and the pieces they are in."""
 
     entries: NDArray[np.float64]
     sizes: Labels
@@ -53,18 +55,10 @@ class Corners(NamedTuple):
         """Give about a share of the groups; which ones follows from their corners alone."""
         if share >= 1.0:
             return self
-        mixed = np.zeros(self.sizes.size, dtype=np.uint64)
+        spread = np.zeros(self.sizes.size, dtype=np.uint64)
         for column in self.entries:
-            mixed = _mixed(mixed ^ (column + 0.0).view(np.uint64))  # one for both zeros
-        return self.take(np.flatnonzero(mixed < np.uint64(share * 2.0**64)))
-
-
-def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Spread numbers evenly over all of 64 bits."""
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
-        numbers = (numbers + np.uint64(0x9E3779B97F4A7C15)) ^ (numbers >> np.uint64(shift))
-        numbers = numbers * np.uint64(factor)
-    return numbers
+            spread = mixed(spread ^ float_bits(column))
+        return self.take(np.flatnonzero(spread < np.uint64(share * 2.0**64)))
 
 
 def share_of_corners(n_records: int, k: int) -> float:
@@ -75,9 +69,9 @@ def share_of_corners(n_records: int, k: int) -> float:
 class Districts(NamedTuple):
     """The cuts by which groups come into districts: a tree for each piece, its nodes in arrays.
 
-    `roots` has the node of each piece, -1 where it has no borders. Of a node that is cut, groups whose corner is at most
-    `values` in the column go to the node `lower`, all others to `upper`; of a district, the column is -1 and `lower` its
-    number.
+    `roots` has the node of each piece, -1 where it has no borders. Of a node that is cut, groups whose corner is at
+    most `values` in the column go to the node `lower`, all others to `upper`; of a district, the column is -1 and
+    `lower` its number.
     """
 
     roots: Labels
@@ -87,7 +81,7 @@ class Districts(NamedTuple):
     upper: Labels
 
     @property
-    def count(self) -> int:
+    def n_districts(self) -> int:
         """How many districts there are."""
         return int(np.count_nonzero(self.columns < 0))
 
