@@ -5,6 +5,7 @@ how many records they have, in millions, `--fifty` adds 50 million, `--engines d
 run is a process of its own. "seconds" are those of the clock, "processor" those of all cores and workers, and both are
 given for a million records too; the parts of the job are in seconds of the clock. "MB" is the most memory that the
 process held, "own" what of that is not pages of files, which the system may drop; of Dask, the largest process counts.
+With `--choices '{"refine": "fast"}'`, "group" forms groups and refines them, and "mask" refines across borders.
 """
 
 import argparse
@@ -27,6 +28,7 @@ PARTS = {
         "_known": "sum",
         "grow_here": "cut",
         "lay": "lay",
+        "_across": "group",
         "_mask": "mask",
         "_write": "write",
     },
@@ -36,13 +38,15 @@ PARTS = {
         "find_constants": "sum",
         "grow": "cut",
         "each_part(scatter_part)": "lay",
+        "each_part(scatter_again)": "lay",
+        "each(group_region)": "group",
         "each(mask_region)": "mask",
         "each_part(write_part)": "write",
     },
 }
 """The part of the job that each function belongs to."""
 
-NAMES = ("look", "read", "sum", "cut", "lay", "mask", "write")
+NAMES = ("look", "read", "sum", "cut", "lay", "group", "mask", "write")
 ROW_GROUP = 250_000
 
 
@@ -65,7 +69,7 @@ def make(path: Path, n: int) -> None:
 def child(engine: str, source: str, target: str, k: str, choices: str) -> None:
     """Mask a file in this process; print the seconds of each part and the memory."""
     import microagg as ma
-    from microagg.beyond import _cluster, _local
+    from microagg.beyond import _local, _stages
 
     seconds: dict[str, float] = defaultdict(float)
 
@@ -82,7 +86,7 @@ def child(engine: str, source: str, target: str, k: str, choices: str) -> None:
 
         return run
 
-    owner: Any = _local if engine == "disk" else _cluster._Stages
+    owner: Any = _local if engine == "disk" else _stages.Stages
     for name in {name.partition("(")[0] for name in PARTS[engine]}:
         setattr(owner, name, timed(getattr(owner, name), name))
     held, done = [0], threading.Event()

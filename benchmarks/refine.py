@@ -6,10 +6,12 @@ python benchmarks/refine.py --seconds 600 census:3     one file and k
 python benchmarks/refine.py --moves 720000000 eia:5    a run of before again
 python benchmarks/refine.py --starts                   from other partitions than MDAV's
 python benchmarks/refine.py --risk                     loss beside risk, plain and refined
+python benchmarks/refine.py --borders                  blocks refined alone, and across their borders
 python benchmarks/refine.py --large                    100 000 and 1 000 000 uniform records of 5 columns
 """
 
 import argparse
+import itertools
 import math
 import time
 
@@ -17,7 +19,13 @@ import numpy as np
 import pyarrow as pa
 
 import microagg as ma
+from microagg._kernels.records import plain_records, take
+from microagg.blocking.median import median_pieces
 from microagg.moments import standard_scores
+from microagg.partition import METHODS
+from microagg.partition.refine import check_effort
+from microagg.recipe import Refine
+from microagg.refining import Refined, refine_groups
 
 BEST_KNOWN = {
     "tarragona": {3: 14.4686, 4: 17.1098, 5: 20.1704, 6: 23.4928, 10: 30.1211},
@@ -122,6 +130,39 @@ def large(seed: int) -> None:
     print(f"refining grows from 100 000 to 1 000 000 with exponent {math.log10(growth[1] / growth[0]):.2f}")
 
 
+def borders(seed: int, n: int, name: str, max_block: int) -> None:
+    """Refine the groups of blocks alone, then across their borders, and those of the whole file at once."""
+    how = Refine("fast", seed)
+    table = ma.datasets.survey(n, seed=0)
+    columns = [table[column].to_numpy() for column in table.column_names[3:12]]
+    X = ma.datasets.uniform(n, 5, seed=0).T if name == "uniform" else np.array(columns, dtype=float)
+    records, one_piece = plain_records(standard_scores(X)), np.zeros(n, dtype=np.int64)
+    blocks = median_pieces(records.entries, np.ones(X.shape[0]), min(max_block, n // 3), 3, rows=np.arange(n))
+    rows = np.concatenate(blocks)
+    formed = np.concatenate([METHODS["mdav"].function(take(records, own), 3) + own[0] * n for own in blocks])
+    groups, block_of = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    groups[rows] = np.unique(formed, return_inverse=True)[1]
+    block_of[rows] = np.repeat(np.arange(len(blocks)), [own.size for own in blocks])
+    moves = sum(check_effort("fast", own.size) for own in blocks)
+
+    def refined(pieces: np.ndarray) -> np.ndarray:
+        return refine_groups(Refined(records), blocks, pieces, groups, 3, how, 1, None)[0]
+
+    ways = {
+        "blocks": lambda: groups,
+        "refined alone": lambda: refined(block_of),  # as if each block were a stratum
+        "across borders": lambda: refined(one_piece),
+        "whole": lambda: ma.refine(records, groups, 3, seed=seed, n_jobs=1).labels,
+        "whole, moves of blocks": lambda: ma.refine(records, groups, 3, effort=moves, seed=seed, n_jobs=1).labels,
+    }
+    for way, work in ways.items():
+        began = time.process_time()
+        labels = work()
+        seconds = time.process_time() - began
+        lost = percent(records.entries.T, labels)
+        print(f"{n:>9} x {X.shape[0]} {name:<8}  {way:<22} {lost:9.4f} {seconds:9.1f}", flush=True)
+
+
 def main() -> None:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -131,12 +172,19 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--risk", action="store_true", help="loss beside risk")
     parser.add_argument("--starts", action="store_true", help="compare starts")
+    parser.add_argument("--borders", action="store_true", help="blocks refined alone, and across their borders")
+    parser.add_argument("--sizes", default="200000,1000000", help="of files for --borders, with commas between")
+    parser.add_argument("--max-block", type=int, default=50_000, help="the most records of a block for --borders")
     parser.add_argument("--large", action="store_true", help="a million records in blocks")
     options = parser.parse_args()
     cases = [(name, int(k)) for name, k in (case.split(":") for case in options.cases)]
     cases = cases or [(name, k) for name in BEST_KNOWN for k in (3, 5, 10)]
     if options.large:
         large(options.seed)
+    elif options.borders:
+        print("file                    groups                    loss %   processor seconds; the first file compiles")
+        for size, name in itertools.product((1000, *map(int, options.sizes.split(","))), ("uniform", "survey")):
+            borders(options.seed, size, name, options.max_block)
     elif options.risk:
         risk()
     elif options.starts:

@@ -66,7 +66,7 @@ def test_methods_and_threads(source, tmp_path, options):
     )
 
 
-def test_refining_stays_within_blocks_and_lowers_the_loss(source, tmp_path):
+def test_refining_lowers_the_loss(source, tmp_path):
     plain = ma.protect_file(source, tmp_path / "plain.parquet", 4, max_block=200, **ROLES)
     found = [
         ma.protect_file(source, tmp_path / f"{n}.parquet", 4, max_block=200, refine=20_000, seed=1, n_jobs=n, **ROLES)

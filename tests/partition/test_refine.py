@@ -161,3 +161,18 @@ def test_very_many_moves_are_divided_among_searches(monkeypatch):
     assert len(module._rounds(1_300_000, 90, once=False)) == 3 * (1 + module._ROUNDS)
     first = ma.refine(X, labels, 4, effort=1_300_000 // 3, seed=5)
     assert one.after <= first.after * (1 + 1e-12) < one.before
+
+
+def test_reheating_mends_places_and_is_never_worse():
+    X = ma.datasets.normal(900, 3, seed=4)
+    good = ma.refine(X, ma.MDAV(k=3).fit_predict(X), k=3, effort=2_000_000)
+    spoilt = good.labels.copy()
+    spoilt[:60] = spoilt[:60][np.random.default_rng(0).permutation(60)]  # sizes stay
+    found = ma.refine(X, spoilt, k=3, effort=400_000, reheat=True)
+    assert found.moves == 400_000 // 900 // 2 * 900
+    assert found.after < found.before
+    assert np.bincount(found.labels).min() >= 3
+    assert found.after - good.after < 0.02 * (found.before - good.after)  # hardly anything of the damage is left
+    again = ma.refine(X, good.labels, k=3, effort=9_000, reheat=True)
+    assert again.after <= good.after
+    assert np.array_equal(found.labels, ma.refine(X, spoilt, k=3, effort=400_000, reheat=True, n_jobs=1).labels)
