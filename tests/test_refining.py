@@ -16,6 +16,12 @@ from tests.reference.districts import districts
 HOW = Refine(effort="fast", seed=2)
 
 
+@pytest.fixture(autouse=True)
+def small_districts(monkeypatch):
+    """Let districts be as small as blocks."""
+    monkeypatch.setattr("microagg.blocking.districts.DISTRICT", 1)
+
+
 def made(n, d, max_block, k, pieces=None, units=None):
     """Give records, the rows of blocks, the pieces they are cut from, and groups formed in blocks."""
     records = plain_records(np.random.default_rng(n).random((d, n)))
@@ -107,6 +113,15 @@ def test_groups_that_lie_in_one_place_stay():
     found, _ = refine_groups(Refined(records), blocks, np.zeros(1200, dtype=np.int64), groups, 3, HOW, 1, None)
     assert np.array_equal(found[:600], groups[:600])
     assert np.bincount(found).min() >= 3
+
+
+def test_districts_may_be_larger_than_small_blocks_and_mend_more(monkeypatch):
+    X = ma.datasets.normal(3000, 6, seed=2)
+    table = pa.table({f"c{j}": np.ascontiguousarray(X[:, j]) for j in range(6)})
+    choices = {"refine": "fast", "blocks": "median", "max_block": 200}
+    as_small = ma.protect(table, 4, **choices).information.percent
+    monkeypatch.undo()
+    assert ma.protect(table, 4, **choices).information.percent < 0.95 * as_small
 
 
 @pytest.mark.parametrize("blocks", ["median", "orthants", "univariate"])

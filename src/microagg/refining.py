@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from microagg._kernels.groups import number_groups
 from microagg._kernels.records import Records, take
-from microagg.blocking.districts import Corners, cut_districts, share_of_corners
+from microagg.blocking.districts import Corners, cut_districts, most_of_district, share_of_corners
 from microagg.diversity import Demand
 from microagg.equivalence import first_of_each
 from microagg.grouping import rows_of
@@ -73,7 +73,8 @@ def refine_groups(
     first, second = (stage(progress, number, 1 + across) for number in (0, 1))
     found, moves = _refined(file, blocks, groups, k, how, n_jobs, first, reheat=False)
     if across:
-        districts = _districts(file.records, found, pieces, n_blocks > 1, k, max(rows.size for rows in blocks))
+        most = most_of_district(max(rows.size for rows in blocks))
+        districts = _districts(file.records, found, pieces, n_blocks > 1, k, most)
         found, more = _refined(file, districts, found, k, how, n_jobs, second, reheat=True)
         moves += more
     return found, moves

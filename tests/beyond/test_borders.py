@@ -15,6 +15,12 @@ from tests.beyond.test_units import with_units
 K = 3
 
 
+@pytest.fixture(autouse=True)
+def small_districts(monkeypatch):
+    """Let districts be as small as blocks; no worker looks at it."""
+    monkeypatch.setattr(districts, "DISTRICT", 1)
+
+
 def numbers(n, seed=0, *, unit=False, strata=False, weight=False):
     """Make a file of three columns in which no two values are the same."""
     rng = np.random.default_rng(seed)
@@ -59,6 +65,12 @@ def test_memory_disk_and_a_cluster_give_the_same(tmp_path, cluster, what):
 
 def test_of_ties_too_where_rows_are_in_the_order_of_values(tmp_path, cluster):
     check(in_order_of_values(1300, 1), tmp_path, cluster, {"kinds": {"c2": "nominal"}})
+
+
+def test_a_file_may_be_one_district(tmp_path, cluster, monkeypatch):
+    monkeypatch.setattr(districts, "DISTRICT", 50_000)
+    table, roles = numbers(1200, strata=True)
+    check(table, tmp_path, cluster, roles)
 
 
 def test_districts_cut_by_some_of_the_groups(tmp_path, cluster, monkeypatch):

@@ -17,7 +17,7 @@ from microagg.beyond._cuts import Tree
 from microagg.beyond._figures import Figures
 from microagg.beyond._plan import Known, Plan
 from microagg.beyond._units import units_of
-from microagg.blocking.districts import Corners, Districts, cut_districts
+from microagg.blocking.districts import Corners, Districts, cut_districts, most_of_district
 from microagg.equivalence import codes_of
 from microagg.kinds import Cells
 from microagg.units import Units
@@ -56,7 +56,7 @@ def group_nodes(
 
 def districts_by(plan: Plan, known: Known, tree: Tree, drawn: Sequence[Corners], share: float) -> Districts:
     """Cut districts by a share of the groups of all regions."""
-    most = tree.largest_block(plan.k, plan.max_block)
+    most = most_of_district(tree.largest_block(plan.k, plan.max_block))
     return cut_districts(Corners.joined(drawn), tree.bordered, known.space.cut_scales, most * share)
 
 
@@ -71,7 +71,8 @@ def second_layout(
     records = np.zeros(n + n_regions, dtype=np.int64)
     for own, counts in zip(found, sizes, strict=True):
         records[:n] += np.bincount(own + 1, counts, n + 1)[1:].astype(np.int64)
-    large = np.append(districts.too_large(records[:n], tree.largest_block(plan.k, plan.max_block)), False)
+    most = most_of_district(tree.largest_block(plan.k, plan.max_block))
+    large = np.append(districts.too_large(records[:n], most), False)
     nodes = [np.where((own < 0) | large[own], n + region, own) for region, own in enumerate(found)]
     records[:] = 0
     for own, counts in zip(nodes, sizes, strict=True):

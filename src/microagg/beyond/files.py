@@ -158,8 +158,8 @@ def protect_file(
     k : int
         The least number of records that may share one combination of released values.
     recipe : Recipe, optional
-        All choices in one value; keywords beside it change single ones. Columns are standardised, blocks cut by
-        median, and refining stays within them; what a recipe says otherwise is refused.
+        All choices in one value; keywords beside it change single ones. Columns are standardised, and blocks cut by
+        median; what a recipe says otherwise is refused.
     overwrite : bool
         Whether a target that exists may be replaced.
     scratch : path or address, optional

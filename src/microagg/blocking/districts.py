@@ -19,6 +19,9 @@ Labels = NDArray[np.int64]
 CORNERS = 1 << 20
 """Groups by which districts are cut; of more, about so many are drawn."""
 
+DISTRICT = 50_000
+"""The most records of a district, unless blocks are larger: refining takes no longer a record than in small ones."""
+
 # Blocks are cut at halves, thirds and other simple fractions, of which the golden section keeps away the furthest.
 _GOLDEN = (5**0.5 - 1) / 2
 _LOWER_NODE, _UPPER_NODE = 2, 3  # where the parts of a node stand while it is made
@@ -64,6 +67,11 @@ class Corners(NamedTuple):
 def share_of_corners(n_records: int, k: int) -> float:
     """Give the share of the groups of a file by which its districts are cut."""
     return min(1.0, CORNERS / max(1, n_records // k))
+
+
+def most_of_district(largest_block: int) -> int:
+    """Give the most records of a district, by the size of the largest block."""
+    return max(largest_block, DISTRICT)
 
 
 class Districts(NamedTuple):
