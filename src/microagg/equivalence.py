@@ -9,6 +9,14 @@ def codes_of(values: NDArray[np.float64] | NDArray[np.int64] | NDArray[np.uint64
     return np.asarray(np.unique(values, return_inverse=True)[1], dtype=np.int64)
 
 
+def rows_of(classes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """List the rows of each class, in order."""
+    if not classes.any():
+        return [np.arange(classes.size)]
+    order = np.argsort(classes, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(classes))[:-1])
+
+
 def first_of_each(classes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Give the first member of each class."""
     first = np.empty(int(classes.max(initial=-1)) + 1, dtype=np.int64)
