@@ -34,13 +34,17 @@ PARTS = {
     "microagg.pipeline": {"protect": "release"},
     "microagg.evaluate.loss": {"loss_of_release": "loss", "weighted_loss_of_release": "loss"},
     "microagg.evaluate.utility": {"measure_loss": "loss"},
+    "microagg.judgement.bound": {"bound_of": "bound"},
     "microagg.evaluate.risk": {"measure_risk": "risk"},
     "microagg.judgement.results": {"results_of": "findings"},
     "microagg.desk.writing": {"report_model": "report", "write_report": "report", "write": "write"},
 }
 """The part of the job that each function belongs to, by its module."""
 
-NAMES = ("start", "read", "inspect", "embed", "group", "release", "loss", "risk", "findings", "report", "write", "rest")
+NAMES = (
+    *("start", "read", "inspect", "embed", "group", "release", "loss", "bound", "risk", "findings", "report"),
+    *("write", "rest"),
+)
 
 
 class Clock:

@@ -5,7 +5,7 @@ import pytest
 import microagg as ma
 from microagg._kernels.records import plain_records, take
 from microagg.blocking.median import median_blocks
-from microagg.grouping import rows_of
+from microagg.equivalence import rows_of
 from microagg.partition import METHODS
 from microagg.partition.refine import refine, squared_error
 from microagg.recipe import Refine

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from microagg.evaluate.analyses.estimate import Estimate as Estimate
     from microagg.evaluate.analyses.estimate import Utility as Utility
     from microagg.evaluate.anonymity import Anonymity as Anonymity
+    from microagg.evaluate.bound import LossBound as LossBound
+    from microagg.evaluate.bound import loss_bound as loss_bound
     from microagg.evaluate.dominance import Dominance as Dominance
     from microagg.evaluate.joint import JointDisclosure as JointDisclosure
     from microagg.evaluate.loss import InformationLoss as InformationLoss
@@ -100,6 +102,8 @@ _HOME = {
     "Estimate": "evaluate.analyses.estimate",
     "Utility": "evaluate.analyses.estimate",
     "Anonymity": "evaluate.anonymity",
+    "LossBound": "evaluate.bound",
+    "loss_bound": "evaluate.bound",
     "Dominance": "evaluate.dominance",
     "JointDisclosure": "evaluate.joint",
     "InformationLoss": "evaluate.loss",
@@ -145,6 +149,7 @@ __all__ = [
     "InformationLoss",
     "JointDisclosure",
     "KeptRelation",
+    "LossBound",
     "LossMeasures",
     "MaximumDistance",
     "Measure",
@@ -174,6 +179,7 @@ __all__ = [
     "information_loss",
     "interaction",
     "joint_disclosure",
+    "loss_bound",
     "loss_measures",
     "pmse",
     "protect",

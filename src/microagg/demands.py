@@ -12,8 +12,8 @@ from microagg._kernels.groups import number_groups
 from microagg._kernels.records import take
 from microagg.checks import nearest, shown_name
 from microagg.diversity import Confidential, Demand, Limits, check_possible
+from microagg.equivalence import rows_of
 from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, RoleError, setting
-from microagg.grouping import rows_of
 from microagg.io._numbers import MISSING
 from microagg.io.coding import coder_for
 from microagg.io.labels import Labels as FileLabels

@@ -44,6 +44,14 @@ def classes_of(columns: Sequence[Values]) -> NDArray[np.int64]:
     return classes
 
 
+def rows_of(classes: NDArray[np.int64], n_classes: int = 1) -> list[NDArray[np.int64]]:
+    """List the rows of each class, in order, of at least so many classes."""
+    if n_classes == 1 and not classes.any():
+        return [np.arange(classes.size)]
+    order = np.argsort(classes, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(classes, minlength=n_classes))[:-1])
+
+
 def first_of_each(classes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Give the first member of each class."""
     first = np.empty(int(classes.max(initial=-1)) + 1, dtype=np.int64)

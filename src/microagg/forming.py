@@ -13,6 +13,7 @@ from microagg.aggregate import Represented, represent
 from microagg.checks import nearest, shown_name
 from microagg.demands import demand_of, demanded_columns, joined_pieces, keep_demand, ways_of
 from microagg.diversity import Demand
+from microagg.equivalence import rows_of
 from microagg.errors import InvalidData, InvalidParameter, RoleError, setting
 from microagg.evaluate.loss import loss_of_release
 from microagg.grouping import (
@@ -20,7 +21,6 @@ from microagg.grouping import (
     check_strata,
     cut_into_pieces,
     form_groups,
-    rows_of,
     select_forming,
     settle_blocks,
 )

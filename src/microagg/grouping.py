@@ -14,6 +14,7 @@ from microagg._kernels.records import Records, coordinates, plain_records, take
 from microagg.blocking import BLOCKINGS
 from microagg.blocking.median import median_pieces
 from microagg.checks import EXACT_INTEGERS, Columns, check_labels, check_names, check_whole, shown_name
+from microagg.equivalence import rows_of
 from microagg.errors import InputError, InvalidData, InvalidParameter, PromiseBroken, RoleError, TooFewRecords, setting
 from microagg.io import frames
 from microagg.kinds import Number
@@ -383,14 +384,6 @@ def median_pieces_of(
     for rows in pieces:
         found += median_pieces(entries, scales, max_block, k, rows=rows, n_jobs=n_jobs, progress=progress)
     return found
-
-
-def rows_of(labels: Labels, n_labels: int = 1) -> list[NDArray[np.int64]]:
-    """List the rows of each label, in order, of at least so many labels."""
-    if n_labels == 1 and not labels.any():
-        return [np.arange(labels.size)]
-    order = np.argsort(labels, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(labels, minlength=n_labels))[:-1])
 
 
 def checked_groups(labels: Any, columns: Columns, k: int, *, per_column: bool = False) -> Labels:

@@ -10,8 +10,7 @@ from microagg._kernels.groups import number_groups
 from microagg._kernels.records import Records, take
 from microagg.blocking.districts import Corners, cut_districts, most_of_district, share_of_corners
 from microagg.diversity import Demand
-from microagg.equivalence import first_of_each
-from microagg.grouping import rows_of
+from microagg.equivalence import first_of_each, rows_of
 from microagg.parallel import in_parallel
 from microagg.partition.refine import Refinement, refine
 from microagg.progress import Progress, stage, tell

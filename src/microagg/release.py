@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from microagg.evaluate.analyses.analysis import Analysis
     from microagg.evaluate.analyses.estimate import Utility
     from microagg.evaluate.analyses.judge import Failed
+    from microagg.evaluate.bound import LossBound
     from microagg.judgement.parts import JudgedResults
     from microagg.report.parts import ReportModel, SourceFacts, WrittenFacts
     from microagg.study.comparison import Comparison
@@ -86,7 +87,8 @@ class Release(Generic[IntoDataFrameT]):
     information : InformationLoss
         On the standardised columns, original against released.
     loss : LossMeasures
-        The same and more: M1 to M5, G_IL, differences of statistics. Computed when asked.
+        The same and more: M1 to M5, G_IL, differences of statistics, and `loss.bound`: how little any grouping could
+        lose. Computed when asked.
     risk : DisclosureRisk
         What an intruder who knows all masked columns and the strata could do; on large files linkage is estimated on
         some of the records (see `risk_for`). Where units are released by numbers, he links whole units, by
@@ -190,7 +192,20 @@ class Release(Generic[IntoDataFrameT]):
 
     def _measured_loss(self, progress: Progress | None) -> LossMeasures:
         weighted = None if self.weights is None else self.weights.information
-        return measure_loss(*self._both(), self.information, weighted, progress)
+        found = measure_loss(*self._both(), self.information, weighted, progress)
+        return replace(found, _find_bound=self._bound)
+
+    def _bound(self, information: InformationLoss, progress: Progress | None) -> "LossBound":
+        from microagg.judgement.bound import bound_of
+
+        return bound_of(self, information, progress)
+
+    def with_loss(self, progress: Progress | None = None) -> "Release[IntoDataFrameT]":
+        """Give this release with `loss` measured, and its bound."""
+        found = replace(self)
+        found._measure(("loss",), stage(progress, 0, 2))
+        found.loss.find_bound(stage(progress, 1, 2))
+        return found
 
     @cached_property
     def risk(self) -> DisclosureRisk:

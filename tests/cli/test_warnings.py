@@ -45,6 +45,26 @@ def test_the_terminal_the_page_and_json_warn_alike():
 
 
 @pytest.mark.usefixtures("_file")
+@pytest.mark.parametrize(
+    ("quasi", "begins"),
+    [("age,size", "No grouping at k=3 can lose less than "), ("age,sex", "Of the squared distances ")],
+)
+def test_the_terminal_the_page_and_json_say_how_little_could_be_lost(quasi, begins):
+    asked = ("mask", "persons.parquet", "-k", 3, "--quasi", quasi, "--rest", "drop", "--public")
+    shown = call(*asked).stdout.splitlines()
+    found = json.loads(call(*asked, "--json", "--force").stdout)["loss_bound"]
+    assert found["sentence"].startswith(begins)
+    assert found["sentence"] in shown
+    assert 0 < found["percent"] < found["reached_percent"]
+    inside, public = (
+        Path(place).read_text(encoding="utf-8").replace("\u00a0", " ")
+        for place in ("out/internal/report.html", "out/release/report_public.html")
+    )
+    assert found["sentence"] in inside
+    assert not any("lose less" in text for text in (public, Path("out/release/recipe.toml").read_text("utf-8")))
+
+
+@pytest.mark.usefixtures("_file")
 def test_quiet_says_no_warning_and_json_has_them():
     assert call("mask", "persons.parquet", "-k", 3, *ROLES, "--quiet").output == ""
     found = call("mask", "persons.parquet", "-k", 3, *ROLES, "--quiet", "--force", "--json")

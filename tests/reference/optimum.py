@@ -1,4 +1,4 @@
-"""The partition of least squared error, by trying them all: for a dozen records at most."""
+"""The partition of least squared error, by trying them all: for a dozen records at most, exactly if of fractions."""
 
 from functools import cache
 
@@ -6,7 +6,7 @@ from functools import cache
 def squared_error(records):
     """Sum the squared distances to the mean."""
     n = len(records)
-    total = 0.0
+    total = 0
     for column in zip(*records, strict=True):
         mean = sum(column) / n
         total += sum((value - mean) ** 2 for value in column)
@@ -25,7 +25,7 @@ def least_error(records, k, keeps=None):
     @cache
     def least(left):
         if left == 0:
-            return 0.0
+            return 0
         lowest = left & -left
         best = float("inf")
         group = left

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from microagg.desk.trees import ColumnTree
     from microagg.desk.writing import Written
     from microagg.evaluate.analyses.estimate import Utility
+    from microagg.evaluate.bound import LossBound
     from microagg.evaluate.diversity import DiversityFacts, Goal
     from microagg.evaluate.joint import JointDisclosure
     from microagg.evaluate.risk import DisclosureRisk
@@ -59,6 +60,7 @@ def release_facts(release: "Release[Any]") -> dict[str, Any]:
         "fewest_units": release.anonymity.units,
         "largest_unit_share_percent": release.anonymity.share,
         "information_loss_percent": release.information.percent,
+        "loss_bound": bound_facts(release.loss.bound),
         "g_il": release.loss.g_il,
         **risk_facts(release.risk),
         **weight_facts(release.weights),
@@ -67,6 +69,13 @@ def release_facts(release: "Release[Any]") -> dict[str, Any]:
         "results": found_facts(release.results),
         "figures": {one.name: one.value for one in measures_of_both(release.loss, release.risk)},
     }
+
+
+def bound_facts(found: "LossBound | None") -> dict[str, Any] | None:
+    """Give how little any grouping could lose, beside what this one loses in the same terms, with a sentence."""
+    if found is None:
+        return None
+    return {"percent": found.percent, "of": found.of, "reached_percent": found.reached, "sentence": str(found) or None}
 
 
 def diversity_facts(found: "DiversityFacts | None") -> dict[str, Any]:

@@ -19,6 +19,11 @@ def recoded_of(model: ReportModel) -> list[dict[str, Any]]:
     return [{"column": one.column, "rule": one.rule, "cells_changed": one.changed} for one in model.recoded]
 
 
+def bound_of(model: ReportModel) -> list[str]:
+    """Give a line that says how little any grouping could lose, or why that is not known."""
+    return [_spaced(model.loss.bound_text)] if model.loss.bound_text else []
+
+
 def results_of(model: ReportModel) -> list[str]:
     """Give a line that says how many results of researchers survive; none where none can be told."""
     return [_spaced(f"{one.name}: {one.value}") for one in model.verdict.lines if one.name == "Results"]

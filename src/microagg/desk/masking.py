@@ -27,10 +27,10 @@ def written_by(release: Release[Any], recipe: Recipe) -> Release[Any]:
 
 
 def judge(release: Release[Any], progress: Progress | None = None) -> Release[Any]:
-    """Measure the loss, the risk that the recipe asks for, and what researchers would find."""
+    """Measure the risk that the recipe asks for, what researchers would find, the loss, and how low it could be."""
     with release.recipe.blamed():
-        judged = release.judged(progress=stage(progress, 0, 2))
-    return judged.with_results(stage(progress, 1, 2))
+        judged = release.judged(progress=stage(progress, 0, 3))
+    return judged.with_results(stage(progress, 1, 3)).with_loss(stage(progress, 2, 3))
 
 
 def check_engine(engine: str, scheduler: str | None, scratch: str | None) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from microagg.desk.again import program, shell
-from microagg.desk.findings import findings_of, recoded_of, results_of, warnings_among
+from microagg.desk.findings import bound_of, findings_of, recoded_of, results_of, warnings_among
 from microagg.desk.masking import judge, mask_beyond_memory
 from microagg.desk.opening import Opened
 from microagg.desk.origins import RowOrigin, earlier_releases, earlier_words
@@ -63,7 +63,7 @@ class Written:
     recoded : list of dict
         The columns that were recoded before they were masked: how, and how many cells changed.
     results : list of str
-        A line that says how many results of researchers survive, where any were looked at.
+        Lines that say how low the loss could be, and how many results of researchers survive.
     earlier : list of str
         A line that warns of earlier releases of the same file, where the folders beside the output hold any.
     """
@@ -150,7 +150,7 @@ def write(
             model = report_model(release, opened, public=public, to=to, comparison=comparison, progress=heard)
             write_report(model, own[what])
             findings, recoded = findings or findings_of(model), recoded or recoded_of(model)
-            results = results or results_of(model)
+            results = results or [*bound_of(model), *results_of(model)]
         whole.write(own["recipe"], made_for=source.name)
         whole.write_public(own["public_recipe"], made_for=source.name)
         for script, text in (("command", shell), ("script", program)) if again else ():
@@ -293,5 +293,6 @@ def write_beyond_memory(
     places = {what: str(folder / place) for what, place in inside.items()}
     places |= {} if to is None else {"masked": without_credentials(to)}
     earlier, told = earlier_words(earlier_releases(folder, origin), address), models["report"]
-    written = Written(places, whole, None, findings_of(told), [], results_of(told), earlier)
+    results = [*bound_of(told), *results_of(told)]
+    written = Written(places, whole, None, findings_of(told), [], results, earlier)
     return written, release, judged

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,11 @@ from microagg.parallel import in_parallel
 from microagg.progress import Progress, stage, tell
 from microagg.readonly import ReadOnly
 from microagg.table import Table
+
+if TYPE_CHECKING:
+    from microagg.evaluate.bound import LossBound
+
+    BoundFinder = Callable[[InformationLoss, Progress | None], LossBound]
 
 QUANTILES = (0.01, 0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.99)
 
@@ -57,6 +62,8 @@ class LossMeasures(ReadOnly):
     weighted : InformationLoss or None
         The same with weights in all sums, each column's share averaged; None where records have no weights. All other
         figures are without weights.
+    bound : LossBound or None
+        How little any grouping could lose, of a release; None of other files. Computed when asked, and not stored.
 
     References
     ----------
@@ -88,6 +95,23 @@ class LossMeasures(ReadOnly):
     correlations: NDArray[np.float64]
     others: Mapping[str, float] = field(default_factory=dict)
     weighted: InformationLoss | None = None
+    _find_bound: "BoundFinder | None" = field(default=None, repr=False)
+
+    @property
+    def bound(self) -> "LossBound | None":
+        """How little any grouping could lose."""
+        return self.find_bound()
+
+    def find_bound(self, progress: Progress | None = None) -> "LossBound | None":
+        """Give the bound, found now if it was not before; `progress` is called as progress(done, in all), often."""
+        if self._find_bound is not None and "_bound" not in self.__dict__:
+            self.__dict__["_bound"] = self._find_bound(self.information, progress)
+        found: LossBound | None = self.__dict__.get("_bound")
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        own = {name: value for name, value in super().__getstate__().items() if name != "_bound"}
+        return own | {"_find_bound": None}  # which holds original values
 
     @property
     def percent(self) -> float:

@@ -10,10 +10,11 @@ import numpy as np
 from microagg.evaluate.columns import changes_of
 from microagg.evaluate.utility import QUANTILES
 from microagg.io import frames
+from microagg.judgement.bound import judged_bound
 from microagg.judgement.drawn import MOST_DRAWN
 from microagg.judgement.names import shown
 from microagg.judgement.parts import ColumnLoss, Correlations, Loss, Moved, finite
-from microagg.progress import Progress
+from microagg.progress import Progress, stage
 
 if TYPE_CHECKING:
     from microagg.release import Release
@@ -30,8 +31,10 @@ def loss_word(value: float) -> str:
 def loss_of(release: "Release[Any]", progress: Progress | None = None) -> Loss:
     """Give the loss overall and of each column, the largest first, for the internal report."""
     found = release.loss
+    bounding, comparing = (stage(progress, number, 2) for number in range(2))
+    bound = judged_bound(release, bounding)
     original, written = release._both()
-    changes = changes_of(original, written, release.groups, _weights(release), progress)
+    changes = changes_of(original, written, release.groups, _weights(release), comparing)
     columns = []
     for column in original:
         name, lost = column.name, found.per_column[column.name]
@@ -50,7 +53,7 @@ def loss_of(release: "Release[Any]", progress: Progress | None = None) -> Loss:
             one = replace(one, step=rounded.step, rounding_moved=finite(100.0 * rounded.moved))
         columns.append(one)
     columns.sort(key=lambda one: -(math.inf if one.percent is None else one.percent))
-    return Loss(loss_word(found.percent), finite(found.percent), tuple(columns), len(columns))
+    return Loss(loss_word(found.percent), finite(found.percent), tuple(columns), len(columns), bound)
 
 
 def _weights(release: "Release[Any]") -> tuple[Any, Any] | None:

@@ -251,6 +251,16 @@ class ColumnLoss:
 
 
 @dataclass(frozen=True)
+class Bound:
+    """How little any grouping at k could lose, in percent, beside what this one loses in the same terms."""
+
+    percent: float | None  # None where it was not found
+    reached: float | None
+    of: str  # "information loss", or "squared distances" of records as points
+    text: str  # both in a sentence, or why it was not found; empty where nobody needs to be told
+
+
+@dataclass(frozen=True)
 class Loss:
     """What masking cost."""
 
@@ -258,6 +268,7 @@ class Loss:
     percent: float | None  # None in public
     columns: tuple[ColumnLoss, ...]
     told: int  # of how many columns the loss is told; in public maybe not of all
+    bound: Bound | None = None  # None in public
 
 
 @dataclass(frozen=True)

@@ -185,6 +185,7 @@ class LossSection(Loss):
     columns: tuple[LossRow, ...]
     meaning: str  # of what the loss is a share
     scale: str  # what the words mean
+    bound_text: str  # how little any grouping could lose; empty in public
     mixed: bool  # whether there are columns that are no quantities
     in_own_terms: bool  # whether there is more to say of columns than the loss of numbers
     spikes: tuple[SpikeRow, ...]  # the largest change first; empty in public

@@ -16,7 +16,15 @@ from microagg.report.findings import (
 )
 from microagg.report.parts import Fact, State, Verdict, WrittenFacts
 from microagg.report.text import at_most, count, counted, listed, percent, quoted, sentence
-from microagg.report.worded import before_after, common_name, loss_meaning, moved_words, sample_words, with_spike
+from microagg.report.worded import (
+    before_after,
+    bound_words,
+    common_name,
+    loss_meaning,
+    moved_words,
+    sample_words,
+    with_spike,
+)
 from microagg.schema import Role
 
 _MOST_FIRST = 20
@@ -211,7 +219,7 @@ def _lost(judgement: Judgement) -> str:
     if judgement.public:
         return sentence([_lost_in_public(loss, judgement.run.moments), correlations])
     words = [f"The loss of information is {loss.word}: {percent(loss.percent)} {loss_meaning(judgement)}."]
-    words += [weights.lost(judgement), diversity.cost(judgement)]
+    words += [weights.lost(judgement), diversity.cost(judgement), _least(judgement)]
     worst, least = loss.columns[0], loss.columns[-1]
     if len(loss.columns) > 1 and worst.percent != least.percent:
         words.append(
@@ -219,6 +227,13 @@ def _lost(judgement: Judgement) -> str:
             f"({percent(least.percent)})."
         )
     return sentence([*words, correlations])
+
+
+def _least(judgement: Judgement) -> str:
+    """Say how little any grouping could lose, where that is known of the information loss itself."""
+    bound = judgement.loss.bound
+    known = bound is not None and bound.percent is not None and bound.of == "information loss"
+    return bound_words(judgement) if known else ""
 
 
 def _lost_in_public(loss: Loss, moments: str) -> str:

@@ -93,6 +93,7 @@ def loss(judgement: Judgement) -> LossSection:
         columns=columns,
         meaning=loss_meaning(judgement),
         scale=LOSS_SCALE,
+        bound_text=bound_words(judgement),
         figures=tuple(_figure(one) for one in judgement.measures.values() if one.of == "loss"),
         mixed=not only_numbers(judgement),
         spikes=tuple(_spike_row(*one) for one in with_spike(judgement)),
@@ -110,6 +111,12 @@ def loss_meaning(judgement: Judgement) -> str:
     return (
         "of the variation of the masked columns" if only_numbers(judgement) else "of what one value for all would lose"
     )
+
+
+def bound_words(judgement: Judgement) -> str:
+    """Say how little any grouping could lose, or why that is not known; in public nothing."""
+    bound = judgement.loss.bound
+    return "" if bound is None else bound.text.replace(" %", f"{FIXED}%")
 
 
 def _own_words(one: ColumnLoss) -> str:
