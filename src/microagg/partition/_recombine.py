@@ -230,9 +230,11 @@ def recombine(
             centred[rows] = True
         region = np.zeros(n, dtype=bool)
         region[np.concatenate(members)] = True
-        columns = pool.inside(region)
+        error = float(errors[region].sum())
+        if error == 0.0:
+            continue
         given = min(programmes, _PROGRAMMES)
-        found, left = best_cover(columns, float(errors[region].sum()), given)
+        found, left = best_cover(pool.inside(region), error, given)
         programmes -= given - left
         if found is not None:
             best[region] = found.spread(best.max() + 1 + np.arange(found.sizes.size))
