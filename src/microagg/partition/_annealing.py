@@ -1,7 +1,7 @@
 """The search behind `refine`: rounds of annealing, and after each the best of all groups that were found."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -161,6 +161,16 @@ class Search:
         labels = np.empty(n, dtype=np.int64)
         labels[self.order] = self._best_of([*of_searches, best], told)
         return labels, stopped
+
+    def starts(self, runs: int, sweeps: int, hear: Callable[[], None]) -> Iterator[NDArray[np.int64]]:
+        """Anneal so often from the given partition; give what comes out, in the records' own order."""
+        for run in range(runs):
+            done = np.zeros(runs, dtype=np.int64)
+            one = Round(sweeps, (1.0,) * runs, anew=True)
+            found = self._run(self.labels, 0, one, [sweeps] * runs, None, done, Told(None, 0), run, hear)
+            labels = np.empty_like(found)
+            labels[self.order] = found
+            yield labels
 
     def _recombine(
         self,

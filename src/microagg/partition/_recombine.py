@@ -6,12 +6,12 @@ Limits count programmes, not seconds, so the result is a function of what comes 
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.cover import broken_triples, share_together
+from microagg.partition._cover import WHOLE, Columns, Relaxed, relax
 
 _REGION, _GROUPS = 300, 12  # records that are grouped anew at a time, and groups, at least
 _PROGRAMMES = 40  # that are solved for a region, at most
@@ -20,36 +20,6 @@ _BROKEN = 1000  # triples that are looked at for cuts
 _GOLDEN = 618_034  # of a million: turns begin far from each other
 _MOST = 4_000_000  # members of all groups that are remembered
 _GAIN = 1e-9  # of a region's error: less is rounding
-_WHOLE = 1e-6  # as far from 0 or 1 a share may be, by rounding
-
-
-class Columns(NamedTuple):
-    """Groups of n records: their members one after the other, their sizes and errors."""
-
-    members: NDArray[np.int64]
-    sizes: NDArray[np.int64]
-    errors: NDArray[np.float64]
-    n: int
-
-    def take(self, chosen: NDArray[np.bool_]) -> "Columns":
-        """Give some of the groups."""
-        return Columns(self.members[np.repeat(chosen, self.sizes)], self.sizes[chosen], self.errors[chosen], self.n)
-
-    def starts(self) -> NDArray[np.int64]:
-        """Tell where each group's members begin, and where the last one's end."""
-        return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(self.sizes)))
-
-    def held(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Count in each group how many of some records it has."""
-        wanted = np.zeros(self.n, dtype=np.int64)
-        wanted[rows] = 1
-        return np.add.reduceat(wanted[self.members], self.starts()[:-1])
-
-    def spread(self, of_groups: NDArray[Any]) -> NDArray[Any]:
-        """Give each record what its group has, where each is in one group."""
-        of_records = np.empty(self.n, dtype=of_groups.dtype)
-        of_records[self.members] = np.repeat(of_groups, self.sizes)
-        return of_records
 
 
 class Pool:
@@ -86,50 +56,15 @@ class Pool:
         return Columns(number[found.members], found.sizes, found.errors, int(region.sum()))
 
 
-class _Relaxed(NamedTuple):
-    """The optimum of a linear programme."""
-
-    error: float
-    shares: NDArray[np.float64]  # of each group
-    reduced: NDArray[np.float64]  # by how much the error rises at least, where a group is taken whole
-
-    def is_whole(self) -> bool:
-        return bool((np.minimum(self.shares, np.abs(1.0 - self.shares)) < _WHOLE).all())
-
-
-def _relax(columns: Columns, cuts: list[NDArray[np.int64]]) -> _Relaxed | None:
-    """Cover each record by shares of groups that add up to 1, at the least error; None if that is impossible.
-
-    Of the three records of a cut at most one group can have two or more.
-    """
-    from scipy.optimize import linprog  # it takes long to import
-    from scipy.sparse import csc_array
-
-    n_groups = columns.sizes.size
-    if n_groups == 0:
-        return None
-    covered = csc_array((np.ones(columns.members.size), columns.members, columns.starts()), (columns.n, n_groups))
-    crossed = csc_array((len(cuts), n_groups))
-    if cuts:
-        crossed = csc_array(np.array([columns.held(cut) >= 2 for cut in cuts], dtype=float))
-    found = linprog(
-        columns.errors, A_ub=crossed, b_ub=np.ones(len(cuts)), A_eq=covered, b_eq=np.ones(columns.n), method="highs-ds"
-    )
-    if found.status != 0:
-        return None
-    reduced = columns.errors - covered.T @ found.eqlin.marginals - crossed.T @ found.ineqlin.marginals
-    return _Relaxed(float(found.fun), found.x, reduced)
-
-
 def _together(columns: Columns, shares: NDArray[np.float64]) -> NDArray[np.float64]:
     together = np.zeros((columns.n, columns.n))
     share_together(columns.members, columns.starts(), shares, together)
     return together
 
 
-def _broken(columns: Columns, shares: NDArray[np.float64]) -> list[NDArray[np.int64]]:
+def broken_cuts(columns: Columns, shares: NDArray[np.float64]) -> list[NDArray[np.int64]]:
     """Find cuts that a fractional cover breaks, the worst first."""
-    some = (shares > _WHOLE) & (shares < 1.0 - _WHOLE)
+    some = (shares > WHOLE) & (shares < 1.0 - WHOLE)
     columns, shares = columns.take(some), shares[some]
     triples, excesses = np.empty((_BROKEN, 3), dtype=np.int64), np.empty(_BROKEN)
     together = _together(columns, shares)
@@ -144,9 +79,9 @@ class _Programmes:
     def __init__(self, left: int) -> None:
         self.left = left
 
-    def relax(self, columns: Columns, cuts: list[NDArray[np.int64]]) -> _Relaxed | None:
+    def relax(self, columns: Columns, cuts: list[NDArray[np.int64]]) -> Relaxed | None:
         self.left -= 1
-        return _relax(columns, cuts)
+        return relax(columns, cuts)
 
 
 def best_cover(columns: Columns, limit: float, programmes: int) -> tuple[Columns | None, int]:
@@ -170,7 +105,7 @@ def _best_cover(columns: Columns, programmes: _Programmes) -> Columns | None:
         columns, shares = columns.take(kept), found.shares[kept]
         if found.is_whole():
             return columns.take(shares > 0.5)
-        broken = _broken(columns, shares) if len(cuts) < _MOST_CUTS else []
+        broken = broken_cuts(columns, shares) if len(cuts) < _MOST_CUTS else []
         if not broken:
             return _branch(columns, cuts, limit, programmes)
         cuts += broken
