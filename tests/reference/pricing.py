@@ -27,5 +27,6 @@ def programme(records, k):
     """Give the least squared error of a cover by shares of groups, each record by shares that add up to 1."""
     groups = all_groups(len(records), k)
     covers = np.array([[row in group for group in groups] for row in range(len(records))], dtype=float)
-    errors = [squared_error([records[row] for row in group]) for group in groups]
-    return linprog(errors, A_eq=covers, b_eq=np.ones(len(records))).fun
+    errors = np.array([squared_error([records[row] for row in group]) for group in groups])
+    unit = errors.max() or 1.0  # the solver's tolerances are absolute
+    return unit * linprog(errors / unit, A_eq=covers, b_eq=np.ones(len(records))).fun
