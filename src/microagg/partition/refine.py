@@ -90,7 +90,7 @@ def refine(
     units: Units | None = None,
     demand: Demand | None = None,
 ) -> Refinement:
-    """Lower the squared error of a partition by simulated annealing; never return a worse one.
+    """Lower the squared error of a partition by annealing and recombining; never return a worse one.
 
     Parameters
     ----------
@@ -101,12 +101,12 @@ def refine(
     k : int
     effort : {"fast", "thorough"} or int
         "fast" anneals once, in well under a second on a few thousand records, and its time grows with their number;
-        "thorough" anneals eight times and longer, then goes on from the best. A number is one of moves to offer in
-        all.
+        "thorough" anneals 24 times and longer, goes on from the best, and puts the groups of all runs together anew.
+        A number is one of moves to offer in all.
     sizes : {"variable", "fixed"}
         Whether groups may grow to 2k - 1 records, dissolve and be founded, or keep the sizes they have.
     time_limit : float, optional
-        Seconds. With "thorough" the schedule is made to fill them; else it only stops early.
+        Seconds. With "thorough" they are filled; else it only stops early.
     seed : int
         The result is a function of it, of the data, in which the order of rows counts, and of the number of moves.
     stop_after : tuple of int, optional
