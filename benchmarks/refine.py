@@ -4,6 +4,8 @@ python benchmarks/refine.py                            the three files, k = 3, 5
 python benchmarks/refine.py --seconds 60               the same, thorough, with a time limit
 python benchmarks/refine.py --seconds 600 census:3     one file and k
 python benchmarks/refine.py --moves 720000000 eia:5    a run of before again
+python benchmarks/refine.py --records                  the lowest losses that were found, again: some half an hour
+python benchmarks/refine.py --bound census:3           what no partition can be below, and how far the record is from it
 python benchmarks/refine.py --starts                   from other partitions than MDAV's
 python benchmarks/refine.py --risk                     loss beside risk, plain and refined
 python benchmarks/refine.py --borders                  blocks refined alone, and across their borders
@@ -24,6 +26,7 @@ from microagg.blocking.median import median_pieces
 from microagg.moments import standard_scores
 from microagg.partition import METHODS
 from microagg.partition.refine import check_effort
+from microagg.partition.tight_bound import tight_bound
 from microagg.recipe import Refine
 from microagg.refining import Refined, refine_groups
 
@@ -33,6 +36,14 @@ BEST_KNOWN = {
     "eia": {3: 0.3489, 4: 0.4847, 5: 0.7313, 6: 0.9023, 10: 1.9370},
 }
 """Upper bounds that were known before, in percent."""
+
+MOVES = 400_000_000
+RECORDS = {
+    **{(name, k): (MOVES, 0) for name in BEST_KNOWN for k in (3, 4, 5, 6, 10)},
+    ("tarragona", 6): (MOVES, 1),
+    ("census", 3): (188_165_160, 0),
+}
+"""Moves and seed of the run that found the lowest loss."""
 
 STARTS = {
     "MDAV": ma.MDAV,
@@ -60,20 +71,39 @@ def percent(X: np.ndarray, labels: np.ndarray) -> float:
 def files(cases: list[tuple[str, int]], options: argparse.Namespace) -> None:
     """Refine MDAV's partition of each file and k."""
     effort = options.moves or ("fast" if options.seconds is None else "thorough")
-    print("file       k   MDAV       refined    less     of the best known  seconds  moves")
+    print("file       k   MDAV       refined    less     of the best known  seconds  processor  moves, seed")
     for name, k in cases:
+        seed = options.seed
+        if options.records:
+            effort, seed = RECORDS[name, k]
         X = scores(name)
         labels = ma.MDAV(k).fit_predict(X)
         ma.refine(X[:100], ma.MDAV(k).fit_predict(X[:100]), k, effort=1)  # compiles
-        began = time.perf_counter()
-        found = ma.refine(X, labels, k, effort=effort, time_limit=options.seconds, seed=options.seed)
-        seconds = time.perf_counter() - began
+        began, worked = time.perf_counter(), time.process_time()
+        found = ma.refine(X, labels, k, effort=effort, time_limit=options.seconds, seed=seed)
+        seconds, processor = time.perf_counter() - began, time.process_time() - worked
         before, after = percent(X, labels), percent(X, found.labels)
         best = BEST_KNOWN[name].get(k, math.nan)
         stopped = f", stopped at {found.stopped}" if found.stopped else ""
         print(
             f"{name:<10} {k:<3} {before:<10.5f} {after:<10.5f} {100 * (1 - after / before):4.1f} %   "
-            f"{100 * (after / best - 1):+7.3f} %          {seconds:6.2f}   {found.moves}{stopped}",
+            f"{100 * (after / best - 1):+7.3f} %          {seconds:6.2f}   {processor:6.2f}     "
+            f"{found.moves}, {seed}{stopped}",
+            flush=True,
+        )
+
+
+def bounds(cases: list[tuple[str, int]], seconds: float | None) -> None:
+    """Bound the loss of any partition of each file and k."""
+    print("file       k   bound      of the best known  programmes  processor")
+    for name, k in cases:
+        X = scores(name)
+        tight_bound(X[:100], k, rounds=1)  # compiles
+        worked = time.process_time()
+        found = tight_bound(X, k, time_limit=seconds)
+        print(
+            f"{name:<10} {k:<3} {found.percent:<10.5f} {100 * found.percent / BEST_KNOWN[name][k]:8.3f} %         "
+            f"{found.rounds:<10}  {time.process_time() - worked:6.2f}",
             flush=True,
         )
 
@@ -170,6 +200,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, help="time limit of a thorough search")
     parser.add_argument("--moves", type=int, help="moves to offer in all")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--records", action="store_true", help="the runs that found the lowest losses")
+    parser.add_argument("--bound", action="store_true", help="what no partition can be below")
     parser.add_argument("--risk", action="store_true", help="loss beside risk")
     parser.add_argument("--starts", action="store_true", help="compare starts")
     parser.add_argument("--borders", action="store_true", help="blocks refined alone, and across their borders")
@@ -178,8 +210,10 @@ def main() -> None:
     parser.add_argument("--large", action="store_true", help="a million records in blocks")
     options = parser.parse_args()
     cases = [(name, int(k)) for name, k in (case.split(":") for case in options.cases)]
-    cases = cases or [(name, k) for name in BEST_KNOWN for k in (3, 5, 10)]
-    if options.large:
+    cases = cases or [(name, k) for name in BEST_KNOWN for k in ((3, 4, 5, 6, 10) if options.records else (3, 5, 10))]
+    if options.bound:
+        bounds(cases, options.seconds)
+    elif options.large:
         large(options.seed)
     elif options.borders:
         print("file                    groups                    loss %   processor seconds; the first file compiles")

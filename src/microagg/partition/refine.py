@@ -4,24 +4,21 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg._kernels.diversity import nothing_asked
 from microagg._kernels.groups import number_groups
-from microagg._kernels.records import Records, take
-from microagg._kernels.refine import NEXT, SWEEPS_DONE, MovableGroups, anneal, lay_out, movable, neighbours
-from microagg._kernels.sums import exact_sum, group_means
-from microagg._kernels.tree import rows_by_leaf, tree_of_records
+from microagg._kernels.records import Records
+from microagg._kernels.sums import exact_sum
 from microagg.checks import check_between, check_jobs, check_labels, check_option, check_whole
 from microagg.diversity import Demand
 from microagg.errors import InvalidParameter
-from microagg.parallel import in_parallel
+from microagg.partition._annealing import Round, Search, errors_of
 from microagg.partition._run import records_and_k
 from microagg.partition._units import check_units
-from microagg.progress import Progress, Told, part, tell
+from microagg.progress import Progress, part, tell
 from microagg.units import Units, held_by
 
 EFFORTS = {"fast": (4000, 4_000_000, 16), "thorough": (80_000, 400_000_000, 2000)}
@@ -30,19 +27,15 @@ EFFORTS = {"fast": (4000, 4_000_000, 16), "thorough": (80_000, 400_000_000, 2000
 MOST_MOVES = 10**12
 """The most moves that can be asked for: some days of them."""
 
-_STARTS, _ROUNDS, _REHEATS = 8, 16, 4  # runs of a thorough search: at first, and from the best in each later round
+_STARTS, _ROUNDS, _REHEATS = 24, 16, 8  # runs of a thorough search: at first, and from the best in each later round
 _LONG = 2000  # sweeps from which a search is worth dividing so
 _ENOUGH_MOVES, _ENOUGH_SWEEPS = 1_000_000_000, 100_000  # from both on, another search finds more than a longer one
-_HEATS = (0.1, 0.15, 0.2, 0.3)  # where reheats begin
+_HEATS = (0.1, 0.15, 0.2, 0.3) * (_REHEATS // 4)  # where reheats begin
 _REHEAT = 0.3  # where one begins that is asked for: hotter ones take more apart than they mend
-_COLD = 0.05  # where annealing ends
-_NEAR = 12  # records a record may move towards
-_SLICE = 200_000  # moves between two calls of progress: some 0.1 s
-_LOOK = 200  # records whose neighbours are looked for between two: as long, or a little longer
 _LOOKING = 200  # moves that take as long as to look for a record's neighbours
-_SETTLING = 8  # sweeps that end a run
 _STEPS = 1000  # of the progress, in all
-_RESERVE = 0.85  # of a time limit that a schedule is made for
+_MOST_ROUNDS = 10**6  # that a time limit can be filled with
+_RESERVE = 0.4  # of a time limit that a schedule is made for; to recombine takes the rest, and what is left is filled
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +92,7 @@ def refine(
     units: Units | None = None,
     demand: Demand | None = None,
 ) -> Refinement:
-    """Lower the squared error of a partition by simulated annealing; never return a worse one.
+    """Lower the squared error of a partition by annealing and recombining; never return a worse one.
 
     Parameters
     ----------
@@ -110,12 +103,12 @@ def refine(
     k : int
     effort : {"fast", "thorough"} or int
         "fast" anneals once, in well under a second on a few thousand records, and its time grows with their number;
-        "thorough" anneals eight times and longer, then goes on from the best. A number is one of moves to offer in
-        all.
+        "thorough" anneals 24 times and longer, goes on from the best, and puts the groups of all runs together anew.
+        A number is one of moves to offer in all.
     sizes : {"variable", "fixed"}
         Whether groups may grow to 2k - 1 records, dissolve and be founded, or keep the sizes they have.
     time_limit : float, optional
-        Seconds. With "thorough" the schedule is made to fill them; else it only stops early.
+        Seconds. With "thorough" they are filled; else it only stops early.
     seed : int
         The result is a function of it, of the data, in which the order of rows counts, and of the number of moves.
     stop_after : tuple of int, optional
@@ -173,15 +166,16 @@ def refine(
         return Refinement(given, before, before, 0, None, seed)
     looked = _STEPS * _LOOKING * n // (_LOOKING * n + moves)
     looking = part(progress, 0, looked, _STEPS)
-    search = _Search(records, given, k, sizes == "variable", seed, threads, units, demand, looking)
+    search = Search(records, given, k, sizes == "variable", seed, threads, units, demand, looking)
     if time_limit is not None and effort == "thorough":
         seconds = _RESERVE * (time_limit - (time.monotonic() - began))
         moves = max(n, int(seconds * search.speed() * min(threads, _REHEATS)) // n * n)
     deadline = None if time_limit is None else began + time_limit
-    rounds = [_Round(moves // n, (_REHEAT,))] if reheat else _rounds(moves, n, once=effort == "fast")
+    rounds = [Round(moves // n, (_REHEAT,))] if reheat else _rounds(moves, n, once=effort == "fast")
+    filling = _filling(rounds) if time_limit is not None and effort == "thorough" and len(rounds) > 1 else None
     if stop_after is not None:
-        rounds = _until(rounds, stop_after)
-    best, stopped = search.run(rounds, deadline, stop_after, part(progress, looked, _STEPS - 1, _STEPS))
+        rounds, filling = _until(rounds, stop_after), None
+    best, stopped = search.run(rounds, filling, deadline, stop_after, part(progress, looked, _STEPS - 1, _STEPS))
     after = squared_error(records, best, partial(tell, progress, _STEPS - 1, _STEPS))
     if after >= before:
         best, after = given, before
@@ -201,214 +195,40 @@ def check_effort(effort: Any, n: int) -> int:
 
 def squared_error(records: Records, labels: NDArray[np.int64], hear: Callable[[], None] = lambda: None) -> float:
     """Give the squared error of a partition, summed exactly; `hear` is called often."""
-    return exact_sum(_errors(records, labels, hear))
+    return exact_sum(errors_of(records, labels, hear))
 
 
-def _errors(
-    records: Records, labels: NDArray[np.int64], hear: Callable[[], None] = lambda: None
-) -> NDArray[np.float64]:
-    """Give each record's squared distance from its group's mean."""
-    sizes = np.bincount(labels)
-    errors = np.zeros(labels.size)
-    for column in records.entries[: records.starts[0]]:
-        errors += (column - group_means(column[None, :], labels, sizes.size)[0][labels]) ** 2
-        hear()
-    for height, count, codes in zip(
-        records.heights, np.diff(records.starts), records.entries[records.starts[0] :], strict=True
-    ):
-        of_pair, members = np.unique(labels * count + codes.astype(np.int64), return_inverse=True)
-        counts = np.bincount(members)
-        shares = counts / sizes[of_pair // count]
-        alike = np.bincount(of_pair // count, weights=shares**2)
-        errors += height**2 * ((1.0 - 2.0 * shares[members]) + alike[labels])
-        hear()
-    return errors
-
-
-class _Round(NamedTuple):
-    """Runs that start from the same partition; the best of what they find goes into the next round."""
-
-    sweeps: int  # of each run
-    heats: tuple[float, ...]  # the first temperature of each run
-    anew: bool = False  # whether they start from the given partition
-
-
-def _rounds(moves: int, n: int, *, once: bool) -> list[_Round]:
+def _rounds(moves: int, n: int, *, once: bool) -> list[Round]:
     """Divide so many moves into rounds: a third into long runs from the start, the rest into reheats of the best.
 
     The more sweeps, the hotter a start pays. Very many moves are divided among several searches first.
     """
     sweeps = moves // n
     if once or sweeps < _LONG:
-        return [_Round(sweeps, (_heat(sweeps),), anew=True)]
+        return [Round(sweeps, (_heat(sweeps),), anew=True)]
     searches = max(1, min(moves // _ENOUGH_MOVES, sweeps // _ENOUGH_SWEEPS))
     first = sweeps // (3 * _STARTS * searches)
     later = (sweeps // searches - _STARTS * first) // (_ROUNDS * _REHEATS)
-    search = [_Round(first, (_heat(first),) * _STARTS, anew=True)] + [_Round(later, _HEATS)] * _ROUNDS
+    search = [Round(first, (_heat(first),) * _STARTS, anew=True)] + [Round(later, _HEATS)] * _ROUNDS
     return search * searches
+
+
+def _filling(rounds: list[Round]) -> Round:
+    """Give the round that follows the last one of a schedule, again and again, until the time is over."""
+    return rounds[-1]._replace(joined=True)
 
 
 def _heat(sweeps: int) -> float:
     return float(min(0.12 * sweeps**0.4, 1.2))
 
 
-def _until(rounds: list[_Round], stop_after: tuple[int, ...]) -> list[_Round]:
+def _until(rounds: list[Round], stop_after: tuple[int, ...]) -> list[Round]:
     """Give the rounds up to the one that a time limit ended."""
     last = stop_after[0] if stop_after else -1
+    if len(rounds) > 1:  # rounds like the last one filled the time
+        rounds = rounds + [_filling(rounds)] * (min(last, _MOST_ROUNDS) + 1 - len(rounds))
     if not 0 <= last < len(rounds) or len(stop_after) != 1 + len(rounds[last].heats):
         raise InvalidParameter(
             "stop_after does not fit this effort. Pass what `stopped` was, with `moves` of the same result as effort."
         )
     return rounds[: last + 1]
-
-
-def _slices(moves: int) -> list[int]:
-    """Divide so many moves into slices."""
-    return [_SLICE] * (moves // _SLICE) + [moves % _SLICE] * (moves % _SLICE > 0)
-
-
-class _Search:
-    """The records in an order in which neighbours in space are neighbours in memory, and who is near whom."""
-
-    def __init__(
-        self,
-        records: Records,
-        labels: NDArray[np.int64],
-        k: int,
-        variable: bool,
-        seed: int,
-        threads: int,
-        units: Units | None,
-        demand: Demand | None,
-        progress: Progress | None,
-    ) -> None:
-        n = records.entries.shape[1]
-        self.k, self.variable, self.seed, self.threads = k, variable, seed, threads
-        pool = tree_of_records(records, partial(tell, progress, 0, 1))
-        self.order = rows_by_leaf(pool)
-        position = np.empty(n, dtype=np.int64)
-        position[self.order] = np.arange(n)
-        self.near = np.empty((n, min(_NEAR, n - 1)), dtype=np.int64)
-        self.scale = np.empty(n)
-
-        def look(start: int, check: Callable[[], None]) -> None:
-            check()
-            stop = min(start + _LOOK, n)
-            neighbours(pool, records.entries, self.order, position, start, stop, self.near, self.scale)
-
-        in_parallel(look, range(0, n, _LOOK), threads, progress)
-        self.records = take(records, self.order)
-        marks = np.empty(0, dtype=np.int64) if units is None else units.codes[self.order]
-        self.movable = movable(self.records, marks, units is not None and units.in_part)
-        self.labels = labels[self.order]
-        self.asked = nothing_asked() if demand is None else demand.take(self.order).asked
-        self.most = 2 * k - 1 if demand is None else max(2 * k - 1, int(np.bincount(labels).max()))
-
-    def speed(self) -> float:
-        """Give the moves offered in a second by one thread, from a trial whose result is thrown away."""
-        groups = lay_out(self.movable, self.labels, self.k, self.most)
-        counter = np.array(1, dtype=np.uint64)
-        self._anneal(10**6, 1.0, 1000, counter, groups)  # compiles
-        done, began = 0, time.monotonic()
-        while time.monotonic() - began < 0.3:
-            self._anneal(10**6, 1.0, 100_000, counter, groups)
-            done += 100_000
-        return done / (time.monotonic() - began)
-
-    def run(
-        self,
-        rounds: list[_Round],
-        deadline: float | None,
-        stop_after: tuple[int, ...] | None,
-        progress: Progress | None,
-    ) -> tuple[NDArray[np.int64], tuple[int, ...] | None]:
-        """Go through the rounds; give the labels in the records' own order, and where a deadline came between."""
-        n = self.labels.size
-        told = Told(progress, n * sum((one.sweeps + _SETTLING) * len(one.heats) for one in rounds))
-        best, stopped = self.labels, None
-        of_searches: list[NDArray[np.int64]] = []
-        for number, one in enumerate(rounds):
-            if one.anew:
-                of_searches += [best] if number > 0 else []
-                best = self.labels
-            limits = [one.sweeps] * len(one.heats)
-            if stop_after is not None and number == stop_after[0]:
-                limits = [moves // n for moves in stop_after[1:]]
-            done = np.zeros(len(one.heats), dtype=np.int64)
-            run = partial(self._run, best, number, one, limits, deadline, done, told)
-            outcomes = in_parallel(run, range(len(one.heats)), self.threads)
-            best = self._best_of(outcomes if one.anew else [best, *outcomes], told)
-            if done.min() < one.sweeps * n:
-                stopped = (number, *done.tolist())
-                break
-        labels = np.empty(n, dtype=np.int64)
-        labels[self.order] = self._best_of([*of_searches, best], told)
-        return labels, stopped
-
-    def _run(
-        self,
-        start: NDArray[np.int64],
-        number: int,
-        one: _Round,
-        limits: list[int],
-        deadline: float | None,
-        done: NDArray[np.int64],
-        told: Told,
-        run: int,
-        check: Callable[[], None],
-    ) -> NDArray[np.int64]:
-        """Anneal once, as far as the limit of this run and the deadline allow; enter the moves in `done`."""
-        n = self.labels.size
-        groups = lay_out(self.movable, start, self.k, self.most)
-        search, number = divmod(number, _ROUNDS + 1)
-        stream = ((self.seed * (_ROUNDS + 1) + number) * _STARTS + run + (search << 40)) * 0xD1342543DE82EF95
-        counter = np.array(stream % 2**64, dtype=np.uint64)
-        while groups.state[SWEEPS_DONE] < limits[run] and (deadline is None or time.monotonic() < deadline):
-            sweeps = min(_SLICE // n + 1, limits[run] - int(groups.state[SWEEPS_DONE]))
-            for budget in _slices(sweeps * n):  # a deadline ends whole sweeps, so that the same can be done again
-                self._anneal(one.sweeps, one.heats[run], budget, counter, groups)
-                check()
-                told(budget)
-            done[run] = groups.state[SWEEPS_DONE] * n
-        groups.state[NEXT] = groups.state[SWEEPS_DONE] = 0
-        for budget in _slices(_SETTLING * n):  # what moves lower the error is made at the end of any schedule
-            self._anneal(_SETTLING, 0.0, budget, counter, groups, cold=0.0)
-            check()
-            told(budget)
-        return groups.labels
-
-    def _anneal(
-        self,
-        sweeps: int,
-        hot: float,
-        budget: int,
-        counter: NDArray[np.uint64],
-        groups: MovableGroups,
-        cold: float = _COLD,
-    ) -> None:
-        moved = self.movable, self.asked, self.k, self.most, self.variable, self.near, self.scale
-        anneal(*moved, hot, cold, sweeps, budget, counter, groups)
-
-    def _best_of(self, partitions: list[NDArray[np.int64]], told: Told) -> NDArray[np.int64]:
-        """Take the best partition, and from each of the others what is better there and can be taken by itself."""
-        if len(partitions) == 1:
-            return partitions[0]
-        from scipy.sparse import coo_array  # no need of it for a fast search
-        from scipy.sparse.csgraph import connected_components
-
-        hear = partial(told, 0)
-        errors = [_errors(self.records, labels, hear) for labels in partitions]
-        by_error = sorted(range(len(partitions)), key=lambda number: (exact_sum(errors[number]), number))
-        best, error = partitions[by_error[0]], errors[by_error[0]]
-        for number in by_error[1:]:
-            labels = partitions[number]
-            n_best, n_labels = int(best.max()) + 1, int(labels.max()) + 1
-            shared = coo_array((np.ones(best.size, dtype=np.int8), (best, n_best + labels)), (n_best + n_labels,) * 2)
-            n_parts, part_of_group = connected_components(shared, directed=False)
-            part = part_of_group[best]  # no group of either partition lies in two parts
-            gain = np.bincount(part, error - errors[number], n_parts)
-            taken = gain[part] > 1e-9 * np.bincount(part, error, n_parts)[part]
-            if taken.any():
-                best = np.unique(np.where(taken, n_best + labels, best), return_inverse=True)[1]
-                error = _errors(self.records, best, hear)
-        return best
