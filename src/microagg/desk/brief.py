@@ -8,20 +8,16 @@ from contextlib import contextmanager
 
 from microagg import _pandas
 
-_MANY = 50_000  # new objects before Python looks for some to throw away; imports make hundreds of thousands that stay
+_MANY = 200_000  # new objects before Python looks for some to throw away; imports make as many, and they stay
 
 
 @contextmanager
 def brief() -> Iterator[None]:
     """Look seldom for what can be thrown away, not at all at the end, and keep pandas aside."""
-    usual = gc.get_threshold()
-    gc.set_threshold(_MANY, *usual[1:])
+    gc.set_threshold(_MANY, *gc.get_threshold()[1:])  # and never back: that would set off the search it spares
     atexit.register(_leave_the_rest)
-    try:
-        with _pandas.kept_aside():
-            yield
-    finally:
-        gc.set_threshold(*usual)
+    with _pandas.kept_aside():
+        yield
 
 
 def _leave_the_rest() -> None:
