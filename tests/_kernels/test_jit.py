@@ -4,6 +4,8 @@ import os
 import stat
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -212,3 +214,42 @@ def test_planted_code_does_not_run_and_the_reason_is_told_once(tmp_path):
     assert not trace.exists()
     assert said.count("could run code as you") == said.count("compiling kernels") == 1
     assert str(cache / "microagg") in said
+
+
+NEEDED = """
+from microagg._kernels import _jit, iamat, linkage, mdav
+known = len(_jit._known)
+assert known > 50 and not any(one._made for one in _jit._known)
+{call}
+print(sum(one._made is not None for one in _jit._known) - {made}, len(_jit._known) - known)
+"""
+
+
+def test_numba_hears_of_all_kernels_only_if_one_is_compiled(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    for made in ("len(_jit._known)", "2"):  # the second time both are kept, and nothing else is made
+        program = NEEDED.format(call=CALL, made=made)
+        done = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment
+        )
+        assert done.stdout.split() == ["0", "0"]
+
+
+def test_threads_that_call_a_kernel_first_share_it_and_numbas_setting_is_left(cache):
+    @_jit.kernel
+    def doubled(x):
+        return 2 * x
+
+    together = threading.Barrier(8)
+
+    def call(x):
+        together.wait()
+        return doubled(x), doubled._made
+
+    with ThreadPoolExecutor(8) as several:
+        found = list(several.map(call, range(8)))
+    _jit._known.remove(doubled)
+    assert [one for one, _ in found] == [2 * x for x in range(8)]
+    assert len({id(made) for _, made in found}) == 1
+    assert _jit.config.CACHE_DIR in ("", str(cache))  # as the environment says, when Numba last read it
+    assert list((cache / "microagg").rglob("*.nbi"))
