@@ -27,9 +27,10 @@ def options_of_recipe(tables: Sequence[str], spelt: Mapping[str, str]) -> dict[s
         of_table = choices(name.partition(".")[0]).items()
         known |= {key: of for key, of in of_table if name in (of[0], f"{of[0]}.{key}")}
     if "method" in tables:
-        for method in METHODS:
-            for name, option in options_of(method).items():
-                having = ", ".join(other for other in METHODS if name in options_of(other))
+        by_method = {method: options_of(method) for method in METHODS}
+        for options in by_method.values():
+            for name, option in options.items():
+                having = ", ".join(method for method, own in by_method.items() if name in own)
                 known.setdefault(name, ("method", replace(option, said=f"with {having}: {option.said}")))
     return {key: (_parameter(table, choice, spelt.get(key)), choice) for key, (table, choice) in known.items()}
 

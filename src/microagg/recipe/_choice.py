@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from numbers import Integral
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -190,9 +191,14 @@ class Part(ReadOnly):
         return {name: value for name in choices_of(type(self)) if (value := getattr(self, name)) is not None}
 
 
-def choices_of(part: type[Any]) -> dict[str, Choice]:
+_READ: dict[type[Any], MappingProxyType[str, Choice]] = {}  # the declarations of parts, read off once
+
+
+def choices_of(part: type[Any]) -> MappingProxyType[str, Choice]:
     """Give the declared choices of a part, by name."""
-    return {one.name: _declared(one) for one in fields(part) if one.metadata}
+    if part not in _READ:
+        _READ[part] = MappingProxyType({one.name: _declared(one) for one in fields(part) if one.metadata})
+    return _READ[part]
 
 
 def _declared(one: Field[Any]) -> Choice:

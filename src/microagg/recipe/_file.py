@@ -181,7 +181,7 @@ def _listed_part(origin: Origin, table: str, tables: list[dict[str, Any]]) -> Pa
 def _part(origin: Origin, table: str, keys: Any) -> Part:
     """Make a part of what a table says."""
     kind = PARTS[table][1]
-    known = choices_of(kind)
+    known = dict(choices_of(kind))
     if kind.listed is not None:
         return _listed_part(origin, table, keys)
     if kind.by_column is not None:
