@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.equivalence import first_of_each, split_classes
 from microagg.evaluate.measure import Measure, as_html, as_text
 from microagg.kinds import Nominal
 from microagg.moments import moments, standardise
@@ -21,6 +22,7 @@ MOST_RECORDS = 100_000
 
 _WORST = 0.25
 _ROWS = 2048  # whose terms are at hand at a time
+_KEPT = 1_000_000  # cells of terms that are kept from one step to the next: 8 MB
 _NOTHING = 1e-11  # of the largest: eigenvalues below are 0, of terms that follow from others
 _STEPS = 200
 _FARTHEST = 2.0  # times a step; without end where a model can tell records for certain
@@ -189,21 +191,26 @@ class _Rows(NamedTuple):
     counts: Values  # (2, rows)
     sizes: Values  # both together
     runs: list[tuple[int, slice]]  # a feature, and those that it is multiplied with
+    kept: list[tuple[Values, slice]]  # the terms, where they are few enough to be kept
 
     @classmethod
     def of(cls, terms: _Terms) -> "_Rows":
         """Count the rows of a model; the members of a group are alike, so that there are far fewer than records."""
         features, n = terms.features, terms.features.shape[1]
-        seen: dict[bytes, int] = {}
-        raw = np.ascontiguousarray(features.T + 0.0)  # so that -0 is 0
-        places = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in raw], dtype=np.int64)
-        counts = np.bincount(places + len(seen) * (np.arange(n) >= n // 2), minlength=2 * len(seen)).reshape(2, -1)
-        first = np.unique(places, return_index=True)[1]
-        return cls(features[:, first], counts.astype(np.float64), counts.sum(axis=0).astype(np.float64), _runs(terms))
+        classes = np.zeros(n, dtype=np.int64)
+        for feature in features:
+            classes = split_classes(classes, feature)
+        first = first_of_each(classes)
+        order = np.argsort(first)  # as they come in the files
+        masked = np.arange(n) >= n // 2
+        counts = np.array([np.bincount(classes[part], minlength=first.size)[order] for part in (~masked, masked)])
+        sizes = counts.sum(axis=0).astype(np.float64)
+        return cls(features[:, first[order]], counts.astype(np.float64), sizes, _runs(terms), [])
 
     def only(self, chosen: NDArray[np.bool_]) -> "_Rows":
         """Give some of the rows."""
-        return self._replace(features=self.features[:, chosen], counts=self.counts[:, chosen], sizes=self.sizes[chosen])
+        features, counts = self.features[:, chosen], self.counts[:, chosen]
+        return self._replace(features=features, counts=counts, sizes=self.sizes[chosen], kept=[])
 
     @property
     def n_terms(self) -> int:
@@ -217,21 +224,44 @@ class _Rows(NamedTuple):
     def parts(self) -> Iterator[tuple[Values, slice]]:
         """Give the terms, (1 + terms, rows), of some rows at a time, intercept first, and which rows these are.
 
-        All parts are written to the same place, which stays in the processor's cache.
+        Many parts are written to the same place, which stays in the processor's cache; few are kept for the next time.
         """
-        place = np.empty((self.n_terms, min(_ROWS, self.sizes.size)))
-        for start in range(0, self.sizes.size, _ROWS):
-            here = slice(start, min(start + _ROWS, self.sizes.size))
-            part = self.features[:, here]
-            own = place[:, : part.shape[1]]
-            own[0] = 1.0
-            own[1 : 1 + len(part)] = part
-            at = 1 + len(part)
-            for one, others in self.runs:
-                end = at + others.stop - others.start
-                np.multiply(part[one], part[others], out=own[at:end])
-                at = end
-            yield own, here
+        if self._few and not self.kept:
+            self.kept.extend([self._written(here, self._place()) for here in self._slices()])
+        if self._few:
+            yield from self.kept
+            return
+        place = self._place()
+        for here in self._slices():
+            yield self._written(here, place)
+
+    def weighed(self, weights: Values) -> Iterator[Values]:
+        """Give the terms by the roots of weights, some rows at a time."""
+        place = self._place() if self._few else None
+        for own, here in self.parts():
+            yield np.multiply(own, np.sqrt(weights[here]), out=own if place is None else place[:, : own.shape[1]])
+
+    @property
+    def _few(self) -> bool:
+        return self.n_terms * self.sizes.size <= _KEPT
+
+    def _slices(self) -> Iterator[slice]:
+        return (slice(start, min(start + _ROWS, self.sizes.size)) for start in range(0, self.sizes.size, _ROWS))
+
+    def _place(self) -> Values:
+        return np.empty((self.n_terms, min(_ROWS, self.sizes.size)))
+
+    def _written(self, here: slice, place: Values) -> tuple[Values, slice]:
+        part = self.features[:, here]
+        own = place[:, : part.shape[1]]
+        own[0] = 1.0
+        own[1 : 1 + len(part)] = part
+        at = 1 + len(part)
+        for one, others in self.runs:
+            end = at + others.stop - others.start
+            np.multiply(part[one], part[others], out=own[at:end])
+            at = end
+        return own, here
 
     def combined(self, effects: Values) -> Values:
         """Give the sum of the terms by their effects, for each row."""
@@ -424,8 +454,7 @@ def _products(rows: _Rows, weights: Values, combine: Values | None = None) -> Va
     """Give the sums of products of two terms each, over rows with weights; or of combinations of terms."""
     n = rows.n_terms if combine is None else len(combine)
     found = np.zeros((n, n))
-    for own, here in rows.parts():
-        own *= np.sqrt(weights[here])
+    for own in rows.weighed(weights):
         combined = own if combine is None else combine @ own
         found += combined @ combined.T  # of a matrix with itself, in half the time
     return found
