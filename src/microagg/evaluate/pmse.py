@@ -191,7 +191,8 @@ class _Rows(NamedTuple):
     counts: Values  # (2, rows)
     sizes: Values  # both together
     runs: list[tuple[int, slice]]  # a feature, and those that it is multiplied with
-    kept: list[tuple[Values, slice]]  # the terms, where they are few enough to be kept
+    place: Values  # for the terms of some rows
+    kept: list[tuple[Values, slice]]  # the terms of all, where these are few
 
     @classmethod
     def of(cls, terms: _Terms) -> "_Rows":
@@ -205,7 +206,8 @@ class _Rows(NamedTuple):
         masked = np.arange(n) >= n // 2
         counts = np.array([np.bincount(classes[part], minlength=first.size)[order] for part in (~masked, masked)])
         sizes = counts.sum(axis=0).astype(np.float64)
-        return cls(features[:, first[order]], counts.astype(np.float64), sizes, _runs(terms), [])
+        place = np.empty((1 + terms.n_terms, min(_ROWS, sizes.size)))
+        return cls(features[:, first[order]], counts.astype(np.float64), sizes, _runs(terms), place, [])
 
     def only(self, chosen: NDArray[np.bool_]) -> "_Rows":
         """Give some of the rows."""
@@ -224,32 +226,20 @@ class _Rows(NamedTuple):
     def parts(self) -> Iterator[tuple[Values, slice]]:
         """Give the terms, (1 + terms, rows), of some rows at a time, intercept first, and which rows these are.
 
-        Many parts are written to the same place, which stays in the processor's cache; few are kept for the next time.
+        All are written to the same place, which stays in the processor's cache; few are kept for the next time.
         """
-        if self._few and not self.kept:
-            self.kept.extend([self._written(here, self._place()) for here in self._slices()])
-        if self._few:
-            yield from self.kept
+        slices = (slice(start, min(start + _ROWS, self.sizes.size)) for start in range(0, self.sizes.size, _ROWS))
+        if self.n_terms * self.sizes.size > _KEPT:
+            yield from (self._written(here, self.place) for here in slices)
             return
-        place = self._place()
-        for here in self._slices():
-            yield self._written(here, place)
+        if not self.kept:
+            self.kept.extend([self._written(here, np.empty_like(self.place)) for here in slices])
+        yield from self.kept
 
     def weighed(self, weights: Values) -> Iterator[Values]:
         """Give the terms by the roots of weights, some rows at a time."""
-        place = self._place() if self._few else None
         for own, here in self.parts():
-            yield np.multiply(own, np.sqrt(weights[here]), out=own if place is None else place[:, : own.shape[1]])
-
-    @property
-    def _few(self) -> bool:
-        return self.n_terms * self.sizes.size <= _KEPT
-
-    def _slices(self) -> Iterator[slice]:
-        return (slice(start, min(start + _ROWS, self.sizes.size)) for start in range(0, self.sizes.size, _ROWS))
-
-    def _place(self) -> Values:
-        return np.empty((self.n_terms, min(_ROWS, self.sizes.size)))
+            yield np.multiply(own, np.sqrt(weights[here]), out=self.place[:, : own.shape[1]])
 
     def _written(self, here: slice, place: Values) -> tuple[Values, slice]:
         part = self.features[:, here]
