@@ -1,7 +1,7 @@
 """Numbers as people write them: read from columns of text, guessed at, and written again."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -266,10 +266,7 @@ def guess_marks(
     decimals = [decimal] if decimal else ([",", "."] if comma_first else [".", ","])
     separators = [None, *THOUSANDS] if thousands is None else [thousands or None]
     choices = [Marks(point, mark) for mark in separators for point in decimals if point != mark]
-    columns = [
-        {value for value in (field.strip() for field in column) if value not in MISSING}
-        for column in zip(*records, strict=False)
-    ]
+    columns = [set(map(str.strip, column)).difference(MISSING) for column in zip(*records, strict=False)]
     # Only columns of digits with something between them tell the marks apart.
     telling = [
         column
@@ -278,19 +275,28 @@ def guess_marks(
         and all(value[-1:].isdigit() or value[:1].isdigit() for value in column)
         and any(not value.lstrip("+-").isdigit() for value in column)
     ]
-    patterns = [re.compile(marks.pattern) for marks in choices]
-    fitting = [[all(map(pattern.match, column)) for column in telling] for pattern in patterns]
-    votes = [sum(fits) for fits in fitting]
-    best = votes.index(max(votes))
-    mark = choices[best].decimal  # a plain fraction comes before thousands, so only that is left to doubt
+    best, fitting = choices[0], _fitting(choices[0], telling)
+    for marks in choices[1:]:
+        if all(fitting):  # which nothing can better
+            break
+        others = _fitting(marks, telling)
+        if sum(others) > sum(fitting):
+            best, fitting = marks, others
+    mark = best.decimal  # a plain fraction comes before thousands, so only that is left to doubt
     separating = Marks("," if mark == "." else ".", mark)
-    if choices[best].thousands or separating not in choices or fitting[choices.index(separating)] != fitting[best]:
-        return choices[best], False
-    marked = [column for column, fits in zip(telling, fitting[best], strict=True) if fits and mark in "".join(column)]
+    if best.thousands or separating not in choices or _fitting(separating, telling) != fitting:
+        return best, False
+    marked = [column for column, fits in zip(telling, fitting, strict=True) if fits and mark in "".join(column)]
     # Whoever separates thousands does so in every number of a column.
     if not marked or any(re.search("[0-9]{4}", value) for column in marked for value in column):
-        return choices[best], False
-    return (separating if separating.decimal == decimals[0] else choices[best]), True
+        return best, False
+    return (separating if separating.decimal == decimals[0] else best), True
+
+
+def _fitting(marks: Marks, columns: Sequence[Collection[str]]) -> list[bool]:
+    """Tell of each column whether all its values are numbers with these marks."""
+    matches = re.compile(marks.pattern).match
+    return [all(map(matches, column)) for column in columns]
 
 
 def is_text(dtype: pa.DataType) -> bool:
