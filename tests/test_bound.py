@@ -63,7 +63,10 @@ def test_where_each_column_is_grouped_by_itself_it_is_of_single_columns(survey):
     each = sum(float(bound(column, 4)) for column in columns) / 3  # every column varies alike
     assert_allclose(release.loss.bound.percent, each, rtol=1e-12)
     assert release.loss.bound.percent < float(bound(scores(survey), 4))
-    assert "of single columns" in str(release.loss.bound)
+    assert release.loss.bound.within == "of single columns"
+    both = ma.protect(survey, 4, quasi=NUMBERS, strata=["region"], rest="drop", method="univariate", per_column=True)
+    assert both.loss.bound.within == "of single columns within the strata"
+    assert release.loss.bound.percent < both.loss.bound.percent < both.loss.bound.reached
 
 
 @pytest.mark.parametrize(
@@ -158,7 +161,7 @@ def test_on_a_large_file_it_is_left_out_and_that_is_said(monkeypatch, survey):
     assert replaced(release).loss.bound.percent is not None
     monkeypatch.setattr(bounding, "MOST_WORK", 160 * 160 * 3 - 1)
     found = replaced(release).loss.bound
-    assert found.percent is None
+    assert (found.percent, found.reached) == (None, None)
     said = (
         "How little any grouping at k=4 could lose is not known: to find it would take too long on a file of this size."
     )

@@ -17,7 +17,7 @@ SECTIONS = {
     "choosing": ("choosing", "Choosing k and a method"),
     "try": ("app", "Try"),
     "k": ("choosing", "k", "k is the", "- An intruder", "- The literature's", "- Rounding"),
-    "lost": ("judging", "What was lost", "Lower is", "| figure"),
+    "lost": ("judging", "What was lost", "Lower is", "| figure", "A sentence of"),
     "intruder": ("judging", "What an intruder could do", "| figure"),
     "rest": ("choosing", "The rest"),
     "compare": ("app", "Compare"),

@@ -201,7 +201,7 @@ def test_work_is_cut_where_it_takes_long(monkeypatch):
             "7.5 %. That is not the information loss, which counts each column in its own terms.",
         ),
         (
-            LossBound(None, 7.5, "information loss", 5, why_not="it is raining"),
+            LossBound(None, None, "information loss", 5, why_not="it is raining"),
             "How little any grouping at k=5 could lose is not known: it is raining.",
         ),
     ],

@@ -25,7 +25,7 @@ def bound_of(release: "Release[Any]", information: InformationLoss, progress: Pr
     recipe, units = release.recipe, release._units
     if release.whole is not None:  # neighbours in a sample are too far
         why_not = "only some of the records are in memory"
-        return LossBound(None, information.percent, "information loss", recipe.k, why_not=why_not)
+        return LossBound(None, None, "information loss", recipe.k, why_not=why_not)
     alike, strata = release.groups, recipe.roles.strata
     if units is not None and units.slots is not None:  # of whole units, rows in the same slot are alike
         alike = codes_of(alike * (int(units.slots.max()) + 1) + units.slots)
@@ -47,4 +47,6 @@ def bound_of(release: "Release[Any]", information: InformationLoss, progress: Pr
 def judged_bound(release: "Release[Any]", progress: Progress | None = None) -> Bound | None:
     """Give the bound of a release as plain values, with the sentence that says it."""
     found = release.loss.find_bound(progress)
-    return None if found is None else Bound(found.percent, finite(found.reached), found.of, str(found))
+    if found is None:
+        return None
+    return Bound(found.percent, None if found.reached is None else finite(found.reached), found.of, str(found))
