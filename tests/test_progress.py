@@ -14,7 +14,7 @@ from microagg.evaluate.intervals import deviation_intervals, rank_intervals
 from microagg.io import frames
 from microagg.judgement import judge
 from microagg.parallel import in_parallel
-from microagg.partition import refine as refining
+from microagg.partition import _annealing as refining
 from microagg.progress import Told, part, stage
 
 

@@ -10,6 +10,7 @@ from adversary import jobs as made_jobs
 from adversary.children import NAME, Child, digest, holds, in_session
 from adversary.jobs import FORMER, JOBS, Job, of_database, of_picture
 from adversary.kill import SIGNALS, Case, Outcome, _look, _run_again, campaign, told
+from microagg import cli
 
 
 class Ended:
@@ -102,10 +103,11 @@ def test_internal_files_that_others_may_read_are_a_problem(job, place):
 
 
 def test_a_traceback_a_false_success_and_a_canary_are_problems(job, place):
-    ours = "Traceback (most recent call last)\n  File cli.py, in main\nKeyboardInterrupt"
+    ours = f"Traceback (most recent call last)\n  File {cli.__file__}, in main\nKeyboardInterrupt"
     assert "a traceback" in look(job, place, err=ours).problems[0]
-    early = look(job, place, err="Traceback (most recent call last)\n  File typing.py, in <module>\nKeyboardInterrupt")
-    assert (early.problems, early.remarks) == ([], ["Python's own traceback, before our first line"])
+    for frame in ("typing.py, in <module>", "<frozen site>, in main"):
+        early = look(job, place, err=f"Traceback (most recent call last)\n  File {frame}\nKeyboardInterrupt")
+        assert (early.problems, early.remarks) == ([], ["Python's own traceback, before our first line"])
     assert "all went well" in look(job, place, code=0).problems[0]
     (place / "out" / "masked.csv").write_text(f"{NAME}12")
     assert any("holds" in one and NAME in one for one in look(job, place).problems)
