@@ -26,7 +26,7 @@ NOT_HERE = ("--help", "--install-completion", "--show-completion", "--scheduler"
 
 @cache
 def options_of(command: str) -> list[tuple[list[str], bool]]:
-    """Give the options of a command, each with its spellings and whether it stands alone."""
+    """Return the options of a command, each with its spellings and whether it stands alone."""
     group: Any = running.program([command])
     found = []
     for parameter in group.commands[command].params:

@@ -23,7 +23,7 @@ class Browser:
 
     @staticmethod
     def knows(said: str) -> bool:
-        """Tell whether an address has been printed."""
+        """Return whether an address has been printed."""
         return _ADDRESS.search(said) is not None
 
     def _ask(self, method: str, path: str, body: str = "", wait: bool = True) -> tuple[str, str | None, str]:

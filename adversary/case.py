@@ -46,7 +46,7 @@ class Case:
             (folder / name).write_bytes(content)
 
     def as_json(self) -> str:
-        """Give the case as the corpus keeps it."""
+        """Return the case as the corpus keeps it."""
         return json.dumps(
             {
                 "kind": self.kind,

@@ -19,7 +19,7 @@ _USUAL = "\n\t\u200c\u200d"
 
 
 def snapshot(folder: Path) -> dict[str, bytes | None]:
-    """Give all that lies in a folder: the content of files, None for folders."""
+    """Return all that lies in a folder: the content of files, None for folders."""
     return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
 
 
@@ -74,7 +74,7 @@ def _json_wrong(done: Outcome) -> Iterator[str]:
 
 
 def option(words: list[str], *names: str) -> str | None:
-    """Give the value of an option on a command line."""
+    """Return the value of an option on a command line."""
     for at, word in enumerate(words[:-1]):
         if word in names:
             return words[at + 1]
@@ -89,7 +89,7 @@ def masked_file(done: Outcome, folder: Path) -> Path | None:
 
 
 def placed(words: list[str], outcomes: list[Outcome], folder: Path) -> list[str]:
-    """Give a command line that names what the first command has written."""
+    """Return a command line that names what the first command has written."""
     if not outcomes:
         return words
     masked = masked_file(outcomes[0], folder)
@@ -154,7 +154,7 @@ def released_wrong(case: Case, path: Path, recipe: dict[str, Any], columns: reco
 
 
 def _acts(text: str) -> bool:
-    """Tell whether a spreadsheet may take a cell for a formula; a number is none."""
+    """Return whether a spreadsheet may take a cell for a formula; a number is none."""
     if not text.startswith(_FORMULAS):
         return False
     try:
@@ -165,7 +165,7 @@ def _acts(text: str) -> bool:
 
 
 def _named(said: dict[str, Any]) -> list[str]:
-    """Give the columns that are counted."""
+    """Return the columns that are counted."""
     alone = [said[key] for key in ("pseudonym", "row") if said.get(key)]
     return [*said["quasi"], *said["strata"], *said["weight"], *said["l_columns"], *alone]
 

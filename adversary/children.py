@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def options(roles: dict[str, str] = ROLES) -> list[str]:
-    """Give the roles as options of the command line."""
+    """Return the roles as options of the command line."""
     return [word for name, columns in roles.items() for word in (f"--{name}", columns)]
 
 
@@ -44,12 +44,12 @@ def survey(records: int, seed: int = 0) -> pa.Table:
 
 
 def canaries() -> list[bytes]:
-    """Give what must not be found in anything that is left: as text, and as it lies in scratch."""
+    """Return what must not be found in anything that is left: as text, and as it lies in scratch."""
     return [NAME.encode(), repr(NUMBER).encode(), struct.pack("<d", NUMBER)]
 
 
 def holds(path: Path, needles: Iterable[bytes]) -> list[bytes]:
-    """Tell which of some bytes are in a file, or in any file of a folder."""
+    """Return which of some bytes are in a file, or in any file of a folder."""
     found = set()
     for file in files_of(path):
         with suppress(OSError):
@@ -59,7 +59,7 @@ def holds(path: Path, needles: Iterable[bytes]) -> list[bytes]:
 
 
 def files_of(path: Path) -> Iterator[Path]:
-    """Give a file, or all files of a folder; no link is followed."""
+    """Return a file, or all files of a folder; no link is followed."""
     if path.is_symlink() or not path.is_dir():
         yield path
         return
@@ -68,7 +68,7 @@ def files_of(path: Path) -> Iterator[Path]:
 
 
 def digest(path: Path, places: Iterable[Path]) -> str:
-    """Give a checksum of a file, or of all files of a folder by name; the places are left out of what they say."""
+    """Return a checksum of a file, or of all files of a folder by name; the places are left out of what they say."""
     if not os.path.lexists(path):
         return "absent"
     whole = hashlib.sha256()
@@ -81,7 +81,7 @@ def digest(path: Path, places: Iterable[Path]) -> str:
 
 
 def too_open(path: Path) -> bool:
-    """Tell whether others could look into something."""
+    """Return whether others could look into something."""
     return bool(stat.S_IMODE(path.lstat().st_mode) & 0o077)
 
 
@@ -151,12 +151,12 @@ class Child:
 
 
 def _path() -> str:
-    """Give where a child finds the package that this process has."""
+    """Return where a child finds the package that this process has."""
     return os.pathsep.join([str(Path(ma.__file__).parent.parent), str(ROOT)])
 
 
 def in_session(leader: int) -> list[int]:
-    """Give the processes, other than the leader, of its session that still run."""
+    """Return the processes, other than the leader, of its session that still run."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != leader:

@@ -22,7 +22,7 @@ class Plan:
     choices: dict[str, Any] = field(default_factory=dict)
 
     def names(self, role: str) -> list[str]:
-        """Give the columns of a role."""
+        """Return the columns of a role."""
         said = self.choices.get(role, [])
         return said if isinstance(said, list) else [said]
 
@@ -293,7 +293,7 @@ def _spoil(rng: Random, plan: Plan) -> None:
 
 
 def promise_of(plan: Plan, columns: list[Column]) -> dict[str, Any]:
-    """Give what a plan has chosen of what is promised; the unit of each row, where a column tells rows apart."""
+    """Return what a plan has chosen of what is promised; the unit of each row, where a column tells rows apart."""
     say = plan.choices
     kept = {key: say[key] for key in _PROMISED if key in say}
     kept |= {"k": plan.k}

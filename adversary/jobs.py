@@ -86,7 +86,7 @@ class Job:
         return Child([*self.words, "-k", str(k), *force], place, scratch)
 
     def begin(self, child: Child) -> float:
-        """Give the moment from which its length counts."""
+        """Return the moment from which its length counts."""
         return child.begun
 
     def wait_for(self, child: Child, moment: float) -> None:
@@ -99,17 +99,17 @@ class Job:
             raise TimeoutError(f"{self.name} does not come to an end")
 
     def finished(self, child: Child) -> float:  # noqa: ARG002
-        """Give the moment at which it was done."""
+        """Return the moment at which it was done."""
         return time.monotonic()
 
     def digest_of(self, name: str, place: Path) -> str:
-        """Give a checksum of an output; "absent" where it is not there."""
+        """Return a checksum of an output; "absent" where it is not there."""
         if self.by_content is not None and name == self.outputs[0]:
             return self.by_content(place / name)
         return digest(place / name, [place, *(self.pool / self.name / label for label in ("former", "new"))])
 
     def state(self, place: Path, with_former: bool) -> tuple[str, str]:
-        """Tell whether the outputs are the former ones, the new ones or none; and what is wrong with them."""
+        """Return whether the outputs are the former ones, the new ones or none; and what is wrong with them."""
         found = {name: self.digest_of(name, place) for name in self.outputs}
         states = {}
         for name, own in found.items():
@@ -134,12 +134,12 @@ class Job:
         return worst, f"the output is {worst}: {states}"
 
     def left(self, place: Path, scratch: Path) -> list[Path]:
-        """Give what is there beside the source and the outputs."""
+        """Return what is there beside the source and the outputs."""
         known = {self.source, *self.outputs}
         return [one for one in sorted(place.iterdir()) if one.name not in known] + sorted(scratch.iterdir())
 
     def too_open(self, place: Path) -> list[str]:
-        """Tell which internal files, or their folders, others may read."""
+        """Return which internal files, or their folders, others may read."""
         found = []
         for name in self.outputs:
             for path in (place / name).rglob("*") if (place / name).is_dir() else ():
@@ -151,7 +151,7 @@ class Job:
         return found
 
     def canaries_in_outputs(self, place: Path, state: str) -> list[str]:
-        """Tell which values of the original, or of a table that was replaced, the outputs hold."""
+        """Return which values of the original, or of a table that was replaced, the outputs hold."""
         needles = [NAME.encode(), *canaries()[1:]]
         if state == "new":
             needles.append(FORMER.encode())
@@ -214,12 +214,12 @@ class Served(Job):
         super().complete(child, seconds)
 
     def finished(self, child: Child) -> float:
-        """Give the moment at which the release was there."""
+        """Return the moment at which the release was there."""
         return float(child.__dict__["done"])
 
 
 def of_database(path: Path) -> str:
-    """Give a checksum of a table in a DuckDB file; "absent" where it is not there."""
+    """Return a checksum of a table in a DuckDB file; "absent" where it is not there."""
     rows = _rows(path, "t")
     return "absent" if rows is None else hashlib.sha256(repr(rows).encode()).hexdigest()[:16]
 
@@ -247,7 +247,7 @@ def _other_stays(path: Path) -> bool:
 
 
 def of_picture(path: Path) -> str:
-    """Give a checksum of what a picture says, as its bytes hold the date; "half" where its end is missing."""
+    """Return a checksum of what a picture says, as its bytes hold the date; "half" where its end is missing."""
     if not path.exists():
         return "absent"
     text = path.read_text(errors="replace")
@@ -350,7 +350,7 @@ def make_pool(folder: Path, names: Sequence[str], stack: ExitStack) -> dict[str,
 
 
 def _kind_of(name: str, stack: ExitStack) -> Callable[..., Any]:
-    """Give what makes a job; for one that needs a server, start it."""
+    """Return what makes a job; for one that needs a server, start it."""
     if name == "app":
         return Served
     if name != "postgresql":

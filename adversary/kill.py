@@ -145,7 +145,7 @@ def _look(case: Case, job: Job, place: Path, scratch: Path, child: Child, outcom
 
 
 def _is_aside(job: Job, place: Path) -> bool:
-    """Tell whether what is not there lies where the next run finds it."""
+    """Return whether what is not there lies where the next run finds it."""
     aside = [path for path in place.glob(".microagg-*/replaced/*") if path.name in job.outputs]
     return any(job.digest_of(path.name, path.parent) == job.former[path.name] for path in aside)
 
@@ -228,7 +228,7 @@ def campaign(
 
 
 def told(outcomes: list[Outcome], seed: int) -> str:
-    """Give the tables of a campaign."""
+    """Return the tables of a campaign."""
     lines = ["", f"{len(outcomes)} kills, seed {seed}", "", "job, and the state after the signals:"]
     for name in sorted({one.case.job for one in outcomes}):
         states = Counter(one.state for one in outcomes if one.case.job == name)

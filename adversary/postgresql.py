@@ -56,7 +56,7 @@ class InServer(Job):
         return Child([*self.words, "--to", self._address(place), "-k", str(k), *force], place, scratch)
 
     def digest_of(self, name: str, place: Path) -> str:
-        """Give a checksum of the table, or of a file."""
+        """Return a checksum of the table, or of a file."""
         if name != TABLE:
             return super().digest_of(name, place)
         if place == self.pool / self.name / "former" and self.former == {}:

@@ -36,12 +36,12 @@ def columns_of(path: Path, reading: dict[str, Any], names: Sequence[str] = ()) -
 
 
 def _number(name: str) -> int:
-    """Give the number of a column of a file without names, which is its name."""
+    """Return the number of a column of a file without names, which is its name."""
     return int(name.rpartition("_")[2])
 
 
 def text_in(path: Path, reading: dict[str, Any]) -> str:
-    """Give the text of a file, in the encoding that the recipe says."""
+    """Return the text of a file, in the encoding that the recipe says."""
     content = gzip.decompress(path.read_bytes()) if path.name.lower().endswith("gz") else path.read_bytes()
     try:
         return content.decode(reading.get("encoding", "utf-8")).lstrip("\ufeff")
@@ -75,7 +75,7 @@ def _of_table(table: Any) -> Columns:
 
 
 def values(column: Any) -> list[Any]:
-    """Give the cells of a column of Arrow, or of any frame."""
+    """Return the cells of a column of Arrow, or of any frame."""
     if hasattr(column, "to_native"):
         native = column.to_native()
         if isinstance(native, pa.ChunkedArray):
@@ -109,7 +109,7 @@ def of_database(path: Path, table: str) -> Columns:
 
 
 def comparable(value: Any) -> Hashable:
-    """Give what is equal where cells are: zeros of both signs are, and what is missing is equal to itself."""
+    """Return what is equal where cells are: zeros of both signs are, and what is missing is equal to itself."""
     if isinstance(value, (str, int, bytes)):
         return value
     if isinstance(value, float):
@@ -118,12 +118,12 @@ def comparable(value: Any) -> Hashable:
 
 
 def classes(columns: Columns, names: Sequence[str]) -> list[tuple[Hashable, ...]]:
-    """Give the combination of values of each row."""
+    """Return the combination of values of each row."""
     return list(zip(*(columns[name] for name in names), strict=True))
 
 
 def fewest(columns: Columns, names: Sequence[str]) -> int | float:
-    """Give the fewest rows that share a combination of values."""
+    """Return the fewest rows that share a combination of values."""
     return min(Counter(classes(columns, names)).values(), default=math.inf)
 
 
@@ -223,18 +223,18 @@ def _entropy(counts: "Counter[Hashable]") -> float:
 
 
 def recipe_file(folder: Path) -> Path | None:
-    """Give the place of the recipe that a run has written, the fullest where there are several."""
+    """Return the place of the recipe that a run has written, the fullest where there are several."""
     return max(folder.rglob("recipe.toml"), key=lambda path: path.stat().st_size, default=None)
 
 
 def recipe_in(folder: Path) -> dict[str, Any]:
-    """Give the recipe that a run has written."""
+    """Return the recipe that a run has written."""
     path = recipe_file(folder)
     return {} if path is None else tomllib.loads(path.read_text("utf-8"))
 
 
 def promised(recipe: dict[str, Any], chosen: dict[str, Any]) -> dict[str, Any]:
-    """Give what was promised: what the case has chosen, and for the rest what the written recipe says."""
+    """Return what was promised: what the case has chosen, and for the rest what the written recipe says."""
     roles, diversity = recipe.get("roles", {}), recipe.get("diversity", {})
     weight = roles.get("weight", [])
     by_group = recipe.get("weights", {}).get("release") == "group"

@@ -59,7 +59,7 @@ _MADE: dict[str, Any] = {}
 
 
 def program(words: Any = None) -> Any:
-    """Give the program for a command line; it is made once for each command."""
+    """Return the program for a command line; it is made once for each command."""
     key = ",".join(word for word in _COMMANDS if word in (words or ()))
     if key not in _MADE:
         _MADE[key] = typer.main.get_command(_make(words))

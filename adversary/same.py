@@ -136,7 +136,7 @@ def made(n: int = N, seed: int = 5) -> pa.Table:
 
 
 def recipe_of(case: dict[str, Any], **more: Any) -> ma.Recipe:
-    """Give the recipe of a case."""
+    """Return the recipe of a case."""
     return ma.Recipe.of(4, **(_ROLES | case | more))
 
 
@@ -158,7 +158,7 @@ def mask(source: Path, recipe: ma.Recipe | Path, output: Path, *words: str) -> d
 
 
 def left_in(output: Path) -> dict[str, Path]:
-    """Give the places of what a run left, wherever in its folder: "masked", "recipe" and each other file by name.
+    """Return the places of what a run left, wherever in its folder: "masked", "recipe" and each other file by name.
 
     Scripts are left out: they name the folder.
     """
@@ -170,7 +170,7 @@ def left_in(output: Path) -> dict[str, Path]:
 
 
 def digests(places: dict[str, Path]) -> dict[str, str]:
-    """Give the checksum of each file that was written."""
+    """Return the checksum of each file that was written."""
     found = {}
     for what, place in places.items():
         files = sorted(place.rglob("*")) if place.is_dir() else [place]
@@ -200,21 +200,21 @@ def in_environment(source: Path, folder: Path, names: list[str], extra: dict[str
 
 
 def rows_of(table: pa.Table) -> list[tuple[Any, ...]]:
-    """Give the rows of a table in an order of their own; the names of columns go before."""
+    """Return the rows of a table in an order of their own; the names of columns go before."""
     names = sorted(table.column_names)
     columns = [_plain(table[name]) for name in names]
     return [tuple(names), *sorted(zip(*columns, strict=True), key=repr)]
 
 
 def _plain(column: pa.ChunkedArray) -> list[Any]:
-    """Give values such that those of a text file and of a typed one are alike."""
+    """Return values such that those of a text file and of a typed one are alike."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     return [_number(one) for one in column.to_pylist()]
 
 
 def _number(value: Any) -> Any:
-    """Give a number, also where a text file has it; a date as its text; nothing where that is missing."""
+    """Return a number, also where a text file has it; a date as its text; nothing where that is missing."""
     try:
         return float(value)
     except (TypeError, ValueError):
@@ -222,7 +222,7 @@ def _number(value: Any) -> Any:
 
 
 def read_rows(place: Path) -> list[tuple[Any, ...]]:
-    """Give the rows of a file, or of a folder of parts."""
+    """Return the rows of a file, or of a folder of parts."""
     table = pq.read_table(place) if place.is_dir() else ma.read(str(place)).table
     return rows_of(table)
 

@@ -54,13 +54,13 @@ class Sample:
 
 
 def slope(values: list[float]) -> float:
-    """Give the median of the slopes of all pairs: how much is added a round, whatever a few rounds do."""
+    """Return the median of the slopes of all pairs: how much is added a round, whatever a few rounds do."""
     pairs = [(second - first) / (b - a) for (a, first), (b, second) in combinations(enumerate(values), 2)]
     return statistics.median(pairs) if pairs else 0.0
 
 
 def growth(values: list[float]) -> float:
-    """Give by how much something has grown steadily: by the slope and by the ends, the lesser of both."""
+    """Return by how much something has grown steadily: by the slope and by the ends, the lesser of both."""
     third = max(1, len(values) // 3)
     by_ends = statistics.median(values[-third:]) - statistics.median(values[:third])
     return max(0.0, min(slope(values) * (len(values) - 1), by_ends))
@@ -94,7 +94,7 @@ class Jobs:
         self.roles: dict[str, Any] = {name: columns.split(",") for name, columns in ROLES.items()}
 
     def all(self) -> dict[str, Callable[[Path], object]]:
-        """Give the jobs by name."""
+        """Return the jobs by name."""
         names = (name for name in vars(type(self)) if name.startswith("_do_"))
         return {name.removeprefix("_do_"): getattr(self, name) for name in names}
 

@@ -35,7 +35,7 @@ ONLY_IN_RECIPES = ("relation", "analysis", "seed")
 
 
 def as_words(choices: dict[str, Any]) -> list[str] | None:
-    """Give choices as a command line takes them; None where one cannot be typed."""
+    """Return choices as a command line takes them; None where one cannot be typed."""
     words: list[str] = []
     for key, value in choices.items():
         if key in ONLY_IN_RECIPES:
@@ -80,7 +80,7 @@ def _listed(parts: list[Any]) -> str:
 
 
 def as_recipe(k: int, choices: dict[str, Any]) -> str:
-    """Give choices as the text of a recipe."""
+    """Return choices as the text of a recipe."""
     lines = [f"k = {k}"]
     for table, keys in TABLES.items():
         own = {KEYS.get(key, key): choices[key] for key in keys if key in choices}

@@ -78,7 +78,7 @@ def _written(rng: Random, path: Path, columns: list[Column], suffix: str) -> tup
 
 
 def _undated(content: bytes, suffix: str) -> bytes:
-    """Give a file that does not tell when it was written, so that a case is always the same."""
+    """Return a file that does not tell when it was written, so that a case is always the same."""
     if suffix == "dta":
         return re.sub(rb"\d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d", b"01 Jan 2026 00:00", content, count=1)
     return content[:_DATED] + b"01 Jan 2600:00:00" + content[_DATED + 17 :]

@@ -33,7 +33,7 @@ class Column:
     use: str  # number, category, date, text, flag, unit, weight, stratum, row, odd
 
     def array(self) -> Any:
-        """Give the column as Arrow has it."""
+        """Return the column as Arrow has it."""
         return pa.array(self.cells, self.type)
 
 
@@ -284,7 +284,7 @@ def _column(rng: Random, name: str, use: str, n: int, level: int) -> Column:
 
 
 def secrets_of(columns: list[Column]) -> list[str]:
-    """Give cells that no message may show: words and digits that occur nowhere else."""
+    """Return cells that no message may show: words and digits that occur nowhere else."""
     found: set[str] = set()
     for column in columns:
         if column.use == "text":

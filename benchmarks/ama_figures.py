@@ -54,7 +54,7 @@ def census(n: int, seed: int = 0) -> np.ndarray:
 
 
 def run(X: np.ndarray, k: int, name: str, search: str) -> tuple[float, float, int]:
-    """Give the seconds and the information loss of one method, and how many columns it grouped on."""
+    """Return the seconds and the information loss of one method, and how many columns it grouped on."""
     Z = standard_scores(np.ascontiguousarray(X.T)).T
     began = time.perf_counter()
     if name == "AMA":

@@ -1,4 +1,4 @@
-"""Give the bound of the loss on the reference files, and the time that it takes on large ones.
+"""Return the bound of the loss on the reference files, and the time that it takes on large ones.
 
 `python benchmarks/bound.py` prints the bound beside the best loss known of each reference file that is at hand;
 `--large` times it on made files of up to a million records. Seconds of the processor count all threads, so that another

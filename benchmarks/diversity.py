@@ -36,7 +36,7 @@ def frame_of(n: int, related: bool) -> pd.DataFrame:
 
 
 def seconds(frame: pd.DataFrame, k: int, **choices: object) -> tuple[float, ma.Release]:
-    """Give the processor time of one release, and the release."""
+    """Return the processor time of one release, and the release."""
     began = time.process_time()
     release = ma.protect(frame, k, confidential=["c"], rounding="none", n_jobs=1, **choices)
     return time.process_time() - began, release

@@ -71,7 +71,7 @@ class Clock:
         self._since = now
 
     def timed(self, function: Callable[..., Any], part: str) -> Callable[..., Any]:
-        """Give a function whose seconds count for a part."""
+        """Return a function whose seconds count for a part."""
 
         def run(*given: Any, **named: Any) -> Any:
             self.enter(part)
@@ -143,7 +143,7 @@ def timed(words: Sequence[str], times: int, **environment: str) -> dict[str, Any
 
 @functools.cache
 def _installed() -> dict[str, str]:
-    """Give an environment in which Python keeps compiled modules, until this process ends."""
+    """Return an environment in which Python keeps compiled modules, until this process ends."""
     folder = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     kept = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}

@@ -48,7 +48,7 @@ def mixed(n: int, categories: int, numbers: int = 5, codes: int = 5, seed: int =
 
 
 def least(work: Callable[[], Any], times: int = 3) -> float:
-    """Give the least processor time of several runs."""
+    """Return the least processor time of several runs."""
     found = []
     for _ in range(times):
         began = time.process_time()

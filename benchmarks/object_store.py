@@ -66,7 +66,7 @@ def measured(there: Any, records: int, **how: Any) -> dict[str, Any]:
 
 
 def seconds_of(process: Any) -> float:
-    """Give the processor time of a worker."""
+    """Return the processor time of a worker."""
     try:
         words = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")

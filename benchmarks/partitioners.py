@@ -136,14 +136,14 @@ def sdcmicro_seconds(case: Case) -> float | None:
 
 
 def sdcmicro_installed() -> bool:
-    """Tell whether R and sdcMicro are on this machine."""
+    """Return whether R and sdcMicro are on this machine."""
     if shutil.which("Rscript") is None:
         return False
     return subprocess.run(["Rscript", "-e", "library(sdcMicro)"], capture_output=True, check=False).returncode == 0
 
 
 def growth(rows: list[dict], case: Case, seconds: float) -> float | None:
-    """Give the exponent of time in n since the last smaller file of this kind."""
+    """Return the exponent of time in n since the last smaller file of this kind."""
     kin = [r for r in rows if (r["method"], r["data"], r["d"], r["k"]) == (case.method, case.data, case.d, case.k)]
     kin = [r for r in kin if r["n"] < case.n]
     if not kin:

@@ -57,14 +57,14 @@ STARTS = {
 
 
 def scores(name: str) -> np.ndarray:
-    """Give the z-scores (n, d) of a reference file."""
+    """Return the z-scores (n, d) of a reference file."""
     table = ma.datasets.load(name)
     columns = np.array([table[column].to_numpy() for column in table.column_names], dtype=float)
     return np.ascontiguousarray(standard_scores(columns).T)
 
 
 def percent(X: np.ndarray, labels: np.ndarray) -> float:
-    """Give the information loss of a partition."""
+    """Return the information loss of a partition."""
     return ma.information_loss(X, labels).percent
 
 

@@ -23,7 +23,7 @@ CASES = [
 
 
 def least(work: Callable[[], Any], times: int = 5) -> float:
-    """Give the least processor time of several runs, after one that compiles."""
+    """Return the least processor time of several runs, after one that compiles."""
     work()
     found = []
     for _ in range(times):

@@ -22,7 +22,7 @@ TINTS = ("#2166ac", "#b2182b", "#1b7837", "#8c510a", "#762a83", "#01665e", "#bf8
 
 
 def forty_points():
-    """Give three clumps, one of them stretched, and a few strays."""
+    """Return three clumps, one of them stretched, and a few strays."""
     spread = ma.datasets.normal(40, 2, seed=5)
     centres = np.repeat([[0.0, 0.0], [4.2, 1.2], [1.6, 4.0], [2.0, 1.8]], [13, 11, 10, 6], axis=0)
     widths = np.repeat([[0.75, 0.6], [0.55, 0.9], [1.1, 0.45], [2.2, 2.0]], [13, 11, 10, 6], axis=0)
@@ -30,7 +30,7 @@ def forty_points():
 
 
 def farthest(X, free, point):
-    """Give the free row farthest from a point, the lowest on ties."""
+    """Return the free row farthest from a point, the lowest on ties."""
     rows = np.flatnonzero(free)
     return int(rows[np.argmax(((X[rows] - point) ** 2).sum(axis=1))])
 

@@ -10,7 +10,7 @@ from experiments._table import DIFFERS, HERE, VERDICTS, write_results, write_tim
 
 
 def names() -> list[str]:
-    """Give the folders that hold an experiment."""
+    """Return the folders that hold an experiment."""
     return sorted(path.parent.name for path in HERE.glob("*/run.py"))
 
 

@@ -149,7 +149,7 @@ def read_expected(folder: str | Path) -> list[Expected]:
 
 
 def unmatched(folder: str | Path, rows: Iterable[Row]) -> list[Expected]:
-    """Give what the paper prints and no row answers."""
+    """Return what the paper prints and no row answers."""
     answered = {(row.where, row.what) for row in rows}
     return [e for e in read_expected(folder) if (e.where, e.what) not in answered]
 

@@ -38,7 +38,7 @@ def sentences(*said: str) -> str:
 
 
 def row(choice: Choice, *, of_columns: bool = False) -> tuple[str, ...]:
-    """Give the cells of a choice; `of_columns` where its table has a key for each column."""
+    """Return the cells of a choice; `of_columns` where its table has a key for each column."""
     if choice.kind == LISTED:
         keys = "its keys are the keywords of one"
         return keys, literal(choice.keyword), "a table for each", "–", sentences(choice.said, choice.more)
@@ -81,7 +81,7 @@ def described() -> list[str]:
 
 
 def section(title: str) -> list[str]:
-    """Give the lines of a title."""
+    """Return the lines of a title."""
     return [title, "=" * len(title), ""]
 
 

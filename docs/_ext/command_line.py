@@ -15,7 +15,7 @@ from microagg.cli import app as program
 
 
 def commands(app: Any = program, before: str = "microagg") -> dict[str, Any]:
-    """Give the function of every command by its full name."""
+    """Return the function of every command by its full name."""
     found = {}
     for command in app.registered_commands:
         name = command.name or command.callback.__name__.rstrip("_").replace("_", "-")

@@ -19,7 +19,7 @@ PUBLIC = (
 
 
 def backticks(name, rawtext, text, lineno, inliner, options=None, content=()) -> tuple[list, list]:  # noqa: ARG001
-    """Give a link to a public name, and code for everything else."""
+    """Return a link to a public name, and code for everything else."""
     code = nodes.literal(rawtext, text)
     if text not in PUBLIC:
         return [code], []

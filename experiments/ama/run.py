@@ -56,7 +56,7 @@ class Result(NamedTuple):
 
 
 def entropy(column: np.ndarray) -> float:
-    """Give the entropy of a column in bits: its distance to a column that tells nothing."""
+    """Return the entropy of a column in bits: its distance to a column that tells nothing."""
     pair = np.column_stack([column, np.zeros_like(column)])
     return float(ma.DependenceTree("vi", width=1).fit(pair).weights_[0, 1])
 
@@ -155,7 +155,7 @@ def looked_at(n: int, k: int) -> int:
 
 @cache
 def best_pair(k: int) -> tuple[float, float]:
-    """Give what the best of all 36 pairs of columns loses, and MDAV on all nine, on 20 000 records."""
+    """Return what the best of all 36 pairs of columns loses, and MDAV on all nine, on 20 000 records."""
     X = census(20_000)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     pairs = ma.best_subset(X, 2, k, "mdav")
@@ -249,7 +249,7 @@ def run(quick: bool) -> list[Row]:
 
 
 def times() -> list[Time]:
-    """Give the seconds of the last run; the paper prints none."""
+    """Return the seconds of the last run; the paper prints none."""
     sizes = Sizes(_last[0])
     found = []
     for where, what, places, of in (

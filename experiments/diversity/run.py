@@ -43,7 +43,7 @@ _seconds: dict[tuple[str, str], float] = {}
 
 @cache
 def file_of(name: str) -> pa.Table | None:
-    """Give a file, or None where it is not at hand."""
+    """Return a file, or None where it is not at hand."""
     if name == "Census":
         return ma.datasets.load("census")
     path = Path(os.environ.get("MICROAGG_DATA", ".")) / "eusilc.csv"
@@ -149,7 +149,7 @@ def _warm_up() -> None:
 
 
 def run(quick: bool) -> list[Row]:
-    """Give all rows; in a quick run only Census at k=5."""
+    """Return all rows; in a quick run only Census at k=5."""
     _warm_up()
     rows = Rows()
     close_on_census(rows, (5,) if quick else KS["Census"])
@@ -158,7 +158,7 @@ def run(quick: bool) -> list[Row]:
 
 
 def times() -> list[Time]:
-    """Give the seconds of the last run."""
+    """Return the seconds of the last run."""
     return [Time(where, what, None, seconds) for (where, what), seconds in _seconds.items()]
 
 

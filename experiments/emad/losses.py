@@ -15,7 +15,7 @@ Subset = tuple[int, ...]
 
 @cache
 def table(file: str, n: int | None = None):
-    """Give a file with its columns named by number, from 1."""
+    """Return a file with its columns named by number, from 1."""
     if file in MADE:
         tree, records = MADE[file]
         data = ma.datasets.dependence_tree(tree, n or records, seed=0)
@@ -26,7 +26,7 @@ def table(file: str, n: int | None = None):
 
 @cache
 def scores(file: str) -> np.ndarray:
-    """Give the z-scores (n, d) of a file."""
+    """Return the z-scores (n, d) of a file."""
     data = table(file)
     X = np.array([data[name].to_numpy() for name in data.column_names], dtype=float).T
     return (X - X.mean(axis=0)) / X.std(axis=0)
@@ -40,7 +40,7 @@ def fit(file: str, measure: str, width: int | None):
 
 @cache
 def printed_loss(file: str, subset: Subset) -> float:
-    """Give the loss as the paper printed it: the centroid fixed, the last group's error left out.
+    """Return the loss as the paper printed it: the centroid fixed, the last group's error left out.
 
     The centroid being fixed, a group's seed is its farthest record, and seeds come nearer with every group: the last is
     the group whose farthest record is the nearest.
@@ -49,7 +49,7 @@ def printed_loss(file: str, subset: Subset) -> float:
 
 
 def loss_as_printed(Z: np.ndarray, subset: Subset) -> float:
-    """Give the same of z-scores (n, d)."""
+    """Return the same of z-scores (n, d)."""
     columns = [j - 1 for j in subset]
     labels = ma.VMDAV(K, gamma=0.0).fit_predict(Z[:, columns])
     order = np.argsort(labels, kind="stable")
@@ -62,14 +62,14 @@ def loss_as_printed(Z: np.ndarray, subset: Subset) -> float:
 
 
 def printed_losses(file: str, size: int) -> dict[Subset, float]:
-    """Give the printed loss of every subset; of four and five columns the first three are used."""
+    """Return the printed loss of every subset; of four and five columns the first three are used."""
     d = scores(file).shape[1]
     return {subset: printed_loss(file, subset[:3]) for subset in itertools.combinations(range(1, d + 1), size)}
 
 
 @cache
 def true_losses(file: str, size: int) -> dict[Subset, float]:
-    """Give what groups on every subset lose, by CBFS, all groups counted."""
+    """Return what groups on every subset lose, by CBFS, all groups counted."""
     found = ma.best_subset(table(file), size, K, "cbfs").losses
     return {tuple(map(int, subset)): loss for subset, loss in found.items()}
 
@@ -80,7 +80,7 @@ def named(subset: Subset) -> str:
 
 
 def summarise(losses: dict[Subset, float]) -> dict[str, float | str]:
-    """Give what table 4 says of all subsets of a size."""
+    """Return what table 4 says of all subsets of a size."""
     best, worst = min(losses, key=losses.__getitem__), max(losses, key=losses.__getitem__)
     return {
         "subsets": f"{len(losses)} subsets",

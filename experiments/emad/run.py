@@ -103,7 +103,7 @@ def narrow_reason(file: str, size: int) -> str:
 
 @cache
 def other_files(size: int) -> dict[str, list[float]]:
-    """Give what table 4 would say of ten files made as Sim_1 is."""
+    """Return what table 4 would say of ten files made as Sim_1 is."""
     found: dict[str, list[float]] = {}
     for seed in range(10):
         data = ma.datasets.dependence_tree("eight", 5000, seed=seed)
@@ -125,7 +125,7 @@ def made_reason(file: str, size: int, what: str, quick: bool) -> str:
 
 @cache
 def in_other_orders(file: str, size: int) -> tuple[float, float]:
-    """Give the lowest and highest mean loss of all subsets when the rows, and so the ties, come in other orders."""
+    """Return the lowest and highest mean loss of all subsets when the rows, and so the ties, come in other orders."""
     triples: list[dict[Subset, float]] = []
     for seed in range(5):
         Z = scores(file)[np.random.default_rng(seed).permutation(scores(file).shape[0])]
@@ -172,7 +172,7 @@ def table_4(e: Expected, quick: bool) -> list[Row]:
 
 
 def beside(e: Expected, file: str, size: int, what: str, tolerance: str) -> Row:
-    """Give what groups on all columns of each subset lose, all groups counted."""
+    """Return what groups on all columns of each subset lose, all groups counted."""
     ours = summarise(true_losses(file, size))[what]
     reason = "" if size == 3 else f"the paper's figure is that of the first three columns of each subset of {size}"
     if file in MADE and what.startswith("columns"):
@@ -185,7 +185,7 @@ def beside(e: Expected, file: str, size: int, what: str, tolerance: str) -> Row:
 
 
 def choices(file: str, measure: str, width: int | None, count: int) -> list[Subset]:
-    """Give every choice of so many columns that the tree leaves open, each in file order."""
+    """Return every choice of so many columns that the tree leaves open, each in file order."""
     found = ma.select_variables(fit(file, measure, width), count).alternatives
     return sorted(tuple(sorted(map(int, way))) for way in found)
 
@@ -233,7 +233,7 @@ def misprint(e: Expected, file: str, subset: Subset, ours: float) -> str:
 
 
 def _same(other: Expected, file: str, subset: Subset) -> bool:
-    """Tell whether a line of tables 5 to 8 is about the same file and first three columns."""
+    """Return whether a line of tables 5 to 8 is about the same file and first three columns."""
     digits = other.what.rsplit(": ", 1)[-1]
     if not (other.where in MEASURES and other.what.startswith(file) and re.fullmatch(r"\d+(-\d+)+", digits)):
         return False
@@ -244,7 +244,7 @@ def _same(other: Expected, file: str, subset: Subset) -> bool:
 
 
 def truth(file: str) -> set[tuple[int, int]]:
-    """Give the tree that a file was made from."""
+    """Return the tree that a file was made from."""
     parents = ma.datasets.TREES[MADE[file][0]]
     return {tuple(sorted(link)) for link in enumerate(parents) if link[1] is not None}
 
@@ -255,7 +255,7 @@ def edges(tree) -> str:
 
 
 def real_tree(e: Expected, quick: bool) -> list[Row]:  # noqa: ARG001
-    """Give a tree that the paper only draws, or whether normality finds that of a made file."""
+    """Return a tree that the paper only draws, or whether normality finds that of a made file."""
     file, measure, width = re.fullmatch(r"(\w+), ([\w-]+)(?:, width ([\d ]+))?: .+", e.what).groups()
     number = int(width.replace(" ", "")) if width else None
     if file in MADE:
@@ -272,7 +272,7 @@ def binary_trees(siblings: str, measure: str, n: int, seeds: int) -> list:
 
 
 def share_found(trees: list) -> float:
-    """Give the share of trees that are the one of figure 11, in percent."""
+    """Return the share of trees that are the one of figure 11, in percent."""
     return 100 * float(np.mean([{edge[:2] for edge in tree.edges_} == set(BINARY) for tree in trees]))
 
 
@@ -286,7 +286,7 @@ def snapshots(e: Expected, quick: bool) -> list[Row]:
 
 
 def seeds(quick: bool) -> int:
-    """Give how many files are made of each kind."""
+    """Return how many files are made of each kind."""
     return 10 if quick else 200
 
 
@@ -307,7 +307,7 @@ CONTROLS = {
 
 @cache
 def control_share(name: str, n: int, files: int) -> float:
-    """Give the share of true trees, in percent, among files of n records made with one set of probabilities."""
+    """Return the share of true trees, in percent, among files of n records made with one set of probabilities."""
     found = []
     for seed in range(files):
         rng = np.random.default_rng(seed)
@@ -343,12 +343,12 @@ def convergence(e: Expected, quick: bool) -> list[Row]:
 
 
 def mean_weight(siblings: str, measure: str, n: int, files: int) -> float:
-    """Give the mean weight of the trees found in made files."""
+    """Return the mean weight of the trees found in made files."""
     return float(np.mean([tree.total_weight_ for tree in binary_trees(siblings, measure, n, files)]))
 
 
 def simulated_tree(e: Expected, quick: bool) -> list[Row]:
-    """Tell whether the tree of made files is found at a width: in all files, or in how many."""
+    """Return whether the tree of made files is found at a width: in all files, or in how many."""
     file, measure, width = re.fullmatch(r"(\w+), ([\w-]+), width (\d+): the true tree", e.what).groups()
     name, n = MADE[file]
     files = 2 if quick else 20
@@ -365,7 +365,7 @@ def simulated_tree(e: Expected, quick: bool) -> list[Row]:
 
 
 def below_the_mean(e: Expected, quick: bool) -> list[Row]:
-    """Tell whether the best of the tied choices is better than an average triple."""
+    """Return whether the best of the tied choices is better than an average triple."""
     file, measure, width = re.fullmatch(r"(\w+), ([\w-]+)(?:, width ([\d ]+))?", e.what).groups()
     if file in MADE and quick and file != "Sim_1":
         return [Row(e.where, e.page, e.what, e.expected, None, "", QUICK)]

@@ -42,7 +42,7 @@ _seconds: dict[tuple[str, str], float] = {}
 
 
 def as_table(X: NDArray[np.float64]) -> pa.Table:
-    """Give an array's columns names."""
+    """Return an array's columns names."""
     return pa.table({f"c{j}": np.ascontiguousarray(X[:, j]) for j in range(X.shape[1])})
 
 
@@ -56,14 +56,14 @@ def file(kind: str, n: int, d: int, seed: int) -> pa.Table:
 
 @cache
 def loss(method: str, k: int, kind: str, n: int = 0, d: int = 0, seed: int = 0) -> tuple[float, float]:
-    """Give the information loss in percent, and seconds."""
+    """Return the information loss in percent, and seconds."""
     began = time.perf_counter()
     release = ma.protect(file(kind, n, d, seed), k=k, method=method, blocks="none", rounding="none")
     return release.information.percent, time.perf_counter() - began
 
 
 def figures(k: int, kind: str, n: int = 0, d: int = 0, seed: int = 0) -> dict[str, float]:
-    """Give the three figures of a line of their tables."""
+    """Return the three figures of a line of their tables."""
     found = {name: loss(method, k, kind, n, d, seed)[0] for name, method in METHODS.items()}
     return {
         "MDAV IL": found["MDAV"],
@@ -81,7 +81,7 @@ class Rows:
         self.most, self.wide = most, wide
 
     def skips(self, n: int, d: int = 0) -> bool:
-        """Tell whether a file is too large for this run."""
+        """Return whether a file is too large for this run."""
         return (self.most is not None and n > self.most) or (self.wide is not None and d > self.wide)
 
     def add(
@@ -101,7 +101,7 @@ class Rows:
 
 
 def close(printed: str, value: float, figure: str) -> bool:
-    """Tell whether a figure is within the tolerance of the printed one."""
+    """Return whether a figure is within the tolerance of the printed one."""
     paper = float(number(printed) or 0)
     return abs(value - paper) <= (1.5 if figure == "improvement" else 0.02 * paper)
 
@@ -184,7 +184,7 @@ def scores(method: str, k: int, kind: str, n: int, seed: int = 0, shuffled: bool
 
 @cache
 def judged(kind: str, n: int, seed: int) -> pa.Table:
-    """Give the file that table III judges: raw values, in the ranges that the paper states."""
+    """Return the file that table III judges: raw values, in the ranges that the paper states."""
     if kind == "uniform":
         return as_table(40_000 * ma.datasets.uniform(n, 16, seed=seed))
     if kind == "normal":
@@ -353,7 +353,7 @@ def run(quick: bool, most: int | None = None) -> list[Row]:
 
 
 def times() -> list[Time]:
-    """Give the seconds of the last run, beside the papers'."""
+    """Return the seconds of the last run, beside the papers'."""
     with (HERE / "iamat" / "paper_times.csv").open(encoding="utf-8", newline="") as lines:
         printed = [(row["where"], row["what"], float(row["seconds"])) for row in csv.DictReader(lines)]
     return [

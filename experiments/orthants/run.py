@@ -45,7 +45,7 @@ def table(n: int, d: int) -> pa.Table:
 
 @cache
 def error(n: int, d: int, blocks: str, most: int) -> tuple[float, float]:
-    """Give the SSE at k=3, on z-scores, and seconds."""
+    """Return the SSE at k=3, on z-scores, and seconds."""
     file = table(n, d)
     began = time.perf_counter()
     release = ma.protect(file, k=3, blocks=blocks, max_block=most, rounding="none")
@@ -61,7 +61,7 @@ class Rows:
         self.most = most
 
     def skips(self, n: int) -> bool:
-        """Tell whether a file is too large for this run."""
+        """Return whether a file is too large for this run."""
         return self.most is not None and n > self.most
 
     def add(
@@ -208,7 +208,7 @@ def by_columns(rows: Rows) -> None:
 
 @cache
 def eia(k: int, blocks: str, most: int | None = None, column: int | None = None, by: str = "width") -> float:
-    """Give the SSE of MDAV on EIA."""
+    """Return the SSE of MDAV on EIA."""
     cut = blocks if column is None else ma.UnivariateBlocks(max_block=most or 0, k=k, column=column, by=by)
     limit = most if column is None and blocks != "none" else None
     return ma.protect(ma.datasets.load("eia"), k=k, blocks=cut, max_block=limit, rounding="none").information.sse
@@ -239,7 +239,7 @@ def leaves(Z: NDArray[np.float64], most: int) -> list[NDArray[np.int64]]:
 
 
 def one_at_a_time(k: int, most: int, seed: int) -> float:
-    """Give the SSE of EIA when small leaves join the nearest one after the other, in random order."""
+    """Return the SSE of EIA when small leaves join the nearest one after the other, in random order."""
     Z = eia_scores()
     parts = leaves(Z, most)
     centres = np.array([Z[part].mean(axis=0) for part in parts])
@@ -320,7 +320,7 @@ def run(quick: bool, most: int | None = None) -> list[Row]:
 
 
 def times() -> list[Time]:
-    """Give the seconds of the last run; the paper prints none."""
+    """Return the seconds of the last run; the paper prints none."""
     return [Time(where, what, None, seconds) for (where, what), seconds in _seconds.items()]
 
 

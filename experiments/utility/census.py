@@ -37,12 +37,12 @@ seconds: dict[tuple[str, str], float] = {}
 
 @cache
 def original() -> pa.Table:
-    """Give the file."""
+    """Return the file."""
     return ma.datasets.load("census")
 
 
 def measures_of(frame: Any, release: ma.Release[Any], slopes: list[ma.Analysis]) -> dict[str, str]:
-    """Give every measure of a release of numbers."""
+    """Return every measure of a release of numbers."""
     loss = release.loss
     fitted = [one for one in ma.utility(frame, release.data, slopes) if one.term != "intercept"]
     errors = [2 * abs(one.after - one.before) / (one.interval_before[1] - one.interval_before[0]) for one in fitted]
@@ -77,7 +77,7 @@ def figures(quick: bool) -> Iterator[tuple[str, str, float | str]]:
 
 
 def panels(found: Mapping[tuple[str, str], str]) -> dict[str, dict[str, tuple[list[float], list[float]]]]:
-    """Give what is drawn: a panel a measure, a line a way."""
+    """Return what is drawn: a panel a measure, a line a way."""
     return {
         f"{title}\n{'higher' if what == 'within' else 'lower'} is better": {
             name: (list(KS), [float(found[f"Census, k={k}", f"{name}: {what}"]) for k in KS]) for name in WAYS

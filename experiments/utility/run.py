@@ -49,12 +49,12 @@ def rows_of(found: Sequence[tuple[str, str, float | str]]) -> list[Row]:
 
 
 def run(quick: bool) -> list[Row]:
-    """Give all rows; in a quick run only what takes a second or two."""
+    """Return all rows; in a quick run only what takes a second or two."""
     return rows_of([*survey.figures(quick), *census.figures(quick)])
 
 
 def times() -> list[Time]:
-    """Give the seconds of the last run."""
+    """Return the seconds of the last run."""
     found = {**survey.seconds, **census.seconds}
     return [Time(where, what, None, took) for (where, what), took in found.items()]
 

@@ -112,14 +112,14 @@ def path() -> Path:
 
 @cache
 def original() -> pa.Table:
-    """Give the file; codes of the employment status are text."""
+    """Return the file; codes of the employment status are text."""
     options = csv.ConvertOptions(column_types={"pl030": pa.string()}, strings_can_be_null=True)
     return csv.read_csv(path(), convert_options=options)
 
 
 @cache
 def guessed() -> ma.Recipe:
-    """Give the recipe that `microagg inspect` writes."""
+    """Return the recipe that `microagg inspect` writes."""
     with tempfile.TemporaryDirectory() as folder:
         recipe = Path(folder) / "recipe.toml"
         words = [sys.executable, "-m", "microagg", "inspect", str(path()), "-k", "5", "-o", str(recipe), "--quiet"]
@@ -192,7 +192,7 @@ def figures(quick: bool) -> Iterator[tuple[str, str, float | str]]:
 
 
 def _over_seeds(before: pa.Table) -> Iterator[tuple[str, str, float | str]]:
-    """Give the range of each figure over ten seeds of refining: what chance does, and no choice."""
+    """Return the range of each figure over ten seeds of refining: what chance does, and no choice."""
     for way in WAYS:
         if way.name in SEEDED:
             releases = [release_of(way, seed=seed) for seed in SEEDS]

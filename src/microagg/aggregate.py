@@ -66,7 +66,7 @@ def represent(
     weights: Weights | None = None,
     progress: Progress | None = None,
 ) -> Represented:
-    """Give what each group releases.
+    """Return what each group releases.
 
     `labels` are numbered from 0; shape (n,) or, where each column has groups of its own, (n, d).
     """
@@ -89,7 +89,7 @@ def represent(
 def released_by(
     column: Coded, labels: Labels, n_groups: int, rule: Rule, weights: Weights | None, facts: Facts | None = None
 ) -> Released:
-    """Give what each group releases of a column; `facts` are those of the whole one, where it is a part."""
+    """Return what each group releases of a column; `facts` are those of the whole one, where it is a part."""
     kind = column.kind
     facts = kind.count(column.cells, rule.units) if facts is None else facts
     cells = column.cells.with_common_states(facts.rare_states(rule.fewest))

@@ -226,7 +226,7 @@ def checked_order(truth: Any, records: int) -> NDArray[np.int64]:
 def judged_anonymity(
     opened: Any, keys: list[Any], secret: list[Any], units: Units | None, progress: Progress | None = None
 ) -> Anonymity:
-    """Give the anonymity of an open frame, whose units may be told from elsewhere."""
+    """Return the anonymity of an open frame, whose units may be told from elsewhere."""
     first, second, third = (stage(progress, number, 3) for number in range(3))
     columns = {}
     for name in secret:
@@ -357,7 +357,7 @@ def dominance(original: File, labels: ArrayLike, *, p: float = 10.0, weights: Ar
 
 
 def _weights(weights: Any, n: int) -> NDArray[np.float64] | None:
-    """Give the weight of each record, or say why it is none."""
+    """Return the weight of each record, or say why it is none."""
     if weights is None:
         return None
     try:
@@ -389,7 +389,7 @@ def _matched(
     missing_codes: Mapping[Any, Any] | None,
     leave_out: Sequence[Any] = (),
 ) -> tuple[Table, Table]:
-    """Give the columns to compare of both files, coded alike, record against record."""
+    """Return the columns to compare of both files, coded alike, record against record."""
     if frames.is_frame(original) != frames.is_frame(masked):
         raise InvalidData("one file is a dataframe and the other is not. Pass both as frames, or both as arrays.")
     if frames.is_frame(original):
@@ -432,7 +432,7 @@ def _matched(
 
 
 def usual_sample(n: int, highest: float = 1.0) -> int | None:
-    """Give how many of n records to estimate linkage on where nobody said; None: all.
+    """Return how many of n records to estimate linkage on where nobody said; None: all.
 
     Nobody is linked with a chance above `highest`, so that chances deviate from their mean by half of it at most: by
     that the error of their mean is bounded before any is known. Less than half of a file is worth drawing.
@@ -454,7 +454,7 @@ def check_sample(sample: Any, n: int, seed: int) -> NDArray[np.int64] | None:
 
 
 def known_names(wanted: Any, names: Sequence[Any], what: str) -> list[Any]:
-    """Give a list of column names that are known and named once."""
+    """Return a list of column names that are known and named once."""
     chosen = check_names(wanted)
     for name in chosen:
         if name not in names:

@@ -91,7 +91,7 @@ def check_between(name: str, value: Any, low: float, high: float, remedy: str) -
 
 
 def check_names(names: Any) -> list[Any]:
-    """Give a list of column names; one name is a list of one, and a column of data is none."""
+    """Return a list of column names; one name is a list of one, and a column of data is none."""
     if hasattr(names, "iloc") or type(names).__module__.split(".")[0] in ("polars", "pyarrow"):
         raise RoleError(f"names of columns are wanted, not a {type(names).__name__} of data. Pass a list of names.")
     return list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
@@ -179,7 +179,7 @@ def safe_to_square(columns: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def common_power(columns: NDArray[np.float64]) -> int:
-    """Give the power of two by which to divide all columns (d, n) before squaring; mostly 0."""
+    """Return the power of two by which to divide all columns (d, n) before squaring; mostly 0."""
     extents = np.abs(columns).max(axis=1)
     if squares_are_safe(extents):
         return 0
@@ -196,7 +196,7 @@ def common_power(columns: NDArray[np.float64]) -> int:
 
 
 def squares_are_safe(extents: NDArray[np.float64]) -> bool:
-    """Tell whether squares of columns of these largest magnitudes neither overflow nor vanish."""
+    """Return whether squares of columns of these largest magnitudes neither overflow nor vanish."""
     largest = extents.max()
     return bool(largest == 0 or (largest <= _LARGEST and extents[extents > 0].min() >= _SMALLEST))
 

@@ -43,7 +43,7 @@ class KeptGroups(NamedTuple):
 
 
 def demanded_columns(recipe: Recipe, confidential: Sequence[Any]) -> dict[Any, Limits]:
-    """Give what a recipe demands of each confidential column that it demands anything of."""
+    """Return what a recipe demands of each confidential column that it demands anything of."""
     said = recipe.diversity
     if not said.demanded:
         return {}
@@ -119,7 +119,7 @@ def _without_empty(series: nw.Series[Any]) -> nw.Series[Any]:
 
 
 def demand_of(sensitive: Table, limits: Mapping[Any, Limits], strata: Labels) -> Demand | None:
-    """Give what is demanded of records, or say why no groups can keep it; None for nothing."""
+    """Return what is demanded of records, or say why no groups can keep it; None for nothing."""
     if not limits:
         return None
     demand = demand_on(sensitive, limits)
@@ -128,7 +128,7 @@ def demand_of(sensitive: Table, limits: Mapping[Any, Limits], strata: Labels) ->
 
 
 def demand_on(sensitive: Table, limits: Mapping[Any, Limits]) -> Demand:
-    """Give what is demanded of records, whether it can be kept or not."""
+    """Return what is demanded of records, whether it can be kept or not."""
     return Demand(tuple(map(_confidential, sensitive, limits.values())), tuple(limits.values()))
 
 
@@ -281,7 +281,7 @@ def _keeps(rows: Labels, demand: Demand) -> bool:
 
 
 def joined_pieces(pieces: Labels, together: Labels) -> Labels:
-    """Give the pieces (n,) that remain where those that were grouped `together` (n,) become one."""
+    """Return the pieces (n,) that remain where those that were grouped `together` (n,) become one."""
     found = pieces.copy()
     for rows in rows_of(together):
         own = np.unique(found[rows])

@@ -94,11 +94,11 @@ class Confidential:
         return self.ordered and 2 * int(np.count_nonzero(present == 1)) > int(present.sum())
 
     def take(self, rows: Labels) -> "Confidential":
-        """Give the column of some records; the counts stay those of the whole file."""
+        """Return the column of some records; the counts stay those of the whole file."""
         return replace(self, codes=self.codes[rows])
 
     def levels(self) -> tuple[Labels, NDArray[np.float64], Labels]:
-        """Give the records' codes at each level of the taxonomy, or of the values alone, (levels, n).
+        """Return the records' codes at each level of the taxonomy, or of the values alone, (levels, n).
 
         Then the file's counts of these, level after level, and where each begins; a missing value is the last of each.
         """
@@ -204,7 +204,7 @@ class Demand:
         return cls(taken, (Limits(l, entropy, recursive, t),) * len(taken))
 
     def take(self, rows: Labels) -> "Demand":
-        """Give the demand on some records; their distance is still that from the whole file."""
+        """Return the demand on some records; their distance is still that from the whole file."""
         return replace(self, columns=tuple(column.take(rows) for column in self.columns))
 
     @cached_property
@@ -221,11 +221,11 @@ class Demand:
         return np.asarray(group_breaches(self.asked, rows, starts))
 
     def kept(self, labels: Labels) -> bool:
-        """Tell whether every group keeps it."""
+        """Return whether every group keeps it."""
         return not self.breach(labels).any()
 
     def figures(self, labels: Labels) -> tuple[Figures, ...]:
-        """Give what groups, numbered from 0 without gaps, hold of each column."""
+        """Return what groups, numbered from 0 without gaps, hold of each column."""
         rows, starts = _by_group(labels)
         found = []
         for column, limits in zip(self.columns, self.limits, strict=True):
@@ -237,7 +237,7 @@ class Demand:
 
 
 def max_groups(counts: Any, p: int) -> int:
-    """Give how many groups of p different values there can be at most; `counts` are the records of each value.
+    """Return how many groups of p different values there can be at most; `counts` are the records of each value.
 
     Truta and Vinay (2006): a group needs at least i records of other values than the p - i commonest ones.
     """
@@ -332,7 +332,7 @@ def _by_group(labels: Labels) -> tuple[Labels, Labels]:
 
 
 def _asked(column: Confidential, limits: Limits) -> Asked:
-    """Give the tracks of one column: itself, and each further level of its taxonomy where closeness is asked."""
+    """Return the tracks of one column: itself, and each further level of its taxonomy where closeness is asked."""
     row = np.zeros(5)
     row[DISTINCT], row[ENTROPY] = limits.l or 0, limits.entropy or 0.0
     row[FACTOR], row[RANK] = limits.recursive or (0.0, 0)
@@ -359,7 +359,7 @@ def _asked(column: Confidential, limits: Limits) -> Asked:
 
 
 def _track(column: Confidential, level: Labels) -> tuple[Labels, Labels]:
-    """Give the records' codes and the file's counts of one level; missing values come last."""
+    """Return the records' codes and the file's counts of one level; missing values come last."""
     nodes = int(level.max(initial=-1)) + 1
     numbers = np.append(level, nodes)
     return numbers[column.codes], np.bincount(numbers, weights=column.counts, minlength=nodes + 1).astype(np.int64)

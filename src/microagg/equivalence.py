@@ -53,7 +53,7 @@ def rows_of(classes: NDArray[np.int64], n_classes: int = 1) -> list[NDArray[np.i
 
 
 def first_of_each(classes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give the first member of each class."""
+    """Return the first member of each class."""
     first = np.empty(int(classes.max(initial=-1)) + 1, dtype=np.int64)
     first[classes[::-1]] = np.arange(classes.size)[::-1]
     return first

@@ -44,7 +44,7 @@ def setting(parameter: str, value: Any = None) -> str:
 
 
 def worded(text: str, say: Callable[[str, Any], str]) -> str:
-    """Give a text with every choice it names said by `say(parameter, value)`."""
+    """Return a text with every choice it names said by `say(parameter, value)`."""
     return _SETTING.sub(lambda one: say(*json.loads(one[1])), text)
 
 
@@ -72,7 +72,7 @@ class MicroaggError(Exception):
         self.placed = False
 
     def worded(self, say: Callable[[str, Any], str]) -> str:
-        """Give the message with every choice it names said by `say(parameter, value)`."""
+        """Return the message with every choice it names said by `say(parameter, value)`."""
         return worded(str(self.args[0]) if self.args else "", say)
 
     @property
@@ -82,7 +82,7 @@ class MicroaggError(Exception):
         return tuple((parameter, value) for parameter, value in named if value is not None)
 
     def at(self, head: str) -> Self:
-        """Give the same error, its message headed by where the choice was made."""
+        """Return the same error, its message headed by where the choice was made."""
         error = type(self)(f"{head}{self.args[0]}", parameter=self.parameter, columns=self.columns)
         error.placed = True
         return error

@@ -55,7 +55,7 @@ class File(NamedTuple):
     demand: Demand | None = None
 
     def take(self, rows: Labels) -> "File":
-        """Give some of the records, in their order."""
+        """Return some of the records, in their order."""
         kept = np.zeros(self.strata.size, dtype=bool)
         kept[rows] = True
         units = None if self.units is None else self.units.take(rows)
@@ -63,7 +63,7 @@ class File(NamedTuple):
         return File(frame, self.table.take(rows), self.strata[rows], units, self.weighed.take(rows))
 
     def ordered(self, pieces: Labels, waves: Labels | None = None) -> Ordered:
-        """Give an order of the records of each piece that follows from their values, and from their waves in a panel.
+        """Return an order of the records of each piece that follows from their values, and from their waves in a panel.
 
         No group may reach over two of the pieces.
         """
@@ -72,7 +72,7 @@ class File(NamedTuple):
         return ordered_by_value(self.table, used, self.demand, self.units, pieces)
 
     def sorted_by(self, order: Ordered) -> "File":
-        """Give all records in an order, and the units that it has numbered; groups need nothing of the frame."""
+        """Return all records in an order, and the units that it has numbered; groups need nothing of the frame."""
         rows, units = order
         return File(
             None,
@@ -200,7 +200,7 @@ class _GroupsOfRows(NamedTuple):
     diverse: Diverse | None
 
     def back(self, order: Ordered) -> "_GroupsOfRows":
-        """Give the same in the order of the file, from what was found in another; groups are numbered by lowest row."""
+        """The same in the order of the file, from what was found in another; groups are numbered by lowest row."""
         diverse = self.diverse
         if diverse is not None:
             diverse = diverse._replace(before=_numbered(order.back(diverse.before)))
@@ -258,7 +258,7 @@ def _groups_of_rows(
 def _loss(
     table: Table, labels: Labels, *, rule: Rule, n_jobs: int, weights: Weights | None, progress: Progress | None
 ) -> float:
-    """Give the information loss of groups, in percent, before anything is rounded."""
+    """Return the information loss of groups, in percent, before anything is rounded."""
     released = represent(table, labels, rule, n_jobs, weights, progress).records
     return loss_of_release(table, released, n_jobs, progress).percent
 
@@ -369,7 +369,7 @@ def _check_strata_of_units(file: File, schema: Schema) -> None:
 
 
 def _waves(file: File, wave: Any) -> Labels:
-    """Give the wave of each row, numbered from 0."""
+    """Return the wave of each row, numbered from 0."""
     assert file.units is not None
     codes = file.units.codes
     frames.check_complete(file.frame, [wave], remedy="Complete them: nobody else knows the wave of such a record.")
@@ -386,7 +386,7 @@ def _waves(file: File, wave: Any) -> Labels:
 
 
 def _ranks(table: Table, codes: Labels, shared: list[Any], named: Sequence[Any], ties: list[Labels]) -> Labels:
-    """Give the rank of each row in its unit, by columns that are named or all; among equals by `ties`, or by row."""
+    """Return the rank of each row in its unit, by columns that are named or all; among equals by `ties`, or by row."""
     own = [column for column in table if column.name not in shared]
     first = next((column for column in own if type(column.kind) is Number), None)
     listed = [*([] if first is None else [first]), *(column for column in own if column is not first)]

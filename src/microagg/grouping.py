@@ -49,14 +49,14 @@ class Grouping:
     partition: Partitioner
 
     def searching(self, largest: int, n_columns: int, n_codes: int = 0) -> "Grouping":
-        """Give the method with "auto" settled by the size of the largest piece, once for all of them."""
+        """Return the method with "auto" settled by the size of the largest piece, once for all of them."""
         if self.name not in METHODS or "search" not in self.options:
             return self
         search = choose_search(self.options["search"], largest, n_columns, n_codes)
         return Grouping(self.name, {**self.options, "search": search}, partial(self.partition, search=search))
 
     def on(self, points: Points, names: list[Any]) -> Partitioner:
-        """Give the function that groups records of these points: an axis may be a column.
+        """Return the function that groups records of these points: an axis may be a column.
 
         Methods that search work on numbers and codes, and obey units; others see all coordinates, numbered, and groups
         of theirs that hold too few units are merged.
@@ -171,7 +171,7 @@ def check_kinds(table: Table, method: Grouping, recipe: Recipe) -> None:
 
 
 def settle_selection(select: Select, n_columns: int) -> Select:
-    """Give how the columns that form groups are chosen, with every default."""
+    """Return how the columns that form groups are chosen, with every default."""
     if not isinstance(select.by, str):
         return select
     measure = ("emim" if select.by == "emad" else "vi") if select.measure is None else select.measure
@@ -255,7 +255,7 @@ def _down_to(k: int) -> str:
 
 
 def settle_blocks(blocks: Blocks, k: int, n: int, *, whole: bool) -> Blocks:
-    """Give how the file is cut into blocks, with what "auto" chose.
+    """Return how the file is cut into blocks, with what "auto" chose.
 
     `n` is the size of the largest stratum; `whole` says that the method cannot do with blocks.
     """
@@ -290,7 +290,7 @@ def settle_blocks(blocks: Blocks, k: int, n: int, *, whole: bool) -> Blocks:
 
 
 def _with_numbered_columns(blocks: Any, names: list[Any]) -> Any:
-    """Give a copy of an estimator of ours whose columns are numbered: it will see a bare array."""
+    """Return a copy of an estimator of ours whose columns are numbered: it will see a bare array."""
     parameters = dict(blocks.get_params()) if hasattr(blocks, "get_params") else {}
     changed: dict[str, Any] = {}
     if parameters.get("columns") is not None:
@@ -349,7 +349,7 @@ def cut_into_pieces(
 
 
 def room_for_units(max_block: int, k: int, largest: int) -> int:
-    """Give how many records a block may have, so that each can hold k units, of which one has `largest` rows at most.
+    """Return how many records a block may have, so that each can hold k units, of which one has `largest` rows at most.
 
     Blocks are nearly equal, so that none has less than half, but for k records.
     """
@@ -387,7 +387,7 @@ def median_pieces_of(
 
 
 def checked_groups(labels: Any, columns: Columns, k: int, *, per_column: bool = False) -> Labels:
-    """Give a method's labels for `columns` (d, n), numbered from 0, or say why they cannot be used."""
+    """Return a method's labels for `columns` (d, n), numbered from 0, or say why they cannot be used."""
     found = check_labels(labels, columns.shape[1], columns.shape[0])
     if (found.ndim == 2) != per_column:
         raise PromiseBroken(

@@ -84,7 +84,7 @@ class Matched(NamedTuple):
 
 
 def _varying(table: Table) -> list[tuple[int, Coded]]:
-    """Give the columns whose moments are kept, with their places: plain numbers that vary.
+    """Return the columns whose moments are kept, with their places: plain numbers that vary.
 
     Dates are left out: they are released in whole days or seconds, so nothing would be exact, and a day of birth after
     the survey is worse than a variance that is too small. A spike, a level and a category must stay what they are.
@@ -146,7 +146,7 @@ def match_moments(
     clip: bool,
     rule: Rule,
 ) -> Matched:
-    """Give what groups release such that the numbers of each stratum vary as those of its records.
+    """Return what groups release such that the numbers of each stratum vary as those of its records.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ class _Piece(NamedTuple):
 
 
 def _pieces(columns: Sequence[_Scored], strata: Labels) -> Iterator[_Piece]:
-    """Give the rows of each stratum that release values of the same columns.
+    """Return the rows of each stratum that release values of the same columns.
 
     A map needs all of its columns: rows that lack one are mapped by themselves, on the others. One column alone has the
     variance of all values that the stratum had, those that are not released any more among them.
@@ -224,7 +224,7 @@ def _pieces(columns: Sequence[_Scored], strata: Labels) -> Iterator[_Piece]:
 
 
 def _split(rows: Labels, codes: Labels) -> list[Labels]:
-    """Give the rows of each code."""
+    """Return the rows of each code."""
     order = np.argsort(codes, kind="stable")
     return np.split(rows[order], np.flatnonzero(np.diff(codes[order])) + 1)
 
@@ -232,7 +232,7 @@ def _split(rows: Labels, codes: Labels) -> list[Labels]:
 def _map_of(
     columns: Sequence[_Scored], piece: _Piece, weights: Values, which: str
 ) -> tuple[Values, Values, NDArray[np.bool_]] | None:
-    """Give the mean of what the rows of a piece release, the map about it, and which columns it changes.
+    """Return the mean of what the rows of a piece release, the map about it, and which columns it changes.
 
     None: the piece stays as it is, since it has one group, or since its groups do not vary.
     """
@@ -254,7 +254,7 @@ def _map_of(
 
 
 def mean_and_covariance(values: Values, weights: Values) -> tuple[Values, Values]:
-    """Give the mean and the covariance of columns (d, n), the same in whatever order the records are.
+    """Return the mean and the covariance of columns (d, n), the same in whatever order the records are.
 
     Records count alike where none weighs anything.
     """
@@ -270,7 +270,7 @@ def mean_and_covariance(values: Values, weights: Values) -> tuple[Values, Values
 
 
 def _least_change(found: Values, wanted: Values, n_records: int, n_groups: int) -> Values:
-    """Give the linear map that turns one covariance B into another, S, and moves points least.
+    """Return the linear map that turns one covariance B into another, S, and moves points least.
 
     B^-½ (B^½ S B^½)^½ B^-½, on the directions in which B varies.
     """
@@ -294,7 +294,7 @@ def _least_change(found: Values, wanted: Values, n_records: int, n_groups: int) 
 
 
 def _eigen(matrix: Values) -> tuple[Values, Values]:
-    """Give the eigenvalues of a covariance that are not 0, and their directions, (d, rank)."""
+    """Return the eigenvalues of a covariance that are not 0, and their directions, (d, rank)."""
     lengths, directions = np.linalg.eigh((matrix + matrix.T) / 2)
     kept = lengths > _NOTHING * max(lengths[-1], 0.0)
     return lengths[kept], directions[:, kept]
@@ -375,7 +375,7 @@ def moment_facts(matched: Matched, which: str, original: Table, written: Table, 
 
 
 def _covariance(one: Values, other: Values, weights: Values | None) -> float:
-    """Give the covariance of two columns, over the records that have both."""
+    """Return the covariance of two columns, over the records that have both."""
     both = ~np.isnan(one) & ~np.isnan(other)
     own = np.ones(one.size) if weights is None else weights
     if not both.any():

@@ -22,7 +22,7 @@ So there is one definition, wherever the values are: in memory, on a disk, or on
 
 
 def summed(steps: Sums[Result], add: Callable[[Terms], float]) -> Result:
-    """Give what follows from sums; `add` sums terms over all values."""
+    """Return what follows from sums; `add` sums terms over all values."""
     try:
         terms = next(steps)
         while True:
@@ -33,7 +33,7 @@ def summed(steps: Sums[Result], add: Callable[[Terms], float]) -> Result:
 
 
 def moments(column: NDArray[np.float64]) -> tuple[int, float, float]:
-    """Give a column's power of two, mean and standard deviation; the latter two of column / 2**power.
+    """Return a column's power of two, mean and standard deviation; the latter two of column / 2**power.
 
     The power is 0 unless the magnitudes are extreme. The deviation of a constant column is 0.
     """
@@ -42,7 +42,7 @@ def moments(column: NDArray[np.float64]) -> tuple[int, float, float]:
 
 
 def moments_by_sums(n: int, lowest: float, highest: float) -> Sums[tuple[int, float, float]]:
-    """Give the moments of n values between these two."""
+    """Return the moments of n values between these two."""
     largest = max(abs(lowest), abs(highest))
     power = int(np.frexp(largest)[1])
     power = power if abs(power) > _SAFE and largest > 0 else 0
@@ -54,7 +54,7 @@ def moments_by_sums(n: int, lowest: float, highest: float) -> Sums[tuple[int, fl
 
 
 def squares_by_sums(n: float, power: int, mean: float, deviation: float) -> Sums[float]:
-    """Give the sum of squares of n standard scores, or of scores that weigh n, about their mean."""
+    """Return the sum of squares of n standard scores, or of scores that weigh n, about their mean."""
     scores = partial(standardise, power=power, mean=mean, deviation=deviation)
     total = yield scores
     return (yield partial(_squares_about, scores=scores, middle=total / n))
@@ -84,14 +84,14 @@ def standardise(column: NDArray[np.float64], power: int, mean: float, deviation:
 
 
 def sum_of_squares(values: NDArray[np.float64]) -> float:
-    """Give the exact sum of squares; infinite where it is beyond float64."""
+    """Return the exact sum of squares; infinite where it is beyond float64."""
     with np.errstate(over="ignore"):  # files that anybody masked may differ by any amount
         squares = values**2
     return exact_sum(squares) if np.isfinite(squares).all() else float("inf")
 
 
 def standard_scores(columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the z-scores of each row of `columns` (d, n)."""
+    """Return the z-scores of each row of `columns` (d, n)."""
     scores = np.empty_like(columns)
     for j, column in enumerate(columns):
         scores[j] = standardise(column, *moments(column))
@@ -101,7 +101,7 @@ def standard_scores(columns: NDArray[np.float64]) -> NDArray[np.float64]:
 def standard_scores_of_both(
     originals: NDArray[np.float64], released: NDArray[np.float64], progress: Progress | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give the z-scores of original and released columns (d, n), both by the moments of the originals."""
+    """Return the z-scores of original and released columns (d, n), both by the moments of the originals."""
     before, after = np.empty_like(originals), np.empty_like(released)
     for j, column in enumerate(originals):
         tell(progress, j, len(originals))
@@ -117,7 +117,7 @@ class Moved(NamedTuple):
     change: NDArray[np.int64]
 
     def join(self, other: "Moved") -> "Moved":
-        """Give the sums of both."""
+        """Return the sums of both."""
         return Moved(self.total + other.total, self.change + other.change)
 
     @property

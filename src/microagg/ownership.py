@@ -8,10 +8,10 @@ KNOWN = hasattr(os, "geteuid")
 
 
 def is_ours(status: os.stat_result) -> bool:
-    """Tell whether something belongs to the user that this process works for."""
+    """Return whether something belongs to the user that this process works for."""
     return not KNOWN or status.st_uid == os.geteuid()
 
 
 def is_ours_alone(status: os.stat_result) -> bool:
-    """Tell whether something belongs to us and neither our group nor others can write to it."""
+    """Return whether something belongs to us and neither our group nor others can write to it."""
     return not KNOWN or (is_ours(status) and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH))

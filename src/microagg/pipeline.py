@@ -142,7 +142,7 @@ def _protected_source(source: Source, asked: Recipe, n_jobs: int, progress: Prog
 
 
 def _numbers_of(source: Source, asked: Recipe) -> pa.Table:
-    """Give the columns of weights of a file, and of relations, as numbers; what is released as it is stays text."""
+    """Return the columns of weights of a file, and of relations, as numbers; what is released as it is stays text."""
     related = [name for relation in asked.relations.relations for name in relation.columns]
     names, weighing = dict.fromkeys([*asked.roles.of(Role.WEIGHT.value), *related]), weighing_of(asked)
     known = [name for name in names if name in source.table.column_names]
@@ -151,7 +151,7 @@ def _numbers_of(source: Source, asked: Recipe) -> pa.Table:
 
 
 def _sensitive_of(source: Source, asked: Recipe, kinds: Mapping[Any, Any]) -> pa.Table:
-    """Give the confidential columns of a file with its numbers as numbers, where anything is demanded of them."""
+    """Return the confidential columns of a file with its numbers as numbers, where anything is demanded of them."""
     listed = asked.roles.confidential if asked.diversity.demanded else ()
     known = [name for name in listed if name in source.table.column_names and name not in asked.recode.recode]
     return source.typed_for(kinds, known).select(known)
@@ -285,7 +285,7 @@ def _protected(
 
 
 def _matched(formed: Formed, masking: Masking, rule: Rule, weights: Values | None) -> Matched | None:
-    """Give what groups release with the moments of the records; None where these are not to be kept."""
+    """Return what groups release with the moments of the records; None where these are not to be kept."""
     if masking.moments == "none":
         return None
     _, original, strata, units, *_ = formed.file
@@ -304,7 +304,7 @@ def _moment_facts(
 
 
 def _with_weights(written: Table, data: Any, names: tuple[Any, ...]) -> Table:
-    """Give what is released with the weights that are released by group: k holds for both together."""
+    """Return what is released with the weights that are released by group: k holds for both together."""
     return Table((*written, *Table.of_numbers(names, frames.to_columns(data, names)))) if names else written
 
 
@@ -317,7 +317,7 @@ def _weight_facts(
     n_jobs: int,
     progress: Progress | None,
 ) -> WeightFacts | None:
-    """Give what weights did to a release; None where no weights are known."""
+    """Return what weights did to a release; None where no weights are known."""
     weights = weighed.first
     if weights is None:
         return None
@@ -346,7 +346,7 @@ def _diversity_facts(demand: Demand | None, diverse: Diverse | None, classes: La
 
 
 def _recoded(frame: Any, recipe: Recipe) -> tuple[Any, Recipe, Mapping[Any, int]]:
-    """Give a frame recoded, the recipe with the levels that classes have, and how many cells of each column changed."""
+    """A frame recoded, the recipe with the levels that classes have, and how many cells of each column changed."""
     recoding = Recoding.of(recipe.recode.recode)
     if not recoding:
         return frame, recipe, {}
@@ -357,7 +357,7 @@ def _recoded(frame: Any, recipe: Recipe) -> tuple[Any, Recipe, Mapping[Any, int]
 
 
 def _settled(select: Select, selection: Selection | None, names: list[Any]) -> Select:
-    """Give the choice of columns as a recipe records it: columns that somebody named, in the file's order."""
+    """Return the choice of columns as a recipe records it: columns that somebody named, in the file's order."""
     if selection is None or isinstance(select.by, str):
         return select
     return Select(columns=tuple(name for name in names if name in selection.columns))
@@ -372,7 +372,7 @@ def _released_frame(
     weights: Mapping[Any, Any],
     progress: Progress | None,
 ) -> Any:
-    """Give the frame with what each group releases in the place of its members' values, and of their weights."""
+    """Return the frame with what each group releases in the place of its members' values, and of their weights."""
     replaced = dict(weights)
     for done, column in enumerate(released):
         tell(progress, done, len(released))

@@ -187,7 +187,7 @@ def tree_places(d: int, edges: Sequence[tuple[int, int, float]]) -> NDArray[np.f
 
 
 def _centre(neighbours: list[list[int]], anywhere: int) -> int:
-    """Give the middle of the longest path of the tree that holds some node."""
+    """Return the middle of the longest path of the tree that holds some node."""
 
     def farthest(begin: int) -> tuple[int, dict[int, int]]:
         came, order = {begin: -1}, [begin]

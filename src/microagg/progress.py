@@ -17,14 +17,14 @@ def tell(progress: Progress | None, done: int, total: int) -> None:
 
 
 def stage(progress: Progress | None, number: int, of: int) -> Progress | None:
-    """Give the progress of one of so many stages, numbered from 0, that each look at all records."""
+    """Return the progress of one of so many stages, numbered from 0, that each look at all records."""
     if progress is None:
         return None
     return lambda done, total: progress(number * total + done, of * total)
 
 
 def part(progress: Progress | None, start: int, stop: int, in_all: int) -> Progress | None:
-    """Give the progress of a step that takes the whole from `start` to `stop`; the same twice: it is heard, no more."""
+    """The progress of a step that takes the whole from `start` to `stop`; the same twice: it is heard, no more."""
     if progress is None:
         return None
     return lambda done, total: progress(start + (stop - start) * done // max(1, total), in_all)

@@ -28,7 +28,7 @@ class Refined(NamedTuple):
     demand: Demand | None = None
 
     def take(self, rows: Labels) -> "Refined":
-        """Give some of the records."""
+        """Return some of the records."""
         units = None if self.units is None else self.units.take(rows)
         return Refined(take(self.records, rows), units, None if self.demand is None else self.demand.take(rows))
 

@@ -56,7 +56,7 @@ class KeptRelation(ReadOnly):
 
 
 def numbers_of(column: Coded) -> Values | None:
-    """Give the numbers of a column, those of levels too; None where it has none."""
+    """Return the numbers of a column, those of levels too; None where it has none."""
     if type(column.kind) in (Number, Semi):  # not dates
         return column.values
     if not isinstance(column.kind, Ordinal):
@@ -99,7 +99,7 @@ def keep_relations(
     rounded: Mapping[Any, Rounded],
     weights: Values | None = None,
 ) -> Chosen:
-    """Give what is released, with relations kept that every member of a group keeps and its released values break.
+    """Return what is released, with relations kept that every member of a group keeps and its released values break.
 
     No choice is taken that breaks another relation which the members keep.
 
@@ -216,7 +216,7 @@ class _Wanted(NamedTuple):
             )
 
     def _chosen(self, values: Mapping[Any, Values]) -> Values:
-        """Give the values with which the relation just holds."""
+        """Return the values with which the relation just holds."""
         is_left = self.relation.alone[0] == self.target
         other = self.relation.sides(values)[1 if is_left else 0]
         if self.power is None:
@@ -230,7 +230,7 @@ class _Wanted(NamedTuple):
 
 
 def _by_group(found: NDArray[np.bool_], labels: Labels) -> NDArray[np.bool_]:
-    """Tell which records share a group with one that something was found of."""
+    """Return which records share a group with one that something was found of."""
     return np.asarray(np.bincount(labels, found, int(labels.max()) + 1)[labels] > 0)
 
 
@@ -239,7 +239,7 @@ def _numbers(table: Table) -> dict[Any, Values]:
 
 
 def _is_reserved(column: Coded, values: Values) -> NDArray[np.bool_]:
-    """Tell which values would be read as missing."""
+    """Return which values would be read as missing."""
     hit = np.zeros(values.size, dtype=bool)
     for low, high in column.reserved:
         hit |= (values >= low) & (values <= high)

@@ -201,7 +201,7 @@ class Release(Generic[IntoDataFrameT]):
         return bound_of(self, information, progress)
 
     def with_loss(self, progress: Progress | None = None) -> "Release[IntoDataFrameT]":
-        """Give this release with `loss` measured, and its bound."""
+        """Return this release with `loss` measured, and its bound."""
         found = replace(self)
         found._measure(("loss",), stage(progress, 0, 2))
         found.loss.find_bound(stage(progress, 1, 2))
@@ -213,12 +213,12 @@ class Release(Generic[IntoDataFrameT]):
         return self.risk_for() if self._judged is None else self._judged
 
     def judged(self, *, n_jobs: int | None = None, progress: Progress | None = None) -> "Release[IntoDataFrameT]":
-        """Give this release with the risk that its recipe asks for, measured."""
+        """Return this release with the risk that its recipe asks for, measured."""
         wanted = self.recipe.risk
         return self.with_risk(self.risk_for(wanted.keys, wanted.sample, wanted.seed, n_jobs, progress))
 
     def with_risk(self, risk: DisclosureRisk) -> "Release[IntoDataFrameT]":
-        """Give this release with another intruder's risk, as `risk_for` measured it, wherever `risk` is shown."""
+        """Return this release with another intruder's risk, as `risk_for` measured it, wherever `risk` is shown."""
         return replace(self, _judged=risk)
 
     def risk_for(
@@ -329,7 +329,7 @@ class Release(Generic[IntoDataFrameT]):
         return results_of(self)
 
     def with_results(self, progress: Progress | None = None) -> "Release[IntoDataFrameT]":
-        """Give this release with `results` measured."""
+        """Return this release with `results` measured."""
         from microagg.judgement.results import results_of
 
         return replace(self, _results=results_of(self, progress))
@@ -465,7 +465,7 @@ class Release(Generic[IntoDataFrameT]):
         comparison: "Comparison | None" = None,
         progress: Progress | None = None,
     ) -> "ReportModel":
-        """Give what `report` shows as plain values; `microagg.report.to_json` writes them as JSON.
+        """Return what `report` shows as plain values; `microagg.report.to_json` writes them as JSON.
 
         `progress` is called as progress(done, in all), often; what it raises stops the work.
         """
@@ -474,7 +474,7 @@ class Release(Generic[IntoDataFrameT]):
         return build(self, public=public, source=source, written=written, comparison=comparison, progress=progress)
 
     def _both(self) -> tuple[Table, Table]:
-        """Give the original and the released values as they were when the release was made."""
+        """Return the original and the released values as they were when the release was made."""
         if self._original is None or self._written is None:
             raise InvalidData(
                 "a stored release has no original values to compare with. Pass the original file to loss_measures, "

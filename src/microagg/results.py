@@ -280,7 +280,7 @@ def _opened(
 
 
 def _is_mapping(series: Any) -> bool:
-    """Tell whether a column holds mappings, or else what Arrow nests and narwhals has no word for."""
+    """Return whether a column holds mappings, or else what Arrow nests and narwhals has no word for."""
     native = series.to_native()
     kind = getattr(native, "type", None) or getattr(getattr(native, "dtype", None), "pyarrow_dtype", None)
     return isinstance(kind, pa.DataType) and pa.types.is_nested(kind)

@@ -68,12 +68,12 @@ class Steps:
         return cls(largest, above, below)
 
     def join(self, other: "Steps") -> "Steps":
-        """Give what is known of both."""
+        """Return what is known of both."""
         largest = max(self.largest, other.largest)
         return Steps(largest, min(self.above, other.above), self.below & other.below)
 
     def power(self, spread: Callable[[], float]) -> int:
-        """Give the largest power that divides every value; else that of six digits of the standard deviation."""
+        """Return the largest power that divides every value; else that of six digits of the standard deviation."""
         if self.largest == 0:
             return 0
         if self.above > 0:
@@ -88,12 +88,12 @@ class Steps:
 
 
 def spread_of(scale: int, _: float, deviation: float) -> float:
-    """Give the standard deviation that moments tell."""
+    """Return the standard deviation that moments tell."""
     return math.ldexp(deviation, scale)
 
 
 def common_power_of_ten(values: NDArray[np.float64]) -> int:
-    """Give the power of the largest power of ten that divides every value, as decimal numbers."""
+    """Return the power of the largest power of ten that divides every value, as decimal numbers."""
     return Steps.of(values).power(lambda: spread_of(*moments(values)))
 
 
@@ -116,12 +116,12 @@ def to_power_of_ten(values: NDArray[np.float64], power: int) -> NDArray[np.float
 
 
 def is_rounded(column: Coded, rounding: str | Mapping[Any, float]) -> bool:
-    """Tell whether what groups release of a column is rounded."""
+    """Return whether what groups release of a column is rounded."""
     return rounding != "none" and column.kind.is_quantity
 
 
 def power_asked(name: Any, rounding: str | Mapping[Any, float]) -> int | None:
-    """Give the power of ten that is asked for; None: what divides every value says it."""
+    """Return the power of ten that is asked for; None: what divides every value says it."""
     step = rounding.get(name) if isinstance(rounding, Mapping) else None
     return None if step is None else round(math.log10(step))
 
@@ -198,7 +198,7 @@ def off_reserved(column: Coded, cells: Cells, power: int = -_MOST_DECIMALS) -> C
 
 
 def _beyond(value: float, side: int, taken: Sequence[tuple[float, float]], power: int) -> float:
-    """Give the first multiple of 10**power below or above a value that is in no range; infinity where there is none."""
+    """The first multiple of 10**power below or above a value that is in no range; infinity where there is none."""
     while math.isfinite(value):
         edges = [low if side < 0 else high for low, high in taken if low <= value <= high]
         if not edges:

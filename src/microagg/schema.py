@@ -50,7 +50,7 @@ class Schema:
     columns: tuple[Column, ...]
 
     def names(self, *roles: Role) -> list[Any]:
-        """Give the names of the columns with one of these roles, in file order."""
+        """Return the names of the columns with one of these roles, in file order."""
         return [column.name for column in self.columns if column.role in roles]
 
     @property

@@ -41,7 +41,7 @@ class Coded:
         return self.cells.values
 
     def with_cells(self, cells: Cells) -> "Coded":
-        """Give the same column with other cells."""
+        """Return the same column with other cells."""
         return replace(self, cells=cells)
 
     @property
@@ -84,16 +84,16 @@ class Table:
         return all(one.cells.states is None for one in self.columns)
 
     def named(self, names: Sequence[Any]) -> "Table":
-        """Give some of the columns, in this order."""
+        """Return some of the columns, in this order."""
         by_name = {column.name: column for column in self.columns}
         return Table(tuple(by_name[name] for name in names))
 
     def take(self, rows: NDArray[np.int64]) -> "Table":
-        """Give some of the records."""
+        """Return some of the records."""
         return Table(tuple(column.with_cells(column.cells.take(rows)) for column in self.columns))
 
     def matrix(self) -> NDArray[np.float64]:
-        """Give the values of all columns, (d, n), NaN where missing."""
+        """Return the values of all columns, (d, n), NaN where missing."""
         return np.array([column.values for column in self.columns])
 
     @classmethod

@@ -26,7 +26,7 @@ class Units(NamedTuple):
     slots: Labels | None = None
 
     def take(self, rows: Labels) -> "Units":
-        """Give the units of some rows, numbered anew."""
+        """Return the units of some rows, numbered anew."""
         codes = np.unique(self.codes[rows], return_inverse=True)[1].astype(np.int64).ravel()
         return self._replace(codes=codes, slots=None if self.slots is None else self.slots[rows])
 
@@ -44,11 +44,11 @@ class Held(NamedTuple):
     largest: Labels
 
     def short(self, k: int, in_part: bool) -> NDArray[np.bool_]:
-        """Tell which groups break the promise of k units."""
+        """Return which groups break the promise of k units."""
         return np.asarray(self.units < k if not in_part else self.largest * k > self.rows)
 
     def join(self, other: "Held") -> "Held":
-        """Give what groups hold in all, where `other` has counted the rows of other units."""
+        """Return what groups hold in all, where `other` has counted the rows of other units."""
         return Held(self.rows + other.rows, self.units + other.units, np.maximum(self.largest, other.largest))
 
 

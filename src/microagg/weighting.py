@@ -121,7 +121,7 @@ class Weighed(NamedTuple):
         return cls(weighing, found)
 
     def take(self, rows: Labels | NDArray[np.bool_]) -> "Weighed":
-        """Give the weights of some records."""
+        """Return the weights of some records."""
         return self._replace(values={name: values[rows] for name, values in self.values.items()})
 
     @property
@@ -199,12 +199,12 @@ class Margins(NamedTuple):
 
 
 def wanted_totals(weighed: Sequence[Labels]) -> Labels:
-    """Give what all records weigh, and those of each category of some columns, by what the latter are."""
+    """Return what all records weigh, and those of each category of some columns, by what the latter are."""
     return np.concatenate([[weighed[0].sum()], *weighed])
 
 
 def found_totals(after: Sequence[Labels], sizes: Sequence[int], units: Labels) -> Labels:
-    """Give what records weigh that are released with two categories, for each pair; parts of a file can be added.
+    """Return what records weigh that are released with two categories, for each pair; parts of a file can be added.
 
     `after` are the numbers of the released categories, column by column, and `sizes` how many there are.
     """
@@ -224,7 +224,7 @@ def _starts(sizes: Sequence[int]) -> list[int]:
 
 
 def factors_of(effects: Values, after: Sequence[Labels], sizes: Sequence[int]) -> Values:
-    """Give by what calibration multiplies the weight of each record."""
+    """Return by what calibration multiplies the weight of each record."""
     found = np.full(after[0].size, 1.0 + effects[0])
     for start, own in zip(_starts(sizes), after, strict=False):
         found += effects[start + own]
@@ -244,7 +244,7 @@ class Calibrated(NamedTuple):
         return cls(float(factors.min()), float(factors.max()), missed)
 
     def join(self, other: "Calibrated") -> "Calibrated":
-        """Give what was done to the weights of both."""
+        """Return what was done to the weights of both."""
         lowest, highest = min(self.lowest, other.lowest), max(self.highest, other.highest)
         return Calibrated(lowest, highest, max(self.missed, other.missed))
 
@@ -283,7 +283,7 @@ class ReleasedWeights(NamedTuple):
 
 
 def released_weights(weighed: Weighed, labels: Labels, original: Table, released: Table) -> ReleasedWeights:
-    """Give what each record gets in the place of its weights."""
+    """Return what each record gets in the place of its weights."""
     weighing, weights = weighed
     if not weighing.by_group:
         return ReleasedWeights({})
@@ -306,14 +306,14 @@ def released_weights(weighed: Weighed, labels: Labels, original: Table, released
 
 
 def released_numbers(columns: Sequence[Coded], facts: Sequence[Facts]) -> list[Labels]:
-    """Give the numbers of categories that are released; `facts` are those of the original."""
+    """Return the numbers of categories that are released; `facts` are those of the original."""
     return [numbers_of(column.cells, one.counts.size) for column, one in zip(columns, facts, strict=True)]
 
 
 def weight_facts(
     information: InformationLoss, dominated: int, moved: Mapping[Any, Moved], calibrated: Calibrated | None
 ) -> WeightFacts:
-    """Give what weights did to a release."""
+    """Return what weights did to a release."""
     return WeightFacts(
         information,
         dominated,

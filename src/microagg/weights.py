@@ -18,7 +18,7 @@ _BITS = 48  # of the whole weights' total: sums are exact, and so are those of l
 
 
 def power_of(total: float) -> int:
-    """Give the power of two by which weights of this total are counted in whole units."""
+    """Return the power of two by which weights of this total are counted in whole units."""
     return _BITS - int(np.frexp(total)[1]) if total > 0 else 0
 
 
@@ -43,7 +43,7 @@ class Weights(NamedTuple):
 
     @classmethod
     def of(cls, values: Values) -> "Weights":
-        """Give the weights of a whole file."""
+        """Return the weights of a whole file."""
         return cls(values, power_of(exact_sum(values)))
 
     @property
@@ -52,12 +52,12 @@ class Weights(NamedTuple):
         return in_units(self.values, self.power)
 
     def take(self, rows: Labels | NDArray[np.bool_]) -> "Weights":
-        """Give the weights of some records."""
+        """Return the weights of some records."""
         return self._replace(values=self.values[rows], units=None if self.units is None else self.units[rows])
 
 
 def in_units(values: Values, power: int) -> Labels:
-    """Give weights in whole units of 2**-power."""
+    """Return weights in whole units of 2**-power."""
     return np.rint(np.ldexp(values, power)).astype(np.int64)
 
 
@@ -110,7 +110,7 @@ class Members(NamedTuple):
         )
 
     def take(self, rows: Labels | NDArray[np.bool_]) -> "Members":
-        """Give some of the members."""
+        """Return some of the members."""
         return Members(self.weights.take(rows), self.units[rows], self.values[rows], self.whole[rows], self.cut)
 
 
@@ -148,6 +148,6 @@ def _sums(values: Values, labels: Labels, n_groups: int) -> Values:
 
 
 def _or_alike(whole: Labels, labels: Labels, n_groups: int, alike: Labels) -> Labels:
-    """Give whole units, in their place 1 for each member of a group that has none."""
+    """Return whole units, in their place 1 for each member of a group that has none."""
     totals = _sums(whole.astype(np.float64), labels, n_groups)  # exact: they are below 2**53
     return np.asarray(np.where(totals[labels] > 0, whole, alike))

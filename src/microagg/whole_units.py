@@ -95,7 +95,7 @@ def lay_out(codes: Labels, slots: Labels, strata: Labels, k: int, *, panel: bool
 def _without_surplus(
     codes: Labels, slots: Labels, strata: Labels, shapes: Labels, rare: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Tell which rows of a panel stay: a unit with a rare set of waves keeps a set it has, common in its stratum."""
+    """Return which rows of a panel stay: a unit with a rare set of waves keeps a set it has, common in its stratum."""
     n_slots = int(slots.max()) + 1
     having = np.zeros((shapes.size, n_slots), dtype=bool)
     having[codes, slots] = True
@@ -111,7 +111,7 @@ def _without_surplus(
 
 
 def rank_within(codes: Labels, keys: Sequence[NDArray[Any]]) -> Labels:
-    """Give the place of each row among those of its unit, by keys and then by row; the first key counts first."""
+    """Return the place of each row among those of its unit, by keys and then by row; the first key counts first."""
     order = np.lexsort((*reversed(keys), codes))
     first = np.searchsorted(codes[order], np.arange(int(codes.max()) + 1))
     slots = np.empty(codes.size, dtype=np.int64)
@@ -120,7 +120,7 @@ def rank_within(codes: Labels, keys: Sequence[NDArray[Any]]) -> Labels:
 
 
 def household_columns(table: Table, codes: Labels, named: Sequence[Any]) -> list[Any]:
-    """Give the columns that all rows of a unit share: those that are named, and those that are found to be so."""
+    """Return the columns that all rows of a unit share: those that are named, and those that are found to be so."""
     differing = columns_alike_within(table, codes)
     for name in named:
         if name not in differing:
@@ -194,7 +194,7 @@ def represent_whole(
     weights: Weights | None,
     n_jobs: int,
 ) -> tuple[Represented, Labels]:
-    """Give what groups release of each column, and the labels by which rows get it, (n, columns).
+    """Return what groups release of each column, and the labels by which rows get it, (n, columns).
 
     What the rows of a unit share is one value a group, of its units and not of their rows; the rest is one value for
     each slot of a group. A unit weighs what its rows do.

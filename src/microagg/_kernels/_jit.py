@@ -31,7 +31,7 @@ class _Pruning(CompilerBase):  # type: ignore[misc]
     """Compiles as Numba does, and leaves out what the type of a pool rules out in inlined functions too."""
 
     def define_pipelines(self) -> list[Any]:
-        """Give the steps: what is known by types is found once more when inlined functions are there."""
+        """Return the steps: what is known by types is found once more when inlined functions are there."""
         steps = DefaultPassBuilder.define_nopython_pipeline(self.state)
         steps.add_pass_after(RewriteSemanticConstants, InlineInlinables)
         steps.finalize()
@@ -58,7 +58,7 @@ class _Kernel:
         return (self._made or self.made())(*given)
 
     def made(self) -> Any:
-        """Give what Numba makes of the function, the same to all threads."""
+        """Return what Numba makes of the function, the same to all threads."""
         if self._made is None:
             made = _compiled(self.py_func, self._options)
             with _one_at_a_time:
@@ -128,7 +128,7 @@ event.register("numba:compile", _compiling)
 
 
 def compiling_seconds() -> float:
-    """Give how long this process has compiled kernels so far."""
+    """Return how long this process has compiled kernels so far."""
     return _compiling.seconds
 
 
@@ -220,7 +220,7 @@ def _weak_parent(root: Path) -> Path | None:
 
 
 def _lets_others_rename(status: os.stat_result) -> bool:
-    """Tell whether somebody else can rename what is ours in a folder: its owner, or who may write without a sticky bit.
+    """Whether somebody else can rename what is ours in a folder: its owner, or who may write without a sticky bit.
 
     The group that our own files get is not counted: under a umask of 002 it can write to all of them.
     """
@@ -248,6 +248,6 @@ def announce_compiling() -> None:
 
 
 def is_cold() -> bool:
-    """Tell whether nothing has been compiled and kept yet, so that first calls will take seconds."""
+    """Return whether nothing has been compiled and kept yet, so that first calls will take seconds."""
     directory = _cache_directory()
     return directory is None or not any(Path(directory).rglob("*.nbi"))

@@ -15,7 +15,7 @@ class _Kept(CompileResultCacheImpl):  # type: ignore[misc]
     """Keeps a kernel without the modules of Numba's own functions in it, which would be imported with it."""
 
     def reduce(self, compiled: Any) -> tuple[Any, ...]:
-        """Give the parts of a compiled kernel, of which the last are the surroundings of functions in it."""
+        """Return the parts of a compiled kernel, of which the last are the surroundings of functions in it."""
         *parts, surroundings = super().reduce(compiled)
         return (*parts, [_Nameless(one) if _is_of_numba(one) else one for one in surroundings])
 

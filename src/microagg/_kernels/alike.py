@@ -18,7 +18,7 @@ _AT_ONCE = 1 << 21  # records counted at a time, about
 
 
 def float_bits(values: NDArray[np.float64]) -> Bits:
-    """Give numbers as integers that are equal where the numbers are: one for both zeros, one for all missing values."""
+    """Numbers as integers that are equal where the numbers are: one for both zeros, one for all missing values."""
     plain = np.array(values)
     plain[np.isnan(plain)] = np.nan  # which has many patterns of bits
     plain += 0.0  # no negative zero
@@ -26,7 +26,7 @@ def float_bits(values: NDArray[np.float64]) -> Bits:
 
 
 def digests_of(columns: Sequence[Bits], key: bytes) -> Digests:
-    """Give a digest of each record's values.
+    """Return a digest of each record's values.
 
     Records that differ in one column always differ in their digests. Others agree by a chance of about 2**-128, which
     nobody who does not know the key can help along.
@@ -51,7 +51,7 @@ def digests_of(columns: Sequence[Bits], key: bytes) -> Digests:
 
 
 def digests_of_sets(found: Digests, owners: NDArray[Any]) -> Digests:
-    """Give a digest of each owner's records, equal where these are, as often as each occurs, in whatever order.
+    """Return a digest of each owner's records, equal where these are, as often as each occurs, in whatever order.
 
     They are summed: 128 bits that nobody can foresee without the key make two sums agree by chance alone.
     """
@@ -71,7 +71,7 @@ def with_units(found: Digests, units: NDArray[Any]) -> Digests:
 
 
 def fewest_alike(parts: Sequence[Digests], in_part: bool = True) -> int:
-    """Give the fewest records that have the same digest, or the fewest units where these are told; 0 for no records.
+    """Return the fewest records that have the same digest, or the fewest units where these are told; 0 for no records.
 
     With `in_part` units are counted by the one that has most rows: so many times its rows are there in all. Else those
     that differ are counted.
@@ -93,7 +93,7 @@ def fewest_alike(parts: Sequence[Digests], in_part: bool = True) -> int:
 
 
 def fewest_in_groups(found: Digests, sizes: NDArray[np.int64]) -> int:
-    """Give the fewest records that have the same digest, of groups of so many records with one digest each."""
+    """Return the fewest records that have the same digest, of groups of so many records with one digest each."""
     order, starts = _runs(found)
     return int(np.add.reduceat(sizes[order], starts).min())
 
@@ -112,7 +112,7 @@ def _fewest(found: Digests) -> int:
 
 
 def _runs(found: Digests) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Give an order in which equal digests stand side by side, and where each run of them begins."""
+    """Return an order in which equal digests stand side by side, and where each run of them begins."""
     order = np.argsort(found[0], kind="stable")  # which merges what is in order already
     first, second = found[:, order]
     new = first[1:] != first[:-1]

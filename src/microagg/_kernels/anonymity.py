@@ -7,7 +7,7 @@ from microagg._kernels._jit import inlined, kernel
 
 @kernel
 def farthest_by_earth_movers(starts, values, shares, cumulative):
-    """Give the greatest Σ |P_i - Q_i| over the groups, P and Q the cumulative shares of ordered values.
+    """Return the greatest Σ |P_i - Q_i| over the groups, P and Q the cumulative shares of ordered values.
 
     Group g has the values values[starts[g] : starts[g + 1]], ascending, with those shares; `cumulative` (m,)
     is Q. P is constant between two of its values and Q ascends, so each stretch is summed from running sums

@@ -59,7 +59,7 @@ def orthants(columns, max_block, height, budget, order, nodes, boxes, ends):  # 
 
 @inlined
 def midpoint(low, high):
-    """Give the middle of an interval: above its lower end, so that every cut of two different ends tells them apart."""
+    """The middle of an interval: above its lower end, so that every cut of two different ends tells them apart."""
     middle = low / 2.0 + high / 2.0
     return middle if middle > low else high
 
@@ -98,7 +98,7 @@ def advance(columns, order, begin, end, box):  # OUT: box
 
 @inlined
 def lower_part(n, blocks, k, max_block):
-    """Give how many of a node's records go to the lower half of its blocks: a multiple of k, in proportion."""
+    """Return how many of a node's records go to the lower half of its blocks: a multiple of k, in proportion."""
     left = blocks // 2
     right = blocks - left
     least = max(k * left, -(-(n - right * max_block) // k) * k)
@@ -165,7 +165,7 @@ def medians(columns, scales, k, max_block, height, budget, order, keys, nodes, e
 def widest_to_cut(
     ranges: NDArray[np.float64], scales: NDArray[np.float64], at_ends: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Give the column by which each node is cut, as `medians` chooses it, from what is known of nodes.
+    """Return the column by which each node is cut, as `medians` chooses it, from what is known of nodes.
 
     Of shape (d, nodes) are `ranges`, from the lowest to the highest value, and `at_ends`, how many records have one of
     these, that which more have.

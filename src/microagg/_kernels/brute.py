@@ -64,7 +64,7 @@ def close_up(pool):  # OUT: pool
 
 @inner
 def farthest(pool, point):
-    """Give the live record farthest from a point and its squared distance."""
+    """Return the live record farthest from a point and its squared distance."""
     buffer = np.empty(CHUNK)
     best, best_row = -1.0, -1
     span = pool.state[SLOTS]
@@ -84,7 +84,7 @@ def farthest(pool, point):
 
 @inner
 def farthest_from_vector(pool, vector):
-    """Give the live record farthest from a vector of all coordinates."""
+    """Return the live record farthest from a vector of all coordinates."""
     entries, heights, starts = pool.points[0], pool.heights, pool.starts
     buffer = np.empty(CHUNK)
     table = corner_distances(heights, starts, vector)
@@ -113,7 +113,7 @@ def farthest_from_vector(pool, vector):
 
 @inner
 def nearest_and_farthest(pool, point, group, count, rows, distances):  # OUT: rows, distances
-    """Give the `count` live records nearest to a point; return the farthest one's row.
+    """Return the `count` live records nearest to a point; return the farthest one's row.
 
     With marks, the nearest have different ones, which the group that is growing does not hold.
     """
@@ -146,7 +146,7 @@ def nearest_and_farthest(pool, point, group, count, rows, distances):  # OUT: ro
 
 @inner
 def nearest_to_all(pool, members, size, group, totals):  # OUT: totals
-    """Give the live record with the least sum of squared distances to the first `size` members, or -1.
+    """Return the live record with the least sum of squared distances to the first `size` members, or -1.
 
     Only the last member is new: `totals` (by slot) holds the sums to those before it.
     """
@@ -176,7 +176,7 @@ def nearest_to_all(pool, members, size, group, totals):  # OUT: totals
 
 @inner
 def nearest_to_any(pool, members, fresh, size, group, closest):  # OUT: closest
-    """Give the live record nearest to any of the first `size` members, or -1, and its squared distance.
+    """Return the live record nearest to any of the first `size` members, or -1, and its squared distance.
 
     Members before `fresh` are accounted for in `closest` (by slot) already.
     """

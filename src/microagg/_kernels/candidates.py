@@ -11,7 +11,7 @@ from microagg._kernels.shell import farthest_from_centroid
 
 @inlined
 def values_left(pool, missing):
-    """Give how many different values the live records have."""
+    """Return how many different values the live records have."""
     lacking = missing < pool.tally.shape[1] and pool.tally[LEFT, missing] > 0
     return pool.state[DIFFERENT] - lacking
 

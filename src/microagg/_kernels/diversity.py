@@ -44,14 +44,14 @@ class Asked(NamedTuple):
 
 
 def nothing_asked() -> Asked:
-    """Give what demands nothing."""
+    """Return what demands nothing."""
     whole, none = np.empty(0, dtype=np.int64), np.empty(0)
     return Asked(np.empty((0, 0), dtype=np.int64), whole, np.empty((0, 5)), whole, whole, whole, none, none, none)
 
 
 @kernel
 def group_breaches(asked, rows, starts):
-    """Give the breach of each group; group g has the rows rows[starts[g] : starts[g + 1]]."""
+    """Return the breach of each group; group g has the rows rows[starts[g] : starts[g + 1]]."""
     n_groups = starts.shape[0] - 1
     breaches = np.zeros(n_groups)
     own, counts = room_for_largest(starts)
@@ -94,7 +94,7 @@ def group_figures(asked, rows, starts, rank):
 
 @inner
 def room_for_largest(starts):
-    """Give two arrays that the codes of the largest group fit into."""
+    """Return two arrays that the codes of the largest group fit into."""
     largest = 0
     for g in range(starts.shape[0] - 1):
         largest = max(largest, starts[g + 1] - starts[g])
@@ -118,7 +118,7 @@ def runs_of(size, own, counts):  # OUT: own, counts
 
 @inner
 def add_track(asked, track, own, counts, used, distance):
-    """Give a group's breach on one track, and its distance on the levels so far of a column that has more."""
+    """Return a group's breach on one track, and its distance on the levels so far of a column that has more."""
     kind = asked.kinds[track]
     limits = asked.limits[track]
     if kind in (UNITS, UNITS_IN_PART):
@@ -136,13 +136,13 @@ def add_track(asked, track, own, counts, used, distance):
 
 @inlined
 def n_present(asked, track, own, used):
-    """Give how many of the runs are of values; a missing one comes last."""
+    """Return how many of the runs are of values; a missing one comes last."""
     return used - 1 if used > 0 and own[used - 1] == asked.values[track] else used
 
 
 @inner
 def distance_on(asked, track, own, counts, used):
-    """Give a group's distance from the file on one track."""
+    """Return a group's distance from the file on one track."""
     if asked.kinds[track] == ORDERED:
         return ordered_distance(asked, track, own, counts, n_present(asked, track, own, used), used)
     return nominal_distance(asked, track, own, counts, used)
@@ -191,7 +191,7 @@ def equally_frequent(counts, present):
 
 @inlined
 def most_and_tail(counts, present, rank):
-    """Give how many records have the most frequent value, and how many those from the rank-th most frequent on."""
+    """Return how many records have the most frequent value, and how many those from the rank-th most frequent on."""
     falling = np.sort(counts[:present])[::-1]
     most = falling[0] if present > 0 else 0
     tail = 0
@@ -202,7 +202,7 @@ def most_and_tail(counts, present, rank):
 
 @inner
 def nominal_distance(asked, track, own, counts, used):
-    """Give half the sum of |p - q|, a missing value being one of its own."""
+    """Return half the sum of |p - q|, a missing value being one of its own."""
     start = asked.starts[track]
     size, in_all = 0, 0.0
     for i in range(used):
@@ -218,7 +218,7 @@ def nominal_distance(asked, track, own, counts, used):
 
 @inner
 def ordered_distance(asked, track, own, counts, present, used):
-    """Give the earth mover's distance over the values, or that of the shares of missing ones where it is greater."""
+    """Return the earth mover's distance over the values, or that of the shares of missing ones where it is greater."""
     start, m = asked.starts[track], asked.values[track]
     size = 0
     for i in range(present):

@@ -17,7 +17,7 @@ SIZE = 2  # how many records are in the group that is growing, 0 if none is
 
 
 def new_state() -> NDArray[np.int64]:
-    """Give the state of a method that has done nothing yet."""
+    """Return the state of a method that has done nothing yet."""
     return np.zeros(4, dtype=np.int64)
 
 
@@ -109,7 +109,7 @@ def nearest_groups(entries, heights, starts, points, labels):  # OUT: labels
 
 @kernel
 def distances_to_groups(entries, heights, starts, points, labels, n_groups):
-    """Give the squared distance of each point (., D) from the centroid of each group, (points, groups)."""
+    """Return the squared distance of each point (., D) from the centroid of each group, (points, groups)."""
     rows, starts_of, ends = rows_by_group(labels, n_groups)
     distances = np.empty((points.shape[0], n_groups))
     centroid, first = np.empty(points.shape[1]), np.empty(points.shape[1])
@@ -122,7 +122,7 @@ def distances_to_groups(entries, heights, starts, points, labels, n_groups):
 
 @kernel
 def mean_of(entries, heights, starts, rows):
-    """Give the mean of some records, in row order, over all coordinates."""
+    """Return the mean of some records, in row order, over all coordinates."""
     first, mean = np.empty(starts[-1]), np.empty(starts[-1])
     fill_mean(entries, heights, starts, rows, first, mean)
     return mean
@@ -144,7 +144,7 @@ def rows_by_group(labels, n_groups):
 
 @inlined
 def squared_distance(centroid, point):
-    """Give the squared distance of a point from a centroid, over all coordinates."""
+    """Return the squared distance of a point from a centroid, over all coordinates."""
     distance = 0.0
     for j in range(centroid.shape[0]):
         u = centroid[j] - point[j]
@@ -154,7 +154,7 @@ def squared_distance(centroid, point):
 
 @inlined
 def fill_mean(entries, heights, starts, rows, first, mean):  # OUT: first, mean
-    """Give the mean of some records, summed in order as differences from the first, as `sums.group_means` does."""
+    """Return the mean of some records, summed in order as differences from the first, as `sums.group_means` does."""
     first[:] = 0.0
     mean[:] = 0.0
     add_record(entries, heights, starts, rows[0], first)

@@ -50,7 +50,7 @@ def interacting_groups(pool, shell, order, k, variable, budget, state, members, 
 
 @inner
 def belongs(pool, row, members, size, k):
-    """Tell whether a free record adds less error to this group than to one it would found itself.
+    """Return whether a free record adds less error to this group than to one it would found itself.
 
     Joining `size` members raises their squared error by size/(size+1) times the squared distance to
     their centroid. In a group of its own, with its k - 1 nearest free records, the record accounts

@@ -60,14 +60,14 @@ for _sign, _instruction in ((operator.add, "fadd"), (operator.sub, "fsub"), (ope
 
 
 def _spread(builder: Any, vector: ir.VectorType, number: Any) -> Any:
-    """Give a vector that has a number in every lane."""
+    """Return a vector that has a number in every lane."""
     nothing = ir.Constant(vector, ir.Undefined)
     first = builder.insert_element(nothing, number, _PLACES(0))
     return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(_PLACES, vector.count), [0] * vector.count))
 
 
 def _address(context: Any, builder: Any, kind: Any, array: Any, place: Any, vector: ir.VectorType) -> Any:
-    """Give where numbers of an array begin, at a place that is a tuple of indices."""
+    """Return where numbers of an array begin, at a place that is a tuple of indices."""
     made = context.make_array(kind)(context, builder, array)
     indices = cgutils.unpack_tuple(builder, place)
     first = cgutils.get_item_pointer(context, builder, kind, made, indices, wraparound=False, boundscheck=False)
@@ -76,14 +76,14 @@ def _address(context: Any, builder: Any, kind: Any, array: Any, place: Any, vect
 
 @intrinsic
 def spread(typing, number):  # noqa: ARG001
-    """Give a number in every lane: eight of double precision, sixteen of single."""
+    """Return a number in every lane: eight of double precision, sixteen of single."""
     kind = _LANES_OF[number]
     return kind(number), lambda context, builder, sig, given: _spread(builder, kind.vector, given[0])  # noqa: ARG005
 
 
 @intrinsic
 def load(typing, array, place):  # noqa: ARG001
-    """Give the eight numbers of an array that begin at a place, a tuple of indices."""
+    """Return the eight numbers of an array that begin at a place, a tuple of indices."""
 
     def lower(context: Any, builder: Any, sig: Any, given: Any) -> Any:
         return builder.load(_address(context, builder, sig.args[0], given[0], given[1], _DOUBLE.vector), align=8)
@@ -148,13 +148,13 @@ def _reduced(comparison: str) -> Any:
 
 @intrinsic
 def least(typing, a):  # noqa: ARG001
-    """Give the least number of all lanes."""
+    """Return the least number of all lanes."""
     return types.float64(_DOUBLE), _reduced("<")
 
 
 @intrinsic
 def largest(typing, a):  # noqa: ARG001
-    """Give the largest number of all lanes."""
+    """Return the largest number of all lanes."""
     return types.float64(_DOUBLE), _reduced(">")
 
 
@@ -172,7 +172,7 @@ def differing(typing, a, b, value):  # noqa: ARG001
 
 @intrinsic
 def first_or(typing, filled, a, other):  # noqa: ARG001
-    """Give a in so many of the first lanes, and the other number in the rest."""
+    """Return a in so many of the first lanes, and the other number in the rest."""
 
     def lower(context: Any, builder: Any, sig: Any, given: Any) -> Any:  # noqa: ARG001
         wide = ir.VectorType(ir.IntType(64), LANES)
@@ -194,7 +194,7 @@ def _compared(comparison: str) -> Any:
 
 @intrinsic
 def at_most(typing, a, number):  # noqa: ARG001
-    """Give a bit for each lane, the first one lowest: whether it is at most a number.
+    """Return a bit for each lane, the first one lowest: whether it is at most a number.
 
     In single precision, which only leaves out what cannot be, NaN is at most any number, and at least, too.
     """
@@ -203,13 +203,13 @@ def at_most(typing, a, number):  # noqa: ARG001
 
 @intrinsic
 def at_least(typing, a, number):  # noqa: ARG001
-    """Give a bit for each lane, the first one lowest: whether it is at least a number."""
+    """Return a bit for each lane, the first one lowest: whether it is at least a number."""
     return types.int64(a, a.element), _compared(">=")
 
 
 @intrinsic
 def lowest_bit(typing, bits):  # noqa: ARG001
-    """Give the place of the lowest bit that is set; there is one."""
+    """Return the place of the lowest bit that is set; there is one."""
 
     def lower(context: Any, builder: Any, sig: Any, given: Any) -> Any:  # noqa: ARG001
         return builder.cttz(given[0], ir.IntType(1)(1))

@@ -98,7 +98,7 @@ def count_as_near(pool, weights, below, columns, queries, radii, start, budget, 
 
 @inlined
 def leaf_distances_by(points, leaf, point, columns, buffer):  # OUT: buffer
-    """Give the squared distances from a point to all places of a leaf, live or not, over some columns, in order."""
+    """Return the squared distances from a point to all places of a leaf, live or not, over some columns, in order."""
     a = lanes.spread(0.0)
     b, c, d = a, a, a
     for i in range(columns.shape[0]):
@@ -115,7 +115,7 @@ def leaf_distances_by(points, leaf, point, columns, buffer):  # OUT: buffer
 
 @inlined
 def box_distances_by(low, high, node, point, columns):
-    """Give the least and the largest squared distance from a point to each of a node's boxes, over some columns."""
+    """Return the least and the largest squared distance from a point to each of a node's boxes, over some columns."""
     nothing = lanes.spread(0.0)
     near, far = nothing, nothing
     for i in range(columns.shape[0]):

@@ -23,12 +23,12 @@ HOLDER = 1  # the group that a record with the mark joined last
 
 
 def tally_of(marks: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give the tally of marks whose records are all live."""
+    """Return the tally of marks whose records are all live."""
     left = np.bincount(marks)
     return np.stack([left, np.full(left.size, NO_GROUP + 1)])
 
 
 @inlined
 def is_held(marks, tally, row, group):
-    """Tell whether a group that is growing holds the mark of a record; never so where there are no marks."""
+    """Return whether a group that is growing holds the mark of a record; never so where there are no marks."""
     return marks.shape[0] > 0 and tally[HOLDER, marks[row]] == group

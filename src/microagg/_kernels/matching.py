@@ -7,7 +7,7 @@ from microagg._kernels._jit import inner, kernel
 
 @kernel
 def give_nearest(records, groups, room, given):  # OUT: room, given
-    """Give records to groups pair by pair, as they come, where the record has none and the group has room."""
+    """Return records to groups pair by pair, as they come, where the record has none and the group has room."""
     for pair in range(records.size):
         record, group = records[pair], groups[pair]
         if given[record] < 0 and room[group] > 0:

@@ -151,7 +151,7 @@ def merge_some(asked, budget, merging):  # OUT: merging
 
 @inlined
 def nearest_centroid(worst, point, buffer, merging):  # OUT: buffer
-    """Give the live group, by its place, whose centroid is nearest to that of the worst."""
+    """Return the live group, by its place, whose centroid is nearest to that of the worst."""
     nearest, best = -1, np.inf
     for start in range(0, merging.state[IN_USE], CHUNK):
         stop = min(start + CHUNK, merging.state[IN_USE])
@@ -197,7 +197,7 @@ def close_up(merging):  # OUT: merging
 
 @kernel
 def follow(into, labels):  # OUT: into, labels
-    """Give records the label of the group that theirs has ended in."""
+    """Return records the label of the group that theirs has ended in."""
     for g in range(into.shape[0]):
         into[g] = into[into[g]]  # a group joins one of a lower number, which has been followed already
     for row in range(labels.shape[0]):

@@ -75,14 +75,14 @@ def count_digits(entries, nodes, slots, columns, prefixes, shift, width, counts)
 
 
 def key_of_bits(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """Give the entries that keys stand for."""
+    """Return the entries that keys stand for."""
     sign = np.uint64(1 << 63)
     return np.where(keys & sign, keys ^ sign, ~keys).view(np.float64)
 
 
 @kernel
 def places_of(nodes, following, places):  # OUT: following, places
-    """Give the place of each record where nodes lie one after the other; the next of each node is in `following`."""
+    """Return the place of each record where nodes lie one after the other; the next of each node is in `following`."""
     for i in range(nodes.size):
         places[i] = following[nodes[i]]
         following[nodes[i]] += 1

@@ -64,12 +64,12 @@ Scanned = namedtuple("Scanned", Pool._fields[:SHARED])  # type: ignore[misc]  # 
 
 
 def scanned(pool: Pool) -> Pool:
-    """Give a pool that brute force searches."""
+    """Return a pool that brute force searches."""
     return cast(Pool, Scanned(*pool[:SHARED]))
 
 
 def empty_pool(records: Records, sums: NDArray[np.float64], n: int, place: NDArray[np.int64], leaves: int = 0) -> Pool:
-    """Give a pool for n of some records with room for so many leaves, and nothing in it."""
+    """Return a pool for n of some records with room for so many leaves, and nothing in it."""
     d = records.entries.shape[0]
     nodes = max(leaves - 1, 1) if leaves else 0
     state = np.zeros(6, dtype=np.int64)
@@ -101,7 +101,7 @@ def empty_pool(records: Records, sums: NDArray[np.float64], n: int, place: NDArr
 
 
 def with_marks(pool: Pool, marks: NDArray[np.int64], tally: NDArray[np.int64]) -> Pool:
-    """Give the pool, its live records marked so."""
+    """Return the pool, its live records marked so."""
     pool.state[DIFFERENT] = np.count_nonzero(tally[LEFT])
     return pool._replace(marks=marks, tally=tally)
 

@@ -44,17 +44,17 @@ class Records(NamedTuple):
 
 
 def plain_records(columns: NDArray[np.float64]) -> Records:
-    """Give records of numbers alone, of `columns` (d, n)."""
+    """Return records of numbers alone, of `columns` (d, n)."""
     return Records(columns, np.empty(0), np.array([columns.shape[0]]))
 
 
 def take(records: Records, rows: NDArray[np.int64]) -> Records:
-    """Give some of the records."""
+    """Return some of the records."""
     return records._replace(entries=np.take(records.entries, rows, axis=1))
 
 
 def coordinates(records: Records) -> NDArray[np.float64]:
-    """Give all coordinates, (D, n)."""
+    """Return all coordinates, (D, n)."""
     if records.heights.size == 0:
         return records.entries
     n = records.entries.shape[1]
@@ -68,7 +68,7 @@ def coordinates(records: Records) -> NDArray[np.float64]:
 
 
 def coordinate_sums(records: Records) -> NDArray[np.float64]:
-    """Give the sum of each coordinate, rounded once."""
+    """Return the sum of each coordinate, rounded once."""
     numbers = int(records.starts[0])
     sums = [exact_sums(records.entries[:numbers])]
     for j, codes in enumerate(records.entries[numbers:]):
@@ -78,7 +78,7 @@ def coordinate_sums(records: Records) -> NDArray[np.float64]:
 
 
 def distances_to(records: Records, vector: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the squared distance of each record from a vector (D,): exact of numbers, else within `rounding_of`."""
+    """Return the squared distance of each record from a vector (D,): exact of numbers, else within `rounding_of`."""
     n = records.entries.shape[1]
     distances = np.empty(n)
     table = corner_distances(records.heights, records.starts, vector)
@@ -87,7 +87,7 @@ def distances_to(records: Records, vector: NDArray[np.float64]) -> NDArray[np.fl
 
 
 def full_distances(records: Records, rows: NDArray[np.int64], vector: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the squared distances of some records from a vector (D,), summed over all coordinates."""
+    """Return the squared distances of some records from a vector (D,), summed over all coordinates."""
     return np.array([full_distance(*records, row, vector) for row in rows])
 
 
@@ -191,7 +191,7 @@ def vector_distances(entries, heights, starts, start, stop, vector, table, buffe
 
 @kernel
 def full_distance(entries, heights, starts, i, vector):
-    """Give the squared distance of record i from a vector (D,), summed over all coordinates in their order."""
+    """Return the squared distance of record i from a vector (D,), summed over all coordinates in their order."""
     distance = 0.0
     for j in range(starts[0]):
         u = entries[j, i] - vector[j]

@@ -106,7 +106,7 @@ def fill(records, groups):  # OUT: groups
 
 @inlined
 def n_codes(records):
-    """Give how many columns of codes there are."""
+    """Return how many columns of codes there are."""
     return len(records.some_codes) * records.squares.shape[0]
 
 
@@ -153,7 +153,7 @@ def leave(records, row, groups):  # OUT: groups
 
 @inlined
 def distance_to_mean(records, row, g, groups):
-    """Give the squared distance of a record from the mean of a group, which may be its own."""
+    """Return the squared distance of a record from the mean of a group, which may be its own."""
     size = groups.sizes[g]
     distance = 0.0
     for j in range(records.numbers.shape[1]):
@@ -167,14 +167,14 @@ def distance_to_mean(records, row, g, groups):
 
 @inlined
 def cost_of_joining(records, row, g, groups):
-    """Give by how much the error rises when a record joins a group."""
+    """Return by how much the error rises when a record joins a group."""
     size = groups.sizes[g]
     return distance_to_mean(records, row, g, groups) * size / (size + 1.0)
 
 
 @inlined
 def gain_of_leaving(records, row, groups):
-    """Give by how much the error falls when a record leaves its group of two or more."""
+    """Return by how much the error falls when a record leaves its group of two or more."""
     g = groups.labels[row]
     size = groups.sizes[g]
     return distance_to_mean(records, row, g, groups) * size / (size - 1.0)
@@ -182,7 +182,7 @@ def gain_of_leaving(records, row, groups):
 
 @inlined
 def cost_of_swapping(records, row, other, groups):
-    """Give by how much the error rises when two records of two groups change places."""
+    """Return by how much the error rises when two records of two groups change places."""
     a, b = groups.labels[row], groups.labels[other]
     per_a, per_b = 1.0 / groups.sizes[a], 1.0 / groups.sizes[b]
     along, square = 0.0, 0.0
@@ -212,25 +212,25 @@ def draw(counter):  # OUT: counter
 
 @inlined
 def share(counter):  # OUT: counter
-    """Give a random number from 0 to 1."""
+    """Return a random number from 0 to 1."""
     return (draw(counter) >> np.uint64(11)) * 2.0**-53
 
 
 @inlined
 def below(counter, n):  # OUT: counter
-    """Give a random whole number below n."""
+    """Return a random whole number below n."""
     return np.int64((draw(counter) >> np.uint64(32)) * np.uint64(n) >> np.uint64(32))
 
 
 @inlined
 def accepted(cost, temperature, counter):  # OUT: counter
-    """Tell whether a move is made."""
+    """Return whether a move is made."""
     return cost < 0.0 or (temperature > 0.0 and share(counter) < np.exp(-cost / temperature))
 
 
 @inlined
 def dissolve(records, asked, demanded, marked, g, k, most, near, temperature, counter, groups):  # OUT: counter, groups
-    """Give every member of a group to the best group of its near records that has room, if that is accepted."""
+    """Return every member of a group to the best group of its near records that has room, if that is accepted."""
     size = groups.sizes[g]
     rows = groups.members[g, :size].copy()
     cost = 0.0
@@ -264,7 +264,7 @@ def dissolve(records, asked, demanded, marked, g, k, most, near, temperature, co
 
 @inlined
 def drop_group(g, groups):  # OUT: groups
-    """Give the number of an empty group to the last one."""
+    """Return the number of an empty group to the last one."""
     last = groups.state[N_GROUPS] - 1
     groups.state[N_GROUPS] = last
     if g != last:

@@ -10,7 +10,7 @@ NOBODY = -1  # no record leaves, or comes
 
 @inner
 def keeps(asked, g, leaving, coming, groups):
-    """Tell whether a group keeps what is asked when one record leaves it and another comes."""
+    """Return whether a group keeps what is asked when one record leaves it and another comes."""
     size = groups.sizes[g]
     own, counts = np.empty(size + 1, dtype=np.int64), np.empty(size + 1, dtype=np.int64)
     distance = 0.0
@@ -33,7 +33,7 @@ def keeps(asked, g, leaving, coming, groups):
 
 @inner
 def may_change_places(asked, row, other, groups):
-    """Tell whether the groups of two records keep what is asked when those change places."""
+    """Return whether the groups of two records keep what is asked when those change places."""
     same = True
     for track in range(asked.kinds.shape[0]):
         same &= asked.codes[track, row] == asked.codes[track, other]

@@ -19,13 +19,13 @@ def having_mark(records, mark, g, groups):
 
 @inner
 def is_new(records, row, g, groups):
-    """Tell whether no member of a group has the mark of a record."""
+    """Return whether no member of a group has the mark of a record."""
     return having_mark(records, records.marks[row], g, groups) == 0
 
 
 @inner
 def may_join(records, row, g, k, groups):
-    """Tell whether a group keeps its promise when a record joins it."""
+    """Return whether a group keeps its promise when a record joins it."""
     if not records.in_part:
         return True
     return (having_mark(records, records.marks[row], g, groups) + 1) * k <= groups.sizes[g] + 1
@@ -33,7 +33,7 @@ def may_join(records, row, g, k, groups):
 
 @inner
 def may_leave(records, row, k, groups):
-    """Tell whether the group of a record keeps its promise when that leaves."""
+    """Return whether the group of a record keeps its promise when that leaves."""
     g = groups.labels[row]
     size = groups.sizes[g]
     if records.in_part and size % k > 0:
@@ -58,13 +58,13 @@ def may_leave(records, row, k, groups):
 
 @inner
 def may_swap(records, row, other, k, groups):
-    """Tell whether the groups of two records keep their promises when those change places."""
+    """Return whether the groups of two records keep their promises when those change places."""
     return may_exchange(records, row, other, k, groups) and may_exchange(records, other, row, k, groups)
 
 
 @inlined
 def may_exchange(records, goes, comes, k, groups):
-    """Tell whether the group of a record keeps its promise when another takes its place."""
+    """Return whether the group of a record keeps its promise when another takes its place."""
     g = groups.labels[goes]
     kept = True
     if records.marks[goes] != records.marks[comes]:

@@ -49,7 +49,7 @@ def roughen(pool, leaf):  # OUT: pool
 
 @inlined
 def rough_squares(pool, leaf, point):
-    """Give the squared distances, over the numbers, of a leaf's 32 rough copies from a point."""
+    """Return the squared distances, over the numbers, of a leaf's 32 rough copies from a point."""
     a = lanes.spread(np.float32(0.0))
     b = a
     unit = pool.unit[0]
@@ -97,25 +97,25 @@ def _slack(n_columns):
 
 @inlined
 def _live(filled):
-    """Give a bit for each live place of a leaf."""
+    """Return a bit for each live place of a leaf."""
     return (1 << filled) - 1
 
 
 @inlined
 def radius_within(pool, square):
-    """Give the radius, in the unit, that holds all records whose squared distance is at most a number."""
+    """Return the radius, in the unit, that holds all records whose squared distance is at most a number."""
     return np.sqrt(square + TINY) * pool.unit[0]
 
 
 @inlined
 def radius_beyond(pool, square):
-    """Give a radius, in the unit, that no record is within whose squared distance is at least a number."""
+    """Return a radius, in the unit, that no record is within whose squared distance is at least a number."""
     return np.sqrt(max(square - TINY, 0.0)) * pool.unit[0]
 
 
 @inlined
 def may_be_within(pool, leaf, point, radius):
-    """Tell whether a record of a leaf may be within a radius, in the unit, of a point: a record's, or its numbers'."""
+    """Whether a record of a leaf may be within a radius, in the unit, of a point: a record's, or its numbers'."""
     a, b = rough_squares(pool, leaf, point)
     a, b = add_rough_mismatches(pool, leaf, point, a, b)
     limit = (radius + pool.blur[leaf]) ** 2 * (1.0 + _slack(point.shape[0])) + _UNDERFLOW
@@ -125,7 +125,7 @@ def may_be_within(pool, leaf, point, radius):
 
 @inlined
 def may_be_beyond(pool, leaf, point, radius):
-    """Tell whether a record of a leaf may be as far as a radius, in the unit, from a record's point."""
+    """Return whether a record of a leaf may be as far as a radius, in the unit, from a record's point."""
     a, b = rough_squares(pool, leaf, point)
     a, b = add_largest_mismatches(pool, leaf, point, a, b)
     limit = max(radius - pool.blur[leaf], 0.0) ** 2 * (1.0 - _slack(point.shape[0])) - _UNDERFLOW

@@ -11,7 +11,7 @@ from microagg._kernels.pool import LEAF, SHARED
 
 @inlined
 def in_tree(pool):
-    """Tell whether the records are searched by tree: by the type, so that the other way is not even compiled."""
+    """Return whether the records are searched by tree: by the type, so that the other way is not even compiled."""
     return len(pool) > SHARED
 
 
@@ -41,7 +41,7 @@ def copy_point(pool, row, point):  # OUT: point
 
 @inlined
 def farthest(pool, point):
-    """Give the live record farthest from the point of a record, and its squared distance."""
+    """Return the live record farthest from the point of a record, and its squared distance."""
     if in_tree(pool):
         row, distance = tree_search.farthest(pool, point)
     else:
@@ -51,7 +51,7 @@ def farthest(pool, point):
 
 @inlined
 def farthest_from_vector(pool, vector):
-    """Give the live record farthest from a vector of all coordinates, such as a centroid."""
+    """Return the live record farthest from a vector of all coordinates, such as a centroid."""
     if in_tree(pool):
         found = tree_search.farthest_from_vector(pool, vector)
     else:
@@ -70,7 +70,7 @@ def join(pool, row, group, labels):  # OUT: pool, labels
 
 @inlined
 def nearest(pool, row, point, group, count, rows, distances):  # OUT: rows, distances
-    """Give the `count` live records nearest to the point of a row, live or just removed; nearest first.
+    """Return the `count` live records nearest to the point of a row, live or just removed; nearest first.
 
     With marks, they have different ones, which the group that is growing does not hold; see that there are as many.
     """
@@ -79,7 +79,7 @@ def nearest(pool, row, point, group, count, rows, distances):  # OUT: rows, dist
 
 @inlined
 def nearest_and_farthest(pool, row, point, group, count, rows, distances):  # OUT: rows, distances
-    """Give the `count` live records `nearest` to a row's point; return the farthest one's row if that costs nothing.
+    """Return the `count` live records `nearest` to a row's point; return the farthest one's row if that costs nothing.
 
     Brute force meets it on the way. A tree would have to search again, and returns -1.
     """
@@ -93,7 +93,7 @@ def nearest_and_farthest(pool, row, point, group, count, rows, distances):  # OU
 
 @inlined
 def nearest_to_all(pool, members, size, group, totals):  # OUT: totals
-    """Give the live record with the least sum of squared distances to the first `size` members.
+    """Return the live record with the least sum of squared distances to the first `size` members.
 
     It has no mark that the growing group holds; -1 where there is none such. Ask once for each member as it joins:
     `totals` carries brute force's sums from one to the next.
@@ -107,13 +107,13 @@ def nearest_to_all(pool, members, size, group, totals):  # OUT: totals
 
 @inlined
 def members_at_once(pool, fresh, size):
-    """Give how many members the next call of `nearest_to_any` may take: brute force goes one by one."""
+    """Return how many members the next call of `nearest_to_any` may take: brute force goes one by one."""
     return size if in_tree(pool) else fresh + 1
 
 
 @inlined
 def nearest_to_any(pool, members, fresh, size, group, closest):  # OUT: closest
-    """Give the live record nearest to any of the first `size` members, and its squared distance.
+    """Return the live record nearest to any of the first `size` members, and its squared distance.
 
     It has no mark that the growing group holds; -1 where there is none such. Members from `fresh` on are new since the
     last time; `closest` carries brute force's minima.

@@ -89,7 +89,7 @@ def make_shell(records: Records, free: NDArray[np.int64], centroid: NDArray[np.f
 
 
 def no_shell(records: Records, searches: int) -> Shell:
-    """Give an empty list that is not to be used for so many searches."""
+    """Return an empty list that is not to be used for so many searches."""
     state = np.zeros(4, dtype=np.int64)
     state[DO_WITHOUT] = searches
     nothing = np.empty((records.entries.shape[0], 0))
@@ -98,7 +98,7 @@ def no_shell(records: Records, searches: int) -> Shell:
 
 @inlined
 def farthest_from_centroid(pool, shell, labels):  # OUT: shell
-    """Give the live record farthest from the centroid of all live ones, or -1: make a new shell first."""
+    """Return the live record farthest from the centroid of all live ones, or -1: make a new shell first."""
     centroid = np.empty(pool.sums.shape[0])
     for j in range(centroid.shape[0]):
         centroid[j] = pool.sums[j] / pool.state[REMAINING]

@@ -21,7 +21,7 @@ def exact_sum(values: NDArray[np.float64]) -> float:
 
 
 def exact_sums(columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the exact sum of each row of `columns` (d, n)."""
+    """Return the exact sum of each row of `columns` (d, n)."""
     return np.array([exact_sum(column) for column in columns])
 
 
@@ -40,7 +40,7 @@ def exact_sum_of_counts(values: NDArray[np.float64], counts: NDArray[np.int64]) 
 
 
 def exact_digits(values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Give the sum as digits; the digits of two sums may be added, so chunks can be joined exactly."""
+    """Return the sum as digits; the digits of two sums may be added, so chunks can be joined exactly."""
     digits = np.zeros(_DIGITS, dtype=np.int64)
     _accumulate(np.ascontiguousarray(values, dtype=np.float64).view(np.int64), digits)
     return digits
@@ -102,7 +102,7 @@ def group_sizes(labels, n_groups):
 
 @kernel
 def group_means(columns, labels, n_groups):
-    """Give the mean of each group and column, (d, groups).
+    """Return the mean of each group and column, (d, groups).
 
     Members are summed in row order as differences from the group's first, so that equal values keep
     their value to the last bit and a large common offset costs no precision.
@@ -125,7 +125,7 @@ def group_means(columns, labels, n_groups):
 
 @kernel
 def rounded_group_means(column, labels, n_groups):
-    """Give the mean of each group, computed in twice the precision and rounded once.
+    """Return the mean of each group, computed in twice the precision and rounded once.
 
     What is released must tell of its members nothing but their mean: the last digits of a sum that rounds on the way
     depend on who came first. Errors of rounding are carried along (two-sum), and that of the division is taken back.
@@ -151,7 +151,7 @@ def rounded_group_means(column, labels, n_groups):
 
 @inlined
 def _product_error(a, b, product):
-    """Give what rounding took from a product (Dekker): the halves of both have products that are exact."""
+    """Return what rounding took from a product (Dekker): the halves of both have products that are exact."""
     a_upper, b_upper = 134217729.0 * a, 134217729.0 * b
     a_upper -= a_upper - a
     b_upper -= b_upper - b
@@ -161,7 +161,7 @@ def _product_error(a, b, product):
 
 @kernel
 def rounded_weighted_means(column, weights, labels, n_groups):
-    """Give the weighted mean of each group, computed in twice the precision and rounded once.
+    """Return the weighted mean of each group, computed in twice the precision and rounded once.
 
     As `rounded_group_means`, with the errors of products carried along too. A group needs a weight above 0.
     """

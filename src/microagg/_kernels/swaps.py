@@ -20,7 +20,7 @@ _FIRST = 256  # candidates put in order at first
 
 @kernel
 def tables_of(below, k, in_all):
-    """Give the sums of |j * in_all - k * below_i| for i below each value, (k + 1, values + 1)."""
+    """Return the sums of |j * in_all - k * below_i| for i below each value, (k + 1, values + 1)."""
     m = below.shape[0]
     tables = np.zeros((k + 1, m + 1))
     for j in range(k + 1):
@@ -101,7 +101,7 @@ def by_distance(distances, count):
 
 @inner
 def best_swap(codes, tables, counts, starts, members, other, distance):
-    """Give the member in whose place another record makes a group closest, the first on ties, or -1; and how close."""
+    """The member in whose place another record makes a group closest, the first on ties, or -1; and how close."""
     place, least = -1, distance
     for i in range(members.shape[0]):
         leaving = members[i]
@@ -116,7 +116,7 @@ def best_swap(codes, tables, counts, starts, members, other, distance):
 
 @inlined
 def whole_distance(codes, tables, counts, starts, members):
-    """Give a group's distance from the file, times the records of both and what else is the same for all groups."""
+    """Return a group's distance from the file, times the records of both and what else is the same for all groups."""
     if tables.shape[0] > 0:
         distance = distance_in_order(codes[0], tables, members)
     else:
@@ -126,7 +126,7 @@ def whole_distance(codes, tables, counts, starts, members):
 
 @inner
 def distance_in_order(codes, tables, members):
-    """Give the sum of |j N - k B_i| over all values i, j being the members with that value or a lower one."""
+    """Return the sum of |j N - k B_i| over all values i, j being the members with that value or a lower one."""
     k = members.shape[0]
     own = np.empty(k, dtype=np.int64)
     for i in range(k):
@@ -143,7 +143,7 @@ def distance_in_order(codes, tables, members):
 
 @inner
 def distance_over_levels(codes, counts, starts, members):
-    """Give the sum of |c N - k C| over the values of each level, c and C being how many members and records have it."""
+    """The sum of |c N - k C| over the values of each level, c and C being how many members and records have it."""
     k = members.shape[0]
     total = 0.0
     for level in range(codes.shape[0]):

@@ -67,7 +67,7 @@ def tree_of_records(records: Records, check: Callable[[], None] = lambda: None) 
 
 
 def rows_by_leaf(pool: Pool) -> NDArray[np.int64]:
-    """Give the rows of a new tree in the order of its leaves: near in it means near in space."""
+    """Return the rows of a new tree in the order of its leaves: near in it means near in space."""
     return pool.rows.reshape(-1, LEAF)[np.arange(LEAF) < pool.filled[:, None]]
 
 
@@ -274,7 +274,7 @@ def remove(pool, row):  # OUT: pool
 
 @inlined
 def leaf_distances(points, leaf, point, numbers, buffer):  # OUT: buffer
-    """Give the squared distances from a point to all places of a leaf, live or not, over so many numbers, in order."""
+    """The squared distances from a point to all places of a leaf, live or not, over so many numbers, in order."""
     a = lanes.spread(0.0)
     b, c, d = a, a, a  # the four sums of a leaf's 32 places stay in registers
     for j in range(numbers):

@@ -22,7 +22,7 @@ _EPSILON = 2.0**-52
 
 @inner
 def nearest(pool, point, home, group, count, rows, distances):  # OUT: rows, distances
-    """Give the `count` live records nearest to a point, nearest first, the lower row first on ties.
+    """Return the `count` live records nearest to a point, nearest first, the lower row first on ties.
 
     With marks, they have different ones, which the group that is growing does not hold.
 
@@ -35,7 +35,7 @@ def nearest(pool, point, home, group, count, rows, distances):  # OUT: rows, dis
 
 @inner
 def nearest_to_any(pool, members, size, group):
-    """Give the live record nearest to any of the first `size` members, or -1, and its squared distance."""
+    """Return the live record nearest to any of the first `size` members, or -1, and its squared distance."""
     row = np.full(1, EMPTY - 1)
     distance = np.full(1, np.inf)
     for member in range(size):
@@ -120,7 +120,7 @@ def scan_apart(rows, marks, tally, leaf, bits, group, buffer, count, near_rows, 
 
 @inlined
 def places_at_most(buffer, filled, limit):
-    """Give a bit for each of a leaf's live records: whether its distance, in the buffer, is at most a limit."""
+    """Return a bit for each of a leaf's live records: whether its distance, in the buffer, is at most a limit."""
     bits = 0
     for i in range(0, LEAF, lanes.LANES):
         bits |= lanes.at_most(lanes.load(buffer, (i,)), limit) << i
@@ -129,7 +129,7 @@ def places_at_most(buffer, filled, limit):
 
 @inlined
 def places_at_least(buffer, filled, limit):
-    """Give a bit for each of a leaf's live records: whether its distance, in the buffer, is at least a limit."""
+    """Return a bit for each of a leaf's live records: whether its distance, in the buffer, is at least a limit."""
     bits = 0
     for i in range(0, LEAF, lanes.LANES):
         bits |= lanes.at_least(lanes.load(buffer, (i,)), limit) << i
@@ -138,7 +138,7 @@ def places_at_least(buffer, filled, limit):
 
 @inlined
 def box_distances(low, high, node, point, numbers):
-    """Give the least squared distance from a point to each of a node's eight boxes, over so many numbers."""
+    """Return the least squared distance from a point to each of a node's eight boxes, over so many numbers."""
     nothing = lanes.spread(0.0)
     bounds = nothing
     for j in range(numbers):
@@ -178,7 +178,7 @@ def push(base, top, bound, slot, lowest, stack_bounds, stack):  # OUT: stack_*
 
 @inner
 def nearest_to_all(pool, members, size, group):
-    """Give the live record with the least sum of squared distances to the first `size` members, or -1.
+    """Return the live record with the least sum of squared distances to the first `size` members, or -1.
 
     That sum is size |x - g|² + a constant, g the members' centroid, so records near g are looked for;
     the sum itself, added in joining order, decides. `limit` is the squared distance from g up to which a
@@ -262,7 +262,7 @@ def nearest_to_all(pool, members, size, group):
 
 @inlined
 def commonest(codes):
-    """Give how many of the codes are the commonest one."""
+    """Return how many of the codes are the commonest one."""
     most = 0
     for i in range(codes.shape[0]):
         count = 0
@@ -274,7 +274,7 @@ def commonest(codes):
 
 @inner
 def farthest_from_vector(pool, vector):
-    """Give the live record farthest from a vector of all coordinates, the lowest row on ties.
+    """Return the live record farthest from a vector of all coordinates, the lowest row on ties.
 
     With codes, every record is looked at: no box tells how far its categories are.
     """
@@ -301,7 +301,7 @@ def farthest_from_vector(pool, vector):
 
 @inner
 def farthest(pool, point):
-    """Give the live record farthest from a record's point, the lowest row on ties, and its squared distance."""
+    """Return the live record farthest from a record's point, the lowest row on ties, and its squared distance."""
     d = point.shape[0]
     heights = pool.heights
     numbers = d - heights.shape[0]

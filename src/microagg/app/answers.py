@@ -29,7 +29,7 @@ def begin(session: Session) -> None:
 
 
 def rendered(session: Session, template: str, status: int = 200, **content: Any) -> Response:
-    """Give a page made from a template, which knows the session and what is passed besides."""
+    """Return a page made from a template, which knows the session and what is passed besides."""
     known = {"session": session, "pages": PAGES, "stamp": _SEEN.get(session.stamp), **_header(session)}
     known["helping"] = help_text(template.partition(".")[0])
     # The script leaves such a page as it is, but where a form waits for something that is being made.
@@ -53,7 +53,7 @@ async def settled(session: Session, *kinds: str) -> None:
 
 
 async def form_of(request: Request) -> dict[str, list[str]]:
-    """Give what was posted, each field with all its values in order."""
+    """Return what was posted, each field with all its values in order."""
     if int(request.headers.get("content-length") or _MOST + 1) > _MOST:
         raise InvalidParameter("the form is too long, or does not say how long it is.")
     body = await request.body()  # read once, and then at hand
@@ -61,14 +61,14 @@ async def form_of(request: Request) -> dict[str, list[str]]:
 
 
 def number_in(posted: dict[str, list[str]], name: str = "number") -> int:
-    """Give a whole number that was posted; -1 where there is none."""
+    """Return a whole number that was posted; -1 where there is none."""
     text = posted.get(name, [""])[-1]
     return int(text) if text.isdecimal() else -1
 
 
 @cache
 def environment() -> Environment:
-    """Give the templates of the app; those of the report's sections and pictures are among them."""
+    """Return the templates of the app; those of the report's sections and pictures are among them."""
     found = Environment(
         loader=ChoiceLoader([PackageLoader("microagg", "app/templates"), PackageLoader("microagg", "report")]),
         autoescape=True,
@@ -83,7 +83,7 @@ def environment() -> Environment:
 
 
 def _of_report(name: str) -> Any:
-    """Give a filter of the report, imported when it is first used, since that is heavy."""
+    """Return a filter of the report, imported when it is first used, since that is heavy."""
 
     def used(value: Any) -> Any:
         from microagg.report import text
@@ -100,13 +100,13 @@ def _set_out(text: str) -> str:
 
 
 def _coded(text: str) -> Markup:
-    """Give a text with what stands between backticks, one or two, as code."""
+    """Return a text with what stands between backticks, one or two, as code."""
     parts = enumerate(text.replace("``", "`").split("`"))
     return Markup("").join(Markup("<code>{}</code>").format(part) if place % 2 else part for place, part in parts)
 
 
 def _header(session: Session) -> dict[str, Any]:
-    """Give what stands above every page."""
+    """Return what stands above every page."""
     if session.opened is None or session.history is None:
         return {"number": 0, "line": ""}
     from microagg.app.edits import recipe_line
@@ -117,7 +117,7 @@ def _header(session: Session) -> dict[str, Any]:
 
 @cache
 def static_text(name: str) -> str | None:
-    """Give a file that pages link to: the style, that of the report and ours, or the script."""
+    """Return a file that pages link to: the style, that of the report and ours, or the script."""
     home = resources.files("microagg")
     if name == "style.css":
         both = (home.joinpath("report", "style.css"), home.joinpath("app", "static", "app.css"))

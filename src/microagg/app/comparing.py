@@ -67,7 +67,7 @@ class Row:
 
 
 def rows_of(session: Session, recipe: Recipe | None = None) -> list[Row]:
-    """Give the releases to compare: what [compare] of a recipe says, by default the present one, and those kept.
+    """Return the releases to compare: what [compare] of a recipe says, by default the present one, and those kept.
 
     Raises
     ------
@@ -192,6 +192,6 @@ def choose(session: Session, recipe: Recipe) -> None:
 
 
 def as_chosen(session: Session, recipe: Recipe) -> Recipe:
-    """Give a recipe that was compared with what the present one says of comparing and writing."""
+    """Return a recipe that was compared with what the present one says of comparing and writing."""
     now: Any = session.recipe
     return recipe.replace(compare=now.compare, output=now.output)

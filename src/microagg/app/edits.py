@@ -15,14 +15,14 @@ _MOST = 3  # columns that are named in the words of one change
 
 
 def roles_of(recipe: Recipe, columns: Sequence[str]) -> dict[str, str]:
-    """Give the role of each column of the file."""
+    """Return the role of each column of the file."""
     named = {name: role for role, name in recipe.roles.named}
     rest = Role.QUASI.value if recipe.roles.quasi is None else recipe.roles.rest or Role.DROP.value
     return {name: named.get(name, rest) for name in columns}
 
 
 def with_roles(recipe: Recipe, columns: Sequence[str], changes: Mapping[str, str]) -> Recipe:
-    """Give a recipe with other roles for some columns."""
+    """Return a recipe with other roles for some columns."""
     roles = {**roles_of(recipe, columns), **changes}
     listed = {role.value: [name for name in columns if roles[name] == role.value] for role in Role}
     weights = sorted(listed["weight"], key=lambda name: name not in recipe.roles.of("weight"))  # the first one weights
@@ -41,7 +41,7 @@ def with_roles(recipe: Recipe, columns: Sequence[str], changes: Mapping[str, str
 
 
 def roles_from(posted: Mapping[str, Sequence[str]], recipe: Recipe, columns: Sequence[str]) -> Recipe:
-    """Give a recipe with the roles that a form says, by the places of columns."""
+    """Return a recipe with the roles that a form says, by the places of columns."""
     now, changed = roles_of(recipe, columns), {}
     for i, name in enumerate(columns):
         role = role_named(posted[f"role-{i}"][-1]) if f"role-{i}" in posted else now[name]
@@ -58,7 +58,7 @@ def role_named(word: str) -> str:
 
 
 def with_kinds(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:
-    """Give a recipe with other kinds for some columns; None leaves a kind to the column's type."""
+    """Return a recipe with other kinds for some columns; None leaves a kind to the column's type."""
     kinds = {**recipe.kinds.kinds, **changes}
     return recipe.replace(kinds=Kinds({name: kind for name, kind in kinds.items() if kind is not None}))
 
@@ -98,7 +98,7 @@ def _not_as_usual(recipe: Recipe) -> list[str]:
 
 
 def candidate_name(recipe: Recipe) -> str:
-    """Give what a candidate is called."""
+    """Return what a candidate is called."""
     demanded = [f"{name} {value:g}" for name in "lt" if (value := getattr(recipe.diversity, name)) is not None]
     refined = [] if recipe.refine.effort is None else ["refined"]
     return ", ".join([str(recipe.method.name), f"k {recipe.k}", *demanded, *refined])

@@ -22,13 +22,13 @@ from microagg.report import render
 
 
 def remarked(recipe: Recipe, session: Session, chosen: Chosen, reason: str) -> Recipe:
-    """Give a recipe that remarks among how many candidates it was chosen, and why this is not the first release."""
+    """Return a recipe that remarks among how many candidates it was chosen, and why this is not the first release."""
     keys = {session.key(one.recipe) for one in session.candidates} | {chosen.key}
     return with_remarks(recipe, date.today(), among=len(keys), reason=reason)
 
 
 def _opening(session: Session, recipe: Recipe) -> Callable[[], Opened]:
-    """Give what gives the file as a recipe reads it, which may be otherwise than it is read now."""
+    """Return what gives the file as a recipe reads it, which may be otherwise than it is read now."""
     opened = session.opened
     assert opened is not None
     if session.is_read_for(recipe):
@@ -37,7 +37,7 @@ def _opening(session: Session, recipe: Recipe) -> Callable[[], Opened]:
 
 
 def _made(session: Session, key: str, opened: Opened, job: Job) -> Release[Any]:
-    """Give the release of a recipe: the one in memory if it is of this recipe, else it is made again."""
+    """Return the release of a recipe: the one in memory if it is of this recipe, else it is made again."""
     if session.release is not None and session.release[0] == key:
         release = session.release[1]
     else:

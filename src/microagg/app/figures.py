@@ -43,7 +43,7 @@ class Times:
         return cells * self._rates.get(_way(recipe), _guess(recipe))
 
     def knows(self, recipe: "Recipe") -> bool:
-        """Tell whether the estimate is no guess."""
+        """Return whether the estimate is no guess."""
         return _way(recipe) in self._rates
 
 

@@ -114,7 +114,7 @@ class Wrong:
 
 
 def table_of(table: str, recipe: Recipe, columns: Sequence[str], wrong: Wrong | None = None) -> Table:
-    """Give the fields of a table of a recipe."""
+    """Return the fields of a table of a recipe."""
     part, kind = PARTS[table]
     own = getattr(recipe, part)
     found = [
@@ -125,7 +125,7 @@ def table_of(table: str, recipe: Recipe, columns: Sequence[str], wrong: Wrong | 
 
 
 def method_options(recipe: Recipe, columns: Sequence[str], wrong: Wrong | None = None) -> list[Control]:
-    """Give the fields of the options of the method that is chosen."""
+    """Return the fields of the options of the method that is chosen."""
     name = recipe.method.name
     usual = METHODS["mdav" if name == "ama" else name].defaults if name in (*METHODS, "ama") else {}
     made = []
@@ -136,13 +136,13 @@ def method_options(recipe: Recipe, columns: Sequence[str], wrong: Wrong | None =
 
 
 def k_field(recipe: Recipe, most: int | None = None, wrong: Wrong | None = None) -> Control:
-    """Give the field of k."""
+    """Return the field of k."""
     one = control_of("k", K, recipe.k, (), wrong)
     return replace(one, most=most, changed=False)
 
 
 def control_of(name: str, choice: Choice, value: Any, columns: Sequence[str], wrong: Wrong | None = None) -> Control:
-    """Give the field of a choice."""
+    """Return the field of a choice."""
     made = Control(
         name,
         choice.keyword,
@@ -167,7 +167,7 @@ def _as_title(words: str) -> str:
 
 
 def _shaped(made: Control, choice: Choice, value: Any, columns: Sequence[str]) -> Control:
-    """Give a field the control that its kind asks for."""
+    """Return a field the control that its kind asks for."""
     kind, usual = choice.kind, "as usual" if not made.usual else f"as usual ({made.usual})"
     if kind in (kinds.BY_COLUMN, kinds.WORD_OR_BY_COLUMN):
         rows = value if isinstance(value, Mapping) else {}
@@ -216,7 +216,7 @@ def _by_column(made: Control, choice: Choice, rows: Mapping[Any, Any], columns: 
 
 
 def _as_posted(made: Control, wrong: Wrong, columns: Sequence[str]) -> Control:
-    """Give a field with what was posted, where all of it is refused, and the reason where it belongs."""
+    """Return a field with what was posted, where all of it is refused, and the reason where it belongs."""
     posted = wrong.posted.get(made.name)
     if made.rows:
         rows = []
@@ -233,7 +233,7 @@ def _as_posted(made: Control, wrong: Wrong, columns: Sequence[str]) -> Control:
 
 
 def changed_by(posted: Posted, recipe: Recipe, columns: Sequence[str]) -> Recipe:
-    """Give a recipe with what a form says; choices that it has no field for stay.
+    """Return a recipe with what a form says; choices that it has no field for stay.
 
     Raises
     ------

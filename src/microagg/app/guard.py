@@ -40,19 +40,19 @@ class Keys:
         self._tokens: list[str] = []
 
     def address(self) -> str:
-        """Give a fresh address, good once."""
+        """Return a fresh address, good once."""
         self._tokens.append(secrets.token_urlsafe(24))
         return f"{self.origin}{ENTER}?token={self._tokens[-1]}"
 
     def use(self, token: str) -> bool:
-        """Tell whether a token is good, and let it be so no longer."""
+        """Return whether a token is good, and let it be so no longer."""
         found = [one for one in self._tokens if _same(one, token)]
         self._tokens = [one for one in self._tokens if one not in found]
         self.entered += len(found)
         return bool(found)
 
     def fits(self, cookie: str) -> bool:
-        """Tell whether a cookie header holds the session's cookie."""
+        """Return whether a cookie header holds the session's cookie."""
         try:
             found = SimpleCookie(cookie).get(self.cookie)
         except CookieError:
@@ -89,7 +89,7 @@ class Guard:
             await self._app(scope, receive, _with_headers(send))
 
     def _is_ours(self, scope: Scope) -> bool:
-        """Tell whether the headers are those of a page of ours, or of an address that was typed."""
+        """Return whether the headers are those of a page of ours, or of an address that was typed."""
         keys = self._keys
         if _values(scope, b"host") != [f"127.0.0.1:{keys.port}"]:  # not localhost, which may resolve elsewhere
             return False

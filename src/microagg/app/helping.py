@@ -19,7 +19,7 @@ PASSAGES = {
 
 @cache
 def help_text(page: str) -> Markup:
-    """Give what the documentation says of what a page shows; empty where there is none."""
+    """Return what the documentation says of what a page shows; empty where there is none."""
     folder = resources.files("microagg").joinpath("app", "templates", "help")
     texts = (folder.joinpath(f"{name}.html").read_text(encoding="utf-8") for name in PASSAGES.get(page, ()))
     return Markup("".join(texts))

@@ -9,13 +9,13 @@ _MOST = 1000
 
 
 def free_name(folder: Path, name: str = "recipe") -> str:
-    """Give a name for a recipe that no file of a folder has yet."""
+    """Return a name for a recipe that no file of a folder has yet."""
     names = (f"{name}.toml", *(f"{name}_{number}.toml" for number in range(2, _MOST)))
     return next((name for name in names if not (folder / name).exists()), names[-1])
 
 
 def name_for(session: Session) -> str:
-    """Give a free name for the choices of a session: another where candidates are among them."""
+    """Return a free name for the choices of a session: another where candidates are among them."""
     return free_name(session.folder, "session" if session.candidates else "recipe")
 
 
@@ -36,7 +36,7 @@ def save(session: Session, place: str) -> Path:
 
 
 def how_to_go_on(session: Session) -> str:
-    """Give the command line that has all the choices that were saved; empty where none were."""
+    """Return the command line that has all the choices that were saved; empty where none were."""
     from microagg.desk.again import app_command
 
     if session.opened is None or session.saved is None:

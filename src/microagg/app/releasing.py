@@ -83,7 +83,7 @@ class Draft:
 
 
 def tick_of(key: str, finding: "Finding") -> str:
-    """Give what a ticked box posts: it holds for this finding of this release alone."""
+    """Return what a ticked box posts: it holds for this finding of this release alone."""
     return hashlib.sha256(f"{key}\n{finding.topic}\n{finding.text}".encode()).hexdigest()[:16]
 
 
@@ -112,7 +112,7 @@ class Releasing:
         self._prepared: OrderedDict[str, Prepared] = OrderedDict()
 
     def prepared(self, chosen: Chosen) -> Prepared | None:
-        """Give what is known of a release, if that was found out."""
+        """Return what is known of a release, if that was found out."""
         return self._prepared.get(chosen.place)
 
     def store(self, chosen: Chosen, prepared: Prepared) -> None:
@@ -122,13 +122,13 @@ class Releasing:
             self._prepared.popitem(last=False)
 
     def unticked(self, chosen: Chosen) -> list["Finding"]:
-        """Give what nobody has ticked yet."""
+        """Return what nobody has ticked yet."""
         prepared = self.prepared(chosen)
         found = () if prepared is None else prepared.to_tick
         return [one for one in found if tick_of(chosen.key, one) not in self.draft.ticked]
 
     def others(self, chosen: Chosen, file: tuple[str, str | None]) -> list[Done]:
-        """Give the releases of the same file that were written already and are masked otherwise."""
+        """Return the releases of the same file that were written already and are masked otherwise."""
         return [
             one
             for one in self.done
@@ -136,7 +136,7 @@ class Releasing:
         ]
 
     def replaced(self, one: Done) -> bool:
-        """Tell whether another release was written to the same folder since: what lies there is not this one's."""
+        """Return whether another release was written to the same folder since: what lies there is not this one's."""
         place = Path(one.folder).resolve()
         return any(other.number > one.number and Path(other.folder).resolve() == place for other in self.done)
 

@@ -67,7 +67,7 @@ class Remedy:
 
 
 def offered(recipe: Recipe, columns: Sequence[str], failure: "Told | None", wrong: Wrong | None) -> tuple[Remedy, ...]:
-    """Give what would help against what was refused: a form, or else the try of a recipe."""
+    """Return what would help against what was refused: a form, or else the try of a recipe."""
     told, posted = (failure, {}) if wrong is None else (said(wrong.error), wrong.posted)
     if told is None:
         return ()
@@ -76,18 +76,18 @@ def offered(recipe: Recipe, columns: Sequence[str], failure: "Told | None", wron
 
 
 def against(topic: str, recipe: Recipe, columns: Sequence[str]) -> tuple[Remedy, ...]:
-    """Give what would help against a finding of the report, where one change does."""
+    """Return what would help against a finding of the report, where one change does."""
     found = [Remedy(label, urlencode(fields)) for label, fields in [_FOUND[topic]]] if topic in _FOUND else []
     return tuple(one for one in found if _helps(one, {}, recipe, columns))
 
 
 def seen_at() -> dict[str, int]:
-    """Give the place of the part of Look that shows more of what the report finds, by its topic."""
+    """Return the place of the part of Look that shows more of what the report finds, by its topic."""
     return {topic: list(SECTIONS).index(part) for topic, part in _SEEN_AT.items()}
 
 
 def faster(recipe: Recipe, columns: Sequence[str]) -> tuple[Remedy, ...]:
-    """Give what would be faster."""
+    """Return what would be faster."""
     found: list[tuple[str, dict[str, Any]]] = []
     if recipe.refine.effort is not None:
         found.append(("Do not refine the groups", {"refine.effort": ""}))
@@ -103,13 +103,13 @@ def faster(recipe: Recipe, columns: Sequence[str]) -> tuple[Remedy, ...]:
 
 
 def taken(posted: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Give a form with the fields of the remedy that was posted with it, if any, in the place of its own."""
+    """Return a form with the fields of the remedy that was posted with it, if any, in the place of its own."""
     change = dict(parse_qsl(posted.get("remedy", [""])[-1], keep_blank_values=True))
     return {**posted, **{field: [text] for field, text in change.items() if field != "number"}}
 
 
 def _helps(remedy: Remedy, posted: Posted, recipe: Recipe, columns: Sequence[str]) -> bool:
-    """Tell whether a change can be made, and changes something."""
+    """Return whether a change can be made, and changes something."""
     form = taken({**posted, "remedy": [remedy.change]})
     try:
         return changed_by(form, roles_from(form, recipe, columns), columns) != recipe

@@ -23,7 +23,7 @@ _KINDS = {".css": "text/css", ".js": "text/javascript"}
 
 
 def make_app(session: Session) -> Starlette:
-    """Give the pages of a session, without a guard."""
+    """Return the pages of a session, without a guard."""
     routes = [
         Route("/static/{name}", _static),
         Route("/job", _kept_safe(session, _job)),
@@ -39,7 +39,7 @@ def make_app(session: Session) -> Starlette:
 
 
 def _handler(page: Page, action: str) -> Callable[[Request, Session], Awaitable[Response]]:
-    """Give what answers a request; its module is imported when it is first asked for."""
+    """Return what answers a request; its module is imported when it is first asked for."""
 
     async def handle(request: Request, session: Session) -> Response:
         if page.needs_file:
@@ -113,7 +113,7 @@ async def _go(request: Request, session: Session) -> Response:
 
 
 def _from(request: Request) -> str:
-    """Give the page of ours that a form was posted from."""
+    """Return the page of ours that a form was posted from."""
     origin = f"http://{request.headers.get('host', '')}"
     place = request.headers.get("referer", "")
     known = {page.path for page in PAGES}

@@ -29,7 +29,7 @@ _LONG_ENOUGH = 30.0  # seconds in which a browser that was opened has read the f
 
 
 def listening(port: int) -> socket.socket:
-    """Give a socket that listens on this machine alone, on this port or, for 0, any."""
+    """Return a socket that listens on this machine alone, on this port or, for 0, any."""
     made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -127,7 +127,7 @@ async def _until_ended(
 
 
 def _can_be_heard() -> bool:
-    """Tell whether somebody may press Enter; what asks from the background is stopped by the terminal."""
+    """Return whether somebody may press Enter; what asks from the background is stopped by the terminal."""
     try:
         number = sys.stdin.fileno()
         kind = os.fstat(number).st_mode

@@ -98,7 +98,7 @@ class Session:
         return () if self.history is None else self.history.now.candidates
 
     def candidate(self, number: int) -> Kept | None:
-        """Give a candidate by its number."""
+        """Return a candidate by its number."""
         return next((one for one in self.candidates if one.number == number), None)
 
     @property
@@ -283,20 +283,20 @@ class Session:
         return f"{self._content} {recipe.digest}"
 
     def number_of(self, recipe: "Recipe | None" = None) -> int:
-        """Give the number of a recipe in addresses."""
+        """Return the number of a recipe in addresses."""
         recipe = self.recipe if recipe is None else recipe
         return self.shelf.number(self.key(recipe), recipe)
 
     def is_read_for(self, recipe: "Recipe") -> bool:
-        """Tell whether the file is read as a recipe says."""
+        """Return whether the file is read as a recipe says."""
         return bool(_read_as(recipe) == self._read_as)
 
     def figures(self, recipe: "Recipe | None" = None) -> "Tried | None":
-        """Give the figures of a recipe, the present one by default, if there are any."""
+        """Return the figures of a recipe, the present one by default, if there are any."""
         return self.figures_at(self.key(recipe))
 
     def figures_at(self, key: str) -> "Tried | None":
-        """Give figures by their key."""
+        """Return figures by their key."""
         return self._figures.get(key)
 
     def failure(self) -> "Told | None":
@@ -304,7 +304,7 @@ class Session:
         return self._failures.get(self.key())
 
     def exposure(self) -> "Exposure | None":
-        """Give how exposed the records are by the present roles, if that was counted."""
+        """Return how exposed the records are by the present roles, if that was counted."""
         return self._exposures.get(self._exposed(self.recipe))
 
     def publish(self, key: str, tried: "Tried", of: str = "") -> None:
@@ -391,7 +391,7 @@ class Session:
         )
 
     def with_recipe(self, recipe: "Recipe") -> "Opened":
-        """Give the file with a recipe to mask it by."""
+        """Return the file with a recipe to mask it by."""
         assert self.opened is not None
         return replace(self.opened, recipe=recipe)
 

@@ -53,17 +53,17 @@ class Shelf:
         self._recipes: dict[int, Recipe] = {}
 
     def number(self, key: str, recipe: "Recipe") -> int:
-        """Give the number of a recipe in addresses, such as /look/3: the same as long as the file is open."""
+        """Return the number of a recipe in addresses, such as /look/3: the same as long as the file is open."""
         if key not in self._numbers:
             self._numbers[key] = self.fresh(recipe)
         return self._numbers[key]
 
     def fresh(self, recipe: "Recipe") -> int:
-        """Give a number that nothing has yet."""
+        """Return a number that nothing has yet."""
         number = len(self._recipes) + 1
         self._recipes[number] = recipe
         return number
 
     def recipe(self, number: int) -> "Recipe | None":
-        """Give the recipe that has a number."""
+        """Return the recipe that has a number."""
         return self._recipes.get(number)

@@ -19,7 +19,7 @@ _WORDS = {"tab": "\t", "none": ""}  # what cannot be typed into a field, or not 
 
 
 def as_text(choice: Choice, value: Any) -> str:
-    """Give the text of a field for what is chosen; none of a table of columns, which has a field for each column."""
+    """Return the text of a field for what is chosen; none of a table of columns, which has a field for each column."""
     if value is None or value == () or isinstance(value, Mapping):
         return ""
     if isinstance(value, bool):
@@ -30,7 +30,7 @@ def as_text(choice: Choice, value: Any) -> str:
 
 
 def column_field(choice: Choice, value: Any) -> str:
-    """Give what is chosen for one column as a person types it, else as a recipe file has it."""
+    """Return what is chosen for one column as a person types it, else as a recipe file has it."""
     return "" if value is None else column_text(choice, value) or toml(value)
 
 
@@ -39,7 +39,7 @@ def _number(value: Any) -> str:
 
 
 def value_from(choice: Choice, field: str, posted: Posted, columns: Sequence[str], now: Any) -> Any:
-    """Give what a form says of a choice; `now` is what holds, which stays where it is said again."""
+    """Return what a form says of a choice; `now` is what holds, which stays where it is said again."""
     given = [one.strip() if choice.kind != kinds.TEXT else one for one in posted[field]]
     last = given[-1]
     if choice.kind in _TABLES:

@@ -30,7 +30,7 @@ def as_field(parameter: str, value: Any) -> str:
 
 
 def label_of(keyword: str) -> str:
-    """Give what a choice is called."""
+    """Return what a choice is called."""
     from microagg.recipe.titles import LABELS  # whose package is heavy
 
     return LABELS.get(keyword, keyword.replace("_", " "))

@@ -118,7 +118,7 @@ class Worker:
         return "idle" if self.fault is None else "failed"
 
     def has(self, kind: str) -> bool:
-        """Tell whether a job of this kind runs, and was not cancelled, or waits."""
+        """Return whether a job of this kind runs, and was not cancelled, or waits."""
         with self._lock:
             running = self._running
             runs = running is not None and running.kind == kind and not running.cancelled

@@ -144,7 +144,7 @@ def put(cells: Cells, rows: Labels, fresh: Cells) -> None:
 def represent_block(
     plan: Plan, known: Known, cells: Sequence[Cells], labels: Labels, units: Units | None
 ) -> tuple[dict[int, Cells], Figures]:
-    """Give what records release of those stored columns, by number, in which each group stands for itself."""
+    """Return what records release of those stored columns, by number, in which each group stands for itself."""
     table, weights = plan.table(cells), known.representing(plan, cells, units)
     rule = plan.rule if units is None else replace(plan.rule, units=units.codes)
     sizes = np.bincount(labels, None if weights is None else weights.values)
@@ -191,7 +191,7 @@ class Turns(NamedTuple):
 def turns_of(
     plan: Plan, known: Known, j: int, cells: Cells, labels: Labels, rows: Labels, weights: Weights | None
 ) -> Turns:
-    """Tell which groups of a block have a choice in a column, and what they can choose; `rows` are its rows."""
+    """Return which groups of a block have a choice in a column, and what they can choose; `rows` are its rows."""
     offers = _offers(plan, known, j, cells, labels, weights)
     n_numbers = counts_of_numbers(known.facts[j]).size
     open_groups = offers.chosen < 0
@@ -245,7 +245,7 @@ def settle_turns(plan: Plan, known: Known, j: int, blocks: Sequence[Turns]) -> I
 def fill_block(
     plan: Plan, known: Known, j: int, cells: Cells, labels: Labels, choice: NDArray[Any], weights: Weights | None
 ) -> Cells:
-    """Give what records of a block release of a column, by what its groups with a choice chose, or what was drawn."""
+    """Return what records of a block release of a column, by what its groups with a choice chose, or what was drawn."""
     n_codes = known.facts[j].counts.size
     if plan.rule.nominal == "draw":
         rule, numbers = plan.rule.of_column(plan.names[j]), _numbers(plan, known, j, cells)
@@ -258,7 +258,7 @@ def fill_block(
 
 
 def used_by(plan: Plan, j: int, cells: Cells) -> NDArray[np.bool_]:
-    """Tell which values and codes of a column's categories are released in some cells."""
+    """Return which values and codes of a column's categories are released in some cells."""
     coder = plan.coders[j]
     assert isinstance(coder, CategoryCoder)
     n, states = len(coder.values), cells.states
@@ -284,7 +284,7 @@ def totals_found(plan: Plan, known: Known, cells: Sequence[Cells]) -> list[Label
 
 
 def margins_of(plan: Plan, known: Known, found: Sequence[Labels]) -> list[Margins]:
-    """Give what calibration starts from, for each weight."""
+    """Return what calibration starts from, for each weight."""
     return [
         Margins(wanted_totals([weighed[j] for j in plan.calibrated]), own)
         for weighed, own in zip(known.weighed, found, strict=True)
@@ -292,7 +292,7 @@ def margins_of(plan: Plan, known: Known, found: Sequence[Labels]) -> list[Margin
 
 
 def factors_for(plan: Plan, known: Known, cells: Sequence[Cells], effects: Sequence[NDArray[np.float64]]) -> list[Any]:
-    """Give by what calibration multiplies each stored record's weights."""
+    """Return by what calibration multiplies each stored record's weights."""
     after, sizes = _calibrated_numbers(plan, known, cells)
     return [factors_of(own, after, sizes) for own in effects]
 

@@ -26,7 +26,7 @@ _WATCHED = 0.1  # seconds
 
 @contextmanager
 def connected(scheduler: str | None, workers: int, folder: Folder) -> Iterator[Any]:
-    """Give a client of the scheduler at this address, or of a cluster on this machine that ends with it."""
+    """Return a client of the scheduler at this address, or of a cluster on this machine that ends with it."""
     try:
         import cryptography  # noqa: F401 - for the cluster's own certificates
         import dask
@@ -102,7 +102,7 @@ def _given_up(sent: list[int]) -> Iterator[None]:
 
 
 def _processes() -> list[int]:
-    """Give the processes that this one has started; asking `multiprocessing` would take from Dask how they ended."""
+    """Return the processes that this one has started; asking `multiprocessing` would take from Dask how they ended."""
     return [one.pid for one in list(multiprocessing.process._children) if one.pid is not None]  # type: ignore[attr-defined]
 
 

@@ -22,14 +22,14 @@ class Extremes(NamedTuple):
 
     @classmethod
     def none(cls, n_entries: int, n_slots: int) -> "Extremes":
-        """Give those of no record."""
+        """Return those of no record."""
         shape = n_entries, n_slots
         counts = np.zeros((2, *shape), dtype=np.int64)
         return cls(np.full(shape, np.inf), np.full(shape, -np.inf), *counts)
 
     @classmethod
     def joined(cls, parts: Sequence["Extremes"]) -> "Extremes":
-        """Give those of all parts of the records."""
+        """Return those of all parts of the records."""
         low, high = np.min([one.lowest for one in parts], axis=0), np.max([one.highest for one in parts], axis=0)
         at_low = np.sum([np.where(one.lowest == low, one.at_lowest, 0) for one in parts], axis=0)
         at_high = np.sum([np.where(one.highest == high, one.at_highest, 0) for one in parts], axis=0)
@@ -65,7 +65,7 @@ class Tree(NamedTuple):
         return np.bincount(self.pieces, self.blocks) > 1
 
     def largest_block(self, k: int, max_block: int) -> int:
-        """Give the size of the largest block; it does not depend on the data."""
+        """Return the size of the largest block; it does not depend on the data."""
         nodes = set(zip(self.sizes, self.blocks, strict=True))
         return max(_largest_block(*node, k, max_block) for node in nodes)
 

@@ -63,7 +63,7 @@ def districts_by(plan: Plan, known: Known, tree: Tree, drawn: Sequence[Corners],
 def second_layout(
     plan: Plan, tree: Tree, districts: Districts, found: Sequence[Labels], sizes: Sequence[Labels]
 ) -> Second:
-    """Give the nodes of a second layout, from the districts and sizes of each region's groups.
+    """Return the nodes of a second layout, from the districts and sizes of each region's groups.
 
     Groups that stay as they are go to a node for each region, so that none has more records than one of those.
     """

@@ -30,7 +30,7 @@ class Lost(NamedTuple):
     weighted_changed: NDArray[np.int64]  # and of the weights of cells that changed
 
     def join(self, other: "Lost") -> "Lost":
-        """Give what both lose."""
+        """Return what both lose."""
         return Lost(*(one + two for one, two in zip(self, other, strict=True)))
 
 
@@ -71,7 +71,7 @@ class Figures(NamedTuple):
     moves: int = 0
 
     def join(self, other: "Figures") -> "Figures":
-        """Give the figures of both."""
+        """Return the figures of both."""
         moved = {j: own.join(other.moved[j]) for j, own in self.moved.items()}
         cut = {j: own.join(other.cut[j]) for j, own in self.cut.items()}
         n_groups, dominated, moves = (

@@ -42,7 +42,7 @@ class InStore:
     key: bytes = field(default_factory=lambda: os.urandom(_SIGNED), repr=False)
 
     def file(self, name: str) -> Place:
-        """Give the place of a file; what is numbered lies in a folder, which a store removes at once."""
+        """Return the place of a file; what is numbered lies in a folder, which a store removes at once."""
         group, dash, number = name.rpartition("-")
         return self.place / (f"{group}/{number}" if dash else number)
 
@@ -53,7 +53,7 @@ class InStore:
         still_open(self.place, file)
 
     def sign(self, name: str, content: bytes) -> bytes:
-        """Give the signature of an object under its name."""
+        """Return the signature of an object under its name."""
         return hmac.digest(self.key, name.encode() + b"\0" + content, "sha256")
 
 
@@ -117,14 +117,14 @@ def keep_matrix(folder: Folder, name: str, matrix: NDArray[Any], *, by_record: b
 
 
 def matrix_of(folder: Folder, name: str) -> NDArray[Any]:
-    """Give an array that was left in the folder, to be read where it is looked at; from a store, all of it."""
+    """Return an array that was left in the folder, to be read where it is looked at; from a store, all of it."""
     if isinstance(folder, InStore):
         return _held.get((folder, name), lambda: _stored(folder, name).all())
     return np.asanyarray(np.load(folder / f"{name}.npy", mmap_mode="r"))
 
 
 def part_of(folder: Folder, name: str, records: slice) -> NDArray[Any]:
-    """Give some records, by the last axis, of an array that was left in the folder."""
+    """Return some records, by the last axis, of an array that was left in the folder."""
     if isinstance(folder, InStore):
         if _held.has((folder, name)):
             return matrix_of(folder, name)[..., records]
@@ -133,7 +133,7 @@ def part_of(folder: Folder, name: str, records: slice) -> NDArray[Any]:
 
 
 def rows_of(folder: Folder, name: str) -> Callable[[int], NDArray[Any]]:
-    """Give what gives single rows of an array that was left in the folder."""
+    """Return what gives single rows of an array that was left in the folder."""
     if isinstance(folder, InStore):
         if _held.has((folder, name)):
             return matrix_of(folder, name).__getitem__
@@ -178,7 +178,7 @@ class _Stored(NamedTuple):
 
 
 def in_turn(folder: Folder, read: Callable[[int], Any], count: int) -> Iterator[Any]:
-    """Give what was left under each number; from a store some are read at a time, and never all."""
+    """Return what was left under each number; from a store some are read at a time, and never all."""
     step = _AT_ONCE if isinstance(folder, InStore) else 1
     for start in range(0, count, step):
         yield from several(folder, read, range(start, min(start + step, count)))
@@ -219,7 +219,7 @@ def keep_object(folder: Folder, name: str, thing: Any) -> None:
 
 
 def object_in(folder: Folder, name: str) -> Any:
-    """Give an object that was left in the folder, to which only its owner can write."""
+    """Return an object that was left in the folder, to which only its owner can write."""
     if isinstance(folder, Path):
         return pickle.loads((folder / f"{name}.pickle").read_bytes())
     found = folder.file(name).read_bytes()
@@ -233,12 +233,12 @@ def object_in(folder: Folder, name: str) -> Any:
 
 @functools.lru_cache(maxsize=8)
 def object_of(folder: Folder, name: str) -> Any:
-    """Give an object that was left in the folder and stays the same, read once by each worker."""
+    """Return an object that was left in the folder and stays the same, read once by each worker."""
     return object_in(folder, name)
 
 
 def is_left(folder: Folder, name: str) -> bool:
-    """Tell whether an object was left in the folder."""
+    """Return whether an object was left in the folder."""
     return (folder.file(name) if isinstance(folder, InStore) else folder / f"{name}.pickle").exists()
 
 

@@ -13,7 +13,7 @@ _arrays: "OrderedDict[Hashable, NDArray[Any]]" = OrderedDict()
 
 
 def get(name: Hashable, read: Callable[[], NDArray[Any]]) -> NDArray[Any]:
-    """Give an array that is kept under a name, or read it."""
+    """Return an array that is kept under a name, or read it."""
     with _lock:
         if name in _arrays:
             _arrays.move_to_end(name)
@@ -36,7 +36,7 @@ def put(name: Hashable, array: NDArray[Any]) -> None:
 
 
 def has(name: Hashable) -> bool:
-    """Tell whether an array is kept under a name."""
+    """Return whether an array is kept under a name."""
     with _lock:
         return name in _arrays
 

@@ -351,7 +351,7 @@ def _calibrate(plan: Plan, known: Known, store: Store) -> Calibrated:
 
 
 def _used(plan: Plan, store: Store, source: pa.Schema) -> dict[int, NDArray[np.bool_]]:
-    """Tell which categories are released, of columns that are kept with a dictionary."""
+    """Return which categories are released, of columns that are kept with a dictionary."""
     return {
         j: reduce(np.logical_or, (used_by(plan, j, store.cells(j, rows)) for rows in store.chunks()))
         for j in plan.with_dictionaries(source)

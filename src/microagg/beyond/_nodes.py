@@ -86,7 +86,7 @@ class Layout:
         self.starts = np.concatenate([[0], np.cumsum(tree.sizes)]).astype(np.int64)
 
     def places(self) -> Callable[[slice], Labels | slice]:
-        """Give a function that tells where the next rows lie; it must be asked for all of them, in their order."""
+        """Return a function that tells where the next rows lie; it must be asked for all of them, in their order."""
         if self.starts.size == 2:
             return lambda rows: rows
         following = self.starts[:-1].copy()
@@ -143,16 +143,16 @@ class Laid:
         return len(self.bounds) - 1
 
     def rows(self, region: int) -> slice:
-        """Give where the records of a region lie."""
+        """Return where the records of a region lie."""
         first, last = self.bounds[region], self.bounds[region + 1]
         return slice(int(self.layout.starts[first]), int(self.layout.starts[last]))
 
     def cells(self, region: int) -> list[Cells]:
-        """Give the cells of a region."""
+        """Return the cells of a region."""
         return self.store.all_cells(self.rows(region))
 
     def nodes(self, region: int) -> Iterator[Node]:
-        """Give the nodes of a region, and where each lies in it."""
+        """Return the nodes of a region, and where each lies in it."""
         first, last = self.bounds[region], self.bounds[region + 1]
         starts = self.layout.starts[first : last + 1] - self.layout.starts[first]
         told = zip(pairwise(starts), self.tree.blocks[first:last], self.tree.pieces[first:last], strict=True)

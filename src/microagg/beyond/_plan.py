@@ -104,7 +104,7 @@ class Plan:
         return bool(self.recipe.masking.missing == "pattern")
 
     def finders(self, source: pa.Schema) -> dict[str, Finder]:
-        """Give what finds out how the columns to mask are coded."""
+        """Return what finds out how the columns to mask are coded."""
         empty = nw.from_native(source.empty_table(), eager_only=True)
         return {name: finder_for(empty.get_column(name), name, wish) for name, wish in self.wishes.items()}
 
@@ -115,7 +115,7 @@ class Plan:
             finders[name].see(frame.get_column(name))
 
     def with_coders(self, finders: Mapping[str, Finder]) -> "Plan":
-        """Give the plan with the coders that were found, or say what the columns' kinds do not allow."""
+        """Return the plan with the coders that were found, or say what the columns' kinds do not allow."""
         plan = replace(self, coders=tuple(finder.coder() for finder in finders.values()))
         check_kinds(Table(plan.columns), plan.grouping, plan.recipe)
         check_calibrated(plan.weighing, plan.columns)
@@ -134,17 +134,17 @@ class Plan:
         return len(self.names) + n_weights * (2 if self.weighing.by_group else 1)
 
     def table(self, cells: Sequence[Cells]) -> Table:
-        """Give a table of stored cells of the columns to mask."""
+        """Return a table of stored cells of the columns to mask."""
         own = cells[: len(self.names)]
         return Table(tuple(column.with_cells(one) for column, one in zip(self.columns, own, strict=True)))
 
     def weights(self, cells: Sequence[Cells]) -> list[NDArray[np.float64]]:
-        """Give the weights among stored cells, as they are in the file."""
+        """Return the weights among stored cells, as they are in the file."""
         first = len(self.names)
         return [one.values for one in cells[first : first + len(self.weighing.used)]]
 
     def released_weights(self, cells: Sequence[Cells]) -> list[NDArray[np.float64]]:
-        """Give what is released in the place of the weights, among stored cells; nothing where they stay."""
+        """Return what is released in the place of the weights, among stored cells; nothing where they stay."""
         return [one.values for one in cells[len(self.names) + len(self.weighing.used) :]]
 
     @property
@@ -157,7 +157,7 @@ class Plan:
         return written_table(nw.from_native(table, eager_only=True), self.coders)
 
     def with_dictionaries(self, source: pa.Schema) -> list[int]:
-        """Give the columns to mask, by number, whose categories the file keeps in dictionaries."""
+        """Return the columns to mask, by number, whose categories the file keeps in dictionaries."""
         kept = {name for name in self.names if pa.types.is_dictionary(source.field(name).type)}
         return [j for j, one in enumerate(self.coders) if isinstance(one, CategoryCoder) and one.name in kept]
 
@@ -174,7 +174,7 @@ class Tally(NamedTuple):
     steps: Steps
 
     def join(self, other: "Tally") -> "Tally":
-        """Give what is known from both parts."""
+        """Return what is known from both parts."""
         return Tally(self.facts.join(other.facts), self.steps.join(other.steps))
 
 
@@ -229,11 +229,11 @@ class Known:
     weighted_bases: tuple[tuple[float, float], ...] = ()
 
     def weights(self, plan: Plan, cells: Sequence[Cells]) -> list[Weights]:
-        """Give the weights among stored cells."""
+        """Return the weights among stored cells."""
         return [Weights(*one) for one in zip(plan.weights(cells), self.powers_of_weights, strict=True)]
 
     def representing(self, plan: Plan, cells: Sequence[Cells], units: Units | None) -> Weights | None:
-        """Give the weights by which groups are represented; None where all records count alike."""
+        """Return the weights by which groups are represented; None where all records count alike."""
         if not plan.weighing.weighted:
             return None
         return self.weights(plan, cells)[0]._replace(units=None if units is None else units.codes)
@@ -241,16 +241,16 @@ class Known:
     def with_weights(
         self, powers: Sequence[int], weighed: Sequence[Sequence[Any]], bases: Sequence[tuple[float, float]]
     ) -> "Known":
-        """Give the same with what is known of weights."""
+        """Return the same with what is known of weights."""
         whole = tuple(map(tuple, weighed))
         return replace(self, powers_of_weights=tuple(powers), weighed=whole, weighted_bases=tuple(bases))
 
     def common(self, plan: Plan, j: int) -> Facts:
-        """Give the facts of a column as groups are represented: cells whose code too few have are plainly missing."""
+        """Return the facts of a column as groups are represented: cells whose code too few have are plainly missing."""
         return self.facts[j].with_common_states(plan.rule.fewest)
 
     def owed(self, plan: Plan, j: int) -> NDArray[np.int64]:
-        """Give how many records have each category of a column, or what they weigh."""
+        """Return how many records have each category of a column, or what they weigh."""
         if not plan.weighing.weighted:
             return counts_of_numbers(self.common(plan, j))
         rare = self.facts[j].rare_states(plan.rule.fewest)[1:]
@@ -279,7 +279,7 @@ def _spread(facts: Facts) -> Callable[[], float]:
 
 
 def powers_of(weights: Mapping[str, Sequence[WeightSeen]]) -> list[int]:
-    """Give the power of two by which each weight is counted in whole units, or say why it is no weight."""
+    """Return the power of two by which each weight is counted in whole units, or say why it is no weight."""
     found = {name: reduce(WeightSeen.join, seen) for name, seen in weights.items()}
     for name, seen in found.items():
         seen.check(name)
@@ -328,7 +328,7 @@ def check_columns(plan: Plan, tallies: Sequence[Tally]) -> None:
 
 
 def released(plan: Plan, known: Known, table: pa.Table, cells: Sequence[Cells]) -> pa.Table:
-    """Give what is released of a table, what is stored of the masked columns, and of weights, in their places."""
+    """Return what is released of a table, what is stored of the masked columns, and of weights, in their places."""
     frame = nw.from_native(table, eager_only=True)
     masked, weights = plan.table(cells), zip(plan.weighing.used, plan.released_weights(cells), strict=False)
     replaced = {name: chunked_series(pa.array(values), name) for name, values in weights}
@@ -345,6 +345,6 @@ def released(plan: Plan, known: Known, table: pa.Table, cells: Sequence[Cells]) 
 
 
 def released_schema(plan: Plan, known: Known, source: pa.Schema) -> pa.Schema:
-    """Give the columns of what is released and their types."""
+    """Return the columns of what is released and their types."""
     empty = pa.table({name: pa.array([], source.field(name).type) for name in plan.schema.released})
     return released(plan, known, empty, [Cells(np.empty(0))] * plan.n_stored).schema

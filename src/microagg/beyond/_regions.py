@@ -263,7 +263,7 @@ def _masked_cells(folder: Folder, part: int, n: int, settled: Settled) -> list[C
 
 
 def _leads(folder: Folder, part: int, n: int) -> NDArray[np.int64]:
-    """Give the lowest row in the file of each record's group, in the order of a part's rows."""
+    """Return the lowest row in the file of each record's group, in the order of a part's rows."""
     leads = np.empty(n, dtype=np.int64)
     places = _places_of(folder, part, object_of(folder, "settled").layout)
 
@@ -277,7 +277,7 @@ def _leads(folder: Folder, part: int, n: int) -> NDArray[np.int64]:
 
 
 def _places_of(folder: Folder, part: int, layout: str) -> list[tuple[int, slice, NDArray[np.int64]]]:
-    """Give the regions of a layout that hold records of a part: where those lie in it, and their rows in the part."""
+    """Return the regions of a layout that hold records of a part: where those lie in it, and their rows in the part."""
     bounds = kept(folder, f"{layout}-regions")["bounds"]
     ends = matrix_of(folder, f"{layout}-ends-{part}")[bounds]
     before = kept(folder, f"{layout}-before")["records"][part]  # of earlier parts, in each region

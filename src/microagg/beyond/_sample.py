@@ -40,13 +40,13 @@ RECORDS = 400_000  # that are drawn, at most, about
 
 
 def share_drawn(n_records: int, n_groups: int) -> float:
-    """Give the share of the groups to draw: 1 where less than half would be left out."""
+    """Return the share of the groups to draw: 1 where less than half would be left out."""
     share = min(GROUPS / n_groups, RECORDS / n_records)
     return share if share < 0.5 else 1.0
 
 
 def drawn_rows(leads: Labels, share: float) -> Labels:
-    """Give the records, by place, whose group is drawn; `leads` are the lowest rows of their groups in the file."""
+    """Return the records, by place, whose group is drawn; `leads` are the lowest rows of their groups in the file."""
     if share >= 1.0:
         return np.arange(leads.size)
     return np.flatnonzero(mixed(leads.astype(np.uint64)) < np.uint64(share * 2.0**64))
@@ -68,7 +68,7 @@ class Drawn(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence["Drawn"]) -> "Drawn":
-        """Give the records of all parts, which are in the order of the file."""
+        """Return the records of all parts, which are in the order of the file."""
         rows, leads = (np.concatenate([getattr(one, name) for one in parts]) for name in ("rows", "leads"))
         before, after = (
             pa.concat_tables([getattr(one, name) for one in parts]).combine_chunks() for name in ("before", "after")
@@ -77,7 +77,7 @@ class Drawn(NamedTuple):
 
 
 def release_of(drawn: Drawn, file: Batches, outcome: Outcome, recipe: Recipe, index_dropped: bool) -> Release[Any]:
-    """Give the release of the records that were drawn, with what is known of the whole file."""
+    """Return the release of the records that were drawn, with what is known of the whole file."""
     plan, typed = outcome.plan, file.typed(drawn.before)
     frame = nw.from_native(typed, eager_only=True)
     units = None
@@ -115,7 +115,7 @@ def release_of(drawn: Drawn, file: Batches, outcome: Outcome, recipe: Recipe, in
 
 
 def _weights(file: Batches, plan: Plan, table: pa.Table) -> Weights | None:
-    """Give the first weight of some records; None where there is none, or it is no weight and released as it is."""
+    """Return the first weight of some records; None where there is none, or it is no weight and released as it is."""
     names = dict.fromkeys([*plan.weighing.used, *plan.weighing.names[:1]])
     try:
         numbers = pa.table({name: file.as_numbers(table[name], name) for name in names})

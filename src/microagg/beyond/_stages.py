@@ -237,7 +237,7 @@ class Stages:
         return known.with_weights(powers, weighed, self._summed(_tasks.weighted_sum_part, running, _WEIGHTED))
 
     def _summed(self, task: Callable[..., None], running: Mapping[int, Sums[Any]], first: int = 0) -> list[Any]:
-        """Give what follows from sums over each column, a sum of each at a time; turns are numbered from `first` on."""
+        """What follows from sums over each column, a sum of each at a time; turns are numbered from `first` on."""
         sums: dict[int, Any] = dict.fromkeys(running)
         found: dict[int, Any] = {}
         for turn in count(first):
@@ -378,7 +378,7 @@ class Stages:
         return calibration_of(settled.plan.weighing, list(self.objects("calibration", n_regions)))
 
     def lost(self) -> Lost:
-        """Give what is lost in what the workers have written."""
+        """Return what is lost in what the workers have written."""
         lost: Lost = reduce(Lost.join, self.objects("lost", len(self.sizes)))
         return lost
 
@@ -397,7 +397,7 @@ class Stages:
         return write_counted(file, path, schema, promise, self.n, tables, Scratch(room), progress)
 
     def count_alike(self, in_part: bool) -> int:
-        """Give the fewest records, or units, that are alike in what the workers have written."""
+        """Return the fewest records, or units, that are alike in what the workers have written."""
         digests = in_turn(self.folder, lambda part: self._array(f"digests-{part}"), len(self.sizes))
         if isinstance(self.folder, Path):
             return fewest_alike(list(digests), in_part)

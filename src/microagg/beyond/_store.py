@@ -25,7 +25,7 @@ class Scratch:
         self._folder = folder
 
     def array(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-        """Give an array of zeros on disk; its room is free again when nobody holds it."""
+        """Return an array of zeros on disk; its room is free again when nobody holds it."""
         try:
             with tempfile.TemporaryFile(dir=self._folder) as file:
                 _reserve(file, int(np.prod(shape)) * np.dtype(dtype).itemsize)
@@ -67,13 +67,13 @@ class Store:
         self._making = threading.Lock()
 
     def cells(self, j: int, rows: Rows) -> Cells:
-        """Give the cells of some rows."""
+        """Return the cells of some rows."""
         states = self._states.get(j)
         own = None if states is None else np.array(states[rows])
         return Cells(np.array(self._values[j, rows]), own)
 
     def all_cells(self, rows: Rows) -> list[Cells]:
-        """Give the cells of some rows in every column."""
+        """Return the cells of some rows in every column."""
         return [self.cells(j, rows) for j in range(self.n_columns)]
 
     def put(self, j: int, rows: Rows, cells: Cells) -> None:
@@ -92,7 +92,7 @@ class Store:
             let_go(array)
 
     def chunks(self) -> Iterator[slice]:
-        """Give the rows a part at a time; what was looked at of the part before is let go."""
+        """Return the rows a part at a time; what was looked at of the part before is let go."""
         for start in range(0, self.n_records, _CHUNK):
             yield slice(start, min(start + _CHUNK, self.n_records))
             self.let_go()

@@ -13,7 +13,7 @@ from microagg.io.stores import Place, Where, where
 
 
 def check_scratch(scratch: Any, path: Where, engine: str) -> Where:
-    """Give the folder for scratch, or say why it must be named or cannot be there."""
+    """Return the folder for scratch, or say why it must be named or cannot be there."""
     if scratch is None and isinstance(path, Place):
         why = "files without names" if engine == "disk" else "whoever may read there could read it"
         raise InvalidParameter(
@@ -56,7 +56,7 @@ def _check_place(place: Place, file: Batches, overwrite: bool, *, folder: bool) 
 
 
 def check_target(target: Any, file: Batches, overwrite: bool, *, in_parts: bool) -> Where:
-    """Give the place of the target, or say why it must not be written to.
+    """Return the place of the target, or say why it must not be written to.
 
     `in_parts` it is a folder of Parquet files, unless it is text by its name.
     """

@@ -71,18 +71,18 @@ class Found(NamedTuple):
 
 
 def stored_tables_of(work: Work, part: int, columns: list[str] | None = None) -> Iterator[pa.Table]:
-    """Give the row groups of a part, one after the other, as they are stored."""
+    """Return the row groups of a part, one after the other, as they are stored."""
     for path, groups in groupby(work.parts[part], key=lambda group: group[0]):
         yield from read_row_groups(path, [number for _, number in groups], columns)
 
 
 def tables_of(work: Work, part: int, columns: list[str]) -> Iterator[pa.Table]:
-    """Give the row groups of a part with numbers as numbers."""
+    """Return the row groups of a part with numbers as numbers."""
     return map(work.file.typed, stored_tables_of(work, part, columns))
 
 
 def cells_in(folder: Folder, name: str, number: int, rows: slice = slice(None)) -> list[Cells]:
-    """Give the cells of some rows, in all columns, that were left for a part or region."""
+    """Return the cells of some rows, in all columns, that were left for a part or region."""
     names = f"{name}-{number}", f"{name}-states-{number}"
     if rows == slice(None):
         values, states = (matrix_of(folder, own) for own in names)
@@ -258,7 +258,7 @@ def leave_interrupts() -> None:
 
 
 def look(folder: Folder) -> tuple[str, list[str]]:
-    """Tell which microagg this worker has, and which of the scratch, the source and the target it does not see."""
+    """Return which microagg this worker has, and which of the scratch, the source and the target it does not see."""
     from microagg import __version__
 
     try:

@@ -26,7 +26,7 @@ _AT_ONCE = 1 << 22  # records whose units are counted together, about
 
 
 def unit_keys(plan: Plan, table: pa.Table) -> Keys:
-    """Give the number of each row's unit."""
+    """Return the number of each row's unit."""
     return np.asarray(digests_of([bits_of(table[plan.unit], _KEY)], _KEY)[0])
 
 
@@ -43,7 +43,7 @@ def check_units_known(plan: Plan, missing: int) -> None:
 
 
 def units_of(plan: Plan, keys: Keys) -> Units:
-    """Give the units of some rows, numbered from 0."""
+    """Return the units of some rows, numbered from 0."""
     return Units(np.unique(keys, return_inverse=True)[1].astype(np.int64).ravel(), plan.in_part)
 
 

@@ -304,7 +304,7 @@ def _check_possible(recipe: Recipe) -> None:
 
 
 def _planned(file: Batches, asked: Recipe) -> tuple[Plan, bool]:
-    """Give what is to be done with a file, and whether it has row labels of its own, which count as an identifier."""
+    """Return what is to be done with a file, and whether it has row labels of its own, which count as an identifier."""
     recipe = asked.spelt_out()
     weighing = weighing_of(recipe)
     said = {name for _, name in recipe.roles.named}

@@ -37,7 +37,7 @@ class Corners(NamedTuple):
 
     @classmethod
     def of(cls, entries: NDArray[np.float64], labels: Labels, pieces: Labels) -> "Corners":
-        """Give those of the groups of records, whose `entries` (d, n) are given; `pieces` are those of the groups."""
+        """Return those of the groups of records, whose `entries` (d, n) are given; `pieces` are those of the groups."""
         sizes = np.bincount(labels)
         starts = np.cumsum(sizes) - sizes
         ordered = np.argsort(labels, kind="stable")
@@ -46,12 +46,12 @@ class Corners(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence["Corners"]) -> "Corners":
-        """Give the groups of all parts."""
+        """Return the groups of all parts."""
         entries, sizes, pieces = zip(*parts, strict=True)
         return cls(np.concatenate(entries, axis=1), np.concatenate(sizes), np.concatenate(pieces))
 
     def take(self, groups: Labels) -> "Corners":
-        """Give some of the groups."""
+        """Return some of the groups."""
         return Corners(self.entries[:, groups], self.sizes[groups], self.pieces[groups])
 
     def drawn(self, share: float) -> "Corners":
@@ -65,12 +65,12 @@ class Corners(NamedTuple):
 
 
 def share_of_corners(n_records: int, k: int) -> float:
-    """Give the share of the groups of a file by which its districts are cut."""
+    """Return the share of the groups of a file by which its districts are cut."""
     return min(1.0, CORNERS / max(1, n_records // k))
 
 
 def most_of_district(largest_block: int) -> int:
-    """Give the most records of a district, by the size of the largest block."""
+    """Return the most records of a district, by the size of the largest block."""
     return max(largest_block, DISTRICT)
 
 
@@ -94,11 +94,11 @@ class Districts(NamedTuple):
         return int(np.count_nonzero(self.columns < 0))
 
     def too_large(self, sizes: Labels, most: int) -> NDArray[np.bool_]:
-        """Tell which districts have so many records, by their sizes, that their groups had better stay as they are."""
+        """Which districts have so many records, by their sizes, that their groups had better stay as they are."""
         return sizes > _TOO_LARGE * most
 
     def find(self, corners: Corners) -> Labels:
-        """Give the district of each group, -1 where its piece has none."""
+        """Return the district of each group, -1 where its piece has none."""
         found = self.roots[corners.pieces]
         moving = np.flatnonzero(found >= 0)
         while moving.size:
@@ -142,7 +142,7 @@ def cut_districts(corners: Corners, bordered: NDArray[np.bool_], scales: NDArray
 
 
 def _cut(corners: Corners, scales: NDArray[np.float64], most: float) -> tuple[int, float]:
-    """Give the column by which groups are cut, and the greatest value of the lower part; -1 where they stay."""
+    """Return the column by which groups are cut, and the greatest value of the lower part; -1 where they stay."""
     entries, sizes, _ = corners
     if sizes.sum() <= most:
         return -1, 0.0

@@ -30,7 +30,7 @@ def median_blocks(columns: NDArray[np.float64], max_block: Any, k: Any, *, n_job
 
 
 def blocks_needed(n: int, max_block: int, k: int) -> int:
-    """Give the number of blocks of at most `max_block` records, rounded down to a multiple of k."""
+    """Return the number of blocks of at most `max_block` records, rounded down to a multiple of k."""
     return -(-n // (max_block - max_block % k))
 
 
@@ -65,7 +65,7 @@ def median_ranges(
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
-    """Give the rows in an order in which each block is a range, and where blocks end (1).
+    """Return the rows in an order in which each block is a range, and where blocks end (1).
 
     A column is as wide as its range times its scale. `columns` may lie in a file that is mapped into memory; with
     `rows`, only those are cut; `blocks` is how many to make of them, if a larger cut has settled that.

@@ -21,7 +21,7 @@ _OTHERS = {"overwrite": "--force", "recipe": "--recipe", "to": "--to", "output":
 
 
 def options_of_recipe(tables: Sequence[str], spelt: Mapping[str, str]) -> dict[str, tuple[inspect.Parameter, Choice]]:
-    """Give the options that these tables of a recipe make, each with its choice; `spelt` spells some in another way."""
+    """The options that these tables of a recipe make, each with its choice; `spelt` spells some in another way."""
     known: dict[str, tuple[str, Choice]] = {}
     for name in tables:
         of_table = choices(name.partition(".")[0]).items()

@@ -29,7 +29,7 @@ K = Annotated[int | None, typer.Option("-k", help="Records that share each combi
 
 
 def make_program(words: Sequence[str] | None = None) -> typer.Typer:
-    """Give the program with its commands; what methods there are is read off when it is made.
+    """Return the program with its commands; what methods there are is read off when it is made.
 
     `words` are those of a command line, where they are known: only its command then needs all its options.
     """

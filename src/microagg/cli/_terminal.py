@@ -52,7 +52,7 @@ class Terminal:
             console.print(table)
 
     def result(self, content: dict[str, Any]) -> None:
-        """Give the result to a program, if one asked."""
+        """Return the result to a program, if one asked."""
         if self.as_json:
             sys.stdout.write(f"{json_text(content, sys.stdout.encoding or 'ascii')}\n")
 
@@ -67,7 +67,7 @@ class Terminal:
 
     @contextmanager
     def bar(self, description: str) -> Iterator[Callable[[int, int], None]]:
-        """Give a progress callback; a bar with the time left appears when the work takes more than a moment."""
+        """Return a progress callback; a bar with the time left appears when the work takes more than a moment."""
         columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
         with self._shown_after_a_moment(Progress(*columns, console=self._err, transient=True)) as progress:
             task = progress.add_task(description, total=None)

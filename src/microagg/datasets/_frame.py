@@ -30,7 +30,7 @@ def as_frame(columns: dict[str, NDArray[Any]], frame: Any) -> Any:
 
 
 def table_as_frame(table: Any, frame: Any) -> Any:
-    """Give an Arrow table as a frame of this library; ordered categories keep their order, and dates are dates."""
+    """Return an Arrow table as a frame of this library; ordered categories keep their order, and dates are dates."""
     check_frame(frame)
     try:
         if frame == "pandas":

@@ -78,7 +78,7 @@ class _Work:
 
 
 def households(n: int = 2000, *, seed: int = 0, frame: str = "pyarrow") -> Any:
-    """Give a synthetic household survey: categories, dates, zeros, skipped questions and refused answers.
+    """Return a synthetic household survey: categories, dates, zeros, skipped questions and refused answers.
 
     The persons of a household stand in consecutive rows. `household` and `person` are numbers that identify.
     `region`, `size` (persons), `capital` (income from it, a year), `rent` (a month, 0 for owners), `income`

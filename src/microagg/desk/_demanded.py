@@ -14,7 +14,7 @@ Goals = Mapping[str, tuple[Goal, ...]]
 
 
 def goals_in(after: Source, recipe: Recipe | None, masked: Sequence[str]) -> Goals:
-    """Give what a recipe demands of confidential columns, with what a masked file reaches; empty where nothing is.
+    """Return what a recipe demands of confidential columns, with what a masked file reaches; empty where nothing is.
 
     `masked` are the columns that the recipe masks. Records look alike that share these, the strata, and weights that
     are released by group.

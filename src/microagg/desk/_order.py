@@ -16,7 +16,7 @@ Order = NDArray[np.int64]
 
 
 def written_order(release: Release[Any], table: pa.Table) -> Order:
-    """Give which row of a release's table each row of its file is.
+    """Return which row of a release's table each row of its file is.
 
     Whole units stand in the order of their numbers, which follows from what is released, and stay together.
     """
@@ -26,7 +26,7 @@ def written_order(release: Release[Any], table: pa.Table) -> Order:
 
 
 def _tags_shown(release: Release[Any], table: pa.Table) -> list[pa.Array]:
-    """Give which of Stata's .a to .z the file shows, which are no values of a table; by others nothing is sorted."""
+    """Return which of Stata's .a to .z the file shows, which are no values of a table; by others nothing is sorted."""
     masked = release.masked
     if release.source is None or release.source.labels is None:
         return list(masked.tags.values())
@@ -36,7 +36,7 @@ def _tags_shown(release: Release[Any], table: pa.Table) -> list[pa.Array]:
 
 
 def sorted_order(table: pa.Table, more: Sequence[pa.Array] = ()) -> Order:
-    """Give the order of rows by all released columns: one that anybody could make, and that tells nothing.
+    """Return the order of rows by all released columns: one that anybody could make, and that tells nothing.
 
     `more` is what else a file shows of the rows.
     """

@@ -35,28 +35,28 @@ class Pair:
                     raise RoleError(f"column {name!r} is not in the {which} file. Name columns that both have.")
 
     def is_numeric(self, name: str) -> bool:
-        """Tell whether a column is numbers in both files."""
+        """Return whether a column is numbers in both files."""
         return _is_numeric(self._before[name].type) and _is_numeric(self._after[name].type)
 
     def can_be_judged(self, name: str) -> bool:
-        """Tell whether a column is numbers in both files, or categories that repeat in both."""
+        """Return whether a column is numbers in both files, or categories that repeat in both."""
         if self.is_numeric(name):
             return True
         before, after = self._codes(name)
         return max(np.unique(before).size, np.unique(after).size) <= min(MOST_CATEGORIES, before.size // 2)
 
     def is_same(self, name: str) -> bool:
-        """Tell whether a column is the same in both files, row by row."""
+        """Return whether a column is the same in both files, row by row."""
         before, after = self._codes(name)
         return bool(np.array_equal(before, after))
 
     def is_witness(self, name: str) -> bool:
-        """Tell whether a column varies and is the same row by row: the rows belong together."""
+        """Return whether a column varies and is the same row by row: the rows belong together."""
         before, _ = self._codes(name)
         return self.is_same(name) and before.size > 0 and bool((before != before[0]).any())
 
     def is_moved(self, name: str) -> bool:
-        """Tell whether a column has the same values in another order."""
+        """Return whether a column has the same values in another order."""
         before, after = self._codes(name)
         return not self.is_same(name) and bool(np.array_equal(np.sort(before), np.sort(after)))
 
@@ -75,7 +75,7 @@ class Pair:
         )
 
     def is_sorted_anew(self) -> bool:
-        """Tell whether the masked file is in the order of its first column that varies, and the original is not."""
+        """Return whether the masked file is in the order of its first column that varies, and the original is not."""
         for name in self._after.column_names:
             if name not in self.common or pa.types.is_nested(self._after[name].type):
                 continue

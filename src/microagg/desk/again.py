@@ -21,7 +21,7 @@ def command(
     engine: str = "memory",
     overwrite: bool = False,
 ) -> str:
-    """Give the command line that masks a file by a recipe again."""
+    """Return the command line that masks a file by a recipe again."""
     words = ["microagg", "mask", without_credentials(address), "--recipe", str(recipe), "-o", str(output)]
     if to is not None:
         words += ["--to", without_credentials(to)]
@@ -33,7 +33,7 @@ def command(
 
 
 def app_command(address: str, recipe: str | Path, output: str | Path | None) -> str:
-    """Give the command line that goes on in a browser with a recipe."""
+    """Return the command line that goes on in a browser with a recipe."""
     words = ["microagg", "app", without_credentials(address), "--recipe", str(recipe)]
     return one_line(words if output is None else [*words, "-o", str(output)])
 
@@ -44,7 +44,7 @@ def one_line(words: Sequence[str]) -> str:
 
 
 def _escaped(word: str) -> str:
-    """Give a word as shells read it within $'...'."""
+    """Return a word as shells read it within $'...'."""
     return "".join(
         char if char.isprintable() and char not in "'\\" else "".join(f"\\x{byte:02x}" for byte in os.fsencode(char))
         for char in word
@@ -59,7 +59,7 @@ def script(
     households: str | Path | None = None,
     overwrite: bool = False,
 ) -> str:
-    """Give a Python script that masks a file by a recipe again and writes the same masked file.
+    """Return a Python script that masks a file by a recipe again and writes the same masked file.
 
     `households` is the place of the second file that is written where the recipe joins two.
     """
@@ -81,7 +81,7 @@ def again_folder(folder: Path) -> Path:
 
 
 def shell(address: str, recipe: Recipe) -> str:
-    """Give a script of the shell that does a run again by the recipe beside it, in a folder of its own."""
+    """Return a script of the shell that does a run again by the recipe beside it, in a folder of its own."""
     lines = ["#!/bin/sh", *(f"# {line}" for line in _ABOUT), "# Another folder: sh again.sh FOLDER"]
     lines += ['here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd) || exit', "folder=${1:-${here%/*}_again}"]
     if _start(recipe) is not None:
@@ -94,7 +94,7 @@ def shell(address: str, recipe: Recipe) -> str:
 
 
 def program(address: str, recipe: Recipe) -> str:
-    """Give a Python script that does a run again by the recipe beside it, in a folder of its own."""
+    """Return a Python script that does a run again by the recipe beside it, in a folder of its own."""
     start = _start(recipe)
     return (
         f"# {_ABOUT[0]}\n# {_ABOUT[1]}\n# Another folder: python again.py FOLDER\n"
@@ -118,13 +118,13 @@ _ABOUT = (
 
 
 def lasting(address: str) -> str:
-    """Give an address that holds wherever a script is started."""
+    """Return an address that holds wherever a script is started."""
     is_remote = is_database(address) or is_store(address)
     return without_credentials(address) if is_remote else str(to_path(address).absolute())
 
 
 def _start(recipe: Recipe) -> Path | None:
-    """Give the folder to start in, where the recipe names a file as seen from there."""
+    """Return the folder to start in, where the recipe names a file as seen from there."""
     households = recipe.join.households
     stays = households is None or is_store(households) or Path(households).is_absolute()
     return None if stays else Path.cwd()

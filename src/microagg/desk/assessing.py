@@ -154,7 +154,7 @@ def _results(
 
 
 def _weights(source: Source, recipe: Recipe) -> Any:
-    """Give the weights of the original that a recipe names, the first of several; None where they are none."""
+    """Return the weights of the original that a recipe names, the first of several; None where they are none."""
     names = [name for name in recipe.roles.of(Role.WEIGHT.value)[:1] if name in source.table.column_names]
     try:
         typed = frames.open_frame(source.typed_for(dict.fromkeys(names, "number"), names))
@@ -166,7 +166,7 @@ def _weights(source: Source, recipe: Recipe) -> Any:
 def _typed(
     before: Source, after: Source, names: list[str], within: list[str], said: dict[str, Any]
 ) -> tuple[pa.Table, pa.Table]:
-    """Give both files with numbers where both have them; codes that one file holds as text are text in both."""
+    """Return both files with numbers where both have them; codes that one file holds as text are text in both."""
     kinds, codes = dict(said["kinds"]), said["missing_codes"]
     tables = [one.typed_for(kinds, names, codes) for one in (before, after)]
     for name in names:
@@ -181,7 +181,7 @@ def _typed(
 
 
 def _recoded(source: Source, recipe: Recipe) -> Source:
-    """Give the original as it was recoded before it was masked."""
+    """Return the original as it was recoded before it was masked."""
     recoding = Recoding.of(recipe.recode.recode)
     codes = with_declared_codes(recipe, source, list(recipe.recode.recode)).missing_codes.codes
     kinds = dict.fromkeys(recoding.numbers, "number") | dict(recipe.kinds.kinds)
@@ -190,7 +190,7 @@ def _recoded(source: Source, recipe: Recipe) -> Source:
 
 
 def _strata(pair: Pair, recipe: Recipe | None, given: list[str] | None) -> list[str]:
-    """Give the columns that the intruder links within; both files must have them, row by row alike."""
+    """Return the columns that the intruder links within; both files must have them, row by row alike."""
     declared = () if recipe is None else recipe.roles.strata
     strata = list(declared if given is None else given)
     pair.check_known(strata)
@@ -203,7 +203,7 @@ def _strata(pair: Pair, recipe: Recipe | None, given: list[str] | None) -> list[
 def _compared(
     pair: Pair, before: Source, recipe: Recipe | None, given: list[str] | None, strata: list[str]
 ) -> list[str]:
-    """Give the columns to judge: those named, those the recipe masks, or those in both files that differ."""
+    """Return the columns to judge: those named, those the recipe masks, or those in both files that differ."""
     if given is not None or recipe is not None:
         names = given if given is not None else recipe.masked(before.table.column_names) if recipe else []
         pair.check_known(names)

@@ -23,7 +23,7 @@ def each_candidate(
     progress: Progress | None = None,
     masked: Callable[[Release[Any], float], None] | None = None,
 ) -> Iterator[tuple[Candidate, Release[Any]]]:
-    """Give a release and its figures for each recipe, named by its method; `masked` gets it before risk is measured."""
+    """A release and its figures for each recipe, named by its method; `masked` gets it before risk is measured."""
     return compare_each(opened.source, recipes, progress=progress, masked=masked)
 
 
@@ -33,32 +33,32 @@ def beside_each_other(candidates: Sequence[Candidate], recipes: Sequence[tuple[s
 
 
 def lowest_k(asked: Compare) -> int:
-    """Give the lowest k that is compared: that of a file of which nothing is said but what to compare."""
+    """Return the lowest k that is compared: that of a file of which nothing is said but what to compare."""
     return min(asked.ks or KS_COMPARED)
 
 
 def variants(recipe: Recipe) -> list[tuple[str, Recipe]]:
-    """Give the recipes to compare on a file, named by their method: what [compare] of a recipe says."""
+    """Return the recipes to compare on a file, named by their method: what [compare] of a recipe says."""
     return recipes_to_compare(None, None, recipe, {})
 
 
 def criteria(recipe: Recipe) -> tuple[list[Criterion], list[Criterion]]:
-    """Give what releases can be ranked by, and what can be on the axis of the map."""
+    """Return what releases can be ranked by, and what can be on the axis of the map."""
     return known_criteria(recipe)
 
 
 def ranking_by(recipe: Recipe) -> Ranking:
-    """Give how releases are ranked and drawn, as [compare] of a recipe says."""
+    """Return how releases are ranked and drawn, as [compare] of a recipe says."""
     return ranking_of([("", recipe)])
 
 
 def as_compared(one: Candidate, ranking: Ranking, x: float) -> Candidate | None:
-    """Give figures that are there already by another ranking and weight; None where some are lacking."""
+    """Return figures that are there already by another ranking and weight; None where some are lacking."""
     return seen_by(one, ranking, x)
 
 
 def map_section(found: Comparison) -> MapSection:
-    """Give the map and the table of releases that were compared, as the report has them."""
+    """Return the map and the table of releases that were compared, as the report has them."""
     return risk_map(alternatives_of(found))
 
 

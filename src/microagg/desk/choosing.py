@@ -10,7 +10,7 @@ _MOST = 500  # letters of a reason
 
 
 def with_remarks(recipe: Recipe, day: date, *, among: int = 0, reason: str = "") -> Recipe:
-    """Give a recipe that remarks among how many it was chosen, and why the file is released once more.
+    """Return a recipe that remarks among how many it was chosen, and why the file is released once more.
 
     Remarks of a former choice go: a recipe may be one that was written before.
     """
@@ -22,5 +22,5 @@ def with_remarks(recipe: Recipe, day: date, *, among: int = 0, reason: str = "")
 
 
 def one_line(text: str) -> str:
-    """Give a text that a comment can hold: one line, no letter that is not printed."""
+    """Return a text that a comment can hold: one line, no letter that is not printed."""
     return " ".join("".join(one if one.isprintable() else " " for one in text).split())[:_MOST]

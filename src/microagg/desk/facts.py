@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def risk_facts(risk: "DisclosureRisk") -> dict[str, Any]:
-    """Give the figures of risk, with the columns that the intruder knows and the sample they were estimated on."""
+    """Return the figures of risk, with the columns that the intruder knows and the sample they were estimated on."""
     return {
         "keys": [name for name in risk.columns if name in risk.keys],
         "linkage_of": "records" if risk.n_units is None else "whole units",
@@ -47,7 +47,7 @@ def risk_facts(risk: "DisclosureRisk") -> dict[str, Any]:
 
 
 def release_facts(release: "Release[Any]") -> dict[str, Any]:
-    """Give the figures of a release that was judged."""
+    """Return the figures of a release that was judged."""
     return {
         "records": release.n_records,
         "records_judged": len(release.groups),
@@ -72,14 +72,14 @@ def release_facts(release: "Release[Any]") -> dict[str, Any]:
 
 
 def bound_facts(found: "LossBound | None") -> dict[str, Any] | None:
-    """Give how little any grouping could lose, beside what this one loses in the same terms, with a sentence."""
+    """Return how little any grouping could lose, beside what this one loses in the same terms, with a sentence."""
     if found is None:
         return None
     return {"percent": found.percent, "of": found.of, "reached_percent": found.reached, "sentence": str(found) or None}
 
 
 def diversity_facts(found: "DiversityFacts | None") -> dict[str, Any]:
-    """Give what is demanded of confidential columns: what is reached, by which way, and what it cost."""
+    """Return what is demanded of confidential columns: what is reached, by which way, and what it cost."""
     if found is None:
         return {}
     return {
@@ -92,7 +92,7 @@ def diversity_facts(found: "DiversityFacts | None") -> dict[str, Any]:
 
 
 def moment_facts(found: "MomentFacts | None") -> dict[str, Any]:
-    """Give which variances or covariances are kept, how exactly, and what that did to values."""
+    """Return which variances or covariances are kept, how exactly, and what that did to values."""
     if found is None:
         return {}
     return {
@@ -109,7 +109,7 @@ def moment_facts(found: "MomentFacts | None") -> dict[str, Any]:
 
 
 def found_facts(found: "JudgedResults") -> dict[str, Any]:
-    """Give what researchers would find: how many results survive, the worst of them, and what else is said."""
+    """Return what researchers would find: how many results survive, the worst of them, and what else is said."""
     own = found.told_apart
     return {
         "declared": found.declared,
@@ -134,7 +134,7 @@ def _line_facts(line: dict[str, Any]) -> dict[str, Any]:
 
 
 def goal_facts(goals: Sequence["Goal"]) -> dict[str, Any]:
-    """Give what is demanded of a column and what is reached, by keyword; of recursive (c, l) what is below c."""
+    """Return what is demanded of a column and what is reached, by keyword; of recursive (c, l) what is below c."""
     return {
         one.name: {
             "asked": one.asked if one.rank is None else [one.asked, one.rank],
@@ -146,7 +146,7 @@ def goal_facts(goals: Sequence["Goal"]) -> dict[str, Any]:
 
 
 def weight_facts(weights: "WeightFacts | None") -> dict[str, Any]:
-    """Give what weights did: the loss by weight, weights that were cut, and how far totals moved by that."""
+    """Return what weights did: the loss by weight, weights that were cut, and how far totals moved by that."""
     if weights is None:
         return {}
     return {
@@ -159,7 +159,7 @@ def weight_facts(weights: "WeightFacts | None") -> dict[str, Any]:
 
 
 def written_facts(release: "Release[Any]", written: "Written") -> dict[str, Any]:
-    """Give what a run has left, the figures of its release and what the report finds of it."""
+    """Return what a run has left, the figures of its release and what the report finds of it."""
     joined = None if release.source is None else release.source.joined
     return {
         "public_report": None,
@@ -174,7 +174,7 @@ def written_facts(release: "Release[Any]", written: "Written") -> dict[str, Any]
 
 
 def households_facts(joined: "Joined") -> dict[str, Any]:
-    """Give what a file of households holds that was joined to one of persons."""
+    """Return what a file of households holds that was joined to one of persons."""
     table = joined.households.table
     return {
         "joined": {
@@ -190,7 +190,7 @@ def households_facts(joined: "Joined") -> dict[str, Any]:
 
 
 def inspection_facts(source: "Source", inspection: "Inspection") -> dict[str, Any]:
-    """Give what a file holds, and what was guessed of each column."""
+    """Return what a file holds, and what was guessed of each column."""
     columns = [
         {
             "name": column.name,
@@ -220,12 +220,12 @@ def inspection_facts(source: "Source", inspection: "Inspection") -> dict[str, An
 
 
 def small_strata_facts(found: "SmallStrata") -> dict[str, Any]:
-    """Give how many strata are small and where they are listed, and none of them."""
+    """Return how many strata are small and where they are listed, and none of them."""
     return {"k": found.k, "strata": list(found.strata), "small_strata": found.count, "small_strata_file": found.place}
 
 
 def comparison_facts(found: "Comparison") -> dict[str, Any]:
-    """Give the figures of releases that were compared."""
+    """Return the figures of releases that were compared."""
     return {
         "candidates": [one.as_dict() for one in found.candidates],
         "rank": found.ranking.rank.name,
@@ -245,7 +245,7 @@ def _named(one: "Candidate") -> dict[str, Any]:
 
 
 def assessed_facts(found: "Assessed") -> dict[str, Any]:
-    """Give the figures of a masked file beside its original."""
+    """Return the figures of a masked file beside its original."""
     return {
         "columns": found.columns,
         "strata": found.strata,
@@ -261,12 +261,12 @@ def assessed_facts(found: "Assessed") -> dict[str, Any]:
 
 
 def joint_facts(found: "JointDisclosure") -> dict[str, Any]:
-    """Give the figures of several masked files together."""
+    """Return the figures of several masked files together."""
     return {**asdict(found), "figures": {one.name: one.value for one in found.measures}}
 
 
 def result_facts(found: "Utility") -> dict[str, Any]:
-    """Give what became of the results of analyses as plain values."""
+    """Return what became of the results of analyses as plain values."""
     return {
         "level": found.level,
         "figures": {one.name: one.value for one in found.measures},
@@ -277,7 +277,7 @@ def result_facts(found: "Utility") -> dict[str, Any]:
 
 
 def tree_facts(tree: "ColumnTree") -> dict[str, Any]:
-    """Give a dependence tree by its edges, and the columns that would stand for all."""
+    """Return a dependence tree by its edges, and the columns that would stand for all."""
     edges = [
         {"first": tree.names[edge.first], "second": tree.names[edge.second], "weight": edge.weight}
         for edge in tree.dependence.edges
@@ -286,7 +286,7 @@ def tree_facts(tree: "ColumnTree") -> dict[str, Any]:
 
 
 def cost_facts(costs: "ColumnCosts") -> dict[str, Any]:
-    """Give what each masked column costs the others as plain values."""
+    """Return what each masked column costs the others as plain values."""
     return {
         "sampled": costs.sampled,
         "columns": {str(one.name): {"with": one.with_it, "without": one.without_it} for one in costs.columns},

@@ -10,27 +10,27 @@ _LEVELS = {"bad": "broken", "look": "warning", "note": "note", "good": "note"}
 
 
 def findings_of(model: ReportModel) -> list[dict[str, Any]]:
-    """Give what a report finds, the gravest first: its level, its topic, a line and the whole text."""
+    """Return what a report finds, the gravest first: its level, its topic, a line and the whole text."""
     return [_plain(one) for one in model.verdict.findings]
 
 
 def recoded_of(model: ReportModel) -> list[dict[str, Any]]:
-    """Give the columns that were recoded before they were masked: the rule in words, and the cells that changed."""
+    """Return the columns that were recoded before they were masked: the rule in words, and the cells that changed."""
     return [{"column": one.column, "rule": one.rule, "cells_changed": one.changed} for one in model.recoded]
 
 
 def bound_of(model: ReportModel) -> list[str]:
-    """Give a line that says how little any grouping could lose, or why that is not known."""
+    """Return a line that says how little any grouping could lose, or why that is not known."""
     return [_spaced(model.loss.bound_text)] if model.loss.bound_text else []
 
 
 def results_of(model: ReportModel) -> list[str]:
-    """Give a line that says how many results of researchers survive; none where none can be told."""
+    """Return a line that says how many results of researchers survive; none where none can be told."""
     return [_spaced(f"{one.name}: {one.value}") for one in model.verdict.lines if one.name == "Results"]
 
 
 def to_tick(model: ReportModel) -> tuple[list[Finding], list[Finding]]:
-    """Give what somebody must look at before the file goes out, the gravest first, and the rest of the checklist.
+    """Return what somebody must look at before the file goes out, the gravest first, and the rest of the checklist.
 
     What the verdict and the checklist both have is told once.
     """
@@ -47,10 +47,10 @@ def _plain(one: Finding) -> dict[str, Any]:
 
 
 def _spaced(text: str) -> str:
-    """Give a text with plain spaces, which every terminal has."""
+    """Return a text with plain spaces, which every terminal has."""
     return text.replace(THIN, " ").replace(FIXED, " ")
 
 
 def warnings_among(findings: list[dict[str, Any]]) -> list[str]:
-    """Give a line for each finding that somebody should look at."""
+    """Return a line for each finding that somebody should look at."""
     return [one["line"] for one in findings if one["level"] != "note"]

@@ -122,7 +122,7 @@ def write_small_strata(opened: Opened, path: Path, *, overwrite: bool = False) -
 
 
 def _small_strata(opened: Opened, names: list[Any]) -> list[tuple[Any, ...]]:
-    """Give the values of each stratum with fewer than k records, and how many it has, counted as masking does."""
+    """Return the values of each stratum with fewer than k records, and how many it has, counted as masking does."""
     recipe, source = opened.recipe, opened.source
     masked = recipe.masked(source.table.column_names)
     frame = frames.open_frame(source.typed(masked))
@@ -157,7 +157,7 @@ def costs_of(opened: Opened, progress: Progress | None = None) -> ColumnCosts | 
 
 
 def looked_at(opened: Opened, progress: Progress | None = None) -> Inspection:
-    """Give what each column of a file holds and probably is, also where a recipe says what it is."""
+    """Return what each column of a file holds and probably is, also where a recipe says what it is."""
     if opened.inspection is not None:
         return opened.inspection
     labels = opened.source.labels

@@ -36,7 +36,7 @@ def _end(*_: Any) -> None:
 
 
 def _is_ours() -> bool:
-    """Tell whether nobody else handles Ctrl-C here."""
+    """Return whether nobody else handles Ctrl-C here."""
     return (
         threading.current_thread() is threading.main_thread()
         and signal.getsignal(signal.SIGINT) is signal.default_int_handler

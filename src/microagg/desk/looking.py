@@ -124,12 +124,12 @@ def set_beside(one: Looked, other: Looked) -> list[Beside]:
 
 
 def _signed(value: float) -> str:
-    """Give a difference with the digits that matter."""
+    """Return a difference with the digits that matter."""
     return "0" if value == 0 else f"{value:+.3g}".replace("-", "−")
 
 
 def peek_at(release: Release[Any]) -> tuple[list[str], list[list[str]]]:
-    """Give the first rows of a masked file as text, without the columns that name units; others are not released."""
+    """Return the first rows of a masked file as text, without the columns that name units; others are not released."""
     frame = frames.open_frame(release.data)
     hidden = {release.recipe.roles.unit, *release.recipe.roles.of("identifiers"), *release.recipe.roles.of("drop")}
     names = [name for name in frame.columns if name not in hidden]
@@ -138,7 +138,7 @@ def peek_at(release: Release[Any]) -> tuple[list[str], list[list[str]]]:
 
 
 def _figures(model: ReportModel) -> tuple[Figure, ...]:
-    """Give the figures of a release: k and groups, the information lost, then every measure of loss and risk."""
+    """Return the figures of a release: k and groups, the information lost, then every measure of loss and risk."""
     whose = "units" if model.groups.units else "records"
     risk = () if model.risk is None else model.risk.figures
     return (
@@ -150,7 +150,7 @@ def _figures(model: ReportModel) -> tuple[Figure, ...]:
 
 
 def _section(model: ReportModel, name: str) -> Markup:
-    """Give a section; without its picture where names of columns make that too long for a page."""
+    """Return a section; without its picture where names of columns make that too long for a page."""
     text = Markup(render_section(model, name).strip())
     if name == "correlations" and len(text) > _MOST_LETTERS and model.correlations is not None:
         return _section(replace(model, correlations=replace(model.correlations, change=())), name)

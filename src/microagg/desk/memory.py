@@ -61,12 +61,12 @@ class Beyond:
         return Told("MemoryError", said, DATA, "engine")
 
     def command(self, recipe: str | Path, output: str | Path) -> str:
-        """Give the command line that masks it on disk."""
+        """Return the command line that masks it on disk."""
         return command(self.address, recipe, output, engine="disk")
 
 
 def beyond_memory(address: str, recipe: Recipe | None = None, **chosen: Any) -> Beyond | None:
-    """Tell whether a file would not fit into memory; None where it fits, or nobody knows.
+    """Return whether a file would not fit into memory; None where it fits, or nobody knows.
 
     Only where all its columns would not fit, its beginning is looked at to see which are masked.
     """
@@ -88,12 +88,12 @@ def beyond_memory(address: str, recipe: Recipe | None = None, **chosen: Any) -> 
 
 
 def after_all(address: str, recipe: Recipe | None = None, **chosen: Any) -> Beyond:
-    """Give what can be done with a file that has turned out not to fit."""
+    """Return what can be done with a file that has turned out not to fit."""
     return Beyond(address, _looked_at(address, recipe, **chosen)[0])
 
 
 def tried_beyond(address: str, recipe: Recipe) -> Beyond:
-    """Give what can be done with a file that was read, and cannot be masked in memory."""
+    """Return what can be done with a file that was read, and cannot be masked in memory."""
     return Beyond(address, recipe if in_parts(address) and recipe.join.households is None else None)
 
 
@@ -104,7 +104,7 @@ def _reading(recipe: Recipe | None, chosen: dict[str, Any]) -> dict[str, Any]:
 
 
 def _looked_at(address: str, recipe: Recipe | None, **chosen: Any) -> tuple[Recipe | None, int, int]:
-    """Give a recipe by the first records of a file, and how many columns it masks, of how many; zero if unknown."""
+    """Return a recipe by the first records of a file, and how many columns it masks, of how many; zero if unknown."""
     if not in_parts(address):
         return None, 0, 0
     try:

@@ -146,7 +146,7 @@ def _of_joined(inspection: Inspection, joined: Joined, asked: Recipe) -> Inspect
 
 
 def _with_asked(inspection: Inspection, asked: Recipe) -> Inspection:
-    """Give what was asked for in the place of guesses, so that what is shown is what the recipe says."""
+    """Return what was asked for in the place of guesses, so that what is shown is what the recipe says."""
     said = {name: role for role, name in asked.roles.named}
     columns = (
         replace(one, role=Role(said[one.name]), reason="as asked for") if one.name in said else one
@@ -161,7 +161,7 @@ def _changed(recipe: Recipe, chosen: Mapping[str, Any], *tables: str) -> Recipe:
 
 
 def guessed(inspection: Inspection, asked: Recipe) -> Recipe:
-    """Give a recipe with guessed roles, the reason of each beside it; what was asked for stays."""
+    """Return a recipe with guessed roles, the reason of each beside it; what was asked for stays."""
     said = {name for _, name in asked.roles.named}
     roles: dict[str, Any] = {}
     reasons: dict[tuple[str, ...], str] = {}
@@ -185,7 +185,7 @@ def guessed(inspection: Inspection, asked: Recipe) -> Recipe:
 
 
 def with_guessed_weights(recipe: Recipe, inspection: Inspection, source: Source, chosen: Mapping[str, Any]) -> Recipe:
-    """Give a recipe whose weights, if any, give nothing away and dominate no group; what was asked for stays."""
+    """Return a recipe whose weights, if any, give nothing away and dominate no group; what was asked for stays."""
     names = [name for name in recipe.roles.of(Role.WEIGHT.value) if name in source.table.column_names]
     if not names:
         return recipe
@@ -198,7 +198,7 @@ def with_guessed_weights(recipe: Recipe, inspection: Inspection, source: Source,
 
 
 def _said(recipe: Recipe, guesses: Mapping[str, Guess]) -> Recipe:
-    """Give a recipe that says what was guessed, by keyword, the reason of each beside it."""
+    """Return a recipe that says what was guessed, by keyword, the reason of each beside it."""
     known = choices()
     reasons: dict[tuple[str, ...], str] = {
         (known[keyword][0], known[keyword][1].name): why for keyword, (_, why) in guesses.items()
@@ -208,7 +208,7 @@ def _said(recipe: Recipe, guesses: Mapping[str, Guess]) -> Recipe:
 
 
 def guessed_values(inspection: Inspection, asked: Recipe) -> dict[str, Any]:
-    """Give what was guessed of the values of columns that nothing was said of, in the words of a recipe.
+    """Return what was guessed of the values of columns that nothing was said of, in the words of a recipe.
 
     `kinds` maps columns to a kind, or to ``{"spike": value}``; `missing_codes` maps them to lists of values.
     """

@@ -106,7 +106,7 @@ def earlier_releases(folder: Path, own: RowOrigin) -> list[str]:
 
 
 def _is_another(own: RowOrigin, other: RowOrigin) -> bool:
-    """Tell whether two masked files are of one source, and not the same."""
+    """Return whether two masked files are of one source, and not the same."""
     known = own.sha256 is not None and other.sha256 is not None
     same_source = own.sha256 == other.sha256 if known else own.source == other.source
     same_release = own.masked_sha256 is not None and own.masked_sha256 == other.masked_sha256

@@ -98,7 +98,7 @@ def _check_former(folder: Path, known: set[str]) -> None:
 
 
 def _is_output(folder: Path, known: set[str]) -> bool:
-    """Tell whether a folder holds nothing but what a run leaves; an empty one does."""
+    """Return whether a folder holds nothing but what a run leaves; an empty one does."""
     inside = list(folder.iterdir())
     if any(path.name not in (RELEASE, INTERNAL) or path.is_symlink() or not path.is_dir() for path in inside):
         return False
@@ -115,7 +115,7 @@ def left_by_a_run(address: str, households: str | None = None) -> set[str]:
 
 
 def lies_in_output(path: Path) -> bool:
-    """Tell whether a file would lie in what may be an output: a folder with a report or masked data, or below one."""
+    """Return whether a file would lie in what may be an output: a folder with a report or masked data, or below one."""
     folder = path.resolve().parent
     for place in (folder, folder.parent):
         beside = _names_in(place) - {path.name}
@@ -133,7 +133,7 @@ def _names_in(folder: Path) -> set[str]:
 
 
 def _lies_in(address: str, folder: Path) -> bool:
-    """Tell whether a file, a database's too, is a folder or in it."""
+    """Return whether a file, a database's too, is a folder or in it."""
     file = file_of(address)
     return file is not None and folder in (file.resolve(), *file.resolve().parents)
 
@@ -160,7 +160,7 @@ class Output:
 
 @contextmanager
 def whole_output(output: Path, to: str | None, overwrite: bool, known: set[str]) -> Iterator[Output]:
-    """Give an output to fill; masked data elsewhere is taken away again if the folder cannot be put in place.
+    """Return an output to fill; masked data elsewhere is taken away again if the folder cannot be put in place.
 
     `known` is what a former output may hold: where there is anything else by then, it is not replaced.
     """

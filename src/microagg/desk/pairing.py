@@ -68,7 +68,7 @@ def read_pair(original: str, masked: str, recipe: Recipe | None, reading: Mappin
 
 
 def _matched(before: Source, after: Source, origin: RowOrigin) -> Pairing:
-    """Give both files in the order of the original, by what the output says of the masked rows."""
+    """Return both files in the order of the original, by what the output says of the masked rows."""
     if before.sha256 != origin.sha256 or before.table.num_rows != origin.records:
         raise InvalidData(
             f"{before.name!r} is not the file that {after.name!r} was made from, or was changed since: its checksum is "
@@ -100,7 +100,7 @@ def check_can_be_matched(files: Pairing, pair: Pair, recipe: Recipe | None) -> N
 
 
 def _lacking(source: Source, recipe: Recipe) -> Any:
-    """Tell which records masking by this recipe leaves out."""
+    """Return which records masking by this recipe leaves out."""
     masked = recipe.masked(source.table.column_names)
     frame = frames.open_frame(source.typed_for(recipe.kinds.kinds, masked))
     table, _ = open_table(frame, asked_of(recipe, masked))
@@ -111,7 +111,7 @@ def _lacking(source: Source, recipe: Recipe) -> Any:
 
 
 def in_the_order_of(before: Source, after: Source, key: str) -> Source:
-    """Give a masked file with its rows in the order of the original, by a column that tells records apart in both."""
+    """Return a masked file with its rows in the order of the original, by a column that tells records apart in both."""
     for source, which in ((before, "original"), (after, "masked")):
         if key not in source.table.column_names:
             raise RoleError(f"column {key!r} is not in the {which} file. Name one that both have.", parameter="key")

@@ -12,7 +12,7 @@ _ABOVE_ASCII = re.compile("[^ -~\n]")
 
 
 def plain(value: Any) -> Any:
-    """Give what JSON can hold for what it cannot: it has no infinite numbers, so they become null."""
+    """Return what JSON can hold for what it cannot: it has no infinite numbers, so they become null."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, float):

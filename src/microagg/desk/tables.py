@@ -126,7 +126,7 @@ def write_release(
 
 
 def rows_written(release: Release[Any]) -> Order:
-    """Give which row of `release.data` each row of its file is; of two files, of that of persons."""
+    """Return which row of `release.data` each row of its file is; of two files, of that of persons."""
     return written_order(release, _as_arrow(release.data))
 
 

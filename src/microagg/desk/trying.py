@@ -67,7 +67,7 @@ class Tried:
 
 
 def first_figures(release: Release[Any], seconds: float) -> Tried:
-    """Give what is known of a release before its risk is measured."""
+    """Return what is known of a release before its risk is measured."""
     lost = sorted(release.information.per_column.items(), key=lambda one: -one[1])
     return Tried(
         records=len(release.groups),

@@ -28,7 +28,7 @@ _PERSONS, _HOUSEHOLDS = "the persons' file", "the households' file"
 
 
 def is_of_two(release: Release[Any], households: Any) -> bool:
-    """Tell whether a release is written as two files; refuse a place for the second one where there is none."""
+    """Return whether a release is written as two files; refuse a place for the second one where there is none."""
     joins = release.recipe.join.households is not None
     if joins and households is None:
         raise InvalidParameter(
@@ -46,7 +46,7 @@ def is_of_two(release: Release[Any], households: Any) -> bool:
 
 
 def apart(release: Release[Any]) -> tuple[pa.Table, pa.Table]:
-    """Give the persons and the households of a release that joins two files, each with its own columns.
+    """Return the persons and the households of a release that joins two files, each with its own columns.
 
     Both have the pseudonym of the household. The second has one row for each.
     """
@@ -55,7 +55,7 @@ def apart(release: Release[Any]) -> tuple[pa.Table, pa.Table]:
 
 
 def _apart(release: Release[Any]) -> tuple[pa.Table, pa.Table, NDArray[np.int64]]:
-    """Give what each file has of all rows, and the first row of each household."""
+    """Return what each file has of all rows, and the first row of each household."""
     joined = _joined(release)
     data, on = release.data, joined.on
     persons, households = (

@@ -101,7 +101,7 @@ def check_writable(address: str, to: str | None, *, overwrite: bool, excel_safe:
 
 
 def is_text_target(address: str, to: str | None, kind: str | None = None) -> bool:
-    """Tell whether the masked data goes to a text file."""
+    """Return whether the masked data goes to a text file."""
     return is_text_file(masked_name(address, kind) if to is None else to)
 
 
@@ -174,7 +174,7 @@ def write(
 
 
 def _places_inside(address: str, households: str | None, recipe: Recipe, *, again: bool) -> dict[str, str]:
-    """Give where in an output each thing lies."""
+    """Return where in an output each thing lies."""
     kind, internal = recipe.output.kind, {"report": REPORT, "recipe": RECIPE, "rows": ROWS}
     released = {"masked": masked_name(address, kind)}
     released |= {} if households is None else {"households": households_name(address, households, kind)}
@@ -199,7 +199,7 @@ def report_model(
     comparison: "Comparison | None" = None,
     progress: Progress | None = None,
 ) -> ReportModel:
-    """Give what the report says that is written with a release."""
+    """Return what the report says that is written with a release."""
     source, output = opened.source, release.recipe.output
     kind = kind_at(masked_name(opened.address, output.kind) if to is None else to)
     facts = SourceFacts(
@@ -215,7 +215,7 @@ def report_model(
 
 
 def _details(source: Source) -> dict[str, str]:
-    """Give what a report says of how a source was understood; of two files, what was joined."""
+    """Return what a report says of how a source was understood; of two files, what was joined."""
     if source.joined is None:
         return dict(source.details)
     other = source.joined.households
@@ -224,7 +224,7 @@ def _details(source: Source) -> dict[str, str]:
 
 
 def recipe_to_write(release: Any, opened: Opened) -> Recipe:
-    """Give the recipe that a run leaves behind: every choice it depended on, whoever made it, with the comments."""
+    """Return the recipe that a run leaves behind: every choice it depended on, whoever made it, with the comments."""
     done = release.recipe
     risk = done.risk
     if isinstance(release, Release) and release.risk.sampled is not None:

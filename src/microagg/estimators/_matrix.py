@@ -36,7 +36,7 @@ def as_matrix(estimator: BaseEstimator, X: Any) -> NDArray[np.float64]:
 
 
 def as_units(units: Any, n: int) -> Units | None:
-    """Give the units of n records, numbered, or say what is wrong with them."""
+    """Return the units of n records, numbered, or say what is wrong with them."""
     if units is None or isinstance(units, Units):
         return units
     values = np.asarray(units)

@@ -48,7 +48,7 @@ class _Blocks(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError
 
     def _chosen(self, columns: NDArray[np.float64], wanted: Iterable[Any] | None) -> NDArray[np.float64]:
-        """Give the columns to cut by, named or numbered."""
+        """Return the columns to cut by, named or numbered."""
         if wanted is None:
             return columns
         names = list(getattr(self, "feature_names_in_", ()))

@@ -162,6 +162,6 @@ class DependenceTree(BaseEstimator):  # type: ignore[misc]
         return draw_weights(names, self.weights_, _LABELS[self.dependence_.measure], ax)
 
     def column_names(self) -> list[Any]:
-        """Give the columns' names, or their numbers where they have none."""
+        """Return the columns' names, or their numbers where they have none."""
         check_is_fitted(self, "dependence_")
         return list(self._names)

@@ -58,7 +58,7 @@ class _Partitioner(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return np.ascontiguousarray(released_values(columns, self.labels_).T)
 
     def as_named_method(self) -> tuple[str, dict[str, Any]]:
-        """Give the name and options by which `protect` knows this partitioner."""
+        """Return the name and options by which `protect` knows this partitioner."""
         options = self.get_params(deep=False)
         del options["k"], options["progress"]
         return self._method_name, options
@@ -375,7 +375,7 @@ class Univariate(_Partitioner):
         self.progress = progress
 
     def as_named_method(self) -> tuple[str, dict[str, Any]]:
-        """Give the name and options by which `protect` knows this partitioner."""
+        """Return the name and options by which `protect` knows this partitioner."""
         check_option("method", self.method, ("optimal", "ranking"))
         return ("ranking" if self.method == "ranking" else "univariate"), {}
 

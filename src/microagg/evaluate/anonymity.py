@@ -189,7 +189,7 @@ def _diversity(
 
 
 def fewest_whole_units(table: Table, strata: NDArray[np.int64], units: NDArray[np.int64]) -> int:
-    """Give the fewest units that have the same rows: released values and stratum, as often as each occurs."""
+    """Return the fewest units that have the same rows: released values and stratum, as often as each occurs."""
     numbers = np.asarray(strata, dtype=np.int64).view(np.uint64)
     found = digests_of([*(float_bits(column.cells.classes) for column in table), numbers], os.urandom(16))
     return fewest_alike([in_order(digests_of_sets(found, units))])
@@ -211,7 +211,7 @@ def fewest_sharing(
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> int:
-    """Give the fewest records, or units where these are told, that share a combination of released values and stratum.
+    """The fewest records, or units where these are told, that share a combination of released values and stratum.
 
     Zeros of both signs are equal, and a missing value is equal to one that is missing in the same way only: it is what
     `io.promise.check_written` counts on what was written.

@@ -93,7 +93,7 @@ class LossBound:
 
 
 def _shown(percent: float | None, rounding: str) -> str:
-    """Give a percentage with the digits that matter; a bound is rounded down, so that it stays one."""
+    """Return a percentage with the digits that matter; a bound is rounded down, so that it stays one."""
     if percent is None or not np.isfinite(percent):
         return ""
     if percent == 0.0:
@@ -104,7 +104,7 @@ def _shown(percent: float | None, rounding: str) -> str:
 
 
 def loss_bound(X: ArrayLike, k: int, *, n_jobs: int | None = None, progress: Progress | None = None) -> float:
-    """Give a loss that no grouping of these records can undercut, in percent of their variation.
+    """Return a loss that no grouping of these records can undercut, in percent of their variation.
 
     Every partition into groups of at least k loses at least so much where each record is replaced by its group's
     centroid, and more where by anything else. It is found in the time of a search for k - 1 neighbours, and lies at
@@ -155,7 +155,7 @@ def bound_of_release(
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> LossBound:
-    """Give the bound of a release of so much loss; groups lie within `strata`.
+    """Return the bound of a release of so much loss; groups lie within `strata`.
 
     `alike` numbers the records that are released alike, (n,), or (n, d) where each column has groups of its own.
     """
@@ -186,7 +186,7 @@ def _percent(
     progress: Progress | None,
     limit: int | None = None,
 ) -> float | None:
-    """Give the bound of records, or of columns that are grouped apart, in percent of the variation of all together.
+    """Return the bound of records, or of columns that are grouped apart, in percent of the variation of all together.
 
     None where more coordinates would have to be looked at than the limit.
     """
@@ -211,7 +211,7 @@ def _percent(
 
 
 def _reached(records: Records, alike: Labels, progress: Progress | None) -> float:
-    """Give what groups lose of the variation, in percent, where their means stand for their members."""
+    """Return what groups lose of the variation, in percent, where their means stand for their members."""
     total, hear = _total(records), partial(tell, progress, 1, 1)
     return 100.0 * squared_error(records, alike, hear) / total if total > 0 else 0.0
 
@@ -222,7 +222,7 @@ def _n_terms(records: Records) -> int:
 
 
 def _total(records: Records) -> float:
-    """Give the sum of squared distances to the mean of all: not less than that, but for roundings of each square.
+    """Return the sum of squared distances to the mean of all: not less than that, but for roundings of each square.
 
     A mean that is rounded makes it larger.
     """
@@ -262,7 +262,7 @@ class _Search:
         return pool
 
     def least_error(self, n_jobs: int, progress: Progress | None) -> float:
-        """Give the sum of what each record adds at least to the squared error of any partition."""
+        """Return the sum of what each record adds at least to the squared error of any partition."""
 
         def look(start: int, check: Callable[[], None]) -> None:
             self._sum(self.order, start, min(start + self._at_once, self.n), check)

@@ -79,7 +79,7 @@ def changes_of(
     weights: Both | None = None,
     progress: Progress | None = None,
 ) -> dict[Any, ColumnChange]:
-    """Give what became of each column; `groups` are of shape (n,), or (n, d) where each column has its own.
+    """Return what became of each column; `groups` are of shape (n,), or (n, d) where each column has its own.
 
     With `weights`, before and after masking, totals are weighted.
     """
@@ -106,7 +106,7 @@ def change_of(
     weights: Both | None = None,
     heard: Callable[[], None] = lambda: None,
 ) -> ColumnChange:
-    """Give what became of one column; `heard` is called often, and what it raises stops the work."""
+    """Return what became of one column; `heard` is called often, and what it raises stops the work."""
     kind = before.kind
     was, now = before.cells.present, after.cells.present
     found: dict[str, Any] = {
@@ -128,7 +128,7 @@ def change_of(
 
 
 def _of_quantity(before: Coded, after: Coded, weights: Both | None, heard: Callable[[], None]) -> dict[str, Any]:
-    """Give what became of the commonest value and of the total, and whether the column looks like codes."""
+    """Return what became of the commonest value and of the total, and whether the column looks like codes."""
     n, known, released = before.values.size, before.cells.known, after.cells.known
     values, counts = np.unique(known, return_counts=True)
     heard()
@@ -149,7 +149,7 @@ def _of_quantity(before: Coded, after: Coded, weights: Both | None, heard: Calla
 
 
 def has_gaps(values: NDArray[np.float64]) -> bool:
-    """Tell whether different whole numbers, in order, leave out many of the steps between them, as codes do."""
+    """Return whether different whole numbers, in order, leave out many of the steps between them, as codes do."""
     if values.size < 3 or float(values[-1]) - float(values[0]) > 2.0**53:
         return False
     steps = np.diff(values).astype(np.int64)
@@ -158,7 +158,7 @@ def has_gaps(values: NDArray[np.float64]) -> bool:
 
 
 def _total_moved(was: Cells, now: Cells, weights: Both | None) -> float | None:
-    """Give how far a total moved, in percent of itself; None where there is none to speak of."""
+    """Return how far a total moved, in percent of itself; None where there is none to speak of."""
     largest = float(np.abs(was.known).max(initial=0.0))
     if largest == 0.0:
         return None
@@ -190,7 +190,7 @@ def _entropy(codes: NDArray[np.int64]) -> float:
 
 
 def _mean_span(column: Coded, labels: NDArray[np.int64], heard: Callable[[], None]) -> float:
-    """Give the mean over the records of how wide their group is, from 0 to 1."""
+    """Return the mean over the records of how wide their group is, from 0 to 1."""
     sizes = np.bincount(labels)
     if isinstance(column.kind, Nominal):
         spans = _spans_of_categories(column, labels, heard)
@@ -215,7 +215,7 @@ def _spans_by_order(column: Coded, labels: NDArray[np.int64]) -> NDArray[np.floa
 
 
 def _spans_of_categories(column: Coded, labels: NDArray[np.int64], heard: Callable[[], None]) -> NDArray[np.float64]:
-    """Give the share of all categories that a group holds, 0 where it holds one: by a taxonomy, those under it."""
+    """Return the share of all categories that a group holds, 0 where it holds one: by a taxonomy, those under it."""
     n_codes = int(column.cells.known.max(initial=-1.0)) + 1
     meaning, codes = np.unique(numbers_of(column.cells, n_codes), return_inverse=True)
     heard()
@@ -239,7 +239,7 @@ def _spans_of_categories(column: Coded, labels: NDArray[np.int64], heard: Callab
 def _extremes(
     values: NDArray[np.float64], labels: NDArray[np.int64], n_groups: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give the lowest and the highest value of each group; of one without any, infinite ones the wrong way round."""
+    """Return the lowest and the highest value of each group; of one without any, infinite ones the wrong way round."""
     lowest, highest = np.full(n_groups, np.inf), np.full(n_groups, -np.inf)
     np.minimum.at(lowest, labels, values)
     np.maximum.at(highest, labels, values)

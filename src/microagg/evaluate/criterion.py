@@ -38,13 +38,13 @@ class Criterion:
 
     @classmethod
     def of(cls, definition: Definition) -> "Criterion":
-        """Give the criterion that a measure is."""
+        """Return the criterion that a measure is."""
         title = definition.title if isinstance(definition.title, str) else ""
         return cls(definition.name, definition.unit, definition.better, title)
 
     @classmethod
     def of_analysis(cls, name: str) -> "Criterion":
-        """Give the criterion that an analysis is, by its name: how far its estimates moved."""
+        """Return the criterion that an analysis is, by its name: how far its estimates moved."""
         return cls(name, title=MOVED)
 
     @property
@@ -76,11 +76,11 @@ class Criterion:
         return "The lowest score" if self.is_score else f"The best by {self.name}"
 
     def loss(self, value: float) -> float:
-        """Give a value such that lower is better; what is no number is worst."""
+        """Return a value such that lower is better; what is no number is worst."""
         return math.inf if math.isnan(value) else -value if self.higher else value
 
     def shown(self, value: float) -> str:
-        """Give a value as a table shows it."""
+        """Return a value as a table shows it."""
         return f"{value:.2f}" if self.unit or abs(value) >= 0.1 or value == 0 else f"{value:.2g}"
 
 

@@ -151,13 +151,13 @@ def defined(of: Literal["loss", "risk", "both"]) -> list[Definition]:
 
 
 def measures_of(of: Literal["loss", "risk", "both"], *results: Any) -> tuple[Measure, ...]:
-    """Give the figures of a result, or of the two that those of both are of."""
+    """Return the figures of a result, or of the two that those of both are of."""
     found = (one.measured(*results) for one in defined(of))
     return tuple(measure for measure in found if measure is not None)
 
 
 def measures_of_both(loss: "LossMeasures", risk: "DisclosureRisk") -> tuple[Measure, ...]:
-    """Give every figure of a release: of loss, of risk, and of both together."""
+    """Return every figure of a release: of loss, of risk, and of both together."""
     return (*loss.measures, *risk.measures, *measures_of("both", loss, risk))
 
 

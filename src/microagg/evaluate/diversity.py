@@ -81,7 +81,7 @@ class DiversityFacts(ReadOnly):
 
 
 def given_away(demand: Demand, groups: NDArray[np.int64]) -> dict[Any, ColumnDiversity]:
-    """Give what groups, numbered from 0 without gaps, give away of each column of a demand."""
+    """Return what groups, numbered from 0 without gaps, give away of each column of a demand."""
     found = zip(demand.columns, demand.limits, demand.figures(groups), strict=True)
     return {column.name: _given_away(limits, figures) for column, limits, figures in found}
 

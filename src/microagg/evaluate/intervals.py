@@ -63,7 +63,7 @@ def rank_intervals(
 
 
 def comparable(before: Coded, after: Coded) -> NDArray[np.int64]:
-    """Give the rows in which two versions of a column with an order both have a value."""
+    """Return the rows in which two versions of a column with an order both have a value."""
     if not before.kind.is_ordered:
         return np.empty(0, dtype=np.int64)
     return np.flatnonzero(before.cells.present & after.cells.present)

@@ -139,7 +139,7 @@ def _cells(codes: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
 def solved_records(
     codes: Sequence[NDArray[np.int64]], progress: Progress | None = None
 ) -> tuple[NDArray[np.bool_], bool]:
-    """Tell which records' values follow from the sums of groups, and whether the solver came to its end.
+    """Return which records' values follow from the sums of groups, and whether the solver came to its end.
 
     A record's value follows where no change of the others' can make up for one of it: where everything that all groups'
     sums leave open (the null space of groups by records) is nothing at that record. A random vector, projected there,
@@ -161,7 +161,7 @@ def solved_records(
 
 
 def _groups_by_records(codes: Sequence[NDArray[np.int64]]) -> sparse.csr_matrix:
-    """Give a row for each group of each release, with ones at its records."""
+    """Return a row for each group of each release, with ones at its records."""
     n, above, rows = codes[0].size, 0, []
     for one in codes:
         rows.append(one + above)
@@ -171,7 +171,7 @@ def _groups_by_records(codes: Sequence[NDArray[np.int64]]) -> sparse.csr_matrix:
 
 
 def _without_chains(sums: sparse.csr_matrix) -> NDArray[np.bool_]:
-    """Tell which records are open after each that is the last open one of a group is solved, again and again."""
+    """Return which records are open after each that is the last open one of a group is solved, again and again."""
     open_yet = np.ones(sums.shape[1], dtype=np.bool_)
     while True:
         last = (sums @ open_yet.astype(np.float64)) == 1.0
@@ -182,7 +182,7 @@ def _without_chains(sums: sparse.csr_matrix) -> NDArray[np.bool_]:
 
 
 def _unexplained(sums: sparse.csr_matrix, drawn: Numbers, progress: Progress | None) -> tuple[Numbers, bool]:
-    """Give what no sum of groups makes of some vectors, and whether the solver came to its end.
+    """Return what no sum of groups makes of some vectors, and whether the solver came to its end.
 
     Groups that mix everybody with everybody are soon solved by iteration, and are dear to factorise. Groups of near
     records are the other way round, and they are the usual ones.
@@ -234,7 +234,7 @@ def _factorised(sums: sparse.csr_matrix, drawn: Numbers, progress: Progress | No
 
 
 def _heard(work: Callable[[], Any], progress: Progress | None) -> Any:
-    """Give what work gives that cannot be stopped, and be stopped meanwhile: nobody waits for its thread then."""
+    """Return what work gives that cannot be stopped, and be stopped meanwhile: nobody waits for its thread then."""
     result: Future[Any] = Future()
 
     def run() -> None:

@@ -93,7 +93,7 @@ class Linkage:
         )
 
     def _different(self, columns: Labels, radii: NDArray[np.float64]) -> tuple[Labels, Labels]:
-        """Give the first of the queries that agree in these columns and in their radius, and each one's among them.
+        """Return the first of the queries that agree in these columns and in their radius, and each one's among them.
 
         They are told apart by sums of random numbers, one for each value of a column. Should two that differ share a
         sum, by a chance of 2**-64, each stands for itself.
@@ -112,7 +112,7 @@ class Linkage:
 
 
 def _marks(codes: Labels, number: int) -> NDArray[np.uint64]:
-    """Give a random number for each code of a column, the same wherever it is."""
+    """Return a random number for each code of a column, the same wherever it is."""
     rng = np.random.default_rng(number)
     return rng.integers(0, 2**64, int(codes.max(initial=0)) + 1, dtype=np.uint64)[codes]
 
@@ -179,7 +179,7 @@ class Linked(NamedTuple):
     classes: Labels
 
     def link(self, told: Told, of_set: tuple[int, ...], check: Callable[[], None]) -> Chances:
-        """Give the chance of each of being linked rightly by one set of keys, and to its group."""
+        """Return the chance of each of being linked rightly by one set of keys, and to its group."""
         found = np.empty((2, sum(own.size for own in self.places)))
         for part, own in zip(self.parts, self.places, strict=True):
             found[:, own] = part.link(told, of_set, check)

@@ -132,7 +132,7 @@ def weighted_loss_of_release(
 
 
 def as_counted(kind: Kind, lost: float, base: float, n: int, *, complete: bool) -> tuple[float, float]:
-    """Give a column's loss, and that of one value for all, as they are added up with those of other columns."""
+    """Return a column's loss, and that of one value for all, as they are added up with those of other columns."""
     if base > 0 and not (kind.is_squared and complete):
         return lost / base * n, float(n)
     return lost, base
@@ -145,7 +145,7 @@ def loss_of_sums(
     power: int = 0,
     weights: Sequence[float] | None = None,
 ) -> InformationLoss:
-    """Give the loss from each column's squared error and its sum of squares about the mean."""
+    """Return the loss from each column's squared error and its sum of squares about the mean."""
     if weights is None:
         sse, sst = sum(errors), sum(totals)
     else:
@@ -160,7 +160,7 @@ def loss_of_sums(
 
 
 def _error_and_total(before: NDArray[np.float64], after: NDArray[np.float64]) -> tuple[float, float]:
-    """Give the squared error between two columns, and the first one's sum of squares about its mean."""
+    """Return the squared error between two columns, and the first one's sum of squares about its mean."""
     return sum_of_squares(before - after), exact_sum((before - exact_sum(before) / before.size) ** 2)
 
 

@@ -135,7 +135,7 @@ class _State:
         self._room_kept, self._room_group = pairs
 
     def _sums(self, first: Labels) -> tuple[Numbers, Numbers, Numbers]:
-        """Give what must add up: a mixture of all columns, which alone refuses most, what was kept, the columns."""
+        """Return what must add up: a mixture of all columns, which alone refuses most, what was kept, the columns."""
         files, rng = self.files, np.random.default_rng(0)
         scales = files.values.std(axis=0)
         scales = np.where(scales > 0.0, scales, 1.0)
@@ -151,7 +151,7 @@ class _State:
         return np.ascontiguousarray(values), targets, np.ascontiguousarray(allowed)
 
     def transport(self, progress: Progress | None) -> None:
-        """Give the records of no settled group to the others."""
+        """Return the records of no settled group to the others."""
         records = np.flatnonzero(~self.taken)
         records = records[np.argsort(self.files.kept[records], kind="stable")]
         rooms = np.flatnonzero(~self.settled[self._room_group])
@@ -165,7 +165,7 @@ class _State:
             self._match(some, self._room_group[theirs], self._room[theirs].copy(), progress)
 
     def _match(self, records: Labels, groups: Labels, room: Labels, progress: Progress | None) -> None:
-        """Give some records to some groups with as much room."""
+        """Return some records to some groups with as much room."""
         points, centers = self.files.points[records], self.centers[groups]
         found = np.zeros(records.size, dtype=np.int64) if groups.size == 1 else np.full(records.size, -1)
         left = np.flatnonzero(found < 0)
@@ -224,7 +224,7 @@ def _pieces(n: int) -> Iterator[Labels]:
 
 
 def _queried(tree: KDTree, points: Numbers, count: int, progress: Progress | None) -> tuple[Numbers, Labels]:
-    """Give the nearest of a tree to each point, with their distances, (n, count)."""
+    """Return the nearest of a tree to each point, with their distances, (n, count)."""
     far, near = np.empty((len(points), count)), np.empty((len(points), count), dtype=np.int64)
     for some in _pieces(len(points)):
         tell(progress, 0, 1)

@@ -128,7 +128,7 @@ class Definition:
             )
 
     def measured(self, *results: Any) -> Measure | None:
-        """Give the figure of these results, with its words; None where it was defined after they were computed."""
+        """Return the figure of these results, with its words; None where it was defined after they were computed."""
         value = results[0].others.get(self.name) if self.value is None else self.value(*results)
         if value is None:
             return None

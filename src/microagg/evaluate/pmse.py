@@ -210,7 +210,7 @@ class _Rows(NamedTuple):
         return cls(features[:, first[order]], counts.astype(np.float64), sizes, _runs(terms), place, [])
 
     def only(self, chosen: NDArray[np.bool_]) -> "_Rows":
-        """Give some of the rows."""
+        """Return some of the rows."""
         features, counts = self.features[:, chosen], self.counts[:, chosen]
         return self._replace(features=features, counts=counts, sizes=self.sizes[chosen], kept=[])
 
@@ -224,7 +224,7 @@ class _Rows(NamedTuple):
         return float(self.sizes.sum())
 
     def parts(self) -> Iterator[tuple[Values, slice]]:
-        """Give the terms, (1 + terms, rows), of some rows at a time, intercept first, and which rows these are.
+        """Return the terms, (1 + terms, rows), of some rows at a time, intercept first, and which rows these are.
 
         All are written to the same place, which stays in the processor's cache; few are kept for the next time.
         """
@@ -237,7 +237,7 @@ class _Rows(NamedTuple):
         yield from self.kept
 
     def weighed(self, weights: Values) -> Iterator[Values]:
-        """Give the terms by the roots of weights, some rows at a time."""
+        """Return the terms by the roots of weights, some rows at a time."""
         for own, here in self.parts():
             yield np.multiply(own, np.sqrt(weights[here]), out=self.place[:, : own.shape[1]])
 
@@ -254,14 +254,14 @@ class _Rows(NamedTuple):
         return own, here
 
     def combined(self, effects: Values) -> Values:
-        """Give the sum of the terms by their effects, for each row."""
+        """Return the sum of the terms by their effects, for each row."""
         found = np.empty(self.sizes.size)
         for own, here in self.parts():
             found[here] = effects @ own
         return found
 
     def summed(self, weights: Values) -> Values:
-        """Give the sum of each term over the rows by weights."""
+        """Return the sum of each term over the rows by weights."""
         found = np.zeros(self.n_terms)
         for own, here in self.parts():
             found += own @ weights[here]
@@ -280,7 +280,7 @@ def _runs(terms: _Terms) -> list[tuple[int, slice]]:
 
 
 def _terms_of(original: Table, masked: Table, limit: int) -> tuple[_Terms, int]:
-    """Give the terms of the larger model, and how many more there would be without the limit.
+    """Return the terms of the larger model, and how many more there would be without the limit.
 
     Where there are too many, each nominal column has fewer categories: the commonest, half as many until all fit, the
     others counting as one. If one each is still too many, products are left out, the last pairs of columns first.
@@ -304,7 +304,7 @@ def _nominal(column: Coded) -> bool:
 
 
 def _with_products(columns: Sequence[tuple[list[Values], bool]], n: int) -> _Terms:
-    """Give the terms of columns, each with its features and whether the first of them is a quantity, of n records."""
+    """Return the terms of columns, each with its features and whether the first of them is a quantity, of n records."""
     starts = np.cumsum([0, *(len(own) for own, _ in columns)])
     squares = [int(start) for start, (own, quantity) in zip(starts, columns, strict=False) if quantity and own]
     places = [range(start, end) for start, end in pairwise(starts)]
@@ -314,7 +314,7 @@ def _with_products(columns: Sequence[tuple[list[Values], bool]], n: int) -> _Ter
 
 
 def _features(before: Coded, after: Coded, most: int) -> tuple[list[Values], bool]:
-    """Give what a model sees of a column, over both files, and whether the first is a quantity, which has a square.
+    """Return what a model sees of a column, over both files, and whether the first is a quantity, which has a square.
 
     Quantities and levels are standard scores, 0 where missing; of categories, the commonest ones have an indicator
     each; so has each way of being missing.
@@ -366,7 +366,7 @@ def _error(terms: _Terms, progress: Progress | None) -> tuple[float, int, bool]:
 
 
 def _chances(scores: Values) -> Values:
-    """Give the chance of each row to be a masked one."""
+    """Return the chance of each row to be a masked one."""
     return np.asarray(0.5 * (1.0 + np.tanh(0.5 * scores)))
 
 
@@ -441,7 +441,7 @@ class _Curve:
 
 
 def _products(rows: _Rows, weights: Values, combine: Values | None = None) -> Values:
-    """Give the sums of products of two terms each, over rows with weights; or of combinations of terms."""
+    """Return the sums of products of two terms each, over rows with weights; or of combinations of terms."""
     n = rows.n_terms if combine is None else len(combine)
     found = np.zeros((n, n))
     for own in rows.weighed(weights):

@@ -78,7 +78,7 @@ class Relation:
         return cls(said, tuple(dict.fromkeys(reader.names)), alone, "=" if sign == "==" else sign, tolerance, formulas)
 
     def violated(self, values: Mapping[Any, Values]) -> NDArray[np.bool_]:
-        """Tell which records break it; one that lacks a value of its columns breaks nothing.
+        """Return which records break it; one that lacks a value of its columns breaks nothing.
 
         Strict signs are taken as they are.
         """
@@ -98,7 +98,7 @@ class Relation:
         return np.asarray(broken & known)
 
     def sides(self, values: Mapping[Any, Values]) -> tuple[Values, Values]:
-        """Give what stands left and right of the sign, for each record."""
+        """Return what stands left and right of the sign, for each record."""
         shape = values[self.columns[0]].shape
         left, right = (np.broadcast_to(side(values), shape) for side in self._sides)
         return left, right

@@ -269,7 +269,7 @@ def key_sets(n_keys: int) -> list[tuple[int, ...]]:
 
 
 def _standard_error(values: NDArray[np.float64], population: int) -> float:
-    """Give the standard error, in percent, of the mean of values drawn without replacement."""
+    """Return the standard error, in percent, of the mean of values drawn without replacement."""
     share_left = 1.0 - values.size / population
     return 100.0 * float(values.std(ddof=1)) / math.sqrt(values.size) * math.sqrt(share_left)
 

@@ -103,7 +103,7 @@ class LossMeasures(ReadOnly):
         return self.find_bound()
 
     def find_bound(self, progress: Progress | None = None) -> "LossBound | None":
-        """Give the bound, found now if it was not before; `progress` is called as progress(done, in all), often."""
+        """Return the bound, found now if it was not before; `progress` is called as progress(done, in all), often."""
         if self._find_bound is not None and "_bound" not in self.__dict__:
             self.__dict__["_bound"] = self._find_bound(self.information, progress)
         found: LossBound | None = self.__dict__.get("_bound")
@@ -156,7 +156,7 @@ class LossMeasures(ReadOnly):
 
 
 def numbers_of_both(original: Table, masked: Table) -> tuple[NDArray[np.float64], NDArray[np.float64], list[Any]]:
-    """Give the quantities of both tables (d, n), and their names: of the records that have all of them in both."""
+    """Return the quantities of both tables (d, n), and their names: of the records that have all of them in both."""
     names = [before.name for before in original if before.kind.is_quantity]
     before, after = original.named(names).matrix(), masked.named(names).matrix()
     if original.is_complete and masked.is_complete:
@@ -187,7 +187,7 @@ def measure_loss(
 
 
 def _without_numbers(columns: Sequence[Any], information: InformationLoss) -> LossMeasures:
-    """Give what is known of columns none of which is a quantity that records have in both tables."""
+    """Return what is known of columns none of which is a quantity that records have in both tables."""
     nothing = float("nan")
     return LossMeasures(
         information=information,
@@ -273,7 +273,7 @@ def _measured(
 
 
 def _beyond_measure(information: InformationLoss, changed: Sequence[Any]) -> InformationLoss:
-    """Give the loss with that of changed constants as infinite.
+    """Return the loss with that of changed constants as infinite.
 
     A column may be constant only where no other value is missing: what it lost is then known, and is above 0.
     """
@@ -292,7 +292,7 @@ def _changed_constants(original: NDArray[np.float64], masked: NDArray[np.float64
 
 
 def _total_change(original: NDArray[np.float64], masked: NDArray[np.float64]) -> float:
-    """Give the exact sum of all changes; infinite beyond float64, as where values near 0 became large ones."""
+    """Return the exact sum of all changes; infinite beyond float64, as where values near 0 became large ones."""
     changes = [np.abs(x - y) for x, y in zip(original, masked, strict=True)]
     most = np.finfo(np.float64).max / original.size
     return sum(map(exact_sum, changes)) if all(one.max() < most for one in changes) else float("inf")
@@ -330,7 +330,7 @@ def _variations(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.fl
 
 
 def _total_variation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
-    """Give the exact sum of the variations; infinite beyond float64, as where a value near 0 became a large one."""
+    """Return the exact sum of the variations; infinite beyond float64, as where a value near 0 became a large one."""
     found = _variations(a, b)
     if not found.size or found.max() < np.finfo(np.float64).max / found.size:
         return exact_sum(found)
@@ -338,7 +338,7 @@ def _total_variation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
 
 
 def _correlations(covariances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the correlations; 0 with a constant column."""
+    """Return the correlations; 0 with a constant column."""
     deviations = np.sqrt(np.diagonal(covariances))
     below = np.outer(deviations, deviations)
     return np.asarray(np.divide(covariances, below, out=np.zeros(covariances.shape), where=below > 0))

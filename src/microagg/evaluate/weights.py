@@ -77,12 +77,12 @@ def _telling(weights: Labels, sizes: Labels, categories: Labels, shared: NDArray
 
 
 def could_dominate(values: Values, fewest: int) -> bool:
-    """Tell whether some group of so many members could hold one with more than 0.8 of its weight."""
+    """Return whether some group of so many members could hold one with more than 0.8 of its weight."""
     return _exceeds(float(values.max()), DOMINATED / (1.0 - DOMINATED), values, fewest)
 
 
 def unit_could_dominate(values: Values, units: Labels, k: int, *, in_part: bool, gaps: bool) -> bool:
-    """Tell whether some group of k units could hold one with more than 0.8 of its weight.
+    """Return whether some group of k units could hold one with more than 0.8 of its weight.
 
     Where no unit has more than 1/k of the rows (`in_part`), each of its rows stands beside those of k - 1 others. With
     `gaps`, others may lack the value; but no value is released unless those who have it have half of the weight, so
@@ -98,7 +98,7 @@ def _exceeds(largest: float, times: float, values: Values, members: int) -> bool
 
 
 def individual_risks(sizes: Labels, weights: Values) -> Values:
-    """Give the chance that a record of a class is linked rightly by who cannot know who is in the sample.
+    """Return the chance that a record of a class is linked rightly by who cannot know who is in the sample.
 
     A class of f records of the sample that stand for F persons: the intruder picks one of all persons who would be in
     it. How many these are is not known; given f, they are taken to be negative binomial with p = f / F, and the chance
@@ -117,7 +117,7 @@ def individual_risks(sizes: Labels, weights: Values) -> Values:
 
 
 def expected_links(classes: Labels, weights: Values) -> float:
-    """Give how many records of a sample are linked rightly, by one who finds everybody's class (see above)."""
+    """Return how many records of a sample are linked rightly, by one who finds everybody's class (see above)."""
     sizes = np.bincount(classes)
     sums = np.bincount(classes, weights=weights).astype(np.float64)
     found = sizes > 0
@@ -125,5 +125,5 @@ def expected_links(classes: Labels, weights: Values) -> float:
 
 
 def weights_to_link(weights: Values, units: Labels | None) -> Values:
-    """Give the weight of each record, or of each whole unit: the mean of its rows, as it stands for whole units."""
+    """Return the weight of each record, or of each whole unit: the mean of its rows, as it stands for whole units."""
     return weights if units is None else np.bincount(units, weights=weights) / np.bincount(units)

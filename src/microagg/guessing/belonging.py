@@ -11,7 +11,7 @@ _PAIRS = 20  # pairs of rows with the same value from which constancy means some
 
 
 def goes_with_rows(column: Facts, others: Sequence[Facts]) -> bool:
-    """Tell whether other columns are constant within the values of a column, as within a household or a person.
+    """Return whether other columns are constant within the values of a column, as within a household or a person.
 
     Rows are put in the order of the column. Another column counts if it often changes from one value to the next, and
     returns to what it was, and hardly ever changes within one. What is a class of the column, as age groups are of
@@ -45,7 +45,7 @@ def goes_with_rows(column: Facts, others: Sequence[Facts]) -> bool:
 
 
 def rises(column: Facts) -> bool:
-    """Tell whether the values of a column come in rising, or falling, order where they first appear."""
+    """Return whether the values of a column come in rising, or falling, order where they first appear."""
     present = column.codes[column.codes >= 0]
     first = np.unique(present, return_index=True)[1]
     return len(first) > 2 and not 0.01 <= float(np.mean(np.diff(first) > 0)) <= 0.99

@@ -19,7 +19,7 @@ _LIKE_DATES = r"^([0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{2,4})([T ][0-9:.,]+ ?(Z|[+
 
 
 def missing_codes(numbers: Floats, counts: Ints, column: Facts) -> tuple[float, ...]:
-    """Give the values that probably stand for missing ones: 99, -9 and the like that lie apart from all others.
+    """Return the values that probably stand for missing ones: 99, -9 and the like that lie apart from all others.
 
     What the file labels as no answer is one wherever it lies.
     """
@@ -38,14 +38,14 @@ def missing_codes(numbers: Floats, counts: Ints, column: Facts) -> tuple[float, 
 
 
 def spike_of(numbers: Floats, counts: Ints) -> float | None:
-    """Give the value that holds a tenth of the cells or more, where the others are amounts of many values."""
+    """Return the value that holds a tenth of the cells or more, where the others are amounts of many values."""
     if len(numbers) <= _OTHERS or counts.max() < _SPIKE * counts.sum():
         return None
     return float(numbers[int(np.argmax(counts))])
 
 
 def without_spike(numbers: Floats, counts: Ints, spike: float | None) -> tuple[Floats, Ints]:
-    """Give values and counts with a spike taken away; one between the others is made as frequent as its neighbours.
+    """Return values and counts with a spike taken away; one between the others is made as frequent as its neighbours.
 
     Without that, it would leave a gap where a quantity has none.
     """
@@ -80,7 +80,7 @@ def order_shows(column: Facts, others: Sequence[Facts]) -> str:
 
 
 def is_orderly(column: Facts) -> bool:
-    """Tell whether a column has an order that others can be compared with: amounts, or a short row of numbers."""
+    """Return whether a column has an order that others can be compared with: amounts, or a short row of numbers."""
     if column.numbers is None or column.type not in ("numbers", "whole numbers") or column.distinct < 3:
         return False
     return column.type == "numbers" or _is_short(column) or not shape.stand_alone(column.numbers, column.counts)
@@ -100,7 +100,7 @@ def _is_short(column: Facts) -> bool:
 
 
 def _explained(groups: Ints, values: Ints) -> tuple[float, float]:
-    """Give the shares of the variance of ranks that the order of the groups explains, and that the groups explain."""
+    """Return the shares of the variance of ranks that the order of the groups explains, and that the groups explain."""
     ranks, order = _ranks(values), _ranks(groups)
     total = float(ranks.var())
     if total == 0.0 or order.var() == 0.0:
@@ -122,7 +122,7 @@ def _ranks(values: Ints) -> Floats:
 
 
 def are_dates(numbers: Floats) -> bool:
-    """Tell whether whole numbers are dates that are written as 20240131."""
+    """Return whether whole numbers are dates that are written as 20240131."""
     if numbers[0] < 18000101 or numbers[-1] > 22001231:
         return False
     month, day = numbers // 100 % 100, numbers % 100
@@ -140,7 +140,7 @@ def text_form(column: Facts) -> str:
 
 
 def says_sex(column: Facts) -> bool:
-    """Tell whether the values, or their labels, are words for a person's sex."""
+    """Return whether the values, or their labels, are words for a person's sex."""
     texts = column.labels.values() if column.type == "codes" else column.values.to_pylist()
     said = {text.strip().lower() for text in texts if isinstance(text, str)}
     return len(said) == 2 and said <= names.SEXES

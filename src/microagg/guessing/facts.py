@@ -90,7 +90,7 @@ class Facts:
 
 
 def tells_apart(counts: Ints) -> bool:
-    """Tell whether values that occur so often tell nearly everybody apart."""
+    """Return whether values that occur so often tell nearly everybody apart."""
     return bool(counts.sum() >= _ENOUGH and len(counts) >= _UNIQUE * counts.sum())
 
 
@@ -138,12 +138,12 @@ def read_facts(
 
 
 def is_number(type_: pa.DataType) -> bool:
-    """Tell whether a type is one of numbers."""
+    """Return whether a type is one of numbers."""
     return bool(pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_))
 
 
 def _as_floats(values: Any) -> Floats | None:
-    """Give numbers as float64, or None where it cannot tell them apart: whole ones beyond 2**53."""
+    """Return numbers as float64, or None where it cannot tell them apart: whole ones beyond 2**53."""
     if not is_number(values.type) or not len(values):
         return None
     if not pa.types.is_floating(values.type):
@@ -171,7 +171,7 @@ def _type(values: Any, numbers: Floats | None) -> str:
 
 
 def _stand_for_more(values: Any, category: bool, labels: Mapping[Any, str], measure: str | None) -> bool:
-    """Tell whether numbers are codes: categories, or most of them with a label that says what they stand for."""
+    """Return whether numbers are codes: categories, or most of them with a label that says what they stand for."""
     if not is_number(values.type) or not len(values):
         return False
     if category or measure in ("nominal", "ordinal"):

@@ -40,12 +40,12 @@ NO_ANSWER = re.compile(r"refus|don'?t know|not know|no answer|not answer|not app
 
 
 def words_of(name: str) -> frozenset[str]:
-    """Give the words of a column's name, and the whole of it as one."""
+    """Return the words of a column's name, and the whole of it as one."""
     split = _SPLIT.split(_CAMEL.sub("_", name).lower())
     return frozenset(split) | {name.lower().replace("_", "").replace(" ", "")}
 
 
 def may_be_a_weight(words: Iterable[str]) -> bool:
-    """Tell whether a name may be that of a sampling weight; of a body's, it says so more often than not."""
+    """Return whether a name may be that of a sampling weight; of a body's, it says so more often than not."""
     words = set(words)
     return not words & _BODILY and (bool(words & WEIGHT) or any(_WEIGHING.search(word) for word in words))

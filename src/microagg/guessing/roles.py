@@ -63,7 +63,7 @@ class File:
         return max(left_out, key=lambda one: (one.distinct, one.name), default=None)
 
     def explains(self, column: Facts) -> bool:
-        """Tell whether rows go with a column because it is the unit's, as a household's income is.
+        """Return whether rows go with a column because it is the unit's, as a household's income is.
 
         What stands for a unit that the file lacks explains only what is coarser: a number of the unit is not.
         """
@@ -112,7 +112,7 @@ class Asked:
     by_runs: bool = True
 
     def guess(self, role: Role, reason: str, kind: str | None, spike: float | None = None) -> ColumnGuess:
-        """Give the guess."""
+        """Return the guess."""
         one = self.column
         held = self.missing_codes if role is Role.QUASI else ()
         if held:
@@ -386,7 +386,7 @@ def _by_type(asked: Asked) -> ColumnGuess:
 
 
 def _is_amount(column: Facts) -> bool:
-    """Tell whether numbers are amounts by the way they lie, and not a numbering's."""
+    """Return whether numbers are amounts by the way they lie, and not a numbering's."""
     if column.numbers is None or column.type not in ("numbers", "whole numbers") or column.distinct <= _SHORT:
         return False
     if column.telling and shape.sign_of_numbering(column.numbers, belonging.rises(column)):

@@ -14,7 +14,7 @@ _SKEW = 4.0  # how much farther the largest is from the middle than the least, w
 
 
 def step_of(values: Floats) -> float:
-    """Give the largest whole number that divides every difference; 1 of fewer than two values, and of decimals.
+    """Return the largest whole number that divides every difference; 1 of fewer than two values, and of decimals.
 
     It is 1 too where a difference is beyond the integers.
     """
@@ -25,29 +25,29 @@ def step_of(values: Floats) -> float:
 
 
 def _round_step(values: Floats) -> float:
-    """Give the same where amounts are rounded to it, such as 5, 20 or 1000; else 1, since only codes go by 7."""
+    """Return the same where amounts are rounded to it, such as 5, 20 or 1000; else 1, since only codes go by 7."""
     step = step_of(values)
     return step if step / 10 ** np.floor(np.log10(step)) in (1.0, 2.0, 5.0) or step == 25 else 1.0
 
 
 def is_dense(values: Floats) -> bool:
-    """Tell whether values lie as densely as a numbering's do."""
+    """Return whether values lie as densely as a numbering's do."""
     return bool((values[-1] - values[0]) / step_of(values) < 2 * len(values))
 
 
 def is_consecutive(values: Floats) -> bool:
-    """Tell whether values follow each other without a gap."""
+    """Return whether values follow each other without a gap."""
     return bool((values[-1] - values[0]) / _round_step(values) == len(values) - 1)
 
 
 def has_gaps(values: Floats, counts: Ints) -> bool:
-    """Tell whether values are missing between frequent ones, and not only where they become rare."""
+    """Return whether values are missing between frequent ones, and not only where they become rare."""
     gaps = np.diff(values / _round_step(values)) > 1
     return bool(np.any(np.minimum(counts[1:], counts[:-1])[gaps] >= 5))
 
 
 def length_of(values: Floats) -> int:
-    """Give the number of digits that all values have; 0 where they differ in that."""
+    """Return the number of digits that all values have; 0 where they differ in that."""
     if values[0] <= 0:
         return 0
     shortest, longest = len(f"{values[0]:.0f}"), len(f"{values[-1]:.0f}")
@@ -71,7 +71,7 @@ def sign_of_numbering(values: Floats, rises: bool) -> str:
 
 
 def is_composed(values: Floats) -> bool:
-    """Tell whether digits of their own stand before a serial number, as a year does: 2301234 of 1999 and so on.
+    """Return whether digits of their own stand before a serial number, as a year does: 2301234 of 1999 and so on.
 
     The serial numbers leave the upper half of their digits' range empty after three such beginnings or more; amounts
     go through all of it.
@@ -88,7 +88,7 @@ def is_composed(values: Floats) -> bool:
 
 
 def main_series(values: Floats) -> Floats:
-    """Give numbers without a few that stand far above all others, as a second series of a register does."""
+    """Return numbers without a few that stand far above all others, as a second series of a register does."""
     while len(values) >= 20:
         gaps = np.diff(values)
         place = int(gaps.argmax())
@@ -109,19 +109,19 @@ def sign_of_amounts(values: Floats, counts: Ints) -> str:
 
 
 def is_bell_shaped(values: Floats, counts: Ints) -> bool:
-    """Tell whether values become rare towards one end of their range, whichever."""
+    """Return whether values become rare towards one end of their range, whichever."""
     return _has_tail(values, counts) or _has_tail(-values[::-1], counts[::-1])
 
 
 def is_surely_amounts(values: Floats, counts: Ints) -> bool:
-    """Tell whether values are amounts although they go with the rows as a numbering does."""
+    """Return whether values are amounts although they go with the rows as a numbering does."""
     return (
         values[0] < 0 or is_heaped(values, counts) or (_has_tail(values, counts) and _is_very_skewed(values, 2 * _SKEW))
     )
 
 
 def is_heaped(values: Floats, counts: Ints) -> bool:
-    """Tell whether people rounded: round values are more frequent than others, or there are more of them than chance.
+    """Return whether people rounded: round values are more frequent than others, or there are more of them than chance.
 
     Those are hundreds, or tens of numbers below 100. Codes that are all tens have no more hundreds among them than
     chance gives, and no single frequent value decides.
@@ -140,14 +140,14 @@ def is_heaped(values: Floats, counts: Ints) -> bool:
 
 
 def _more_frequent(some: Ints, others: Ints) -> float:
-    """Give the probability that one of some counts is larger than one of the others, half where they are equal."""
+    """Return the probability that one of some counts is larger than one of the others, half where they are equal."""
     others = np.sort(others)
     below, upto = np.searchsorted(others, some, "left"), np.searchsorted(others, some, "right")
     return float(np.mean(below + upto) / (2 * len(others)))
 
 
 def is_broken(values: Floats, counts: Ints) -> bool:
-    """Tell whether frequent values have none beside them, as codes do, while quantities fade out.
+    """Return whether frequent values have none beside them, as codes do, while quantities fade out.
 
     Where few values occur often: whether more records share their value than have a neighbour within 3.
     """
@@ -165,17 +165,17 @@ def is_broken(values: Floats, counts: Ints) -> bool:
 
 
 def stand_alone(values: Floats, counts: Ints) -> bool:
-    """Tell whether values stand alone as codes do, and not as rounded amounts, or profits and losses."""
+    """Return whether values stand alone as codes do, and not as rounded amounts, or profits and losses."""
     return bool(values[0] >= 0) and not is_heaped(values, counts) and is_broken(values, counts)
 
 
 def is_rough(values: Floats, counts: Ints) -> bool:
-    """Tell whether frequencies jump from each value to the next, as those of codes do."""
+    """Return whether frequencies jump from each value to the next, as those of codes do."""
     return _jump(values, counts) > 0.4
 
 
 def fades(values: Floats, counts: Ints) -> bool:
-    """Tell whether frequencies change little from value to value, and fall far, as those of things counted do."""
+    """Return whether frequencies change little from value to value, and fall far, as those of things counted do."""
     if len(counts) <= 12 or (values[-1] - values[0]) / _round_step(values) > 1.5 * len(counts):
         return False
     last = counts[-max(1, len(counts) // 5) :]
@@ -183,7 +183,7 @@ def fades(values: Floats, counts: Ints) -> bool:
 
 
 def _jump(values: Floats, counts: Ints) -> float:
-    """Give the median change of frequencies from value to the next, as a share; -1 where too few are frequent."""
+    """Return the median change of frequencies from value to the next, as a share; -1 where too few are frequent."""
     larger = np.maximum(counts[1:], counts[:-1])
     often = (larger >= 10) & (np.diff(values) == _round_step(values))
     if np.count_nonzero(often) < 5 or counts[counts >= 10].sum() < 0.6 * counts.sum():
@@ -192,7 +192,7 @@ def _jump(values: Floats, counts: Ints) -> float:
 
 
 def are_even(counts: Ints) -> bool:
-    """Tell whether values occur about equally often, and not often, as persons, households and firms do."""
+    """Return whether values occur about equally often, and not often, as persons, households and firms do."""
     return bool(counts.mean() <= 20 and counts.std() <= counts.mean())
 
 

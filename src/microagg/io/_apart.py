@@ -52,7 +52,7 @@ def read_apart(path: Path, kind: str, progress: Progress | None = None) -> tuple
 
 
 def _read(path: Path, kind: str, stop: Stop) -> _Answer:
-    """Give what a child answers: the one that waits, or else a new one."""
+    """Return what a child answers: the one that waits, or else a new one."""
     child = _take_idle()
     if child is not None:
         with suppress(_Gone):  # an earlier file may have broken it; whether this one does, only a new one tells
@@ -98,7 +98,7 @@ class _Child:
         self._asked, self._answers = self._process.stdin, self._process.stdout
 
     def ask(self, path: Path, kind: str, stop: Stop) -> _Answer:
-        """Give the answer to a request; the child stays for the next one if all is well, and is ended otherwise."""
+        """Return the answer to a request; the child stays for the next one if all is well, and is ended otherwise."""
         well = False
         try:
             with stop.by(self._process.kill):

@@ -12,7 +12,7 @@ from microagg.io.frames import sortable
 
 
 def without_views(table: pa.Table) -> pa.Table:
-    """Give a table in which nothing lies as views, as Polars writes text and bytes: Arrow cannot take rows of them.
+    """Return a table in which nothing lies as views, as Polars writes text and bytes: Arrow cannot take rows of them.
 
     Nor are there runs of equal values, of which it cannot either, nor floats of two bytes and decimals of negative
     scale, which little can compute with: they become wider.
@@ -25,7 +25,7 @@ def without_views(table: pa.Table) -> pa.Table:
 
 
 def with_views_of(table: pa.Table, other: pa.Table) -> pa.Table:
-    """Give a table whose columns lie as views where those of another table do."""
+    """Return a table whose columns lie as views where those of another table do."""
     formerly = {own.name: own.type for own in other.schema}
     fields = [(own.type, formerly.get(own.name, own.type)) for own in table.schema]
     return _with_types(table, [old if _without_views(old) == now else now for now, old in fields])
@@ -40,7 +40,7 @@ def _with_types(table: pa.Table, types: Sequence[pa.DataType]) -> pa.Table:
 
 
 def _is_folded(kind: pa.DataType) -> bool:
-    """Tell whether there are views of lists, which Arrow casts to lists that are not valid, or runs, down to lists."""
+    """Whether there are views of lists, which Arrow casts to lists that are not valid, or runs, down to lists."""
     folded = (pa.types.is_run_end_encoded, pa.types.is_list_view, pa.types.is_large_list_view)
     return any(test(kind) for test in folded) or any(_is_folded(kind.field(i).type) for i in range(kind.num_fields))
 
@@ -51,7 +51,7 @@ def _unfolded_column(column: Any) -> Any:
 
 
 def _unfolded(array: Any) -> Any:
-    """Give an array whose lists lie one behind the other, and whose runs are written out, down to lists and structs."""
+    """An array whose lists lie one behind the other, and whose runs are written out, down to lists and structs."""
     kind = array.type
     if not _is_folded(kind):
         return array
@@ -74,7 +74,7 @@ def _unfolded(array: Any) -> Any:
 
 
 def _computable(kind: pa.DataType) -> pa.DataType:
-    """Give the type of the same numbers that others can compute with."""
+    """Return the type of the same numbers that others can compute with."""
     if pa.types.is_float16(kind):
         return pa.float32()
     if not pa.types.is_decimal(kind) or kind.scale >= 0:
@@ -84,7 +84,7 @@ def _computable(kind: pa.DataType) -> pa.DataType:
 
 
 def _without_views(kind: pa.DataType) -> pa.DataType:
-    """Give the type of the same values that has no views, down to lists and structs."""
+    """Return the type of the same values that has no views, down to lists and structs."""
     if pa.types.is_string_view(kind):
         return pa.large_string()
     if pa.types.is_binary_view(kind):
@@ -131,7 +131,7 @@ def used_categories(column: Any) -> Any:
 
 
 def without_traces(column: Any) -> Any:
-    """Give an Arrow column with nothing in its memory but what its rows show, down to lists and structs.
+    """Return an Arrow column with nothing in its memory but what its rows show, down to lists and structs.
 
     Arrow keeps more: categories that no row has, and values below a null, which were somebody's as well.
     """
@@ -164,6 +164,6 @@ def without_traces(column: Any) -> Any:
 
 
 def _holds_categories(kind: pa.DataType) -> bool:
-    """Tell whether there are categories within lists or structs."""
+    """Return whether there are categories within lists or structs."""
     inside = [kind.field(place).type for place in range(kind.num_fields)]
     return any(pa.types.is_dictionary(one) or _holds_categories(one) for one in inside)

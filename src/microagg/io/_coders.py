@@ -60,7 +60,7 @@ class Coder(ABC):
         return ()
 
     def coded(self, series: nw.Series[Any]) -> Coded:
-        """Give a column coded."""
+        """Return a column coded."""
         return Coded(self.name, self.kind, self.cells(series), self.shown, self.importance, self.reserved)
 
     @abstractmethod
@@ -91,7 +91,7 @@ class NumberCoder(Coder):
         return (*self.declared, *((code, code) for code in self.codes))
 
     def cells(self, series: nw.Series[Any]) -> Cells:
-        """Give the numbers, refusing what float64 cannot hold."""
+        """Return the numbers, refusing what float64 cannot hold."""
         dtype, name = series.dtype, self.name
         missing = series.is_null().to_numpy().astype(bool)
         if dtype.is_integer() and not missing.all() and _largest(series) > EXACT_INTEGERS:
@@ -174,7 +174,7 @@ class NumberCoder(Coder):
 
 
 def _as_released(value: Any) -> str:
-    """Give a category as text: whole numbers without a point, as text files have them."""
+    """Return a category as text: whole numbers without a point, as text files have them."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
@@ -189,7 +189,7 @@ class DateCoder(Coder):
     form: DateForm = None  # type: ignore[assignment]
 
     def cells(self, series: nw.Series[Any]) -> Cells:
-        """Give whole units since 1970, or of a duration."""
+        """Return whole units since 1970, or of a duration."""
         values, missing = self.form.numbers(arrow_of(series, self.name), self.name)
         if not missing.any():
             return Cells(values)
@@ -225,7 +225,7 @@ class CategoryCoder(Coder):
         return tuple(map(_as_released, values))
 
     def cells(self, series: nw.Series[Any]) -> Cells:
-        """Give the number of each cell's category."""
+        """Return the number of each cell's category."""
         array = plain_values(arrow_of(series, self.name))
         try:
             known = self.values.cast(array.type)
@@ -287,7 +287,7 @@ class CategoryCoder(Coder):
 
 
 def plain_values(array: pa.Array) -> pa.Array:
-    """Give what an Arrow array holds: no dictionary, no negative zero, null where not a number."""
+    """Return what an Arrow array holds: no dictionary, no negative zero, null where not a number."""
     if pa.types.is_dictionary(array.type):
         array = array.cast(array.type.value_type)
     array = plain_floats(array)
@@ -299,7 +299,7 @@ def plain_values(array: pa.Array) -> pa.Array:
 
 
 def arrow_of(series: nw.Series[Any], name: Any) -> pa.Array:
-    """Give a column as one Arrow array."""
+    """Return a column as one Arrow array."""
     try:
         array = series.to_arrow()
         if pa.types.is_null(array.type):

@@ -76,7 +76,7 @@ def may_be_source(shown: str, why: str) -> InvalidParameter:
 
 
 def is_database(address: object) -> bool:
-    """Tell whether an address is one of a database, well formed or not.
+    """Return whether an address is one of a database, well formed or not.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def is_database(address: object) -> bool:
 
 
 def without_credentials(address: str) -> str:
-    """Give what of an address may be shown or stored: no user, no password, and of its parameters only the place.
+    """Return what of an address may be shown or stored: no user, no password, and of its parameters only the place.
 
     Of a malformed address, in which a password may stand anywhere, the scheme alone is given; a file's path is left
     as it is. An address of a store is refused where it may hold a secret, so that it is shown whole.
@@ -109,7 +109,7 @@ def without_credentials(address: str) -> str:
 
 
 def table_name(address: str) -> str | None:
-    """Give the table that an address names, without where it is; None if the address is malformed.
+    """Return the table that an address names, without where it is; None if the address is malformed.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def table_name(address: str) -> str | None:
 
 
 def database_file(address: str) -> Path | None:
-    """Give the file that an address of DuckDB names; None of a server, and of a malformed address.
+    """Return the file that an address of DuckDB names; None of a server, and of a malformed address.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def database_file(address: str) -> Path | None:
 
 
 def same_table(first: str, second: str) -> bool:
-    """Tell whether two addresses are of one table by their spelling; the databases are not asked.
+    """Return whether two addresses are of one table by their spelling; the databases are not asked.
 
     Paths are resolved, a schema that is not named is the usual one (main, public), and a server at this machine is one
     by any name.

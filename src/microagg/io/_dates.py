@@ -38,7 +38,7 @@ class DateForm:
     coarser: int = 1
 
     def numbers(self, array: pa.Array, name: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Give whole units, and where they are missing."""
+        """Return whole units, and where they are missing."""
         if self.text is not None:
             array = _parsed(array, self.text)
         array = array.cast(self.type)
@@ -95,7 +95,7 @@ class DatesSeen:
         self._texts = [text for text in self._texts if text in other._texts]
 
     def form(self) -> DateForm:
-        """Give how the column is stored."""
+        """Return how the column is stored."""
         if pa.types.is_date64(self._kind):
             return DateForm(pa.date32())
         if self._is_typed:  # days that are stored as instants stay days
@@ -111,13 +111,13 @@ class DatesSeen:
 
 
 def are_dates(values: pa.Array) -> bool:
-    """Tell whether texts are dates that can be masked: all of them, in one form."""
+    """Return whether texts are dates that can be masked: all of them, in one form."""
     present = values.drop_null()
     return len(present) > 0 and any(_is_written_so(present, text) for text in (*_FORMS, *_INSTANTS))
 
 
 def _in_a_day(kind: pa.DataType) -> int:
-    """Give how many units of a type of instants make a day; 0 where days depend on a zone, or there are none."""
+    """Return how many units of a type of instants make a day; 0 where days depend on a zone, or there are none."""
     if not pa.types.is_timestamp(kind) or kind.tz is not None:
         return 0
     return 86_400 * {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[kind.unit]
@@ -128,7 +128,7 @@ def _stored(text: str) -> pa.DataType:
 
 
 def _is_written_so(distinct: pa.Array, text: str) -> bool:
-    """Tell whether all values are dates in this form: what is written must be what was read, to the letter."""
+    """Return whether all values are dates in this form: what is written must be what was read, to the letter."""
     parsed = _parsed(distinct, text)
     if parsed.null_count:
         return False

@@ -41,7 +41,7 @@ class Dialect:
     header: bool | None = None  # whether the first row holds names, where that was said
 
     def options(self) -> dict[str, Any]:
-        """Give what `find_dialect` must be passed to find the same.
+        """Return what `find_dialect` must be passed to find the same.
 
         That there is a header is part of it only where somebody said so: another file is looked at again.
         """
@@ -163,7 +163,7 @@ def _check_options(delimiter: str | None, decimal: str | None, thousands: str | 
 
 
 def _find_encoding(start: bytes, encoding: str | None, name: str) -> tuple[str, bytes, bool]:
-    """Give the codec, the mark that the file starts with, and whether the codec is a mere guess."""
+    """Return the codec, the mark that the file starts with, and whether the codec is a mere guess."""
     marked = next(((codec, bom) for bom, codec in _BOMS if start.startswith(bom)), None)
     if encoding is not None:
         codec = _known_codec(encoding)

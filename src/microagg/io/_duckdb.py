@@ -90,7 +90,7 @@ def check_target(address: Address, overwrite: bool, source: Address | None, stop
 
 
 def _replaces(address: Address, overwrite: bool, source: Address | None, stop: Stop) -> bool:
-    """Tell whether a table is to be replaced; refuse one that must not be."""
+    """Return whether a table is to be replaced; refuse one that must not be."""
     with driver().connect(str(address.path), config=_CONFIG) as connection, stop.by(connection.interrupt):
         connection.execute(_ALONE)
         connection.execute("BEGIN")
@@ -133,7 +133,7 @@ def write(
 
 @contextmanager
 def _without_table(address: Address, stop: Stop) -> Iterator[Path]:
-    """Give a fresh copy of a database without a table; it takes the place of the database when all is well.
+    """Return a fresh copy of a database without a table; it takes the place of the database when all is well.
 
     A table that is only dropped stays in the file, in blocks that are free and that anybody can read.
     """
@@ -229,7 +229,7 @@ def _drop(connection: Any, address: Address, source: Address | None) -> None:
 
 
 def _is_readable(connection: Any, address: Address) -> bool:
-    """Tell whether all that a table or view reads is there; nothing is read."""
+    """Return whether all that a table or view reads is there; nothing is read."""
     try:
         connection.execute(f"EXPLAIN SELECT * FROM {_qualified(connection, address)}").fetchall()
     except driver().Error:
@@ -266,7 +266,7 @@ def _kind(connection: Any, address: Address) -> str | None:
 
 
 def _qualified(connection: Any, address: Address) -> str:
-    """Give the full name: a shorter one might be taken for a file, or for a variable of Python."""
+    """Return the full name: a shorter one might be taken for a file, or for a variable of Python."""
     catalog = connection.execute("SELECT current_database()").fetchall()[0][0]
     return ".".join(map(quoted, (catalog, address.schema or "main", address.table)))
 

@@ -56,7 +56,7 @@ class Asked:
 
 
 def finder_for(series: nw.Series[Any], name: Any, asked: Asked) -> "Finder":
-    """Give what finds out how a column is coded; a part of it, which may be empty, tells the type."""
+    """Return what finds out how a column is coded; a part of it, which may be empty, tells the type."""
     word = asked.kind
     if isinstance(word, tuple):
         word = "ordinal"
@@ -133,7 +133,7 @@ class Finder(ABC):
 
     @abstractmethod
     def coder(self) -> Coder:
-        """Give what codes the column, or say why it cannot be coded."""
+        """Return what codes the column, or say why it cannot be coded."""
 
     def check_any(self, n_values: int) -> None:
         """Refuse a column without a single value."""
@@ -168,7 +168,7 @@ class NumberFinder(Finder):
         """Do nothing."""
 
     def coder(self) -> Coder:
-        """Give what codes the column."""
+        """Return what codes the column."""
         return self._coder
 
 
@@ -208,7 +208,7 @@ class SemiFinder(NumberFinder):
             )
 
     def coder(self) -> Coder:
-        """Give what codes the column; of several commonest values that nearest to zero is the spike, then the lower."""
+        """What codes the column; of several commonest values that nearest to zero is the spike, then the lower."""
         self.check_any(self._n_values)
         if isinstance(self.asked.kind, Mapping):
             return replace(self._coder, kind=Semi(float(self.asked.kind["spike"])))
@@ -258,7 +258,7 @@ class DateFinder(Finder):
         self._seen.join(other._seen)
 
     def coder(self) -> Coder:
-        """Give what codes the column."""
+        """Return what codes the column."""
         form = self._seen.form()
         self.check_any(self._seen.n_values)
         return DateCoder(self.name, Date(), self.asked.importance, (), form)
@@ -305,7 +305,7 @@ class CategoryFinder(Finder):
         )
 
     def in_order(self) -> pa.Array:
-        """Give the different values in their order."""
+        """Return the different values in their order."""
         if pa.types.is_boolean(self._values.type):
             return pa.array(sorted(self._values.to_pylist()), self._values.type)
         return self._values.take(pc.sort_indices(self._values))
@@ -315,7 +315,7 @@ class NominalFinder(CategoryFinder):
     """Categories without an order."""
 
     def coder(self) -> Coder:
-        """Give what codes the column."""
+        """Return what codes the column."""
         if len(self._values) > MOST_CATEGORIES:
             raise self._too_many()
         self.check_any(len(self._values))
@@ -369,7 +369,7 @@ class OrdinalFinder(CategoryFinder):
         self._levels = levels if self._levels is None else pa.concat_arrays([self._levels, levels]).unique()
 
     def coder(self) -> Coder:
-        """Give what codes the column."""
+        """Return what codes the column."""
         self.check_any(len(self._values))
         levels = self.in_order() if self._levels is None else self._levels
         return CategoryCoder(self.name, Ordinal(len(levels)), self.asked.importance, self._codes, levels)

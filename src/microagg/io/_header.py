@@ -33,7 +33,7 @@ class FirstRow:
         return bool(self._number.match(cell.strip())) or cell.strip() in MISSING
 
     def _shape(self, cell: str) -> str | None:
-        """Give the pattern of values of a cell's kind; None for plain words, which tell nothing."""
+        """Return the pattern of values of a cell's kind; None for plain words, which tell nothing."""
         if self._is_number(cell):
             return rf"^\s*(?:{self._number.pattern[1:-1]})\s*$"
         if not re.search("[0-9]", cell):
@@ -72,7 +72,7 @@ class FirstRow:
         return len(found) > 1 or max(found, default=0) >= _MANY
 
     def names(self) -> list[str]:
-        """Give the columns' names, made up where the file has none, or refuse a row that may be a record."""
+        """Return the columns' names, made up where the file has none, or refuse a row that may be a record."""
         if self._said is False:
             return [f"column_{number}" for number in range(1, len(self._cells) + 1)]
         reason = self._reason()

@@ -86,13 +86,13 @@ class Named(Protocol):
 
 
 def base_suffix(path: Named) -> str:
-    """Give the suffix that tells the kind, below one of compression."""
+    """Return the suffix that tells the kind, below one of compression."""
     suffix = Path(path.stem).suffix if path.suffix.lower() in COMPRESSED else path.suffix
     return suffix.lower()
 
 
 def kind_of(path: Named) -> str:
-    """Give the kind of a file by its name."""
+    """Return the kind of a file by its name."""
     kind = KINDS.get(base_suffix(path))
     if kind is None or (kind != "csv" and path.suffix.lower() in COMPRESSED):
         raise InvalidParameter(
@@ -103,7 +103,7 @@ def kind_of(path: Named) -> str:
 
 
 def is_text_name(path: Path) -> bool:
-    """Tell whether a file is text by its name."""
+    """Return whether a file is text by its name."""
     return KINDS.get(base_suffix(path)) == "csv"
 
 

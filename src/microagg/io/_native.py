@@ -11,14 +11,14 @@ from microagg.io._numbers import as_floats
 
 
 def floats_of(series: nw.Series[Any]) -> NDArray[np.float64]:
-    """Give a copy of numbers as float64, NaN where missing."""
+    """Return a copy of numbers as float64, NaN where missing."""
     if series.dtype.is_integer() or series.dtype.is_float():
         return np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
     return np.array(as_floats(series.to_arrow()).to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def number_range(series: nw.Series[Any]) -> tuple[float, float]:
-    """Give the lowest and the highest number that a column's type can hold; infinite ones of floats."""
+    """Return the lowest and the highest number that a column's type can hold; infinite ones of floats."""
     dtype = series.dtype
     if dtype.is_integer():
         info = np.iinfo(str(dtype).lower())
@@ -41,12 +41,12 @@ def numbers_like(series: nw.Series[Any], values: NDArray[Any]) -> nw.Series[Any]
 
 
 def taken(series: nw.Series[Any], rows: NDArray[np.int64]) -> nw.Series[Any]:
-    """Give the cells of a series at some rows: of the same type, whatever that is."""
+    """Return the cells of a series at some rows: of the same type, whatever that is."""
     return nw.maybe_reset_index(series[rows.tolist()])
 
 
 def blanked(series: nw.Series[Any], missing: NDArray[np.bool_]) -> nw.Series[Any]:
-    """Give a series of pandas or polars with some cells missing, of the same type where that has any."""
+    """Return a series of pandas or polars with some cells missing, of the same type where that has any."""
     native = nw.to_native(series)
     if hasattr(native, "iloc"):  # pandas
         return nw.from_native(native.where(~missing), series_only=True)
@@ -56,7 +56,7 @@ def blanked(series: nw.Series[Any], missing: NDArray[np.bool_]) -> nw.Series[Any
 
 
 def holds_nulls(series: nw.Series[Any]) -> bool:
-    """Tell whether a column of whole numbers can lack some: those of NumPy, which pandas has, cannot."""
+    """Return whether a column of whole numbers can lack some: those of NumPy, which pandas has, cannot."""
     native = nw.to_native(series)
     return not (hasattr(native, "iloc") and isinstance(native.dtype, np.dtype))
 

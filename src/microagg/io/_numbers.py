@@ -18,7 +18,7 @@ _SAMPLE = 1000
 
 
 def plain_floats(array: Any) -> Any:
-    """Give an Arrow array of floats without negative zeros, those of two bytes wider; any other as it is."""
+    """Return an Arrow array of floats without negative zeros, those of two bytes wider; any other as it is."""
     if pa.types.is_float16(array.type):
         array = array.cast(pa.float32())
     return pc.add(array, pa.scalar(0.0, array.type)) if pa.types.is_floating(array.type) else array
@@ -129,7 +129,7 @@ class NumbersSeen:
 
 
 def to_be_numbers(kinds: Mapping[str, Any], names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Give the columns of text that must be numbers, by the kinds that a recipe says; and those that may be."""
+    """Return the columns of text that must be numbers, by the kinds that a recipe says; and those that may be."""
     must = [name for name in names if kinds.get(name) in ("number", "semi") or isinstance(kinds.get(name), Mapping)]
     return must, [name for name in names if kinds.get(name) in (None, "ordinal")]
 
@@ -199,7 +199,7 @@ def _plain_numbers(column: pa.ChunkedArray, marks: Marks) -> pa.ChunkedArray | N
 
 
 def _is_finite(numbers: pa.ChunkedArray) -> bool:
-    """Tell whether no number is infinite, as 1e999 is, or none, as the cast takes words for them."""
+    """Return whether no number is infinite, as 1e999 is, or none, as the cast takes words for them."""
     return pc.all(pc.is_finite(numbers), skip_nulls=True).as_py() is not False
 
 
@@ -214,7 +214,7 @@ def _prepare(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def as_floats(array: Any) -> Any:
-    """Give numbers as float64: of decimals the nearest, which a plain cast misses by a digit now and then."""
+    """Return numbers as float64: of decimals the nearest, which a plain cast misses by a digit now and then."""
     return (array.cast(pa.string()) if pa.types.is_decimal(array.type) else array).cast(pa.float64())
 
 

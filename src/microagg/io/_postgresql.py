@@ -242,7 +242,7 @@ def _check_apart(connection: Any, target: str, address: Address, source: Address
 
 
 def _is_same_database(first: Any, second: Any) -> bool | None:
-    """Tell whether two connections lead to one database, by whatever host, port or user; None if neither can be shown.
+    """Whether two connections lead to one database, by whatever host, port or user; None if neither can be shown.
 
     A lock that is taken here and seen there is proof, and any user may take and see it. A standby shows none of its
     primary's locks, but has its identifier.

@@ -37,7 +37,7 @@ def check_quoted_cells(path: Readable, dialect: Dialect) -> None:
 
 
 def _tidy_line(delimiter: str) -> re.Pattern[str]:
-    """Give the pattern of a line whose quoted cells all end within it, as those of most lines do."""
+    """Return the pattern of a line whose quoted cells all end within it, as those of most lines do."""
     mark = re.escape(delimiter)
     field = rf'(?:"[^"\r\n]*+(?:""[^"\r\n]*+)*+"|[^"{mark}\r\n][^{mark}\r\n]*+|)'
     return re.compile(rf"{field}(?:{mark}{field})*+\r?\n?")

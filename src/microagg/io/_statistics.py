@@ -71,7 +71,7 @@ def _without_extra() -> InvalidParameter:
 
 
 def cannot_be_read(path: Path, kind: str) -> InvalidData:
-    """Give the error of a file that is damaged, or none of its kind."""
+    """Return the error of a file that is damaged, or none of its kind."""
     return InvalidData(
         f"{path.name!r} cannot be read as a file of {TITLES[kind]}. It may be cut off, or of another kind; write it "
         f"anew."
@@ -229,7 +229,7 @@ def _is_number(table: pa.Table, name: str) -> bool:
 
 
 def _shows_means(table: pa.Table, original: pa.Table, name: str, labels: Labels) -> bool:
-    """Tell whether the format of a column whose values have changed still serves: not if it hides decimals."""
+    """Return whether the format of a column whose values have changed still serves: not if it hides decimals."""
     if not (_is_number(table, name) and _is_number(original, name)):
         return bool(table[name].type == original[name].type)  # dates
     hides = re.search(r"^[A-Z]+[0-9]*$|\.0[fc]*$", labels.formats.get(name, ""))
@@ -249,7 +249,7 @@ def _check_names(names: list[str], kind: str) -> None:
 
 
 def _fitting(labels: Mapping[Any, str], dtype: pa.DataType, kind: str, tagged: bool) -> dict[Any, str]:
-    """Give the value labels that a column of this type can have."""
+    """Return the value labels that a column of this type can have."""
     if pa.types.is_string(dtype):
         return {value: text for value, text in labels.items() if isinstance(value, str)} if kind == "spss" else {}
     found: dict[Any, str] = {}

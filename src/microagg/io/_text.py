@@ -87,7 +87,7 @@ def scan_text(path: Path, **options: Any) -> tuple[list[str], int, Dialect]:
 
 
 def read_text_parts(path: Path, dialect: Dialect, names: list[str], columns: list[str]) -> Iterator[pa.Table]:
-    """Give some columns of a text file that was scanned, a part at a time, every one as text."""
+    """Return some columns of a text file that was scanned, a part at a time, every one as text."""
     from pyarrow import csv as arrow_csv
 
     how = _how(dialect)
@@ -107,7 +107,7 @@ def read_text_parts(path: Path, dialect: Dialect, names: list[str], columns: lis
 def read_written_text(
     path: Path, compression: str | None, dialect: Dialect, fields: int, columns: dict[int, pa.DataType]
 ) -> Iterator[pa.Table]:
-    """Give some columns of a text file that was just written, by their places and as these types, a part at a time.
+    """Return some columns of a text file that was just written, by their places and as these types, a part at a time.
 
     `compression` is what the file's name will tell, and `fields` the number of its columns.
     """
@@ -208,7 +208,7 @@ def _first_cells(table: Any) -> list[str | None]:
 
 
 def _rows_above(dialect: Dialect) -> int:
-    """Give the number of rows over the first record."""
+    """Return the number of rows over the first record."""
     return 0 if dialect.header is False else 1
 
 
@@ -232,7 +232,7 @@ def write_text(table: pa.Table, path: Path, dialect: Dialect, *, excel_safe: boo
 def text_writer(
     path: Path, names: list[str], dialect: Dialect, *, excel_safe: bool = False, check: Check | None = None
 ) -> Iterator[Callable[[pa.Table], None]]:
-    """Give a function that writes a table with these columns below those written before."""
+    """Return a function that writes a table with these columns below those written before."""
     header = pa.table({str(position): [name] for position, name in enumerate(names)})
     if excel_safe:
         header = pa.table([_apostrophes(column) for column in header.columns], header.column_names)

@@ -73,7 +73,7 @@ def run(
 
 
 def came_too_late(interruption: BaseException) -> bool:
-    """Tell whether the work that was interrupted had been done nevertheless."""
+    """Return whether the work that was interrupted had been done nevertheless."""
     return bool(interruption.__dict__.get("came_too_late"))
 
 

@@ -17,7 +17,7 @@ _ONLY_PARQUET = "nothing else is read from or written to a store. Copy it to thi
 
 
 def kind_at(address: str | os.PathLike[str]) -> str:
-    """Give the kind of what is, or is to be, at an address, in the words of `Source.kind`."""
+    """Return the kind of what is, or is to be, at an address, in the words of `Source.kind`."""
     if is_database(address):
         return "duckdb" if str(address).lower().startswith("duckdb") else "postgresql"
     path = where_of_parquet(address, _ONLY_PARQUET)
@@ -25,12 +25,12 @@ def kind_at(address: str | os.PathLike[str]) -> str:
 
 
 def is_text_file(address: str | os.PathLike[str]) -> bool:
-    """Tell whether an address is that of a text file, to which options of reading apply."""
+    """Return whether an address is that of a text file, to which options of reading apply."""
     return kind_at(address) == "csv"
 
 
 def file_of(address: str | os.PathLike[str]) -> Path | None:
-    """Give the file or folder that an address is of, a database's too; None of a server or a store."""
+    """Return the file or folder that an address is of, a database's too; None of a server or a store."""
     if is_store(address):
         return None
     return databases.database_file(str(address)) if is_database(address) else to_path(address)
@@ -101,7 +101,7 @@ def check_target(
 
 
 def file_digest(address: str | os.PathLike[str]) -> str | None:
-    """Give the SHA-256 of a file, or of the digests of a folder's Parquet files in the order of their names.
+    """Return the SHA-256 of a file, or of the digests of a folder's Parquet files in the order of their names.
 
     Parameters
     ----------

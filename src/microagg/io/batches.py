@@ -145,11 +145,11 @@ class Batches:
         return sum(_open_parquet(part).metadata.num_rows for part in self.parts)
 
     def tables(self, columns: list[str] | None = None) -> Iterator[pa.Table]:
-        """Give the file table by table; of Parquet, row group by row group."""
+        """Return the file table by table; of Parquet, row group by row group."""
         return map(self.typed, self.stored(columns))
 
     def stored(self, columns: list[str] | None = None) -> Iterator[pa.Table]:
-        """Give the file table by table as it is stored: of text, every column as text."""
+        """Return the file table by table as it is stored: of text, every column as text."""
         if self.dialect is None:
             for part in self.parts:
                 yield from read_row_groups(part, None, columns)
@@ -157,7 +157,7 @@ class Batches:
         yield from read_text_parts(self._file, self.dialect, self.names, self.names if columns is None else columns)
 
     def typed(self, table: pa.Table) -> pa.Table:
-        """Give a stored table with those columns of text as numbers that `read_as_numbers` has found to be such."""
+        """Return a stored table with those columns of text as numbers that `read_as_numbers` has found to be such."""
         if self.dialect is None:
             return table
         return pa.table([self._as_typed(table[name], name) for name in table.column_names], table.column_names)
@@ -173,7 +173,7 @@ class Batches:
         return named_numbers(column, self._text[2].marks, name, self.path.name, whole=False)
 
     def as_numbers(self, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-        """Give a column of text, which stays text in the tables, as numbers; any other as it is."""
+        """Return a column of text, which stays text in the tables, as numbers; any other as it is."""
         return column if self.dialect is None else self._numbers(column, name)
 
     def read_as_numbers(self, names: list[str], kinds: Mapping[str, Any] | None = None) -> None:
@@ -211,14 +211,14 @@ class Batches:
         return {} if self.dialect is None else text_details(self._file, self.dialect)
 
     def dialect_of(self, target: Where) -> Dialect:
-        """Give the dialect in which a text file is written in the manner of this one."""
+        """Return the dialect in which a text file is written in the manner of this one."""
         return dialect_for(target, self.path, self.dialect)
 
     @contextmanager
     def writer(
         self, target: Where, schema: pa.Schema, check: Callable[[Any], object] | None = None
     ) -> Iterator[Callable[[pa.Table], None]]:
-        """Give a function that writes table after table to a file of Parquet, or of text in the manner of this one."""
+        """A function that writes table after table to a file of Parquet, or of text in the manner of this one."""
         if isinstance(target, Path) and kind_of(target) == "csv":
             with text_writer(target, schema.names, self.dialect_of(target), check=check) as write:
                 yield write
@@ -228,7 +228,7 @@ class Batches:
 
 
 def read_row_groups(path: Where, groups: list[int] | None, columns: list[str] | None) -> Iterator[pa.Table]:
-    """Give some row groups of a Parquet file, or all, one after the other."""
+    """Return some row groups of a Parquet file, or all, one after the other."""
     file = _open_parquet(path)
     try:
         for group in range(file.num_row_groups) if groups is None else groups:

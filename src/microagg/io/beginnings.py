@@ -71,7 +71,7 @@ def _extent_of_feather(path: Path) -> Extent | None:
 
 
 def in_parts(address: str | os.PathLike[str]) -> bool:
-    """Tell whether a file can be read, and masked, a part at a time."""
+    """Return whether a file can be read, and masked, a part at a time."""
     return not is_database(address) and kind_at(address) in ("csv", "parquet")
 
 

@@ -32,7 +32,7 @@ __all__ = [
 def open_table(
     frame: nw.DataFrame[Any], asked: Mapping[Any, Asked], progress: Progress | None = None
 ) -> tuple[Table, dict[Any, "Coder"]]:
-    """Give the columns that are asked for, coded, and what codes them."""
+    """Return the columns that are asked for, coded, and what codes them."""
     coders = {}
     for name, wish in asked.items():
         coders[name] = coder_for(frame.get_column(name), name, wish)

@@ -139,7 +139,7 @@ def write_table(
 
 
 def _read_beside(place: Address, address: str, source: str | None) -> Address | None:
-    """Give the source if it is in a database of the same kind, and so may be the target."""
+    """Return the source if it is in a database of the same kind, and so may be the target."""
     if source is None or not is_database(source):
         return None
     if same_table(source, address):
@@ -155,7 +155,7 @@ def _explain(error: BaseException, place: Address) -> MicroaggError | None:
 
 
 def _plain(table: pa.Table) -> pa.Table:
-    """Give the columns without dictionaries, whose unused values would be written with them, and without metadata."""
+    """Return the columns without dictionaries, whose unused values would be written with them, and without metadata."""
     names = table.column_names
     if not names or len(set(names)) < len(names) or not all(names) or any("\0" in name for name in names):
         raise InvalidData("the table has no columns, or two of one name, or one without. Give each its own name.")

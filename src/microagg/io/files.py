@@ -33,7 +33,7 @@ Check = Callable[[Path], object]
 def whole_file(
     target: Path, beside: Path | None = None, check: Check | None = None, *, private: bool = False
 ) -> Iterator[Path]:
-    """Give a name beside the target to write to; it becomes the target when all is well, and is removed otherwise.
+    """Return a name beside the target to write to; it becomes the target when all is well, and is removed otherwise.
 
     It gets the mode of the file that it replaces, or else that of new files, or 0600 where it is private. `beside` is
     another folder of the same file system, for targets whose folder must hold nothing else.
@@ -104,14 +104,14 @@ def _remove_orphan(path: Path) -> None:
 
 @functools.cache  # it can only be read by setting it, which other threads would notice
 def umask() -> int:
-    """Give the permissions that new files of this process do not get."""
+    """Return the permissions that new files of this process do not get."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
 
 
 def keep_modes(made: Path, former: Path) -> None:
-    """Give a folder and all in it the modes of what it is to replace; what is new there gets no more than its folder.
+    """Return a folder and all in it the modes of what it is to replace; what is new there gets no more than its folder.
 
     If there is nothing to replace, nothing changes.
     """
@@ -173,7 +173,7 @@ def _give_group(path: Path, group: int) -> bool:
 
 
 def _access_list(path: Path) -> bytes:
-    """Give the list of further users and groups that may use a file; where there is one, the mode hides the group's."""
+    """The list of further users and groups that may use a file; where there is one, the mode hides the group's."""
     try:
         return os.getxattr(path, _ACCESS_LIST)
     except (OSError, AttributeError):  # none, or no such lists here

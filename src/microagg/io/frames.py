@@ -45,7 +45,7 @@ def open_frame(frame: Any) -> nw.DataFrame[Any]:
 
 
 def _in_one_piece(frame: Any) -> Any:
-    """Give a pandas frame whose Arrow columns, as of text, are one array each: those of joined frames are several."""
+    """Return a pandas frame whose Arrow columns, as of text, are one array each: those of joined frames are several."""
     import pandas as pd
     import pyarrow as pa
 
@@ -65,7 +65,7 @@ def _in_one_piece(frame: Any) -> Any:
 
 
 def has_own_index(frame: Any) -> bool:
-    """Tell whether a frame has row labels of its own, which may identify: anything but 0, 1, 2, ..."""
+    """Return whether a frame has row labels of its own, which may identify: anything but 0, 1, 2, ..."""
     index = nw.maybe_get_index(nw.from_native(frame, eager_only=True))
     if index is None:
         return False
@@ -157,7 +157,7 @@ def to_columns(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np.flo
 
 
 def only(frame: nw.DataFrame[Any], names: Sequence[Any]) -> Any:
-    """Give a copy of these columns as a frame of the caller's kind."""
+    """Return a copy of these columns as a frame of the caller's kind."""
     return nw.to_native(frame.select([frame.get_column(name) for name in names]).clone())
 
 
@@ -267,7 +267,7 @@ class Numbering:
 
 
 def differ(before: nw.DataFrame[Any], after: nw.DataFrame[Any], name: Any) -> bool:
-    """Tell whether two files have other values in a column; those of another type are taken for others."""
+    """Return whether two files have other values in a column; those of another type are taken for others."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -284,12 +284,12 @@ def differ(before: nw.DataFrame[Any], after: nw.DataFrame[Any], name: Any) -> bo
 
 
 def keep_rows(frame: nw.DataFrame[Any], mask: NDArray[np.bool_]) -> nw.DataFrame[Any]:
-    """Give the frame without the rows outside the mask, numbered anew."""
+    """Return the frame without the rows outside the mask, numbered anew."""
     return nw.maybe_reset_index(frame.filter(mask.tolist()))
 
 
 def in_order(frame: nw.DataFrame[Any], rows: NDArray[np.int64]) -> nw.DataFrame[Any]:
-    """Give the records in another order."""
+    """Return the records in another order."""
     return nw.maybe_reset_index(frame[rows])
 
 
@@ -335,7 +335,7 @@ def _ranks(array: Any) -> NDArray[np.int64]:
 
 
 def sortable(array: Any) -> Any:
-    """Give an array of Arrow that it can sort: itself, or of lists, intervals and the like how they are shown."""
+    """Return an array of Arrow that it can sort: itself, or of lists, intervals and the like how they are shown."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -368,7 +368,7 @@ def with_columns(frame: nw.DataFrame[Any], names: Sequence[Any], replaced: Mappi
 
 
 def laid_out_like(frame: Any, released: Any) -> Any:
-    """Give a released frame with its text laid out in memory as the caller's is."""
+    """Return a released frame with its text laid out in memory as the caller's is."""
     if not (hasattr(frame, "replace_schema_metadata") and hasattr(released, "replace_schema_metadata")):
         return released
     from microagg.io._categories import with_views_of

@@ -46,11 +46,11 @@ class Joined:
         return [*self.persons.table.column_names, *self.of_households]
 
     def take(self, rows: Any) -> "Joined":
-        """Give what belongs to some of the rows of the joined table."""
+        """Return what belongs to some of the rows of the joined table."""
         return replace(self, rows=self.rows.take(pa.array(rows)))
 
     def numbers(self, name: str, *, named: bool) -> Any:
-        """Give a column of the households' file as numbers, written in its own ways; None where it is none."""
+        """Return a column of the households' file as numbers, written in its own ways; None where it is none."""
         column = self.households._numbers(name, named=named)
         return None if column is None else column.take(self.rows)
 
@@ -64,7 +64,7 @@ class Joined:
 
 
 def join(persons: Source, households: Source, on: str | None = None) -> Source:
-    """Give a source with a row for each person, and in it what the household's row says.
+    """Return a source with a row for each person, and in it what the household's row says.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def join(persons: Source, households: Source, on: str | None = None) -> Source:
 
 
 def _key(persons: Source, households: Source, on: str | None) -> str:
-    """Give the column to join by; refuse one that a file lacks, and others of one name."""
+    """Return the column to join by; refuse one that a file lacks, and others of one name."""
     of_persons, of_households = persons.table.column_names, households.table.column_names
     common = [name for name in of_persons if name in of_households]
     if on is None and len(common) != 1:
@@ -145,7 +145,7 @@ def _key(persons: Source, households: Source, on: str | None) -> str:
 
 
 def _rows(persons: Source, households: Source, on: str) -> tuple[Any, int]:
-    """Give the household's row for each person, and how many households nobody has."""
+    """Return the household's row for each person, and how many households nobody has."""
     keys = [_keys(source, on) for source in (persons, households)]
     if keys[0].type != keys[1].type:
         raise InvalidData(
@@ -174,7 +174,7 @@ def _rows(persons: Source, households: Source, on: str) -> tuple[Any, int]:
 
 
 def _keys(source: Source, on: str) -> Any:
-    """Give a column to join by, in a form that can be compared; refuse one that is not complete."""
+    """Return a column to join by, in a form that can be compared; refuse one that is not complete."""
     column = source.table[on]
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -196,7 +196,7 @@ def _keys(source: Source, on: str) -> Any:
 
 
 def _whole(column: Any) -> Any:
-    """Give numbers without a fraction as whole ones: packages for statistics store all numbers alike."""
+    """Return numbers without a fraction as whole ones: packages for statistics store all numbers alike."""
     column = pc.if_else(pc.is_nan(column), pa.scalar(None, pa.float64()), column)
     try:
         return column.cast(pa.int64())
@@ -209,7 +209,7 @@ def _said(kind: pa.DataType) -> str:
 
 
 def _labels(persons: Labels | None, households: Labels | None, rows: Any) -> Labels | None:
-    """Give what two files of one package say of their values, in one."""
+    """Return what two files of one package say of their values, in one."""
     if persons is None or households is None:
         return persons
     tags = {name: tag.take(rows) for name, tag in households.tags.items()}

@@ -46,11 +46,11 @@ class Labels:
     tags: Mapping[str, pa.Array] = field(default_factory=dict)
 
     def tagged(self, rows: Any) -> "Labels":
-        """Give the same of a table that has these rows; None for rows that nobody knows, and that have no tags."""
+        """Return the same of a table that has these rows; None for rows that nobody knows, and that have no tags."""
         return replace(self, tags=_taken(self.tags, rows))
 
     def reserved(self, name: str) -> tuple[tuple[float, float], ...]:
-        """Give the ranges of numbers that are declared missing in a column."""
+        """Return the ranges of numbers that are declared missing in a column."""
         return tuple((low, high) for low, high in _ranges(self.missing.get(name, [])) if not isinstance(low, str))
 
 
@@ -78,7 +78,7 @@ class Masked:
     untold: Collection[str] = ()
 
     def tagged(self, rows: Any) -> "Masked":
-        """Give the same of a table that has these rows."""
+        """Return the same of a table that has these rows."""
         return replace(self, tags=_taken(self.tags, rows))
 
 
@@ -92,7 +92,7 @@ def _ranges(declared: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
 
 
 def _is_declared(column: pa.ChunkedArray, declared: Sequence[Any]) -> pa.ChunkedArray | None:
-    """Tell which cells are declared missing; None where the column holds neither numbers nor dates nor text."""
+    """Return which cells are declared missing; None where the column holds neither numbers nor dates nor text."""
     is_text = pa.types.is_string(column.type)
     if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):  # declared as the numbers that are stored
         column = pc.add(
@@ -113,7 +113,7 @@ def _between(column: pa.ChunkedArray, low: float, high: float) -> Any:
 
 
 def declared_values(column: pa.ChunkedArray, declared: Sequence[Any]) -> tuple[Any, ...]:
-    """Give the different values of a column that are declared missing, in order; none where there are too many.
+    """Return the different values of a column that are declared missing, in order; none where there are too many.
 
     Dates have none: they are missing or not.
     """
@@ -142,7 +142,7 @@ def without_declared_missing(
 
 
 def mostly_labelled(values: pa.Array, labels: Mapping[Any, str], codes: Collection[Any] = ()) -> bool:
-    """Tell whether the file says what most of these different values stand for, so that they are codes.
+    """Return whether the file says what most of these different values stand for, so that they are codes.
 
     Labels of a few values among many, as of a refusal to answer, leave a quantity what it is; `codes` stand for missing
     ones, and do not count.

@@ -76,11 +76,11 @@ class Promise:
     demand: Demand | None = field(default=None, compare=False, repr=False)
 
     def of_units(self, units: NDArray[Any], in_part: bool) -> "Promise":
-        """Give the same promise of units, in the order of the rows that are written."""
+        """Return the same promise of units, in the order of the rows that are written."""
         return replace(self, units=units, in_part=in_part)
 
     def sorted_by(self, order: NDArray[np.int64]) -> "Promise":
-        """Give the same promise of rows that are written in another order."""
+        """Return the same promise of rows that are written in another order."""
         return replace(
             self,
             units=None if self.units is None else self.units[order],
@@ -104,7 +104,7 @@ class Promise:
                 raise RoleError(f"the table has no column {name!r}, which the promise is about. Check its spelling.")
 
     def digests(self, table: pa.Table, key: bytes) -> list[Digests]:
-        """Give the digests of a table's records; one array, or where each column is counted by itself one for each."""
+        """The digests of a table's records; one array, or where each column is counted by itself one for each."""
         bits = [bits_of(column, key) for column in table.columns[: len(self.masked) + len(self.strata)]]
         bits = bits or [np.zeros(table.num_rows, dtype=np.uint64)]  # one of two files may have none of the columns
         own, strata = bits[: len(self.masked)], bits[len(self.masked) :]
@@ -146,7 +146,7 @@ class Promise:
 def digests_written(
     promise: Promise, tables: Iterable[pa.Table], records: int, name: str, key: bytes
 ) -> Iterator[list[Digests]]:
-    """Give the digests of what was written, part by part, as `Promise.digests` does.
+    """Return the digests of what was written, part by part, as `Promise.digests` does.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def check_written(
     room: Digests | None = None,
     tell: Callable[[int], None] | None = None,
 ) -> int:
-    """Give the fewest records, or units, that share one combination of values in what was written; refuse fewer than k.
+    """The fewest records, or units, that share one combination of values in what was written; refuse fewer than k.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ def check_written(
 
 
 def _check_whole_units(promise: Promise, tables: Iterable[pa.Table], records: int, name: str) -> int:
-    """Give the fewest units that have the same rows in what was written; refuse fewer than k."""
+    """Return the fewest units that have the same rows in what was written; refuse fewer than k."""
     _, alike = _units_written(promise, tables, records, name, os.urandom(16))
     fewest = fewest_alike([in_order(alike)])
     promise.check(fewest, name)
@@ -248,7 +248,7 @@ def _check_whole_units(promise: Promise, tables: Iterable[pa.Table], records: in
 def _units_written(
     promise: Promise, tables: Iterable[pa.Table], records: int, name: str, key: bytes
 ) -> tuple[Bits, Digests]:
-    """Give the units of what was written, in order, and a digest of the rows of each."""
+    """Return the units of what was written, in order, and a digest of the rows of each."""
     units, found = [], [NO_DIGESTS]
 
     def seen() -> Iterator[pa.Table]:
@@ -273,7 +273,7 @@ class Written(NamedTuple):
 
 
 def check_written_apart(promise: Promise, persons: Written, households: Written) -> int:
-    """Give the fewest units that are alike in two files: in their rows of the one and their single row of the other.
+    """Return the fewest units that are alike in two files: in their rows of the one and their single row of the other.
 
     Parameters
     ----------
@@ -333,14 +333,14 @@ class _Tally:
         self._waiting, self._stored = [], self.records
 
     def fewest(self, in_part: bool) -> int:
-        """Give the fewest records, or units, that are alike."""
+        """Return the fewest records, or units, that are alike."""
         if self._waiting:
             self._store()
         return fewest_alike(self._parts, in_part)
 
 
 def bits_of(column: pa.ChunkedArray, key: bytes) -> Bits:
-    """Give what is equal where values of a column are, (2, n)."""
+    """Return what is equal where values of a column are, (2, n)."""
     return np.concatenate([NO_DIGESTS, *(_bits(chunk, key) for chunk in column.chunks)], axis=1)
 
 

@@ -135,7 +135,7 @@ def look_for_orphans(parent: Place) -> None:
 
 
 def _is_dead(owner: dict[str, Any]) -> bool:
-    """Tell whether a process ran here, under this user, and is no more; what cannot be known counts as alive."""
+    """Return whether a process ran here, under this user, and is no more; what cannot be known counts as alive."""
     known = _this_process()
     if not known["born"] or not isinstance(owner.get("process"), int):
         return False
@@ -161,7 +161,7 @@ def _recover(place: Place) -> None:
 
 
 def _half_published(place: Place) -> Place | None:
-    """Give the folder that a private one was being published to when that broke off."""
+    """Return the folder that a private one was being published to when that broke off."""
     name = _told(place / _PUBLISHING).get("target")
     if not isinstance(name, str) or name in ("", ".", "..") or "/" in name:
         return None
@@ -173,7 +173,7 @@ def _half_published(place: Place) -> Place | None:
 def whole_object(
     target: Place, beside: Place | None = None, check: Callable[[Place], object] | None = None
 ) -> Iterator[pa.NativeFile]:
-    """Give a file to write that becomes the target when all is well, and is removed otherwise.
+    """Return a file to write that becomes the target when all is well, and is removed otherwise.
 
     `check` reads it back from the store before. `beside` is a private folder to write it in, where there is one.
     """
@@ -194,7 +194,7 @@ def whole_object(
 
 
 def publish(whole: Where, target: Any, *, overwrite: bool, check: Callable[[Any], object]) -> None:
-    """Give a finished folder, which lies in a private one, its name; what was there comes back if anything goes wrong.
+    """A finished folder, which lies in a private one, its name; what was there comes back if anything goes wrong.
 
     `check` looks at what is to be replaced.
     """
@@ -255,7 +255,7 @@ def _unfinished(private: Place) -> str:
 
 
 def _undo(target: Place, private: Place) -> None:
-    """Give a folder that was being published the files that it had before."""
+    """Return a folder that was being published the files that it had before."""
     mark = target / _unfinished(private)
     former = {one.name for one, _, _ in (private / "replaced").inside()}
     parts = {one.name for one, _, _ in (private / "whole").inside()}

@@ -20,7 +20,7 @@ _CELLS = 1 << 21  # read of a statistics package's file at a time: about a quart
 def read_back(
     path: Where, target: Where, schema: pa.Schema, names: list[str], dialect: Dialect | None = None
 ) -> Iterator[pa.Table]:
-    """Give some columns of a file that will be called `target`; values that are equal in it are equal here.
+    """Return some columns of a file that will be called `target`; values that are equal in it are equal here.
 
     Parameters
     ----------

@@ -84,7 +84,7 @@ def abandon() -> None:
 
 @contextmanager
 def private_file(target: Path, what: str) -> Iterator[IO[str]]:
-    """Give a text file to write that only its owner can read; it becomes the target when all is well.
+    """Return a text file to write that only its owner can read; it becomes the target when all is well.
 
     A link in the target's place is replaced, not followed.
     """

@@ -95,7 +95,7 @@ class Source:
         return self.address if isinstance(self.address, Path) else None
 
     def take(self, rows: Any) -> "Source":
-        """Give some of its rows, in this order."""
+        """Return some of its rows, in this order."""
         taken = self.tagged(rows)
         return replace(taken, table=self.table.take(rows), joined=self.joined and self.joined.take(rows))
 
@@ -112,7 +112,7 @@ class Source:
         return {} if self.dialect is None else self.dialect.options()
 
     def typed(self, names: Sequence[str] | None = None) -> pa.Table:
-        """Give the table with columns of text turned into numbers: int64 where all are whole and fit, else float64.
+        """Return the table with columns of text turned into numbers: int64 where all are whole and fit, else float64.
 
         Only a text file has its numbers as text; the columns of others are numbers where they were stored as such.
         In a column of numbers an empty field is missing, and so are ``NA``, ``NaN``, ``NULL`` and ``.``; in SPSS, what
@@ -160,7 +160,7 @@ class Source:
     def typed_for(
         self, kinds: Mapping[str, Any], names: Sequence[str], codes: Mapping[str, Collection[Any]] | None = None
     ) -> pa.Table:
-        """Give the table with those of the columns `names` turned into numbers that are such, or are said to be.
+        """Return the table with those of the columns `names` turned into numbers that are such, or are said to be.
 
         `kinds` says of which kind columns are, as recipes do. One of another kind than a number stays as it is
         stored; what nothing is said of is turned where all of it is numbers, and none of them looks like a code. What
@@ -186,7 +186,7 @@ class Source:
         return table
 
     def declared_missing(self, names: Sequence[str]) -> dict[str, tuple[Any, ...]]:
-        """Give the values of columns that SPSS declares missing, where a column has any, and at most thirty."""
+        """Return the values of columns that SPSS declares missing, where a column has any, and at most thirty."""
         declared = self.labels.missing if self.labels else {}
         found = {name: declared_values(self.table[name], declared[name]) for name in names if name in declared}
         return {name: values for name, values in found.items() if values}

@@ -93,13 +93,13 @@ class Place:
         return replace(self, key=self.key.rpartition("/")[0])
 
     def lies_in(self, other: object) -> bool:
-        """Tell whether this is another place, or is in it; what else the addresses say does not count."""
+        """Return whether this is another place, or is in it; what else the addresses say does not count."""
         if not isinstance(other, Place) or self.root != other.root:
             return False
         return self.key == other.key or not other.key or self.key.startswith(f"{other.key}/")
 
     def resolve(self) -> "Place":
-        """Give the same: a place has one address, wherever it is asked for."""
+        """Return the same: a place has one address, wherever it is asked for."""
         return self
 
     @property
@@ -116,23 +116,23 @@ class Place:
             return system.get_file_info(path)
 
     def exists(self) -> bool:
-        """Tell whether something is there."""
+        """Return whether something is there."""
         from pyarrow.fs import FileType
 
         return bool(self._info().type != FileType.NotFound)
 
     def is_file(self) -> bool:
-        """Tell whether it is a file."""
+        """Return whether it is a file."""
         return bool(self._info().is_file)
 
     def is_dir(self) -> bool:
-        """Tell whether it is a folder: anything has an address that starts with its own."""
+        """Return whether it is a folder: anything has an address that starts with its own."""
         from pyarrow.fs import FileType
 
         return bool(self._info().type == FileType.Directory)
 
     def stamp(self) -> tuple[int, int, int]:
-        """Give what changes when the file does; zeros where there is none."""
+        """Return what changes when the file does; zeros where there is none."""
         found = self._info()
         return (found.size or 0, found.mtime_ns or 0, 0)
 
@@ -163,7 +163,7 @@ class Place:
 
     @contextmanager
     def writing(self) -> Iterator[pa.NativeFile]:
-        """Give a file to write; it appears when it is whole.
+        """Return a file to write; it appears when it is whole.
 
         Where the work breaks off, PyArrow completes what was written so far: it is removed then. So write under a name
         that nobody looks at and nobody else writes to, and let `copy_to` give the right one.
@@ -219,7 +219,7 @@ class Place:
             system.delete_dir(path)
 
     def digest(self) -> bytes:
-        """Give the SHA-256 of a file."""
+        """Return the SHA-256 of a file."""
         found = hashlib.sha256()
         with reached(self), self.open() as file:
             while chunk := file.read_buffer(_CHUNK):
@@ -235,7 +235,7 @@ Where = Path | Place
 
 @functools.lru_cache(maxsize=64)  # each has connections of its own
 def _system_of(root: str, said: str, who: int) -> tuple[Any, str]:  # noqa: ARG001 - another one, another connection
-    """Give the file system of a store, and the path in it that the address without a key has."""
+    """Return the file system of a store, and the path in it that the address without a key has."""
     from pyarrow.fs import FileSystem
 
     scheme = root.partition(":")[0]
@@ -250,7 +250,7 @@ def _system_of(root: str, said: str, who: int) -> tuple[Any, str]:  # noqa: ARG0
 
 
 def is_store(address: object) -> bool:
-    """Tell whether an address is one of a store, well formed or not.
+    """Return whether an address is one of a store, well formed or not.
 
     Examples
     --------
@@ -312,17 +312,17 @@ def where_of_parquet(address: Any, why: str) -> Where:
 
 
 def kept_address(place: Where) -> str | Path:
-    """Give what `Source.address` holds of a place."""
+    """Return what `Source.address` holds of a place."""
     return str(place) if isinstance(place, Place) else place
 
 
 def opened(place: Where) -> Any:
-    """Give what PyArrow reads a file from."""
+    """Return what PyArrow reads a file from."""
     return place.open() if isinstance(place, Place) else place
 
 
 def digest_of(place: Where) -> bytes:
-    """Give the SHA-256 of a file."""
+    """Return the SHA-256 of a file."""
     if isinstance(place, Place):
         return place.digest()
     with place.open("rb") as file:
@@ -330,7 +330,7 @@ def digest_of(place: Where) -> bytes:
 
 
 def stamp_of(place: Where) -> tuple[int, int, int]:
-    """Give what changes when a file does; zeros where there is none."""
+    """Return what changes when a file does; zeros where there is none."""
     if isinstance(place, Place):
         return place.stamp()
     try:
@@ -348,7 +348,7 @@ def listed(place: Where) -> list[tuple[Where, bool]]:
 
 
 def is_plain_file(place: Where) -> bool:
-    """Tell whether what was listed in a folder is a file, and no link that leads nowhere or pipe; a store has none."""
+    """Whether what was listed in a folder is a file, and no link that leads nowhere or pipe; a store has none."""
     return isinstance(place, Place) or place.is_file()
 
 
@@ -375,7 +375,7 @@ def _remedy(fault: str) -> str:
 
 
 def shown_address(address: str | os.PathLike[str]) -> str:
-    """Give what of an address of a store may be shown: the scheme alone where it is malformed or may hold a secret."""
+    """What of an address of a store may be shown: the scheme alone where it is malformed or may hold a secret."""
     try:
         return str(place_at(str(address)))
     except InvalidParameter:

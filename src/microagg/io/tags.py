@@ -38,7 +38,7 @@ def with_tags_as_numbers(table: pa.Table, labels: Labels | None, names: Sequence
 
 
 def with_tags_again(table: pa.Table, tags: Tags) -> tuple[pa.Table, dict[str, pa.Array]]:
-    """Give a masked table with null where a number stands for one of .a to .z, and which one each row has."""
+    """Return a masked table with null where a number stands for one of .a to .z, and which one each row has."""
     found = {}
     for name, letters in tags.items():
         column = table[name].combine_chunks()

@@ -37,7 +37,7 @@ class WeightSeen(NamedTuple):
         )
 
     def join(self, other: "WeightSeen") -> "WeightSeen":
-        """Give what is known from both."""
+        """Return what is known from both."""
         largest = max(self.largest, other.largest)
         return WeightSeen(
             self.missing + other.missing,
@@ -74,19 +74,19 @@ def _refused(name: Any, what: str, remedy: str) -> InvalidData:
 
 
 def weight_values(series: nw.Series[Any], name: Any) -> NDArray[np.float64]:
-    """Give a column of weights as numbers, NaN where one is missing; refuse one that holds none."""
+    """Return a column of weights as numbers, NaN where one is missing; refuse one that holds none."""
     if not series.dtype.is_numeric():
         raise _refused(name, "is not numeric", "Name a column of numbers")
     return floats_of(series)
 
 
 def weights_in(column: pa.ChunkedArray, name: Any) -> NDArray[np.float64]:
-    """Give a column of weights of an Arrow table as numbers, NaN where one is missing."""
+    """Return a column of weights of an Arrow table as numbers, NaN where one is missing."""
     return weight_values(nw.from_native(column, series_only=True), name)
 
 
 def checked_weights(series: nw.Series[Any], name: Any) -> NDArray[np.float64]:
-    """Give a whole column of weights, or say why it is none."""
+    """Return a whole column of weights, or say why it is none."""
     values = weight_values(series, name)
     WeightSeen.of(values).check(name)
     return values

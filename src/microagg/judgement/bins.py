@@ -27,7 +27,7 @@ class Cut(Protocol):
     """Cuts a range into about so many bins: gives the borders, and what they are called where they are no numbers."""
 
     def __call__(self, low: float, high: float, bins: int, *, whole: bool) -> tuple[Values, tuple[str, ...]]:
-        """Give the borders of the bins; `whole`: all values are whole numbers."""
+        """Return the borders of the bins; `whole`: all values are whole numbers."""
 
 
 def cut_of_numbers(low: float, high: float, bins: int, *, whole: bool) -> tuple[Values, tuple[str, ...]]:
@@ -85,7 +85,7 @@ def masked_only(
 
 
 def merge_small(counts: Sequence[int], least: int) -> list[int]:
-    """Give the first bin of each run of bins to merge, so that every run holds at least `least` records.
+    """Return the first bin of each run of bins to merge, so that every run holds at least `least` records.
 
     Empty if all together do not.
     """
@@ -106,7 +106,7 @@ def _undrawn(name: str, why: str) -> Distribution:
 
 
 def _quantiles(values: Values, shares: tuple[float, float]) -> Values:
-    """Give two quantiles; the difference of two values may be beyond float64, that of halves of them is not."""
+    """Return two quantiles; the difference of two values may be beyond float64, that of halves of them is not."""
     return np.asarray(2.0 * np.quantile(values / 2.0, shares))
 
 
@@ -135,7 +135,7 @@ def nice_edges(low: float, high: float, bins: int, *, whole: bool) -> Values:
 
 
 def _shares(values: Values, edges: Values, n: int) -> tuple[float, ...]:
-    """Give the percentage of n records in each bin, the outer two open."""
+    """Return the percentage of n records in each bin, the outer two open."""
     places = np.searchsorted(edges[1:-1], values, side="right")
     counts = np.bincount(places, minlength=edges.size - 1)
     return tuple((100.0 * counts / n).round(3).tolist())

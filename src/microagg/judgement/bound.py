@@ -45,7 +45,7 @@ def bound_of(release: "Release[Any]", information: InformationLoss, progress: Pr
 
 
 def judged_bound(release: "Release[Any]", progress: Progress | None = None) -> Bound | None:
-    """Give the bound of a release as plain values, with the sentence that says it."""
+    """Return the bound of a release as plain values, with the sentence that says it."""
     found = release.loss.find_bound(progress)
     if found is None:
         return None

@@ -23,7 +23,7 @@ _PER_SECOND = {"s": 1.0, "ms": 1e3, "us": 1e6}
 
 
 def cut_of_dates(series: Any, name: Any) -> Cut:
-    """Give how the axis of a column of dates is cut, by how its file stores them."""
+    """Return how the axis of a column of dates is cut, by how its file stores them."""
     array = series.to_arrow()
     seen = DatesSeen(array.type, name)
     seen.see(array)
@@ -36,7 +36,7 @@ def cut_of_dates(series: Any, name: Any) -> Cut:
 
 
 def _unit(form: DateForm) -> str:
-    """Give the unit in which dates are counted: nanoseconds are by the microsecond, instants at midnight by the day."""
+    """The unit in which dates are counted: nanoseconds are by the microsecond, instants at midnight by the day."""
     if form.coarser > 1000:
         return "D"
     unit = str(getattr(form.type, "unit", "D"))

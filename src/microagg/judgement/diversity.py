@@ -48,7 +48,7 @@ def diversity_of(release: "Release[Any]") -> tuple[GivenAway, ...]:
 
 
 def _as_demanded(own: GivenAway, column: Confidential, figures: Figures, sizes: Labels) -> GivenAway:
-    """Give what is given away of a column by the kind it has: a text file has its numbers as text."""
+    """Return what is given away of a column by the kind it has: a text file has its numbers as text."""
     uniform, t = figures.distinct <= 1, float(figures.t.max())
     return GivenAway(
         column=own.column,
@@ -63,7 +63,7 @@ def _as_demanded(own: GivenAway, column: Confidential, figures: Figures, sizes: 
 
 
 def kept_of(release: "Release[Any]", public: bool) -> Kept | None:
-    """Give what is demanded of confidential columns, counted again in the released file; None where nothing is.
+    """Return what is demanded of confidential columns, counted again in the released file; None where nothing is.
 
     In public that is what anybody can count in the release, and neither what it cost nor which group is worst.
     """
@@ -115,7 +115,7 @@ def _worst(
 
 
 def _bars(column: Confidential, own: Labels, values: Any) -> tuple[Bar, ...]:
-    """Give the shares of values in the file and in a group: of the commonest, or of classes of values in order."""
+    """Return the shares of values in the file and in a group: of the commonest, or of classes of values in order."""
     m = column.n_values
     file, group = column.counts, np.bincount(own, minlength=m + 1)
     where = np.unique(column.codes, return_index=True)  # a record that has each value

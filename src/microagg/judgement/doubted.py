@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def doubted_columns(release: "Release[Any]", facts: Mapping[str, Facts]) -> dict[str, str]:
-    """Give why columns that were averaged are probably no quantities, by name; without those that a recipe says are."""
+    """Why columns that were averaged are probably no quantities, by name; without those that a recipe says are."""
     recipe = release.recipe
     said = {name for name, kind in recipe.kinds.kinds.items() if kind == "number"}
     asked = [
@@ -34,7 +34,7 @@ def doubted_columns(release: "Release[Any]", facts: Mapping[str, Facts]) -> dict
 
 
 def codes_in_order(release: "Release[Any]", facts: Mapping[str, Facts]) -> dict[str, str]:
-    """Give why confidential columns are probably codes, by name, whose order t was measured by."""
+    """Return why confidential columns are probably codes, by name, whose order t was measured by."""
     demand, recipe = release._demand, release.recipe
     if demand is None:
         return {}
@@ -53,7 +53,7 @@ def codes_in_order(release: "Release[Any]", facts: Mapping[str, Facts]) -> dict[
 
 
 def repeating_columns(release: "Release[Any]", facts: Mapping[str, Facts]) -> list[Any]:
-    """Give the dropped columns that say which rows belong to one person or household, named as identifiers or not."""
+    """Return the dropped columns that say which rows belong to one person or household, named as identifiers or not."""
     roles, repeating = release.recipe.roles, release._repeating
     named = [name for name in roles.identifiers if name in repeating]
     if release.source is None:  # of a frame, columns that are dropped for other reasons are not at hand
@@ -80,7 +80,7 @@ def facts_of(release: "Release[Any]", progress: Progress | None = None) -> dict[
 
 
 def _table_of(release: "Release[Any]", progress: Progress | None) -> tuple[pa.Table, Any]:
-    """Give the original with what its file says of it; of a frame the masked columns alone are at hand."""
+    """Return the original with what its file says of it; of a frame the masked columns alone are at hand."""
     if release.source is not None:
         return release.source.typed(), release.source.labels
     columns: dict[str, Any] = {}
@@ -92,7 +92,7 @@ def _table_of(release: "Release[Any]", progress: Progress | None) -> tuple[pa.Ta
 
 
 def _array(column: Coded) -> Any:
-    """Give the cells of a column as an Arrow array: categories by what they stand for."""
+    """Return the cells of a column as an Arrow array: categories by what they stand for."""
     missing = ~column.cells.present
     if not column.shown:
         return pa.array(column.values, mask=missing)

@@ -30,7 +30,7 @@ _MOST_CATEGORIES = 12
 def distributions_of(
     release: "Release[Any]", run: Run, public: bool, progress: Progress | None = None
 ) -> tuple[tuple[Distribution, ...], tuple[str, ...]]:
-    """Give the masked columns as they are drawn, at most 30; and the names of the others."""
+    """Return the masked columns as they are drawn, at most 30; and the names of the others."""
     both = list(zip(*release._both(), strict=True))
     # Where there are too many, those that lost most are worth seeing; in public that would tell which did.
     lost = [release.information.per_column[before.name] for before, _ in both]
@@ -51,7 +51,7 @@ def distributions_of(
 
 
 def _cut_of(release: "Release[Any]", column: Coded) -> Cut:
-    """Give how the axis of a column is cut: at round numbers, or at dates."""
+    """Return how the axis of a column is cut: at round numbers, or at dates."""
     if isinstance(column.kind, Date):
         try:
             return cut_of_dates(frames.open_frame(release.data).get_column(column.name), column.name)
@@ -74,7 +74,7 @@ def _for_internal(before: Coded, after: Coded, cut: Cut) -> Distribution:
 
 
 def _off_spike(column: Coded) -> NDArray[np.float64]:
-    """Give the values that are present, without the spike where there is one."""
+    """Return the values that are present, without the spike where there is one."""
     known = column.cells.known
     return known[known != column.kind.spike] if isinstance(column.kind, Semi) else known
 
@@ -96,7 +96,7 @@ def _missing(before: Coded, after: Coded) -> list[Bar]:
 
 
 def _categories(before: Coded, after: Coded) -> tuple[Bar, ...]:
-    """Give the commonest categories: those without an order by their share, levels in their order; then the rest."""
+    """Return the commonest categories: those without an order by their share, levels in their order; then the rest."""
     n = before.values.size
     was, now = (_counts(column, len(before.shown)) for column in (before, after))
     chosen = [int(code) for code in np.argsort(-was, kind="stable")[:_MOST_CATEGORIES] if was[code] or now[code]]
@@ -133,7 +133,7 @@ def _for_public(after: Coded, k: int, cut: Cut) -> Distribution:
 
 
 def _public_bars(after: Coded, apart: Sequence[tuple[str, str, int]], least: int) -> tuple[Bar, ...]:
-    """Give the categories of many records; those of few, and the commonest where the few are too few, as others."""
+    """Return the categories of many records; those of few, and the commonest where the few are too few, as others."""
     counts, n = _counts(after, len(after.shown)), after.values.size
     order = [int(code) for code in np.argsort(-counts, kind="stable")]
     named = [code for code in order if counts[code] >= least][:_MOST_CATEGORIES]

@@ -271,7 +271,7 @@ def missing_of(release: "Release[Any]", run: Run, public: bool) -> MissingValues
 
 
 def idle_codes_of(release: "Release[Any]") -> dict[str, tuple[str, ...]]:
-    """Give the codes for missing values that did nothing: those no record has, and of unmasked columns none by name."""
+    """The codes for missing values that did nothing: those no record has, and of unmasked columns none by name."""
     columns, whole = {column.name: column for column in release._both()[0]}, release.whole
     found: dict[str, tuple[str, ...]] = {}
     for name, codes in release.recipe.missing_codes.codes.items():

@@ -241,7 +241,7 @@ def judge(
 
 
 def tree_of(release: "Release[Any]") -> Tree | None:
-    """Give the dependence tree, where the columns that form groups were chosen by one."""
+    """Return the dependence tree, where the columns that form groups were chosen by one."""
     selection, names = release.selection, columns_of(release, Role.QUASI)
     if selection is None or selection.tree is None or list(selection.degrees) != names:
         return None
@@ -255,7 +255,7 @@ def tree_of(release: "Release[Any]") -> Tree | None:
 
 
 def alternatives_of(comparison: "Comparison") -> Alternatives:
-    """Give the releases that were compared."""
+    """Return the releases that were compared."""
     efficient = list(comparison.frontier)
     best = comparison.best if comparison.eligible else None  # while others are still to come
     candidates = tuple(

@@ -24,12 +24,12 @@ _CORRELATION_STEPS = (0.01, 0.05, 0.1, 0.2)
 
 
 def loss_word(value: float) -> str:
-    """Give a loss, in percent, in a word."""
+    """Return a loss, in percent, in a word."""
     return next(word for limit, word in LOSS_WORDS if value < limit or limit == math.inf)
 
 
 def loss_of(release: "Release[Any]", progress: Progress | None = None) -> Loss:
-    """Give the loss overall and of each column, the largest first, for the internal report."""
+    """Return the loss overall and of each column, the largest first, for the internal report."""
     found = release.loss
     bounding, comparing = (stage(progress, number, 2) for number in range(2))
     bound = judged_bound(release, bounding)
@@ -57,7 +57,7 @@ def loss_of(release: "Release[Any]", progress: Progress | None = None) -> Loss:
 
 
 def _weights(release: "Release[Any]") -> tuple[Any, Any] | None:
-    """Give the weights before and after masking, where what groups release is weighted."""
+    """Return the weights before and after masking, where what groups release is weighted."""
     if not release.recipe.weights.weighted or release._weights is None:
         return None
     before, by_group = release._weights.values, release.recipe.weights_by_group
@@ -65,7 +65,7 @@ def _weights(release: "Release[Any]") -> tuple[Any, Any] | None:
 
 
 def correlations_of(release: "Release[Any]") -> Correlations | None:
-    """Give the change of each correlation; the matrix where it can be drawn."""
+    """Return the change of each correlation; the matrix where it can be drawn."""
     change = release.loss.correlations
     names = [shown(name) for name in release.loss.numbers]
     if len(names) < 2:
@@ -83,6 +83,6 @@ def correlations_of(release: "Release[Any]") -> Correlations | None:
 
 
 def moved(mean: float, steps: Sequence[float] = _CORRELATION_STEPS) -> Moved:
-    """Give the mean change of a correlation as less than some step, or more than all."""
+    """Return the mean change of a correlation as less than some step, or more than all."""
     limit = next((step for step in steps if mean < step), None)
     return Moved(steps[-1], less=False) if limit is None else Moved(limit, less=True)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def moments_of(release: "Release[Any]") -> JudgedMoments | None:
-    """Give how exactly they are kept, and how many values left their range; None where none are to be kept."""
+    """Return how exactly they are kept, and how many values left their range; None where none are to be kept."""
     facts = release.moments
     if facts is None:
         return None

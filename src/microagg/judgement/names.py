@@ -6,7 +6,7 @@ _JOINERS = "\u200c\u200d"  # which some scripts need
 
 
 def shown(name: Any) -> str:
-    """Give a column's name as it may be displayed: no control or direction marks, which could disguise it."""
+    """Return a column's name as it may be displayed: no control or direction marks, which could disguise it."""
     return "".join(
         char if char.isprintable() or char in _JOINERS else " " if char.isspace() else "\ufffd" for char in str(name)
     )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def recoded_of(release: "Release[Any]", run: Run, public: bool) -> tuple[Recoded, ...]:
-    """Tell which released columns were recoded; in public the rules alone, as a top code counts the few above it."""
+    """Return which released columns were recoded; in public the rules alone, as a top code counts the few above it."""
     changed = {shown(name): cells for name, cells in release.recoded.items()}
     return tuple(Recoded(name, rule, None if public else changed.get(name)) for name, rule in run.recoded.items())
 

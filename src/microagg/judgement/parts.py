@@ -12,7 +12,7 @@ from microagg.readonly import ReadOnly
 
 
 def finite(value: float) -> float | None:
-    """Give a plain float that JSON can hold, or None."""
+    """Return a plain float that JSON can hold, or None."""
     return float(value) if math.isfinite(value) else None
 
 

@@ -57,7 +57,7 @@ def told_columns(release: "Release[Any]", run: Run) -> NDArray[np.bool_]:
 def _most_alone(
     masked: NDArray[np.float64], labels: NDArray[np.int64], weights: NDArray[np.float64] | None = None
 ) -> float:
-    """Give the highest loss, in percent, that one group could make by itself; 100 where nothing varies.
+    """Return the highest loss, in percent, that one group could make by itself; 100 where nothing varies.
 
     Where means are weighted, the member that weighs least can be farthest away.
     """
@@ -83,7 +83,7 @@ def _most_alone(
 
 
 def public_loss_of(release: "Release[Any]", told: NDArray[np.bool_]) -> Loss:
-    """Give the loss in words, overall and of each column, where it may be told."""
+    """Return the loss in words, overall and of each column, where it may be told."""
     lost = release.information.per_column
     columns = tuple(
         ColumnLoss(shown(column.name), loss_word(lost[column.name]) if may else NOT_TOLD, column.kind.name)
@@ -96,7 +96,7 @@ def public_loss_of(release: "Release[Any]", told: NDArray[np.bool_]) -> Loss:
 
 
 def public_change_of_correlations(release: "Release[Any]", told: NDArray[np.bool_]) -> Moved | None:
-    """Give the mean change of a correlation between columns whose loss is told, in coarse steps; None without two."""
+    """Return the mean change of a correlation between columns whose loss is told, in coarse steps; None without two."""
     names = [name for name, may in zip(release.information.per_column, told, strict=True) if may]
     places = np.array([place for place, name in enumerate(release.loss.numbers) if name in names], dtype=np.int64)
     if places.size < 2:

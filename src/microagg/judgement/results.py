@@ -71,7 +71,7 @@ def _reason(why: Exception) -> str:
 
 
 def _lines(utility: Utility) -> list[Estimate]:
-    """Give the worst estimate of each analysis, and the worst of all others, as far as there is room."""
+    """Return the worst estimate of each analysis, and the worst of all others, as far as there is room."""
     ordered = [judged.ordered for judged in utility.analyses]
     others = sorted((one for own in ordered for one in own[1:]), key=worst_first)
     chosen = {id(one) for one in [*(own[0] for own in ordered if own), *others][:MOST_LINES]}

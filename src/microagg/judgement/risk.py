@@ -21,7 +21,7 @@ _SHARES = (50.0, 90.0, 99.0)  # of the records, in percent: up to which chance e
 
 
 def risk_of(release: "Release[Any]", run: Run, progress: Progress | None = None) -> Risk:
-    """Give what an intruder could do, for the internal report; the figures are among the judgement's measures."""
+    """Return what an intruder could do, for the internal report; the figures are among the judgement's measures."""
     found = release.risk
     dominated = _dominated(release, run, progress)
     columns = [

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def sample_of(release: "Release[Any]") -> JudgedSample | None:
-    """Tell which records are judged; None where all are.
+    """Return which records are judged; None where all are.
 
     Records of a group are as alike as can be, so that the error of a share is that of so many groups drawn.
     """
@@ -30,7 +30,7 @@ class Scale:
         self._factor = 1.0 if sample is None else sample.of_records / sample.records
 
     def count(self, number: int) -> int:
-        """Give a count of the whole file."""
+        """Return a count of the whole file."""
         return round(self._factor * number)
 
     def counts(self, found: Mapping[str, int]) -> dict[str, int]:
@@ -38,7 +38,7 @@ class Scale:
         return {name: self.count(number) for name, number in found.items()}
 
     def alone(self, found: Alone) -> Alone:
-        """Give the records with unique values; categories that few have are those of the whole file."""
+        """Return the records with unique values; categories that few have are those of the whole file."""
         return replace(
             found,
             by_column=self.counts(found.by_column),
@@ -50,19 +50,19 @@ class Scale:
         )
 
     def risk(self, found: Risk) -> Risk:
-        """Give the groups that fail a rule."""
+        """Return the groups that fail a rule."""
         columns = [
             one if one.dominated is None else replace(one, dominated=self.count(one.dominated)) for one in found.columns
         ]
         return replace(found, columns=tuple(columns))
 
     def given_away(self, found: GivenAway) -> GivenAway:
-        """Give the groups with one value, and their records."""
+        """Return the groups with one value, and their records."""
         groups, records = map(self.count, (found.uniform_groups, found.uniform_records))
         return replace(found, uniform_groups=groups, uniform_records=records)
 
     def weights(self, found: JudgedWeights | None) -> JudgedWeights | None:
-        """Give the records whose weight few share, and what all weigh together."""
+        """Return the records whose weight few share, and what all weigh together."""
         if found is None:
             return None
         links, population = found.expected_links, found.population

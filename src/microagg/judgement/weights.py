@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def weighing_of(release: "Release[Any]", run: Run) -> JudgedWeights | None:
-    """Give what weights did, for the house; None where no column is a weight."""
+    """Return what weights did, for the house; None where no column is a weight."""
     if not columns_of(release, Role.WEIGHT):
         return None
     facts, weights = release.weights, release._weights

@@ -49,18 +49,18 @@ class Cells(NamedTuple):
         return self.values if self.states is None else self.values[self.states == 0]
 
     def take(self, rows: Labels) -> "Cells":
-        """Give the cells of some rows."""
+        """Return the cells of some rows."""
         return Cells(self.values[rows], None if self.states is None else self.states[rows])
 
     def with_common_states(self, rare: NDArray[np.bool_]) -> "Cells":
-        """Give the same with cells in states that are rare plainly missing."""
+        """Return the same with cells in states that are rare plainly missing."""
         if self.states is None or not rare.any():
             return self
         return Cells(self.values, np.where(rare[self.states], 1, self.states).astype(np.uint8))
 
     @classmethod
     def joined(cls, parts: "Sequence[Cells]") -> "Cells":
-        """Give the cells of several parts as one."""
+        """Return the cells of several parts as one."""
         values = np.concatenate([own.values for own in parts])
         if all(own.states is None for own in parts):
             return cls(values)
@@ -116,7 +116,7 @@ class Facts:
 
     @classmethod
     def of_counts(cls, counts: Labels) -> "Facts":
-        """Give the facts of a complete column of the numbers 0, 1, ..., which occur so many times."""
+        """Return the facts of a complete column of the numbers 0, 1, ..., which occur so many times."""
         if not counts.any():
             return cls(np.zeros(1, dtype=np.int64))
         numbers = np.flatnonzero(counts).astype(np.float64)
@@ -141,7 +141,7 @@ class Facts:
         return [int(state) for state in np.flatnonzero(self.states[1:]) + 1]
 
     def held(self, codes: NDArray[Any], cells: Cells, units: NDArray[Any] | None) -> "Facts":
-        """Give the same with who has each of the codes that `counts` counts, where it is known whose the cells are."""
+        """The same with who has each of the codes that `counts` counts, where it is known whose the cells are."""
         if units is None:
             return self
         own = units[cells.present].astype(np.uint64)
@@ -153,14 +153,14 @@ class Facts:
         return self.counts if self.holders is None else _told(self.holders)
 
     def rare_states(self, fewest: int) -> NDArray[np.bool_]:
-        """Tell which codes for missing values fewer have: released for others, they would tell who these are."""
+        """Return which codes for missing values fewer have: released for others, they would tell who these are."""
         held = self.states if self.state_holders is None else _told(self.state_holders)
         rare = (self.states > 0) & (held < fewest)
         rare[:2] = False  # a value, and a plainly missing one
         return np.asarray(rare)
 
     def with_common_states(self, fewest: int) -> "Facts":
-        """Give the same with cells in states that are rare plainly missing."""
+        """Return the same with cells in states that are rare plainly missing."""
         rare = self.rare_states(fewest)
         if not rare.any():
             return self
@@ -174,7 +174,7 @@ class Facts:
         return replace(self, states=self.states[:1])
 
     def join(self, other: "Facts") -> "Facts":
-        """Give the facts of both parts of a column, which have no moments yet."""
+        """Return the facts of both parts of a column, which have no moments yet."""
         return Facts(
             _added(self.states, other.states),
             min(self.lowest, other.lowest),
@@ -191,7 +191,7 @@ def _added(one: Labels, other: Labels) -> Labels:
 
 
 def _lowest_holders(codes: Labels, units: Keys, n_codes: int) -> Keys:
-    """Give the lowest three units that have each code, of records of which both are told."""
+    """Return the lowest three units that have each code, of records of which both are told."""
     found = np.full((FEWEST, n_codes), _NOBODY, dtype=np.uint64)
     for lowest in found:
         np.minimum.at(lowest, codes, units)
@@ -277,7 +277,7 @@ class Rule:
         return np.asarray(held_by(labels[some], self.units[some], n_groups).units >= self.fewest)
 
     def of_column(self, name: Any) -> "Rule":
-        """Give the rule of one column: each draws by a seed of its own, so that no member's values come together."""
+        """Return the rule of one column: each draws by a seed of its own, so that no member's values come together."""
         seed = int.from_bytes(sha256(f"{self.seed} {name}".encode()).digest()[:16])
         return replace(self, seed=seed, column=name)
 
@@ -301,7 +301,7 @@ class Kind(ABC):
         return np.zeros(0, dtype=np.int64)
 
     def count(self, cells: Cells, units: NDArray[Any] | None = None) -> Facts:
-        """Give what is known of some cells, and of the units whose they are; that of several parts can be joined."""
+        """Return what is known of some cells, and of the units whose they are; that of several parts can be joined."""
         known = cells.known
         states = np.array([cells.values.size]) if cells.states is None else np.bincount(cells.states)
         holders = None
@@ -321,7 +321,7 @@ class Kind(ABC):
         return replace(facts, moments=(yield from moments_by_sums(facts.n_known, facts.lowest, facts.highest)))
 
     def facts(self, cells: Cells) -> Facts:
-        """Give all that is known of a column."""
+        """Return all that is known of a column."""
         return summed(self.constants(self.count(cells)), lambda terms: exact_sum(terms(cells.known)))
 
     @abstractmethod
@@ -332,18 +332,18 @@ class Kind(ABC):
     def representatives(
         self, cells: Cells, labels: Labels, n_groups: int, rule: Rule, members: Members | None = None
     ) -> Cells:
-        """Give what each group releases; `members` tells what they weigh, where they do not weigh the same."""
+        """Return what each group releases; `members` tells what they weigh, where they do not weigh the same."""
 
     @abstractmethod
     def errors(self, before: Cells, after: Cells, facts: Facts) -> Values:
-        """Give what cells lose that have a value before and after; `facts` are those of the original."""
+        """Return what cells lose that have a value before and after; `facts` are those of the original."""
 
     @abstractmethod
     def base(self, facts: Facts) -> Sums[float]:
-        """Give what one value for all would lose."""
+        """Return what one value for all would lose."""
 
     def changed_cells(self, before: Cells, after: Cells) -> NDArray[np.bool_]:
-        """Tell which cells became missing, or stopped being so, or are missing in another way."""
+        """Return which cells became missing, or stopped being so, or are missing in another way."""
         was, now = before.present, after.present
         same = was == now
         if before.states is not None and after.states is not None:
@@ -357,7 +357,7 @@ class Kind(ABC):
         return int(np.count_nonzero(self.changed_cells(before, after)))
 
     def loss(self, before: Cells, after: Cells) -> tuple[float, float]:
-        """Give what a release loses, and what one value for all would lose, in the column's own terms."""
+        """Return what a release loses, and what one value for all would lose, in the column's own terms."""
         facts = self.facts(before)
         errors = self.errors(before, after, facts)
         lost = exact_sum(errors) if np.isfinite(errors).all() else np.inf
@@ -365,7 +365,7 @@ class Kind(ABC):
         return with_changed(lost, base, self.changed(before, after), facts), base
 
     def weighed(self, cells: Cells, units: Labels, facts: Facts) -> Labels:  # noqa: ARG002
-        """Give what the cells of each level or category weigh, in whole units; nothing of quantities.
+        """Return what the cells of each level or category weigh, in whole units; nothing of quantities.
 
         `facts` are those of the whole column, of which the cells may be a part.
         """
@@ -373,13 +373,13 @@ class Kind(ABC):
 
     @abstractmethod
     def weighted_base(self, facts: Facts, weighed: Labels, power: int) -> Sums[tuple[float, float]]:
-        """Give what one value for all would lose by weight, and what the cells weigh that are compared.
+        """Return what one value for all would lose by weight, and what the cells weigh that are compared.
 
         What is to be summed is weighted by who sums it; `weighed` are units of 2**-power.
         """
 
     def weighted_errors(self, before: Cells, after: Cells, facts: Facts, weights: Values) -> tuple[Values, Values]:
-        """Give what cells lose by weight, and the weights of those that became missing or stopped being so."""
+        """Return what cells lose by weight, and the weights of those that became missing or stopped being so."""
         weights_of_compared = weights
         if self.needs_value and (before.states is not None or after.states is not None):
             weights_of_compared = weights[before.present & after.present]
@@ -387,7 +387,7 @@ class Kind(ABC):
         return errors, weights[self.changed_cells(before, after)] if self.changed(before, after) else weights[:0]
 
     def weighted_loss(self, before: Cells, after: Cells, weights: Weights) -> tuple[float, float]:
-        """Give what a release loses by weight, and what one value for all would lose."""
+        """Return what a release loses by weight, and what one value for all would lose."""
         facts = self.facts(before)
         errors, changed = self.weighted_errors(before, after, facts, weights.values)
         lost = exact_sum(errors) if np.isfinite(errors).all() else np.inf
@@ -408,7 +408,7 @@ def with_changed_weights(lost: float, base: float, changed: float, total: float)
 
 
 def state_of_groups(states: States, labels: Labels, n_groups: int) -> States:
-    """Give the commonest way in which each group's missing cells are missing; the lower of two; 0 where none is."""
+    """Return the commonest way in which each group's missing cells are missing; the lower of two; 0 where none is."""
     n_states = int(states.max()) + 1
     counts = np.bincount(labels * n_states + states, minlength=n_groups * n_states).reshape(n_groups, n_states)
     counts[:, 0] = 0
@@ -418,7 +418,7 @@ def state_of_groups(states: States, labels: Labels, n_groups: int) -> States:
 def enough_present(
     cells: Cells, labels: Labels, n_groups: int, rule: Rule, members: Members | None = None
 ) -> NDArray[np.bool_]:
-    """Tell which groups release a value: half of the weight or more, of so many that none gives another away."""
+    """Return which groups release a value: half of the weight or more, of so many that none gives another away."""
     own = labels[cells.present]
     if members is None:
         half = 2 * np.bincount(own, minlength=n_groups) >= np.bincount(labels, minlength=n_groups)
@@ -429,7 +429,7 @@ def enough_present(
 
 
 def with_missing(cells: Cells, labels: Labels, of_groups: Values, released: NDArray[np.bool_]) -> Cells:
-    """Give the values of groups, missing where a group releases none."""
+    """Return the values of groups, missing where a group releases none."""
     if cells.states is None:
         return Cells(of_groups)
     if released.all():

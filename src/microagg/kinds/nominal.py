@@ -26,7 +26,7 @@ def numbers_of(cells: Cells, n_codes: int) -> Labels:
 
 
 def cells_of(numbers: Labels, n_codes: int) -> Cells:
-    """Give the cells that `numbers_of` numbers so."""
+    """Return the cells that `numbers_of` numbers so."""
     missing = numbers >= n_codes
     if not missing.any():
         return Cells(numbers.astype(np.float64))
@@ -40,7 +40,7 @@ def counts_of_numbers(facts: Facts) -> Labels:
 
 
 def rare_numbers(facts: Facts, rule: Rule) -> NDArray[np.bool_]:
-    """Tell which numbers are of categories that too few of the file have to be released; missing is none."""
+    """Return which numbers are of categories that too few of the file have to be released; missing is none."""
     return np.concatenate([facts.n_holders < rule.fewest, np.zeros(facts.states.size - 1, dtype=bool)])
 
 
@@ -119,7 +119,7 @@ class Nominal(Kind):
         return np.bincount(known.astype(np.int64))
 
     def count(self, cells: Cells, units: NDArray[Any] | None = None) -> Facts:
-        """Give what is known of some cells, and who has each category, by units where these are told."""
+        """Return what is known of some cells, and who has each category, by units where these are told."""
         return super().count(cells, units).held(cells.known, cells, units)
 
     def constants(self, facts: Facts) -> Sums[Facts]:
@@ -132,7 +132,7 @@ class Nominal(Kind):
         return NominalBlock(facts, scale, importance)
 
     def kin_of_numbers(self, n_codes: int, n_numbers: int) -> NDArray[np.int64] | None:  # noqa: ARG002
-        """Give the ancestors of each number, (levels, numbers), where there is a taxonomy."""
+        """Return the ancestors of each number, (levels, numbers), where there is a taxonomy."""
         return None
 
     def representatives(
@@ -161,17 +161,17 @@ class Nominal(Kind):
         return 0
 
     def base(self, facts: Facts) -> Sums[float]:
-        """Give the number of mismatches with the commonest category."""
+        """Return the number of mismatches with the commonest category."""
         yield from ()  # the counts say it
         return float(facts.n_records - counts_of_numbers(facts).max())
 
     def weighed(self, cells: Cells, units: Labels, facts: Facts) -> Labels:
-        """Give what the cells of each category weigh, then those missing in each way."""
+        """Return what the cells of each category weigh, then those missing in each way."""
         numbers, n_numbers = numbers_of(cells, facts.counts.size), counts_of_numbers(facts).size
         return np.bincount(numbers, weights=units, minlength=n_numbers).astype(np.int64)
 
     def weighted_base(self, facts: Facts, weighed: Labels, power: int) -> Sums[tuple[float, float]]:  # noqa: ARG002
-        """Give the weight of mismatches with the category that weighs most, and that of all."""
+        """Return the weight of mismatches with the category that weighs most, and that of all."""
         yield from ()  # what the categories weigh says it
         total = int(weighed.sum())
         return float(np.ldexp(total - int(weighed.max()), -power)), float(np.ldexp(total, -power))

@@ -92,7 +92,7 @@ class Number(Kind):
         return with_missing(cells, labels, found, released)
 
     def errors(self, before: Cells, after: Cells, facts: Facts) -> Values:
-        """Give the squared differences of standard scores."""
+        """Return the squared differences of standard scores."""
         whole = before.states is None and after.states is None
         both = slice(None) if whole else before.present & after.present
         was, now = standardise(before.values[both], *facts.moments), standardise(after.values[both], *facts.moments)
@@ -100,11 +100,11 @@ class Number(Kind):
             return np.asarray((was - now) ** 2)
 
     def base(self, facts: Facts) -> Sums[float]:
-        """Give the sum of squared standard scores about their mean."""
+        """Return the sum of squared standard scores about their mean."""
         return (yield from squares_by_sums(facts.n_known, *facts.moments)) if facts.n_known else 0.0
 
     def weighted_base(self, facts: Facts, weighed: Labels, power: int) -> Sums[tuple[float, float]]:  # noqa: ARG002
-        """Give the weighted sum of squared standard scores about their weighted mean, and the weight."""
+        """Return the weighted sum of squared standard scores about their weighted mean, and the weight."""
         total = (yield np.ones_like) if facts.n_known else 0.0
         return (yield from squares_by_sums(total, *facts.moments)) if total > 0 else 0.0, total
 
@@ -112,7 +112,7 @@ class Number(Kind):
 def averages_of_present(
     cells: Cells, labels: Labels, n_groups: int, aggregate: str, members: Members | None = None
 ) -> Values:
-    """Give the mean or median of what is present in each group; NaN where nothing is."""
+    """Return the mean or median of what is present in each group; NaN where nothing is."""
     found = np.full(n_groups, np.nan)
     groups, own = np.unique(labels[cells.present], return_inverse=True)
     if groups.size:
@@ -129,7 +129,7 @@ def _averages(values: Values, labels: Labels, n_groups: int, aggregate: str, mem
 
 
 def group_averages(values: Values, labels: Labels, n_groups: int, members: Members | None = None) -> Values:
-    """Give the mean of each group, rounded once."""
+    """Return the mean of each group, rounded once."""
     # Sums of values near the largest float overflow; those of a fraction of them do not.
     power = 100 if np.abs(values).max() > 2.0**900 else 0
     values = np.ldexp(values, -power) if power else values
@@ -142,7 +142,7 @@ def group_averages(values: Values, labels: Labels, n_groups: int, members: Membe
 
 
 def middles(values: Values, labels: Labels, n_groups: int, members: Members | None = None) -> tuple[Values, Values]:
-    """Give the two middle values of each group: the least with half of the weight up to it, and with more than half."""
+    """The two middle values of each group: the least with half of the weight up to it, and with more than half."""
     order = np.lexsort((values, labels))
     ordered = values[order]
     if members is None:

@@ -37,7 +37,7 @@ class Ordinal(Kind):
         return np.bincount(known.astype(np.int64), minlength=self.n_levels)
 
     def count(self, cells: Cells, units: NDArray[Any] | None = None) -> Facts:
-        """Give what is known of some cells, and who has each level, by units where these are told."""
+        """Return what is known of some cells, and who has each level, by units where these are told."""
         return super().count(cells, units).held(cells.known, cells, units)
 
     def block(self, facts: Facts, scale: str, importance: float, spike: float) -> Block:  # noqa: ARG002
@@ -61,22 +61,22 @@ class Ordinal(Kind):
         return with_missing(cells, labels, found, enough_present(cells, labels, n_groups, rule, members))
 
     def errors(self, before: Cells, after: Cells, facts: Facts) -> Values:  # noqa: ARG002
-        """Give the absolute differences of levels."""
+        """Return the absolute differences of levels."""
         both = before.present & after.present
         return np.asarray(np.abs(before.values[both] - after.values[both]))
 
     def base(self, facts: Facts) -> Sums[float]:
-        """Give the sum of absolute differences to the median level."""
+        """Return the sum of absolute differences to the median level."""
         yield from ()  # the counts say it
         return float(_about_median(facts.counts))
 
     def weighed(self, cells: Cells, units: Labels, facts: Facts) -> Labels:  # noqa: ARG002
-        """Give what the cells of each level weigh."""
+        """Return what the cells of each level weigh."""
         levels = cells.known.astype(np.int64)
         return np.bincount(levels, weights=units[cells.present], minlength=self.n_levels).astype(np.int64)
 
     def weighted_base(self, facts: Facts, weighed: Labels, power: int) -> Sums[tuple[float, float]]:  # noqa: ARG002
-        """Give the weighted sum of absolute differences to the weighted median level, and the weight."""
+        """Return the weighted sum of absolute differences to the weighted median level, and the weight."""
         yield from ()  # what the levels weigh says it
         return float(np.ldexp(_about_median(weighed), -power)), float(np.ldexp(int(weighed.sum()), -power))
 
@@ -97,7 +97,7 @@ def _nearest_common(facts: Facts, rule: Rule) -> Labels:
 
 
 def _about_median(counts: Labels) -> int:
-    """Give the sum of absolute differences to the median of levels that occur, or weigh, so much."""
+    """Return the sum of absolute differences to the median of levels that occur, or weigh, so much."""
     levels, n, reached = np.arange(counts.size), int(counts.sum()), np.cumsum(counts)
     if n == 0:
         return 0
@@ -108,7 +108,7 @@ def _about_median(counts: Labels) -> int:
 
 
 def median_levels(values: Values, labels: Labels, n_groups: int, members: Members | None = None) -> Values:
-    """Give the median level of each group; of two middle ones that nearer to the mean, then the lower."""
+    """Return the median level of each group; of two middle ones that nearer to the mean, then the lower."""
     lower, upper = middles(values, labels, n_groups, members)
     units = np.ones(values.size, dtype=np.int64) if members is None else members.whole
     # Levels are whole numbers: twice the sum against the sum of both middles, without a division.

@@ -65,7 +65,7 @@ class Semi(Number):
         return np.array([known.size - on, on])
 
     def count(self, cells: Cells, units: NDArray[Any] | None = None) -> Facts:
-        """Give what is known of some cells, and who is off the spike and on it, by units where these are told."""
+        """Return what is known of some cells, and who is off the spike and on it, by units where these are told."""
         return super().count(cells, units).held(cells.known == self.spike, cells, units)
 
     def check_spike(self, facts: Facts, rule: Rule) -> None:
@@ -86,7 +86,7 @@ class Semi(Number):
     def representatives(
         self, cells: Cells, labels: Labels, n_groups: int, rule: Rule, members: Members | None = None
     ) -> Cells:
-        """Give the spike where too few members are off it, and else the mean of all members, spikes included."""
+        """Return the spike where too few members are off it, and else the mean of all members, spikes included."""
         means = averages_of_present(cells, labels, n_groups, rule.aggregate, members)
         off = cells.present & (cells.values != self.spike)
         if rule.spike_totals == "safe":

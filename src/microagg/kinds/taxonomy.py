@@ -61,6 +61,6 @@ class Taxonomy(Nominal):
         return np.array(self.kin, dtype=np.int64)
 
     def kin_of_numbers(self, n_codes: int, n_numbers: int) -> Labels | None:
-        """Give the ancestors of each number; the leaves are counted already."""
+        """Return the ancestors of each number; the leaves are counted already."""
         kin = _of_numbers(self._levels, n_codes, n_numbers)[1:]
         return kin if kin.size else None

@@ -22,11 +22,11 @@ METHODS: dict[str, Method] = {
 
 
 def method_named(name: str) -> Method:
-    """Give the method of this name, or say which there are."""
+    """Return the method of this name, or say which there are."""
     check_option("method", name, METHODS)
     return METHODS[name]
 
 
 def groups_each_column(name: str) -> bool:
-    """Tell whether a method, by its name, groups each column on its own."""
+    """Return whether a method, by its name, groups each column on its own."""
     return name in METHODS and METHODS[name].per_column

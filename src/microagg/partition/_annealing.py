@@ -102,7 +102,7 @@ class Search:
         self.most = 2 * k - 1 if demand is None else max(2 * k - 1, int(np.bincount(labels).max()))
 
     def speed(self) -> float:
-        """Give the moves offered in a second by one thread, from a trial whose result is thrown away."""
+        """Return the moves offered in a second by one thread, from a trial whose result is thrown away."""
         groups = lay_out(self.movable, self.labels, self.k, self.most)
         counter = np.array(1, dtype=np.uint64)
         self._anneal(10**6, 1.0, 1000, counter, groups)  # compiles

@@ -19,11 +19,11 @@ class Columns(NamedTuple):
     n: int
 
     def take(self, chosen: NDArray[np.bool_]) -> "Columns":
-        """Give some of the groups."""
+        """Return some of the groups."""
         return Columns(self.members[np.repeat(chosen, self.sizes)], self.sizes[chosen], self.errors[chosen], self.n)
 
     def join(self, others: "Columns") -> "Columns":
-        """Give these groups, then others of the same records."""
+        """Return these groups, then others of the same records."""
         return Columns(
             np.concatenate((self.members, others.members)),
             np.concatenate((self.sizes, others.sizes)),
@@ -32,7 +32,7 @@ class Columns(NamedTuple):
         )
 
     def first(self, count: int) -> "Columns":
-        """Give the first groups."""
+        """Return the first groups."""
         return self.take(np.arange(self.sizes.size) < count)
 
     def starts(self) -> NDArray[np.int64]:
@@ -62,7 +62,7 @@ class Relaxed(NamedTuple):
     reduced: NDArray[np.float64]  # by how much the error rises at least, where a group is taken whole
 
     def is_whole(self) -> bool:
-        """Tell whether the cover is a partition."""
+        """Return whether the cover is a partition."""
         return bool((np.minimum(self.shares, np.abs(1.0 - self.shares)) < WHOLE).all())
 
 

@@ -90,7 +90,7 @@ def _place_apart(run: Run, units: Units, k: int) -> None:
 def _held(
     labels: NDArray[np.int64], codes: NDArray[np.int64], free: NDArray[np.int64], n_groups: int
 ) -> NDArray[np.bool_]:
-    """Tell which groups hold which of the units of free records, (groups, such units in order)."""
+    """Return which groups hold which of the units of free records, (groups, such units in order)."""
     wanted = np.unique(codes[free])
     rows = np.flatnonzero((labels != FREE) & np.isin(codes, wanted))
     held = np.zeros((n_groups, wanted.size), dtype=np.bool_)

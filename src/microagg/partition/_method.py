@@ -46,7 +46,7 @@ class Method:
         return {option: parameters[option].default for option in self.options}
 
     def bound(self, options: Mapping[str, Any]) -> tuple[dict[str, Any], Callable[..., Any]]:
-        """Give the options with every default, and the function bound to them."""
+        """Return the options with every default, and the function bound to them."""
         for option in options:
             if option not in self.options:
                 takes = f"It takes {', '.join(self.options)}." if self.options else "It takes none."

@@ -50,7 +50,7 @@ class Pool:
         self.groups, self._known = groups, known
 
     def inside(self, region: NDArray[np.bool_]) -> Columns:
-        """Give the groups of which all members are in a region, whose records are numbered from 0."""
+        """Return the groups of which all members are in a region, whose records are numbered from 0."""
         found = self.groups.take(self.groups.held(np.flatnonzero(region)) == self.groups.sizes)
         number = np.cumsum(region) - 1
         return Columns(number[found.members], found.sizes, found.errors, int(region.sum()))
@@ -143,7 +143,7 @@ def recombine(
     programmes: int,
     goes_on: Callable[[], bool],
 ) -> NDArray[np.int64] | None:
-    """Give a partition of groups of the pool that is as good as `labels` or better; None if it may not go on.
+    """Return a partition of groups of the pool that is as good as `labels` or better; None if it may not go on.
 
     `errors` are each record's under `labels`, and `near` (n, ...) its neighbours. Around each group a region of near
     groups is taken, and partitioned anew by groups that lie inside it, until all have been looked at or so many

@@ -31,7 +31,7 @@ _THINNED = 0.35  # a tree with fewer of its records left than this is built anew
 
 
 def choose_search(search: str, n: int, d: int, codes: int = 0) -> str:
-    """Give the way to search: as asked, or for "auto" the one that was measured to be faster.
+    """Return the way to search: as asked, or for "auto" the one that was measured to be faster.
 
     Of the d columns, `codes` are of categories: a tree prunes less by one of them than by three of numbers.
     """

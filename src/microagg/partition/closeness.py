@@ -22,7 +22,7 @@ _PASSES, _ENOUGH = 50, 2_000_000_000  # passes over all pairs, and coordinates t
 
 
 def size_for_closeness(n: int, k: int, t: float) -> int:
-    """Give how many records each group is to have so that groups are as close as t over ranks, where that divides n."""
+    """How many records each group is to have so that groups are as close as t over ranks, where that divides n."""
     size = max(k, math.ceil(n / (2 * (n - 1) * t + 1)))
     return size + n % size // (n // size)
 

@@ -60,7 +60,7 @@ def iamat(
 
 
 def association(X: ArrayLike, Y: ArrayLike, alpha: float | None = None) -> NDArray[np.float64]:
-    """Give the association exp(-d²/α) between each record of X and each of Y.
+    """Return the association exp(-d²/α) between each record of X and each of Y.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ def merge_short(records: Records, labels: Labels, k: int, units: Units) -> Label
 
 
 def with_units(asked: Asked, k: int, units: Units | None) -> Asked:
-    """Give what is asked of groups, and that each keeps k units."""
+    """Return what is asked of groups, and that each keeps k units."""
     if units is None:
         return asked
     limits = np.zeros((1, 5))

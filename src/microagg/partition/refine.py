@@ -185,7 +185,7 @@ def refine(
 
 
 def check_effort(effort: Any, n: int) -> int:
-    """Give the number of moves to offer, a multiple of the number of records."""
+    """Return the number of moves to offer, a multiple of the number of records."""
     if isinstance(effort, str):
         check_option("effort", effort, EFFORTS)
         each, most, least = EFFORTS[effort]
@@ -194,7 +194,7 @@ def check_effort(effort: Any, n: int) -> int:
 
 
 def squared_error(records: Records, labels: NDArray[np.int64], hear: Callable[[], None] = lambda: None) -> float:
-    """Give the squared error of a partition, summed exactly; `hear` is called often."""
+    """Return the squared error of a partition, summed exactly; `hear` is called often."""
     return exact_sum(errors_of(records, labels, hear))
 
 
@@ -214,7 +214,7 @@ def _rounds(moves: int, n: int, *, once: bool) -> list[Round]:
 
 
 def _filling(rounds: list[Round]) -> Round:
-    """Give the round that follows the last one of a schedule, again and again, until the time is over."""
+    """Return the round that follows the last one of a schedule, again and again, until the time is over."""
     return rounds[-1]._replace(joined=True)
 
 
@@ -223,7 +223,7 @@ def _heat(sweeps: int) -> float:
 
 
 def _until(rounds: list[Round], stop_after: tuple[int, ...]) -> list[Round]:
-    """Give the rounds up to the one that a time limit ended."""
+    """Return the rounds up to the one that a time limit ended."""
     last = stop_after[0] if stop_after else -1
     if len(rounds) > 1:  # rounds like the last one filled the time
         rounds = rounds + [_filling(rounds)] * (min(last, _MOST_ROUNDS) + 1 - len(rounds))

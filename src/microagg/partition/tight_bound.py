@@ -80,7 +80,7 @@ def tight_bound(
     time_limit: float | None = None,
     progress: Progress | None = None,
 ) -> TightBound:
-    """Give a squared error that no partition into groups of at least k can be below, by linear programming.
+    """Return a squared error that no partition into groups of at least k can be below, by linear programming.
 
     Parameters
     ----------

@@ -25,13 +25,13 @@ class Grid(Protocol):
     """A way to cut numbers, or days since 1970-01-01, into classes."""
 
     def numbers(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """Give the number of each value's class; they rise with the values."""
+        """Return the number of each value's class; they rise with the values."""
 
     def bounds(self, number: int) -> Bounds:
-        """Give the bounds of a class."""
+        """Return the bounds of a class."""
 
     def label(self, number: int) -> str | None:
-        """Give the name of a class that has one beside its bounds."""
+        """Return the name of a class that has one beside its bounds."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,11 @@ class WholeSteps:
     start: int
 
     def numbers(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """Give the number of each value's class."""
+        """Return the number of each value's class."""
         return np.asarray((values - self.start) // self.width)
 
     def bounds(self, number: int) -> Bounds:
-        """Give the bounds of a class."""
+        """Return the bounds of a class."""
         low = self.start + number * self.width
         return low, low + self.width
 
@@ -79,20 +79,20 @@ class RealSteps:
         return max(0, *(-int(one.normalize().as_tuple().exponent) for one in (self.width, self.start)))
 
     def _edges(self, numbers: NDArray[Any]) -> NDArray[np.float64]:
-        """Give where classes begin: whole numbers below 2**53 over a power of ten, so each is rounded once."""
+        """Return where classes begin: whole numbers below 2**53 over a power of ten, so each is rounded once."""
         power = 10**self._places
         whole = int(self.start * power) + numbers * float(int(self.width * power))
         return np.asarray((whole / power).astype(self.dtype), dtype=np.float64)
 
     def numbers(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """Give the number of each value's class."""
+        """Return the number of each value's class."""
         found = np.floor((values - float(self.start)) / float(self.width))
         found -= self._edges(found) > values  # the quotient was rounded, by less than one class
         found += self._edges(found + 1) <= values
         return found.astype(np.int64)
 
     def bounds(self, number: int) -> Bounds:
-        """Give the bounds of a class."""
+        """Return the bounds of a class."""
         return self.start + number * self.width, self.start + (number + 1) * self.width
 
     def label(self, number: int) -> str | None:  # noqa: ARG002
@@ -107,7 +107,7 @@ class Calendar:
     period: str
 
     def numbers(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """Give the number of each day's period, 0 being that of 1970-01-01."""
+        """Return the number of each day's period, 0 being that of 1970-01-01."""
         if self.period == "week":
             return np.asarray((values + _THURSDAY) // 7)
         months = values.astype("M8[D]").astype("M8[M]").astype(np.int64)
@@ -118,14 +118,14 @@ class Calendar:
         return {"month": 1, "quarter": 3, "year": 12}[self.period]
 
     def bounds(self, number: int) -> Bounds:
-        """Give the first day of a period and that of the next."""
+        """Return the first day of a period and that of the next."""
         if self.period == "week":
             return 7 * number - _THURSDAY, 7 * number - _THURSDAY + 7
         first, following = (np.datetime64(month * self._months, "M") for month in (number, number + 1))
         return int(first.astype("M8[D]").astype(int)), int(following.astype("M8[D]").astype(int))
 
     def label(self, number: int) -> str | None:
-        """Give the name of a period: 2020, 2020-Q1, 2020-03 or 2020-W09."""
+        """Return the name of a period: 2020, 2020-Q1, 2020-03 or 2020-W09."""
         if self.period == "week":
             thursday = np.datetime64(7 * number, "D")  # the year of its Thursday is the week's, by ISO 8601
             year = thursday.astype("M8[Y]")
@@ -143,12 +143,12 @@ class Cuts:
     dtype: np.dtype[Any]
 
     def numbers(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """Give the number of each value's class."""
+        """Return the number of each value's class."""
         edges = np.array([float(cut) if isinstance(cut, Decimal) else cut for cut in self.cuts]).astype(self.dtype)
         return np.searchsorted(edges, values.astype(self.dtype), side="right").astype(np.int64)
 
     def bounds(self, number: int) -> Bounds:
-        """Give the bounds of a class."""
+        """Return the bounds of a class."""
         low = self.cuts[number - 1] if number > 0 else None
         return low, self.cuts[number] if number < len(self.cuts) else None
 
@@ -163,7 +163,7 @@ def day(date: dt.date) -> int:
 
 
 def as_exact(limit: Any) -> Any:
-    """Give a limit as bounds are given: a day by its number, a fraction as the decimal that was written."""
+    """Return a limit as bounds are given: a day by its number, a fraction as the decimal that was written."""
     if isinstance(limit, dt.date):
         return day(limit)
     return exact(limit) if isinstance(limit, float) else limit
@@ -183,7 +183,7 @@ def grid_of(rule: Rule, *, dates: bool, dtype: np.dtype[Any]) -> Grid:
 
 
 def released_value(rule: Rule, grid: Grid, number: int, *, whole: bool) -> Exact | None:
-    """Give the number or day that stands for a class; None if it begins nowhere.
+    """Return the number or day that stands for a class; None if it begins nowhere.
 
     The middle of whole numbers, and of days, is the middle one of those in the class, the lower of two.
     """
@@ -227,7 +227,7 @@ def class_label(rule: Rule, grid: Grid, number: int, *, whole: bool, dates: bool
 
 
 def _holds(limit: Exact | None, low: Exact | None, following: Exact | None) -> bool:
-    """Tell whether a limit, if there is one, lies in a class."""
+    """Return whether a limit, if there is one, lies in a class."""
     if limit is None:
         return False
     return (low is None or low <= limit) and (following is None or limit < following)

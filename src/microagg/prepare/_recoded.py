@@ -172,7 +172,7 @@ class _Values:
         return np.dtype(self.array.type.to_pandas_dtype()) if floating else self.numbers.dtype
 
     def position(self, limit: Any) -> Any:
-        """Give where a limit, or a bound, lies among the numbers."""
+        """Return where a limit, or a bound, lies among the numbers."""
         if self.is_whole:
             return int(limit) * max(1, self.day)
         return float(self.dtype.type(float(limit)))
@@ -272,12 +272,12 @@ def _joined(rule: Rule, array: Any, name: Any) -> Recoded:
 
 
 def is_number(category: str) -> bool:
-    """Tell whether a category can be one of a column of numbers."""
+    """Return whether a category can be one of a column of numbers."""
     return _NUMBER.fullmatch(category) is not None
 
 
 def _as_value(category: str, type_: Any) -> Any:
-    """Give a category as a value of a column's type; None where it can be none."""
+    """Return a category as a value of a column's type; None where it can be none."""
     if _is_text(type_):
         return category
     if not is_number(category):

@@ -188,7 +188,7 @@ def in_words(value: Any) -> str:
 
 
 def exact(value: Any) -> Decimal:
-    """Give a number as it was written: 0.1 is a tenth, not the nearest binary fraction."""
+    """Return a number as it was written: 0.1 is a tenth, not the nearest binary fraction."""
     return Decimal(repr(value))
 
 
@@ -263,7 +263,7 @@ def _cuts(name: Any, value: Any) -> tuple[Limit, ...]:
 
 
 def _groups(name: Any, said: Any, folder: Path | None) -> dict[str, tuple[str, ...]]:
-    """Give the values that each new category takes in, as text."""
+    """Return the values that each new category takes in, as text."""
     if isinstance(said, (str, os.PathLike)):
         said = _read_table(name, Path(said) if folder is None else folder / said)
     if not isinstance(said, Mapping) or not said:

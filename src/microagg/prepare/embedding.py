@@ -86,7 +86,7 @@ class Space:
         return sorted(range(len(self.blocks)), key=lambda j: bool(self.blocks[j].corners))
 
     def place(self, table: Table, n_jobs: int = 1, progress: Progress | None = None) -> Points:
-        """Give the points of records."""
+        """Return the points of records."""
         order = self._order
         widths = [self.blocks[j].width for j in order]
         ends = np.cumsum(widths) + self._padding

@@ -30,7 +30,7 @@ class Ordered(NamedTuple):
     units: Units | None
 
     def back(self, labels: Labels) -> Labels:
-        """Give the labels of records in the order of the file, from those in this order."""
+        """Return the labels of records in the order of the file, from those in this order."""
         found = np.empty_like(labels)
         found[self.rows] = labels
         return found
@@ -63,7 +63,7 @@ def ordered_by_value(
 
 
 def _ranked(columns: Sequence[Column]) -> tuple[Labels, Labels]:
-    """Give the order of records by their first column, then by the next, and so on, and their ranks; equals share one.
+    """The order of records by their first column, then by the next, and so on, and their ranks; equals share one.
 
     Most columns of numbers tell nearly all records apart: only the others need a further look.
     """
@@ -80,12 +80,12 @@ def _ranked(columns: Sequence[Column]) -> tuple[Labels, Labels]:
 
 
 def _as_before(values: Column) -> NDArray[np.bool_]:
-    """Tell which values equal the one before them; they are not subtracted, as missing ones are infinite."""
+    """Return which values equal the one before them; they are not subtracted, as missing ones are infinite."""
     return np.concatenate([[False], values[1:] == values[:-1]])
 
 
 def order_of_units(units: Labels, ranks: Labels) -> tuple[Labels, Labels]:
-    """Give an order of rows that follows from their ranks alone, and the number of each row's unit in it.
+    """Return an order of rows that follows from their ranks alone, and the number of each row's unit in it.
 
     Equal rows have one rank. Units come by their number of rows, then by these, sorted.
     """

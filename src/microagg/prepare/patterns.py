@@ -144,7 +144,7 @@ class PatternsSeen:
         return np.array(numbers, dtype=np.int64)
 
     def pieces(self, k: int, short: Short | None = None, *, by_value: bool = False) -> Patterns:
-        """Give the piece of each number, as `find_patterns` gives those of records."""
+        """Return the piece of each number, as `find_patterns` gives those of records."""
         strata = self.strata
         states = np.array([np.frombuffer(own, dtype=np.uint8) for _, own in self._numbers]).T
         if not states.any():

@@ -134,7 +134,7 @@ class Recoding(ReadOnly):
         ]
 
     def apply(self, frame: Any, codes: Mapping[Any, Sequence[Any]] | None = None) -> Any:
-        """Give a whole frame with its columns recoded; the caller's is not changed.
+        """Return a whole frame with its columns recoded; the caller's is not changed.
 
         Parameters
         ----------
@@ -161,7 +161,7 @@ class Recoding(ReadOnly):
         return recoded
 
     def apply_to_part(self, frame: Any, codes: Mapping[Any, Sequence[Any]] | None = None) -> tuple[Any, Tally]:
-        """Give a part of a file with its columns recoded, and what was done; see `check_joined` after the last one."""
+        """A part of a file with its columns recoded, and what was done; see `check_joined` after the last one."""
         opened = nw.from_native(frame, eager_only=True)
         fresh, tally = [], Tally()
         for name, rule in self.rules.items():
@@ -190,7 +190,7 @@ class Recoding(ReadOnly):
                 )
 
     def levels(self, tally: Tally) -> dict[Any, tuple[str, ...]]:
-        """Give the labels that occur, in their order, of each column that is released as labels: it is ordinal."""
+        """Return the labels that occur, in their order, of each column that is released as labels: it is ordinal."""
         return {
             name: tuple(tally.classes.get(name, {})[number] for number in sorted(tally.classes.get(name, {})))
             for name, rule in self.rules.items()

@@ -47,7 +47,7 @@ class Wide(NamedTuple):
     rows: Labels
 
     def table(self, table: Table, shared: Sequence[Any]) -> Table:
-        """Give a record a unit: what its rows share, then the rest slot by slot."""
+        """Return a record a unit: what its rows share, then the rest slot by slot."""
         own = [column for column in table if column.name not in shared]
         columns = list(table.named(shared).take(self.rows[:, 0])) if shared else []
         for slot in range(self.rows.shape[1]):
@@ -55,7 +55,7 @@ class Wide(NamedTuple):
         return Table(tuple(columns))
 
     def points(self, points: Points, shared: NDArray[np.bool_]) -> Points:
-        """Give a point a unit; `shared` tells the entries of what its rows share. Slots count by their mean."""
+        """Return a point a unit; `shared` tells the entries of what its rows share. Slots count by their mean."""
         entries, heights, starts = points.records
         numbers, n_slots = int(starts[0]), self.rows.shape[1]
         scale = 1.0 / np.sqrt(n_slots)
@@ -78,7 +78,7 @@ class Wide(NamedTuple):
 
 
 def wides_of(codes: Labels, slots: Labels, kinds: Labels) -> list[Wide]:
-    """Give the units of each kind as records; units of one kind have the same number of rows.
+    """Return the units of each kind as records; units of one kind have the same number of rows.
 
     `codes` and `slots` are of rows, and `kinds`, numbered from 0, of units.
     """

@@ -18,7 +18,7 @@ MOST_WEIGHT = 1e6  # beyond, squares of what weighs less vanish beside it
 
 
 def as_kind(value: Any) -> Any:
-    """Give a column's kind as it is kept: a word, levels, or a spike."""
+    """Return a column's kind as it is kept: a word, levels, or a spike."""
     if isinstance(value, str) and value in KINDS:
         return value
     if isinstance(value, Mapping) and set(value) == {"spike"} and _is_number(value["spike"]):
@@ -32,7 +32,7 @@ def as_kind(value: Any) -> Any:
 
 
 def as_rule(value: Any) -> dict[str, Any]:
-    """Give how a column is recoded as it is kept; `Recoding` checks what it says."""
+    """Return how a column is recoded as it is kept; `Recoding` checks what it says."""
     if not isinstance(value, Mapping) or not value:
         raise ValueError("must be a table, such as {width = 5}.")
     return {
@@ -46,7 +46,7 @@ def _kept(value: Any) -> Any:
 
 
 def as_weight(value: Any) -> float:
-    """Give an importance as it is kept."""
+    """Return an importance as it is kept."""
     if not _is_number(value) or not (value == 0 or 1 / MOST_WEIGHT <= value <= MOST_WEIGHT):
         raise ValueError(f"must be 0, or a number from {1 / MOST_WEIGHT:g} to {MOST_WEIGHT:g}.")
     return float(value)
@@ -63,14 +63,14 @@ def as_codes(value: Any) -> tuple[Any, ...]:
 
 
 def as_power_of_ten(value: Any) -> float:
-    """Give a step of rounding as it is kept."""
+    """Return a step of rounding as it is kept."""
     if not _is_number(value) or not 0 < value < math.inf or value != float(f"1e{round(math.log10(value))}"):
         raise ValueError("must be a power of ten, such as 0.01, 1 or 100.")
     return float(value)
 
 
 def as_taxonomy(value: Any) -> Any:
-    """Give a taxonomy as it is kept: a path, or each value's ancestors."""
+    """Return a taxonomy as it is kept: a path, or each value's ancestors."""
     if isinstance(value, (str, os.PathLike)):
         return os.fspath(value)
     if isinstance(value, Mapping) and value:

@@ -73,7 +73,7 @@ class Choice:
         return ": ".join(part for part in (", ".join(self.words), self.said) if part)
 
     def fits(self, value: Any) -> bool:
-        """Tell whether a value read from a file is of this kind."""
+        """Return whether a value read from a file is of this kind."""
         whole = isinstance(value, int) and not isinstance(value, bool)
         number = whole or isinstance(value, float)
         listed = value if isinstance(value, list) else None
@@ -195,7 +195,7 @@ _READ: dict[type[Any], MappingProxyType[str, Choice]] = {}  # the declarations o
 
 
 def choices_of(part: type[Any]) -> MappingProxyType[str, Choice]:
-    """Give the declared choices of a part, by name."""
+    """Return the declared choices of a part, by name."""
     if part not in _READ:
         _READ[part] = MappingProxyType({one.name: _declared(one) for one in fields(part) if one.metadata})
     return _READ[part]

@@ -11,7 +11,7 @@ from microagg.recipe._choice import LISTED, Part, choose
 
 
 def as_relation(said: Any) -> Relation:
-    """Give a relation that is one already, or that a text or a table says."""
+    """Return a relation that is one already, or that a text or a table says."""
     if isinstance(said, Relation):
         return said
     if not isinstance(said, Mapping):

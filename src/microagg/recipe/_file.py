@@ -71,7 +71,7 @@ def read(path: Path) -> Recipe:
 
 
 def text_in(path: Path) -> str:
-    """Give the text of a recipe's file."""
+    """Return the text of a recipe's file."""
     try:
         return path.read_text("utf-8-sig")
     except UnicodeDecodeError:
@@ -139,7 +139,7 @@ def _place_in(origin: Origin, parameter: str | None, columns: Sequence[Any] = ()
 
 
 def tables_in(path: Path, table: str) -> Any:
-    """Give what the tables of a list say that a TOML file holds, or a recipe, which is one."""
+    """Return what the tables of a list say that a TOML file holds, or a recipe, which is one."""
     name, keyword = path.name, next(iter(choices_of(PARTS[table][1]).values())).keyword
     try:
         text = path.read_text("utf-8-sig")
@@ -210,7 +210,7 @@ def _part(origin: Origin, table: str, keys: Any) -> Part:
 
 
 def _renamed(origin: Origin, table: str, keys: dict[str, Any]) -> dict[str, Any]:
-    """Give what a table says, choices that were called otherwise before by their names of now."""
+    """Return what a table says, choices that were called otherwise before by their names of now."""
     found = dict(keys)
     for (of_table, former), (now, words) in _FORMERLY.items():
         if of_table != table or former not in found:
@@ -323,7 +323,7 @@ def text_of(
 
 
 def _said(recipe: Recipe, table: str, part: Any) -> dict[str, Any]:
-    """Give what a file says of a part; nothing where it says nothing that is not usual."""
+    """Return what a file says of a part; nothing where it says nothing that is not usual."""
     if table not in _ALWAYS and part == PARTS[table][1]():
         return {}
     listed = type(part).listed
@@ -350,7 +350,7 @@ def _said(recipe: Recipe, table: str, part: Any) -> dict[str, Any]:
 
 
 def _plain_parts(value: Any) -> Iterator[Any]:
-    """Give the single values in lists and tables of a choice."""
+    """Return the single values in lists and tables of a choice."""
     if isinstance(value, Mapping):
         yield from value
         yield from (one for own in value.values() for one in _plain_parts(own))
@@ -361,7 +361,7 @@ def _plain_parts(value: Any) -> Iterator[Any]:
 
 
 def part_names(part: Any) -> set[str]:
-    """Give the choices of a part that are names of columns: in a file they are text."""
+    """Return the choices of a part that are names of columns: in a file they are text."""
     return {name for name, choice in choices_of(type(part)).items() if choice.kind in (NAME, NAMES, NAME_OR_NAMES)}
 
 

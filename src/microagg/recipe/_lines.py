@@ -56,13 +56,13 @@ class Comments:
 
 
 def present(text: str) -> str:
-    """Give the part of a file that holds the present choices, without candidates."""
+    """Return the part of a file that holds the present choices, without candidates."""
     found = CANDIDATES.search(text)
     return text if found is None else text[: found.start()]
 
 
 def line_of(text: str, place: Place, word: str | None = None) -> int | None:
-    """Give the number of the line that sets something, and of a list that of this word in it."""
+    """Return the number of the line that sets something, and of a list that of this word in it."""
     found = [one for one in _statements(text)[0] if any(own[: len(place)] == place for own in one.places)]
     if word is not None:
         for one in found:
@@ -155,7 +155,7 @@ def _follow(line: str, depth: int, within: str) -> tuple[int, str]:
 
 
 def _headed(name: Place, line: str, before: list[Place]) -> Place:
-    """Give the place of a table: its name, and of a list of tables its number as well."""
+    """Return the place of a table: its name, and of a list of tables its number as well."""
     if not line.lstrip().startswith("[["):
         return name
     return (*name, str(1 + sum(len(at) == len(name) + 1 and at[:-1] == name for at in before)))

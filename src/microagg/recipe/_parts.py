@@ -52,7 +52,7 @@ def plain_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def method_names() -> tuple[str, ...]:
-    """Give every method by name; "ama" is one of them with choices of its own."""
+    """Return every method by name; "ama" is one of them with choices of its own."""
     return (*METHODS, "ama")
 
 
@@ -84,7 +84,7 @@ class Roles(Part):
             )
 
     def of(self, role: str) -> tuple[Any, ...]:
-        """Give the names of a role's columns."""
+        """Return the names of a role's columns."""
         named = getattr(self, role)
         return named if isinstance(named, tuple) else () if named is None else (named,)
 
@@ -95,7 +95,7 @@ class Roles(Part):
         return listed | {"quasi": None if self.quasi is None else listed["quasi"], "rest": self.rest}
 
     def settled(self, schema: Schema) -> "Roles":
-        """Give the roles of a file's columns, every one of them named; weights stay in the order in which they were."""
+        """The roles of a file's columns, every one of them named; weights stay in the order in which they were."""
         named: dict[str, Any] = {role.value: tuple(schema.names(role)) for role in Role}
         named[Role.UNIT.value] = next(iter(named[Role.UNIT.value]), None)
         return Roles(**named | {Role.WEIGHT.value: self.weight})

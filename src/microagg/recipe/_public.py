@@ -19,7 +19,7 @@ _TABLES = [table for table in OF_PROTECT if table not in ("recode", "missing", "
 
 
 def public_recipe(recipe: Recipe) -> Recipe:
-    """Give what of a recipe may be published with its release.
+    """Return what of a recipe may be published with its release.
 
     Names of columns stay if these are released. Recoding, levels, taxonomies, codes for missing values and relations
     name values, some of which are rare; reading, joining and judging are about the original. A seed of what was drawn

@@ -96,7 +96,7 @@ OF_PROTECT = (
 
 
 def choices(*tables: str) -> dict[str, tuple[str, Choice]]:
-    """Give the choices of these tables, or of all, by keyword: the table and the declaration."""
+    """Return the choices of these tables, or of all, by keyword: the table and the declaration."""
     known: dict[str, tuple[str, Choice]] = {}
     for table in tables or PARTS:
         for choice in choices_of(PARTS[table][1]).values():
@@ -116,12 +116,12 @@ def as_key(keyword: str, value: Any) -> str:
 
 
 def bracketed(table: str) -> str:
-    """Give the head of a table as a file has it."""
+    """Return the head of a table as a file has it."""
     return f"[{table}]" if PARTS[table][1].listed is None else f"[[{table}]]"
 
 
 def options_of(method: Any) -> dict[str, Choice]:
-    """Give the options of a method, by its name, as choices; none of a method that is somebody's own."""
+    """Return the options of a method, by its name, as choices; none of a method that is somebody's own."""
     known = METHODS.get("mdav" if method == "ama" else method) if isinstance(method, str) else None
     if known is None:
         return {}
@@ -153,12 +153,12 @@ class Origin:
     folder: Path | None = None  # it lies in
 
     def sets(self, table: str, name: str) -> bool:
-        """Tell whether the file sets a choice of a table."""
+        """Return whether the file sets a choice of a table."""
         written, kind = self.tables.get(table), PARTS[table][1]
         return written is not None and (name in written or name in (kind.by_column, kind.listed))
 
     def place(self, table: str, name: str, columns: Sequence[Any] = ()) -> Place:
-        """Give where the file sets a choice, of a table of columns that of a column."""
+        """Return where the file sets a choice, of a table of columns that of a column."""
         choice = choices_of(PARTS[table][1]).get(name)
         if PARTS[table][1].listed is not None:
             said = self.tables.get(table) or []
@@ -254,7 +254,7 @@ class Recipe:
         return cls(k).replace(**keywords)
 
     def replace(self, **keywords: Any) -> Self:
-        """Give this recipe with some choices changed.
+        """Return this recipe with some choices changed.
 
         Parameters
         ----------
@@ -308,7 +308,7 @@ class Recipe:
         return read(Path(path))
 
     def text(self, made_for: str | None = None) -> str:
-        """Give the text of a file that holds this recipe; `made_for` names the data it was made for."""
+        """Return the text of a file that holds this recipe; `made_for` names the data it was made for."""
         from microagg.recipe._file import text_of
 
         return text_of(self, made_for)
@@ -344,11 +344,11 @@ class Recipe:
         return f"Recipe.of({', '.join([f'k={self.k}', *changed])})"
 
     def commented(self, comments: Comments) -> Self:
-        """Give this recipe with other comments beside its choices."""
+        """Return this recipe with other comments beside its choices."""
         return replace(self, comments=comments)
 
     def spelt_out(self) -> "Recipe":
-        """Give the recipe with a method that stands for several choices replaced by these, and a seed if it draws."""
+        """Return the recipe with a method that stands for several choices replaced by these, and a seed if it draws."""
         masking = self.masking
         if masking.nominal == "draw" and masking.nominal_seed is None:
             masking = replace(masking, nominal_seed=secrets.randbelow(2**62))
@@ -358,7 +358,7 @@ class Recipe:
         return replace(self, method=method, select=replace(self.select, by="ama"), masking=masking)
 
     def masked(self, names: Sequence[Any]) -> list[Any]:
-        """Give the columns to mask of a file that has these."""
+        """Return the columns to mask of a file that has these."""
         if self.roles.quasi is not None:
             return list(self.roles.quasi)
         others = {name for _, name in self.roles.named}
@@ -480,7 +480,7 @@ def _undone(of: str, column: Any, names: Sequence[Any]) -> str:
 
 
 def method_name(keywords: Mapping[str, Any], recipe: Recipe) -> Any:
-    """Give the name of the method that a recipe has with these keywords."""
+    """Return the name of the method that a recipe has with these keywords."""
     method = keywords.get("method", recipe.method)
     return method.name if isinstance(method, Method) else method
 

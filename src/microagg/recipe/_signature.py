@@ -51,7 +51,7 @@ def _documented(choice: Choice) -> str:
 
 
 def recipe_of(k: Any, recipe: Recipe | None, keywords: dict[str, Any]) -> Recipe:
-    """Give the recipe of a call: the one that was passed, changed by keywords, or one made of them."""
+    """Return the recipe of a call: the one that was passed, changed by keywords, or one made of them."""
     if recipe is None:
         if k is None:
             raise InvalidParameter("k is not said. Pass k=5, say, or a recipe.", parameter="k")

@@ -10,7 +10,7 @@ from microagg.recipe._recipe import Recipe
 
 
 def key_of(recipe: Recipe) -> Any:
-    """Give the column that files are joined by, where the recipe says it; refuse one that is not the unit."""
+    """Return the column that files are joined by, where the recipe says it; refuse one that is not the unit."""
     on, unit = recipe.join.on, recipe.roles.unit
     if on is not None and unit is not None and on != unit:
         raise InvalidParameter(
@@ -36,7 +36,7 @@ def check_join(recipe: Recipe) -> None:
 
 
 def with_join(recipe: Recipe, joined: Joined | None) -> Recipe:
-    """Give a recipe with what follows from files that were joined: the unit, and the columns of households.
+    """Return a recipe with what follows from files that were joined: the unit, and the columns of households.
 
     Raises
     ------

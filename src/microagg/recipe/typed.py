@@ -26,12 +26,12 @@ TABLES = (BY_COLUMN, WORD_OR_BY_COLUMN)
 
 
 def takes_names(choice: Choice) -> bool:
-    """Tell whether names may be said in the place of a word."""
+    """Return whether names may be said in the place of a word."""
     return NAMES in choice.or_object
 
 
 def value_of(choice: Choice, given: Any) -> Any:
-    """Give what a person has typed for a choice: lists are written with commas, moves as a number, tables in a file."""
+    """What a person has typed for a choice: lists are written with commas, moves as a number, tables in a file."""
     if choice.kind == LISTED:
         return tables_in(Path(given), choices()[choice.keyword][0])
     if choice.kind == WORD_OR_WHOLE and choice.words:  # where any word will do, as that of a column, 2020 may be one
@@ -67,7 +67,7 @@ def _of_column(part: str, choice: Choice) -> tuple[str, Any]:
 
 
 def value_of_column(choice: Choice, said: str) -> Any:
-    """Give what a person has typed for one column of a table of columns, such as width:5|top:80."""
+    """Return what a person has typed for one column of a table of columns, such as width:5|top:80."""
     if choice.keyword in ("recode", "taxonomy", "kinds") and ":" in said:
         found: dict[str, Any] = {}
         for word, _, own in (one.partition(":") for one in said.split("|")):
@@ -78,7 +78,7 @@ def value_of_column(choice: Choice, said: str) -> Any:
 
 
 def column_text(choice: Choice, value: Any) -> str:
-    """Give what a person would type for what is chosen for one column; empty where that cannot be typed."""
+    """Return what a person would type for what is chosen for one column; empty where that cannot be typed."""
     if isinstance(value, Mapping):
         text = "|".join(_rule_text(word, own) for word, own in value.items())
     else:

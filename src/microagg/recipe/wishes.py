@@ -16,7 +16,7 @@ from microagg.rounding import power_asked
 
 
 def with_declared_codes(recipe: Recipe, source: Source, names: Sequence[Any]) -> Recipe:
-    """Give a recipe with the values that the file declares missing, of those of the columns that it has no codes of.
+    """Return a recipe with the values that the file declares missing, of those of the columns that it has no codes of.
 
     A column that becomes text has none: the file declares numbers.
     """
@@ -27,7 +27,7 @@ def with_declared_codes(recipe: Recipe, source: Source, names: Sequence[Any]) ->
 
 
 def asked_of(recipe: Recipe, names: Sequence[Any], labels: Labels | None = None) -> dict[Any, Asked]:
-    """Give what a recipe says of each column to mask, and what the file says of its values."""
+    """Return what a recipe says of each column to mask, and what the file says of its values."""
     found = {}
     for name in names:
         kin = recipe.taxonomy.taxonomy.get(name)
@@ -45,7 +45,7 @@ def asked_of(recipe: Recipe, names: Sequence[Any], labels: Labels | None = None)
 
 
 def settled_kinds(recipe: Recipe, coders: Mapping[Any, Coder]) -> Kinds:
-    """Give the kinds as they were settled: a spike that was found is named."""
+    """Return the kinds as they were settled: a spike that was found is named."""
     kinds = dict(recipe.kinds.kinds)
     for name, coder in coders.items():
         if isinstance(coder.kind, Semi):

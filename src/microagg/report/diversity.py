@@ -116,7 +116,7 @@ def limits(judgement: Judgement) -> list[str]:
 
 
 def section(judgement: Judgement) -> KeptSection | None:
-    """Give all that is said of it; None where nothing is demanded."""
+    """Return all that is said of it; None where nothing is demanded."""
     kept = judgement.kept
     if kept is None:
         return None

@@ -123,6 +123,6 @@ def rounding(judgement: Judgement) -> Fact:
 
 
 def rounding_moved(judgement: Judgement) -> float:
-    """Give how far a total moved by rounding at most, in percent, among those that can be compared."""
+    """Return how far a total moved by rounding at most, in percent, among those that can be compared."""
     columns = [one for one in judgement.loss.columns if one.change is not None and one.change.total is not None]
     return max((abs(one.rounding_moved or 0.0) for one in columns), default=0.0)

@@ -140,7 +140,7 @@ def _lone_amounts(alone: Alone) -> list[Finding]:
 
 
 def _rare(groups: Groups, alone: Alone) -> list[Finding]:
-    """Tell which columns release categories that fewer than k records, or units, have."""
+    """Return which columns release categories that fewer than k records, or units, have."""
     whose = "records" if groups.units is None else "units"
     columns = [f"{quoted(name)} ({counted(number, 'category', 'categories')})" for name, number in alone.rare.items()]
     return _in_columns(
@@ -199,7 +199,7 @@ def _alone_by_all(run: Run, groups: Groups, alone: Alone) -> Finding:
 
 
 def _more_together(alone: Alone) -> bool:
-    """Tell whether the columns released unchanged single out more records together than any does by itself."""
+    """Return whether the columns released unchanged single out more records together than any does by itself."""
     return alone.together > max(alone.by_column.values(), default=0)
 
 
@@ -219,7 +219,7 @@ def strata_words(strata: list[str]) -> str:
 
 
 def _alone_by_column(alone: list[tuple[str, Role, float]]) -> list[Finding]:
-    """Tell which single columns tell records apart, whatever is masked."""
+    """Return which single columns tell records apart, whatever is masked."""
     if len(alone) > _MOST_APART:
         ordered = sorted(alone, key=lambda one: -one[2])
         columns = [
@@ -269,7 +269,7 @@ def _restricted(risk: Risk) -> list[Finding]:
 
 
 def _uniform(diversity: Sequence[GivenAway]) -> list[Finding]:
-    """Tell which confidential columns are known to anybody who knows only a person's group."""
+    """Return which confidential columns are known to anybody who knows only a person's group."""
     columns = [
         f"{quoted(one.column)} in {counted(one.uniform_groups, 'group')} ({counted(one.uniform_records, 'record')})"
         for one in diversity
@@ -289,7 +289,7 @@ def _uniform(diversity: Sequence[GivenAway]) -> list[Finding]:
 
 
 def guessed_closely(judgement: Judgement) -> float:
-    """Give the share of the records, in percent, all of whose values lie close to the released ones."""
+    """Return the share of the records, in percent, all of whose values lie close to the released ones."""
     return judgement.measures["ID"].value
 
 

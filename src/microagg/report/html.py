@@ -14,7 +14,7 @@ from microagg.report.templates import environment
 
 
 def render(model: ReportModel) -> str:
-    """Give the page of a report.
+    """Return the page of a report.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def render(model: ReportModel) -> str:
 
 
 def render_section(model: ReportModel, name: str) -> Markup:
-    """Give one section of the page, such as "risk", for a page that has `style.css` too; empty where there is none."""
+    """One section of the page, such as "risk", for a page that has `style.css` too; empty where there is none."""
     return Markup(environment().get_template(f"sections/{name}.html.j2").render(model=model, pictures=pictures))
 
 

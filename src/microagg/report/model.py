@@ -63,7 +63,7 @@ def build(
 def put_into_words(
     judgement: Judgement, *, source: SourceFacts | None = None, written: WrittenFacts | None = None
 ) -> ReportModel:
-    """Give what a report says of a judgement."""
+    """Return what a report says of a judgement."""
     written = WrittenFacts() if written is None else written
     return ReportModel(
         public=judgement.public,
@@ -92,7 +92,7 @@ def put_into_words(
 
 
 def to_json(model: ReportModel) -> str:
-    """Give a report as JSON, for programs.
+    """Return a report as JSON, for programs.
 
     Examples
     --------

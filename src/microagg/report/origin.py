@@ -12,7 +12,7 @@ _TELL = "Tell users: they can no longer see why a value is missing."
 
 
 def recoded(judgement: Judgement) -> list[Finding]:
-    """Tell which columns were recoded, which is no part of the loss."""
+    """Return which columns were recoded, which is no part of the loss."""
     if not judgement.recoded:
         return []
     columns = [f"{quoted(one.column)} ({counted(one.changed or 0, 'cell')})" for one in judgement.recoded]
@@ -28,7 +28,7 @@ def recoded(judgement: Judgement) -> list[Finding]:
 
 
 def missing_weights(judgement: Judgement) -> list[Finding]:
-    """Tell which sampling weights are missing in some of the released records."""
+    """Return which sampling weights are missing in some of the released records."""
     records = judgement.groups.records
     return [
         Finding(

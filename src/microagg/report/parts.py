@@ -133,7 +133,7 @@ class Figure:
 
 
 def worded(kind: type[Part], found: Any, **words: Any) -> Part:
-    """Give a part of the judgement with the words that the page adds to it."""
+    """Return a part of the judgement with the words that the page adds to it."""
     return kind(**{one.name: getattr(found, one.name) for one in fields(found)} | words)
 
 
@@ -243,7 +243,7 @@ class RiskSection(Risk):
     records: RecordsPicture
 
     def value_of(self, symbol: str) -> float | None:
-        """Give a figure by its symbol."""
+        """Return a figure by its symbol."""
         return next(figure.value for figure in self.figures if figure.symbol == symbol)
 
 

@@ -47,7 +47,7 @@ def _changed_words(found: JudgedResults) -> str:
 
 
 def findings(found: JudgedResults | None) -> list[Finding]:
-    """Tell which conclusions changed, which results are outside their intervals, and which relations broke."""
+    """Return which conclusions changed, which results are outside their intervals, and which relations broke."""
     if found is None:
         return []
     told = []
@@ -85,13 +85,13 @@ def findings(found: JudgedResults | None) -> list[Finding]:
 
 
 def _short(words: str, found: JudgedResults) -> str:
-    """Give a line for a terminal, with the first of the conclusions where it is short enough."""
+    """Return a line for a terminal, with the first of the conclusions where it is short enough."""
     line = f"{words}{': ' if found.n_changed == 1 else '; the first: '}{found.changed[0]}"
     return line if len(line) <= _LINE else f"{words}."
 
 
 def section(found: JudgedResults | None) -> ResultsSection | None:
-    """Give all that is said of results; None in public."""
+    """Return all that is said of results; None in public."""
     if found is None:
         return None
     return worded(

@@ -23,7 +23,7 @@ class _Compiled(BytecodeCache):
         self._settings = Path(__file__).read_bytes()  # what is compiled depends on the environment below too
 
     def get_source_checksum(self, source: str) -> str:
-        """Give a digest of all that a compiled template is made of."""
+        """Return a digest of all that a compiled template is made of."""
         return hashlib.sha256(self._settings + source.encode()).hexdigest()
 
     def load_bytecode(self, bucket: Bucket) -> None:
@@ -57,7 +57,7 @@ class _Compiled(BytecodeCache):
 
 @cache
 def environment() -> Environment:
-    """Give the templates, compiled once: the page, and under sections/ each part of it, which reads `model` too."""
+    """Return the templates, compiled once: the page, and under sections/ each part of it, which reads `model` too."""
     found = Environment(
         loader=PackageLoader("microagg", "report"),
         autoescape=True,
@@ -81,10 +81,10 @@ def environment() -> Environment:
 
 
 def px(value: float) -> str:
-    """Give a length or a place in a picture: to a tenth of a pixel, and no longer than that takes."""
+    """Return a length or a place in a picture: to a tenth of a pixel, and no longer than that takes."""
     return f"{value:.1f}".removesuffix(".0")
 
 
 def drawn(name: str, **what: object) -> Markup:
-    """Give a picture as an element of the page; its template escapes every name in it."""
+    """Return a picture as an element of the page; its template escapes every name in it."""
     return Markup(environment().get_template(f"pictures/{name}.svg.j2").render(**what).strip())

@@ -10,7 +10,7 @@ THIN, FIXED = "\u202f", "\u00a0"  # spaces that no line breaks at
 
 
 def quoted(name: Any) -> str:
-    """Give a name in quotation marks."""
+    """Return a name in quotation marks."""
     return f"“{shown(name)}”"
 
 
@@ -23,37 +23,37 @@ def listed(names: Sequence[Any], most: int = 12) -> str:
 
 
 def first_of(words: Sequence[str], most: int = 4) -> str:
-    """Give the first of many words, and how many more there are."""
+    """Return the first of many words, and how many more there are."""
     more = f" and {len(words) - most} more" if len(words) > most else ""
     return ", ".join(words[:most]) + more
 
 
 def count(number: int) -> str:
-    """Give a whole number, its thousands apart."""
+    """Return a whole number, its thousands apart."""
     return f"{number:,}".replace(",", THIN)
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """Give a number of things."""
+    """Return a number of things."""
     return f"{count(number)} {one if number == 1 else many or one + 's'}"
 
 
 def percent(value: float | None) -> str:
-    """Give a percentage with the digits that matter."""
+    """Return a percentage with the digits that matter."""
     if value is None or not math.isfinite(value):
         return "–"
     return f"{_digits(value)}{FIXED}%"
 
 
 def at_most(value: float) -> str:
-    """Give a percentage that others do not exceed."""
+    """Return a percentage that others do not exceed."""
     if 0 < value < 0.005:
         return f"less than 0.01{FIXED}%"
     return f"at most {percent(value if value == 0 else max(value, 0.01))}"  # as `points` rounds it in tables
 
 
 def points(value: float | None) -> str:
-    """Give a signed change."""
+    """Return a signed change."""
     if value is None or not math.isfinite(value):
         return "–"
     rounded = round(value, 2)
@@ -61,7 +61,7 @@ def points(value: float | None) -> str:
 
 
 def change(value: float | None) -> str:
-    """Give a difference in percent with its sign."""
+    """Return a difference in percent with its sign."""
     if value is None or not math.isfinite(value):
         return "–"
     digits = _digits(abs(value)) if abs(value) >= 0.01 else "0"
@@ -69,7 +69,7 @@ def change(value: float | None) -> str:
 
 
 def number(value: float | None) -> str:
-    """Give a number without unit to three digits."""
+    """Return a number without unit to three digits."""
     if value is None or not math.isfinite(value):
         return "–"
     if value == 0 or abs(value) >= 1000:

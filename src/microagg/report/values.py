@@ -18,17 +18,17 @@ Changed = tuple[ColumnLoss, ColumnChange]
 
 
 def _columns(judgement: Judgement) -> list[Changed]:
-    """Give the columns with what became of them; none in public."""
+    """Return the columns with what became of them; none in public."""
     return [(one, one.change) for one in judgement.loss.columns if one.change is not None]
 
 
 def columns_of_codes(judgement: Judgement) -> list[Changed]:
-    """Give the columns that look like codes and were masked as numbers."""
+    """Return the columns that look like codes and were masked as numbers."""
     return [(one, change) for one, change in _columns(judgement) if change.coded]
 
 
 def codes(judgement: Judgement) -> list[Finding]:
-    """Tell which columns look like codes and were masked as numbers."""
+    """Return which columns look like codes and were masked as numbers."""
     columns = columns_of_codes(judgement)
     if not columns:
         return []
@@ -51,7 +51,7 @@ def codes(judgement: Judgement) -> list[Finding]:
 
 
 def doubted(judgement: Judgement) -> list[Finding]:
-    """Tell which other columns were masked as numbers and are probably none."""
+    """Return which other columns were masked as numbers and are probably none."""
     told = [one.column for one, _ in columns_of_codes(judgement)]
     columns = [f"{quoted(name)} ({why})" for name, why in judgement.doubted.items() if name not in told]
     if not columns:
@@ -89,7 +89,7 @@ def codes_in_order(judgement: Judgement) -> list[Finding]:
 
 
 def idle_codes(judgement: Judgement) -> list[Finding]:
-    """Tell which codes for missing values did nothing: misspelt ones would be averaged."""
+    """Return which codes for missing values did nothing: misspelt ones would be averaged."""
     found = []
     absent = {name: codes for name, codes in judgement.idle_codes.items() if codes}
     if absent:
@@ -110,7 +110,7 @@ def idle_codes(judgement: Judgement) -> list[Finding]:
 
 
 def lost_spikes(judgement: Judgement) -> list[Changed]:
-    """Give the columns in which the share of the commonest value fell by more than a few points."""
+    """Return the columns in which the share of the commonest value fell by more than a few points."""
     return [(one, change) for one, change in _columns(judgement) if has_spike(one) and risen(change) < -_FEW_POINTS]
 
 
@@ -146,7 +146,7 @@ def _moved_spikes(what: str, done: str, columns: list[Changed]) -> list[Finding]
 
 
 def left_out_share(judgement: Judgement) -> float:
-    """Give the share of records left out, in percent, where it is no trifle; 0 otherwise, and in public."""
+    """Return the share of records left out, in percent, where it is no trifle; 0 otherwise, and in public."""
     share = judgement.left_out.percent or 0.0
     return share if share >= _LEFT_OUT and not judgement.public else 0.0
 
@@ -171,7 +171,7 @@ def left_out(judgement: Judgement) -> list[Finding]:
 
 
 def large_losses(judgement: Judgement) -> list[Finding]:
-    """Tell which columns lost much."""
+    """Return which columns lost much."""
     large = [one for one in judgement.loss.columns if one.word == "large"]
     if not large:
         return []
@@ -186,7 +186,7 @@ def large_losses(judgement: Judgement) -> list[Finding]:
 
 
 def missing(judgement: Judgement) -> list[Finding]:
-    """Tell which columns have values where they had none, or none where they had some."""
+    """Return which columns have values where they had none, or none where they had some."""
     changed = [(one, change.filled, change.blanked) for one, change in _columns(judgement)]
     changed = sorted((one for one in changed if one[1] or one[2]), key=lambda one: -(one[1] + one[2]))
     if not changed:
@@ -207,7 +207,7 @@ def missing(judgement: Judgement) -> list[Finding]:
 
 
 def moved_totals(judgement: Judgement) -> list[tuple[str, float]]:
-    """Give the columns whose totals moved to speak of, and how far in percent, the farthest first."""
+    """Return the columns whose totals moved to speak of, and how far in percent, the farthest first."""
     moved = [(one.column, change.total or 0.0) for one, change in _columns(judgement)]
     return sorted((one for one in moved if abs(one[1]) >= _NO_CHANGE), key=lambda one: -abs(one[1]))
 

@@ -92,7 +92,7 @@ def _kept_by_units(groups: Groups) -> str:
 
 
 def _state(judgement: Judgement) -> State:
-    """Tell whether a promise that holds leaves something open."""
+    """Return whether a promise that holds leaves something open."""
     apart = bool(judgement.run.unchanged) if judgement.public else judgement.alone.by_all > 0
     apart = apart or bool(weights.findings(judgement)) or bool(judgement.alone.medians)
     uniform = any(one.distinct <= 1 for one in judgement.diversity)

@@ -61,7 +61,7 @@ def _moved_by_cut(found: JudgedWeights) -> str:
 
 
 def gives_away(one: WeightFound) -> list[str]:
-    """Give the masked columns of which a weight tells the category, each with how many weights do."""
+    """Return the masked columns of which a weight tells the category, each with how many weights do."""
     return [
         f"{quoted(name)} ({count(own.weights)} of {counted(one.distinct, 'weight')})"
         for name, own in one.telling.items()

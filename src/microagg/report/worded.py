@@ -102,7 +102,7 @@ def loss(judgement: Judgement) -> LossSection:
 
 
 def only_numbers(judgement: Judgement) -> bool:
-    """Tell whether all masked columns are quantities."""
+    """Return whether all masked columns are quantities."""
     return all(one.kind in ("number", "semi") for one in judgement.loss.columns)
 
 
@@ -135,18 +135,18 @@ def _own_words(one: ColumnLoss) -> str:
 
 
 def has_spike(one: ColumnLoss) -> bool:
-    """Tell whether a column has a value that many records have, and others."""
+    """Return whether a column has a value that many records have, and others."""
     return one.change is not None and (one.kind == "semi" or _COMMON <= (one.change.common_before or 0.0) < 100.0)
 
 
 def with_spike(judgement: Judgement) -> list[tuple[ColumnLoss, ColumnChange]]:
-    """Give the columns that have a spike, those in which its share changed most first; none in public."""
+    """Return the columns that have a spike, those in which its share changed most first; none in public."""
     found = [(one, one.change) for one in judgement.loss.columns if one.change is not None and has_spike(one)]
     return sorted(found, key=lambda one: -abs(risen(one[1])))
 
 
 def risen(change: ColumnChange) -> float:
-    """Give by how many points the share of a column's commonest value rose; 0 where there is none."""
+    """Return by how many points the share of a column's commonest value rose; 0 where there is none."""
     return (change.common_after or 0.0) - (change.common_before or 0.0)
 
 

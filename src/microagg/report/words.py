@@ -202,7 +202,7 @@ def _dropped(role: Role, names: list[str], groups: Groups) -> str:
 
 
 def _empty_cells(judgement: Judgement) -> Finding:
-    """Tell whether masked columns have empty cells in the release, and whether they had them before."""
+    """Return whether masked columns have empty cells in the release, and whether they had them before."""
     missing = judgement.missing
     others = "Columns released unchanged have those that they had."
     if not missing.any_released:

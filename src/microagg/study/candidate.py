@@ -107,7 +107,7 @@ class Candidate(ReadOnly):
 
 
 def candidate_of(name: str, release: Release[Any], ranking: Ranking, seconds: float) -> Candidate:
-    """Give a release's figures, those among them that the ranking asks for."""
+    """Return a release's figures, those among them that the ranking asks for."""
     loss, risk = release.loss, release.risk
     figures = ranking.figures(release) | {one.name: one.value for one in (*loss.measures, *risk.measures)}
     ranking.check(figures)
@@ -129,7 +129,7 @@ def candidate_of(name: str, release: Release[Any], ranking: Ranking, seconds: fl
 
 
 def seen_by(one: Candidate, ranking: Ranking, x: float) -> Candidate | None:
-    """Give a candidate as another ranking sees it, with the score at that weight of the loss; nothing is masked again.
+    """A candidate as another ranking sees it, with the score at that weight of the loss; nothing is masked again.
 
     None where it has no figure of what is ranked or drawn.
     """
@@ -139,7 +139,7 @@ def seen_by(one: Candidate, ranking: Ranking, x: float) -> Candidate | None:
 
 
 def _demanded(release: Release[Any]) -> dict[str, Any]:
-    """Give what a release keeps of confidential columns: what was asked and reached, and the way."""
+    """Return what a release keeps of confidential columns: what was asked and reached, and the way."""
     facts = release.diversity
     if facts is None:
         return {}

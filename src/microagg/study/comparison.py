@@ -105,11 +105,11 @@ class Comparison:
         return self.ranking.axis or Criterion(self.by, "%", title="information loss")
 
     def across(self, one: Candidate) -> float:
-        """Give a candidate's figure on the map's axis."""
+        """Return a candidate's figure on the map's axis."""
         return one.loss if self.ranking.axis is None else one.figures[self.ranking.axis.name]
 
     def as_dict(self) -> dict[str, list[Any]]:
-        """Give the figures column by column, as any dataframe library takes them."""
+        """Return the figures column by column, as any dataframe library takes them."""
         rows = [candidate.as_dict() for candidate in self.candidates]
         others = [name for name in rows[0].pop("figures") if name not in NAMED.values()]
         found = {name: [row[name] for row in rows] for name in rows[0]}

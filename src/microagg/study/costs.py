@@ -164,7 +164,7 @@ def _cost(name: Any, quasi: Sequence[Any], whole: Losses, without: Losses) -> Co
 
 
 def _leaving_out(recipe: Recipe, left_out: Sequence[Any]) -> Recipe:
-    """Give a recipe that drops some masked columns, grouped as quickly as can be."""
+    """Return a recipe that drops some masked columns, grouped as quickly as can be."""
     quasi = [name for name in recipe.roles.quasi or () if name not in left_out]
     drop = [*recipe.roles.drop, *left_out]
     household, order = (

@@ -206,7 +206,7 @@ def _strata(facts: Sequence[Facts], guesses: Mapping[str, ColumnGuess], k: int, 
 
 
 def _can_be_unit(column: Facts, cells: NDArray[np.int64], k: int) -> bool:
-    """Tell whether every stratum can hold k different values of a column, none of them in more than 1/k of its rows."""
+    """Whether every stratum can hold k different values of a column, none of them in more than 1/k of its rows."""
     if column.missing:
         return False
     return not held_by(cells, column.codes, int(cells.max()) + 1).short(k, in_part=True).any()
@@ -223,5 +223,5 @@ def _repeating(file: File, guesses: Mapping[str, ColumnGuess]) -> Facts | None:
 
 
 def _plain(value: float) -> float:
-    """Give a whole number as an integer."""
+    """Return a whole number as an integer."""
     return int(value) if value == int(value) else value

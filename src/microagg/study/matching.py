@@ -24,7 +24,7 @@ _STEPS = 10.0 ** np.arange(9, -10, -1)
 
 
 def stands_beside(before: nw.DataFrame[Any], after: nw.DataFrame[Any], masked: Sequence[Any]) -> bool:
-    """Tell whether most groups have the released means if each row is the record that stands in its place."""
+    """Return whether most groups have the released means if each row is the record that stands in its place."""
     found = by_position(_files(before, after, masked, []))
     return bool(2 * np.count_nonzero(found.agree) >= found.agree.size)
 
@@ -50,7 +50,7 @@ def nearest(
 
 
 def _is_beside(files: Files, least: float) -> bool:
-    """Tell whether rows in their places are hardly farther from the records than the nearest ones."""
+    """Return whether rows in their places are hardly farther from the records than the nearest ones."""
     spread = sum(float(one.var(axis=0).sum()) for one in (files.points, files.released))
     by_chance = spread + float(((files.points.mean(axis=0) - files.released.mean(axis=0)) ** 2).sum())
     return by_position(files).cost - least <= _BESIDE * (by_chance - least)
@@ -88,32 +88,32 @@ def _files(before: nw.DataFrame[Any], after: nw.DataFrame[Any], masked: Sequence
 
 
 def _is_kept(before: nw.DataFrame[Any], after: nw.DataFrame[Any], name: Any) -> bool:
-    """Tell whether a column holds the same values before and after, in any order."""
+    """Return whether a column holds the same values before and after, in any order."""
     return _as_often(_codes(before, after, name))
 
 
 def _as_often(codes: Labels) -> bool:
-    """Tell whether each code is as often in the first half as in the second."""
+    """Return whether each code is as often in the first half as in the second."""
     halves = np.split(codes, 2)
     count = int(codes.max()) + 1
     return np.array_equal(np.bincount(halves[0], minlength=count), np.bincount(halves[1], minlength=count))
 
 
 def _kept_with(kept: Labels, codes: Labels) -> Labels:
-    """Give what was kept with one column more, if that was kept together with the rest."""
+    """Return what was kept with one column more, if that was kept together with the rest."""
     finer = split_classes(kept, codes, codes)
     return finer if _as_often(finer) else kept
 
 
 def _arrays(before: nw.DataFrame[Any], after: nw.DataFrame[Any], name: Any) -> list[Any]:
-    """Give a column of both files as Arrow arrays of the values themselves."""
+    """Return a column of both files as Arrow arrays of the values themselves."""
     arrays = [one.get_column(name).to_arrow() for one in (before, after)]
     arrays = [one.combine_chunks() if isinstance(one, pa.ChunkedArray) else one for one in arrays]
     return [one.cast(one.type.value_type) if pa.types.is_dictionary(one.type) else one for one in arrays]
 
 
 def _numbers(before: nw.DataFrame[Any], after: nw.DataFrame[Any], name: Any) -> Numbers | None:
-    """Give a column of numbers or of times, first of one file and then of the other; None of any other."""
+    """Return a column of numbers or of times, first of one file and then of the other; None of any other."""
     found = []
     try:
         for array in _arrays(before, after, name):
@@ -143,7 +143,7 @@ def _codes(before: nw.DataFrame[Any], after: nw.DataFrame[Any], name: Any) -> La
 
 
 def _corners(codes: Labels) -> Numbers:
-    """Give a category a corner of its own, all at the distance 1 of each other; too many of them count for nothing."""
+    """Put each category in a corner of its own, all at distance 1 of each other; too many count for nothing."""
     count = int(codes.max()) + 1
     if count > _MOST_CATEGORIES:
         return np.zeros((1, codes.size))
@@ -151,7 +151,7 @@ def _corners(codes: Labels) -> Numbers:
 
 
 def _rounding(released: Numbers) -> float:
-    """Give half of the greatest power of ten that all released values are multiples of; 0 if they have all digits."""
+    """Return half of the greatest power of ten that all released values are multiples of; 0 if they have all digits."""
     for step in _STEPS:
         times = released / step
         if (np.abs(times - np.rint(times)) <= 1e-9 * np.maximum(1.0, np.abs(times))).all():

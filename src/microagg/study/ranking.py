@@ -53,7 +53,7 @@ class Ranking:
         return list(dict.fromkeys(Criterion.of_analysis(one.name) for one in self.analyses))
 
     def figures(self, release: Release[Any]) -> dict[str, float]:
-        """Give the figures of a release that are computed only where they are asked for."""
+        """Return the figures of a release that are computed only where they are asked for."""
         found: dict[str, float] = {}
         if self.analyses or any(one in FROM_UTILITY for one in self.criteria):
             judged = release.utility(self.analyses or None)
@@ -73,7 +73,7 @@ class Ranking:
 
 
 def known_criteria(recipe: Recipe) -> tuple[list[Criterion], list[Criterion]]:
-    """Give what can be ranked by, and what can be on the map's axis: some need more of a file than it may have."""
+    """Return what can be ranked by, and what can be on the map's axis: some need more of a file than it may have."""
     losses = [*_measures(), *_declared(recipe)]
     return [*_risks()[::-1], *losses], losses
 
@@ -91,7 +91,7 @@ def _declared(recipe: Recipe) -> list[Criterion]:
 
 
 def ranking_of(recipes: Sequence[tuple[str, Recipe]]) -> Ranking:
-    """Give how the releases of some recipes are ranked, as the first of these says, or say what is unknown."""
+    """Return how the releases of some recipes are ranked, as the first of these says, or say what is unknown."""
     recipe = recipes[0][1]
     analyses = recipe.analyses.analyses
     with recipe.blamed():

@@ -202,7 +202,7 @@ def _losses(
     n_jobs: int | None,
     progress: Progress | None,
 ) -> list[float]:
-    """Give the information loss, in percent, of groups formed on each subset of the columns (d, n)."""
+    """Return the information loss, in percent, of groups formed on each subset of the columns (d, n)."""
     k = check_k(k)
     _, partition = method_named(method).bound(options)
     if groups_each_column(method):

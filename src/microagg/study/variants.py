@@ -20,7 +20,7 @@ _PLAIN = (str, Number, NoneType)  # what a name may show: anything larger may ho
 def recipes_to_compare(
     methods: Any, ks: Any, recipe: Recipe | None, choices: dict[str, Any], *, ls: Any = None, ts: Any = None
 ) -> list[tuple[str, Recipe]]:
-    """Give every method at every k, l and t as a recipe, with the name of its method; refuse what is unknown.
+    """Return every method at every k, l and t as a recipe, with the name of its method; refuse what is unknown.
 
     Nothing is masked yet. An l or t of 1 demands nothing. The k of the recipe that is passed, where there is one, is
     the least that the best of them must reach, unless another is said.
@@ -54,7 +54,7 @@ def recipes_to_compare(
 
 
 def _grid(base: Recipe, choices: Mapping[str, Any], ls: Any, ts: Any) -> list[dict[str, Any]]:
-    """Give every combination of the levels of l and t that are compared; one of nothing where none are."""
+    """Return every combination of the levels of l and t that are compared; one of nothing where none are."""
     lists = {"l": ls if ls is not None else base.compare.ls, "t": ts if ts is not None else base.compare.ts}
     found: list[dict[str, Any]] = [{}]
     for name, said in lists.items():
@@ -68,7 +68,7 @@ def _grid(base: Recipe, choices: Mapping[str, Any], ls: Any, ts: Any) -> list[di
 
 
 def _demanding(recipe: Recipe, levels: Mapping[str, Any]) -> Recipe:
-    """Give a recipe at these levels of l and t; what was said of a demand that is no more goes with it."""
+    """Return a recipe at these levels of l and t; what was said of a demand that is no more goes with it."""
     if not levels:
         return recipe
     said = recipe.diversity
@@ -112,7 +112,7 @@ def _name_of(method: Any) -> str:
 
 
 def _defaults(estimator: type) -> dict[str, Any]:
-    """Give the defaults of an estimator's parameters.
+    """Return the defaults of an estimator's parameters.
 
     They are read, not taken from a new object: another library's class may have parameters without a default.
     """
@@ -121,12 +121,12 @@ def _defaults(estimator: type) -> dict[str, Any]:
 
 
 def _same(value: Any, usual: Any) -> bool:
-    """Tell whether a parameter has its default; arrays are not compared."""
+    """Return whether a parameter has its default; arrays are not compared."""
     return value is usual or (isinstance(value, _PLAIN) and isinstance(usual, _PLAIN) and value == usual)
 
 
 def _with_k(method: Any, k: int) -> Any:
-    """Give an estimator's copy for this k; a name serves every k."""
+    """Return an estimator's copy for this k; a name serves every k."""
     if isinstance(method, str) or not hasattr(method, "get_params") or "k" not in method.get_params():
         return method
     return type(method)(**(method.get_params() | {"k": k}))

@@ -16,7 +16,7 @@ Guess = tuple[Any, str]
 
 
 def guess_weights(frame: nw.DataFrame[Any], recipe: Recipe, nominal: Sequence[str]) -> dict[str, Guess]:
-    """Give what a recipe should say of the weights that it names, and why, by keyword; empty where all is well.
+    """Return what a recipe should say of the weights that it names, and why, by keyword; empty where all is well.
 
     Parameters
     ----------
@@ -59,6 +59,6 @@ def guess_weights(frame: nw.DataFrame[Any], recipe: Recipe, nominal: Sequence[st
 
 
 def _has_gaps(frame: nw.DataFrame[Any], recipe: Recipe) -> bool:
-    """Tell whether some masked cells are missing."""
+    """Return whether some masked cells are missing."""
     masked = recipe.masked(frame.columns)
     return bool(frames.missing_rows(frame, masked)) or bool(recipe.missing_codes.codes)

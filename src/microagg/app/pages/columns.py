@@ -65,7 +65,7 @@ class Group:
 
 
 def rows_of(session: Session, wrong: Wrong | None = None) -> list[Row]:
-    """Give a row for each column, in the order of the file."""
+    """Return a row for each column, in the order of the file."""
     assert session.inspection is not None
     assert session.history is not None
     roles, first = roles_of(session.recipe, session.columns), session.history.steps[0].recipe
@@ -101,7 +101,7 @@ def _other_reason(guess: Any, was: str, roles: Mapping[str, str]) -> str:
 
 
 def _kinds_for(guessed: str | None, kind: Any) -> tuple[tuple[str, str], ...]:
-    """Give the kinds that can be chosen, the first of them what follows from the column's type."""
+    """Return the kinds that can be chosen, the first of them what follows from the column's type."""
     own: tuple[tuple[str, str], ...] = ()
     if kind is not None and not isinstance(kind, str):
         own = ((_AS_NOW, f"levels ({len(kind)})" if isinstance(kind, tuple) else f"semi, spike {kind['spike']:g}"),)

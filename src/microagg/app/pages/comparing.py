@@ -58,7 +58,7 @@ _MEANT = {
 
 
 def columns_of(found: Comparison | None) -> list[Column]:
-    """Give the columns of the table: those of `microagg compare`, k reached and the column that lost most."""
+    """Return the columns of the table: those of `microagg compare`, k reached and the column that lost most."""
     made = [
         Column("method", lambda row: shown(row.judged.line) if row.judged else shown(row.name)),
         Column("k", lambda row: row.recipe.k, "count"),
@@ -112,7 +112,7 @@ def _is_lacking(value: Any) -> bool:
 
 
 def _fields(session: Session, wrong: Wrong | None) -> list[Control]:
-    """Give the fields of [compare]: what is usual is shown as chosen, and measures are picked from those there are."""
+    """The fields of [compare]: what is usual is shown as chosen, and measures are picked from those there are."""
     recipe = session.recipe
     made = list(table_of("compare", recipe, session.columns, wrong).controls)
     ranks, axes = criteria(recipe)
@@ -139,7 +139,7 @@ def _measures(known: list[Criterion], chosen: str, empty: str | None) -> tuple[O
 
 
 def _view(given: Any) -> dict[str, int]:
-    """Give what is seen of the table: which row is chosen, by which column it is sorted, and which way."""
+    """Return what is seen of the table: which row is chosen, by which column it is sorted, and which way."""
     found = {}
     for name in ("chosen", "sort", "down"):
         text = given.get(name, "")
@@ -156,7 +156,7 @@ def _address(view: dict[str, int], **changes: int) -> str:
 
 
 def _map(session: Session, rows: list[Row], found: Comparison | None, view: dict[str, int]) -> dict[str, Any]:
-    """Give the map, what is said of it, and what each row is marked as."""
+    """Return the map, what is said of it, and what each row is marked as."""
     if found is None:
         return {"map": Markup(""), "text": "", "marks": {}, "least_k": None, "sampled": None}
     section = map_section(found)

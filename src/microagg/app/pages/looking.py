@@ -52,12 +52,12 @@ class Side:
     refused: str = ""
 
     def section(self, name: str) -> Markup:
-        """Give a section; the second has other ids, since one page holds both."""
+        """Return a section; the second has other ids, since one page holds both."""
         text = Markup("") if self.looked is None else self.looked.sections.get(name, Markup(""))
         return text if self.letter == "A" else Markup(str(text).replace('<section id="', '<section id="b-', 1))
 
     def column(self, name: str) -> Any:
-        """Give a column by its name; None where it is not masked here."""
+        """Return a column by its name; None where it is not masked here."""
         return next((one for one in self.looked.columns if one.name == name), None) if self.looked else None
 
 
@@ -71,7 +71,7 @@ class View:
     start: int = 0
 
     def address(self, number: int, **changes: Any) -> str:
-        """Give the address of another view."""
+        """Return the address of another view."""
         now = replace(self, **changes)
         said = [("with", now.other), ("part", now.part), ("from", now.start)]
         said = [one for one in said if one[1] > 0] + [("column", place) for place in now.columns]
@@ -108,14 +108,14 @@ def _side(session: Session, letter: str, number: int, recipe: Recipe) -> Side:
 
 
 def _recipe(session: Session, number: int) -> Recipe | None:
-    """Give the recipe with a number, where the file is read as it says."""
+    """Return the recipe with a number, where the file is read as it says."""
     kept = session.candidate(number)
     recipe = session.shelf.recipe(number) if kept is None else kept.recipe
     return recipe if recipe is not None and session.is_read_for(recipe) else None
 
 
 def _undrawn(session: Session, *numbers: int) -> list[Recipe]:
-    """Give the recipes with these numbers that are not drawn yet."""
+    """Return the recipes with these numbers that are not drawn yet."""
     recipes = [recipe for one in numbers if (recipe := _recipe(session, one)) is not None]
     return [recipe for recipe in recipes if session.key(recipe) not in session.shelf.looks]
 
@@ -141,7 +141,7 @@ def _draw(session: Session, recipes: list[Recipe]) -> None:
 
 
 def _at_hand(session: Session, recipe: Recipe) -> Any:
-    """Give the release of a recipe where it is the last that was made."""
+    """Return the release of a recipe where it is the last that was made."""
     return session.release[1] if session.release is not None and session.release[0] == session.key(recipe) else None
 
 
@@ -150,7 +150,7 @@ def _is_quick(session: Session, recipe: Recipe) -> bool:
 
 
 def _others(session: Session, number: int) -> list[tuple[int, str]]:
-    """Give what can stand beside a release: the present choice, what was kept, and what was compared."""
+    """Return what can stand beside a release: the present choice, what was kept, and what was compared."""
     found = {session.number_of(): f"present choice: {candidate_name(session.recipe)}"}
     for kept in session.candidates:
         if session.is_read_for(kept.recipe):
@@ -166,7 +166,7 @@ def _others(session: Session, number: int) -> list[tuple[int, str]]:
 
 
 def _columns_seen(session: Session, sides: list[Side], view: View) -> dict[str, Any]:
-    """Give the columns that are drawn, by their place in the file, and what else can be chosen."""
+    """Return the columns that are drawn, by their place in the file, and what else can be chosen."""
     masked = {one.name for side in sides if side.looked for one in side.looked.columns}
     known = [(place, shown(name)) for place, name in enumerate(session.columns) if shown(name) in masked]
     chosen = [(place, name) for place, name in known if place in view.columns]
@@ -295,7 +295,7 @@ async def peek(request: Request, session: Session) -> Response:
 
 
 def _rows(session: Session, recipe: Recipe) -> Any:
-    """Give rows of a release that is at hand, or that were asked for a moment ago; those are then forgotten."""
+    """Return rows of a release that is at hand, or that were asked for a moment ago; those are then forgotten."""
     release, (key, rows) = _at_hand(session, recipe), session.shelf.peeked
     session.shelf.peeked = ("", None)
     return peek_at(release) if release is not None else rows if key == session.key(recipe) else None

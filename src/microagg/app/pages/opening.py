@@ -59,7 +59,7 @@ def _reading() -> Any:
 
 
 def _read_as(posted: dict[str, list[str]]) -> dict[str, Any]:
-    """Give what a form says of how a text file is written."""
+    """Return what a form says of how a text file is written."""
     if not any(name.startswith("read.") and any(given) for name, given in posted.items()):
         return {}
     from microagg.app.forms import changed_by
@@ -82,7 +82,7 @@ def _shown(session: Session, status: int = 200, **more: str) -> Response:
 
 
 def on_disk(session: Session) -> dict[str, Any] | None:
-    """Give what masks a file on disk that does not fit into memory: a recipe, where it goes, and the command."""
+    """Return what masks a file on disk that does not fit into memory: a recipe, where it goes, and the command."""
     beyond = session.beyond
     if beyond is None:
         return None

@@ -42,7 +42,7 @@ class Problems:
 
 
 def chosen_by(request: Request, session: Session) -> Chosen | None:
-    """Give what a page is about: the present recipe, or a candidate, each written as the present recipe says."""
+    """Return what a page is about: the present recipe, or a candidate, each written as the present recipe says."""
     number = int(request.path_params.get("number", 0))
     now = session.recipe
     if number == 0 and session.lacking:
@@ -62,7 +62,7 @@ def _file(session: Session) -> tuple[str, str | None]:
 
 
 def folder_of(session: Session) -> Path:
-    """Give the output folder that is filled in; as a command would take it, seen from the starting folder."""
+    """Return the output folder that is filled in; as a command would take it, seen from the starting folder."""
     text = session.releasing.draft.folder.strip()
     if not text:
         raise InvalidParameter("no folder is named. Name one to write to.", parameter="output")
@@ -87,7 +87,7 @@ def _prepare(session: Session, chosen: Chosen) -> None:
 
 
 def _again(session: Session, chosen: Chosen, prepared: Prepared) -> dict[str, str]:
-    """Give the three ways to get the same once more."""
+    """Return the three ways to get the same once more."""
     from microagg.app.exporting import remarked
 
     assert session.opened is not None
@@ -105,7 +105,7 @@ def _again(session: Session, chosen: Chosen, prepared: Prepared) -> dict[str, st
 
 
 def _output(session: Session, chosen: Chosen, wrong: Wrong | None) -> Table:
-    """Give the fields of how a release is written; the kind of file that is usual by its name."""
+    """Return the fields of how a release is written; the kind of file that is usual by its name."""
     assert session.opened is not None
     usual = kind_at(outputs.masked_name(session.opened.address))
     found = table_of("output", chosen.recipe, session.columns, wrong)
@@ -118,7 +118,7 @@ def _output(session: Session, chosen: Chosen, wrong: Wrong | None) -> Table:
 
 
 def _elsewhere(session: Session, chosen: Chosen) -> list[tuple[str, str]]:
-    """Give what else could be released: the present choices, and candidates that are others."""
+    """Return what else could be released: the present choices, and candidates that are others."""
     found = [(session.key(one.recipe), f"/release/{one.number}", one.name) for one in session.candidates]
     if all(key != session.key() for key, *_ in found):
         found.insert(0, (session.key(), "/release", "the present choices"))

@@ -26,7 +26,7 @@ _WORST = 5  # columns whose loss is named
 
 
 def fields_of(session: Session, wrong: Wrong | None = None) -> dict[str, Any]:
-    """Give the fields: those that are used most, and all others by table."""
+    """Return the fields: those that are used most, and all others by table."""
     recipe, columns = session.recipe, session.columns
     exposure = session.exposure()
     k = k_field(recipe, None if exposure is None else exposure.smallest_stratum, wrong)

@@ -77,7 +77,7 @@ class Analysis:
 
     @classmethod
     def of(cls, said: Any) -> "Analysis":
-        """Give an analysis that is one already, or that a mapping says, as a table of a recipe does."""
+        """Return an analysis that is one already, or that a mapping says, as a table of a recipe does."""
         if isinstance(said, cls):
             return said
         if not isinstance(said, Mapping):
@@ -90,7 +90,7 @@ class Analysis:
         return cls(**said)
 
     def option(self, name: str) -> Any:
-        """Give an option, its default where nothing was said."""
+        """Return an option, its default where nothing was said."""
         return dict(self.options)[name]
 
     @property
@@ -127,7 +127,7 @@ def listed(names: tuple[Any, ...]) -> str:
 
 
 def _checked(own: AnalysisKind, options: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """Give every option of a kind, in its order, or say which it does not know."""
+    """Return every option of a kind, in its order, or say which it does not know."""
     for name in options:
         if name not in own.options:
             known = ["columns", "by", "weight", "unit", "name", *own.options]

@@ -92,7 +92,7 @@ def _listed(
 
 
 def _is_weight(column: Coded, step: int, weights: NDArray[np.float64] | None) -> bool:
-    """Tell whether a column is the weight again, as a household's is that of its persons."""
+    """Return whether a column is the weight again, as a household's is that of its persons."""
     return weights is not None and bool((column.values[::step] == weights).mean() > 1.0 - _FEW)
 
 
@@ -114,7 +114,7 @@ def _number(column: Coded, step: int) -> _Number | None:
 
 
 def _skewness(values: NDArray[np.float64]) -> float:
-    """Give the skewness; it is 0 of a constant."""
+    """Return the skewness; it is 0 of a constant."""
     centred = values - values.mean()
     size = np.abs(centred).max()
     if size == 0:
@@ -124,7 +124,7 @@ def _skewness(values: NDArray[np.float64]) -> float:
 
 
 def _domains(columns: list[Coded], step: int) -> list[tuple[Any, int]]:
-    """Give the columns of categories that divide records most evenly, with how many categories each has."""
+    """Return the columns of categories that divide records most evenly, with how many categories each has."""
     found = []
     for column in columns:
         if not column.shown:

@@ -98,7 +98,7 @@ class AnalysisKind:
 
 
 def one_figure(values: Values, errors: Values) -> Found:
-    """Give the estimates of an analysis that has one figure in each domain."""
+    """Return the estimates of an analysis that has one figure in each domain."""
     return Found([""], values[None, :], errors[None, :])
 
 

@@ -170,7 +170,7 @@ class Estimate:
         return f"{moved}: {judged}."
 
     def row(self) -> dict[str, Any]:
-        """Give all of it as plain values, for a table; NaN where there is none."""
+        """Return all of it as plain values, for a table; NaN where there is none."""
         return {
             "analysis": self.analysis,
             "kind": self.kind,
@@ -199,7 +199,7 @@ def _holds_zero(interval: Interval) -> bool | None:
 
 
 def _decimals(estimate: Estimate) -> int | None:
-    """Give how many decimals to show: the first digits of the interval's half; None where that says nothing."""
+    """Return how many decimals to show: the first digits of the interval's half; None where that says nothing."""
     half = (estimate.interval_before[1] - estimate.interval_before[0]) / 2.0
     if not (half > 0 and math.isfinite(half)):
         return None
@@ -308,12 +308,12 @@ class Utility:
         return len(self.estimates)
 
     def __getitem__(self, name: str) -> Judged:
-        """Give an analysis by its name."""
+        """Return an analysis by its name."""
         found: Mapping[str, Judged] = {one.analysis.name: one for one in reversed(self.analyses)}
         return found[name]
 
     def rows(self) -> list[dict[str, Any]]:
-        """Give all estimates as plain values: any dataframe library makes a table of them."""
+        """Return all estimates as plain values: any dataframe library makes a table of them."""
         return [one.row() for one in self.estimates]
 
     @property

@@ -134,12 +134,12 @@ class Design:
             self.back[self.constant, others] = shift[others]
 
     def predicted(self, beta: Values) -> Values:
-        """Give the linear predictor of each record."""
+        """Return the linear predictor of each record."""
         return np.asarray(beta @ self.X)
 
 
 def _gram(X: Values, weights: Values) -> Values:
-    """Give Σ w x xᵀ, a part of the records at a time."""
+    """Return Σ w x xᵀ, a part of the records at a time."""
     found = np.zeros((len(X), len(X)))
     for start in range(0, X.shape[1], _ROWS):
         part = X[:, start : start + _ROWS]
@@ -189,7 +189,7 @@ def _solved(design: Design, y: Values, w: Values, family: Family) -> tuple[Value
 
 
 def _meat(design: Design, residuals: Values, clusters: NDArray[np.int64] | None) -> tuple[Values, int]:
-    """Give Σ s sᵀ of the scores over records, or over clusters, and how many there are; residuals have weights."""
+    """Return Σ s sᵀ of the scores over records, or over clusters, and how many there are; residuals have weights."""
     if clusters is None:
         return _gram(design.X, residuals**2), residuals.size
     n = int(np.count_nonzero(np.bincount(clusters)))

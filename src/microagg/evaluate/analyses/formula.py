@@ -27,7 +27,7 @@ def require_extra() -> Any:
 def by_formula(
     sample: Sample, formula: str, names: Sequence[Any]
 ) -> tuple[Values | None, list[Values], list[str], Rows]:
-    """Give the response (None, if it holds categories), what explains it with names, and for which records.
+    """Return the response (None, if it holds categories), what explains it with names, and for which records.
 
     Categories are dummies against the commonest one. A record for which something is not a number is left out.
     """

@@ -32,7 +32,7 @@ def _gini(sample: Sample, analysis: Analysis) -> Found:
 
 
 def _poverty(sample: Sample, analysis: Analysis) -> Found:
-    """Give the share of x < t with t = f · median, in percent; each domain has its own median.
+    """Return the share of x < t with t = f · median, in percent; each domain has its own median.
 
     The threshold is estimated too (Deville 1999; Osier 2009), so that with the density d the influence is
     ([x < t] − r)/W − f · d(t)/d(median) · ([x ≤ median] − F(median))/W.
@@ -69,7 +69,7 @@ def _bandwidths(sample: Sample, cumulated: Cumulated, x: Values) -> Values:
 
 
 def _density(sample: Sample, x: Values, place: Values, width: Values) -> Values:
-    """Give the density of each domain at a place of its own, by a normal kernel."""
+    """Return the density of each domain at a place of its own, by a normal kernel."""
     own = sample.domains
     with np.errstate(divide="ignore", invalid="ignore"):
         kernel = np.exp(-0.5 * ((x - place[own]) / width[own]) ** 2)

@@ -22,13 +22,13 @@ Failed = list[tuple[Analysis, Exception]]
 
 
 def terms_of(analysis: Analysis, names: Any) -> list[Term]:
-    """Give what an analysis reads, but for domains, weight and unit."""
+    """Return what an analysis reads, but for domains, weight and unit."""
     terms = analysis.definition.terms
     return [Term.parse(one, names) for one in analysis.columns] if terms is None else terms(analysis, names)
 
 
 def columns_read(analyses: Sequence[Analysis], names: Any) -> list[Any]:
-    """Give the columns that analyses read, but for units, or say which is not there."""
+    """Return the columns that analyses read, but for units, or say which is not there."""
     found: dict[Any, None] = {}
     for one in analyses:
         weight = [] if one.weight is None else [one.weight]

@@ -23,7 +23,7 @@ class Cumulated:
         ]
 
     def quantiles(self, p: Values) -> Values:
-        """Give the quantile of each domain for its own p; NaN where there are no records."""
+        """Return the quantile of each domain for its own p; NaN where there are no records."""
         found = np.full(self.sample.n_domains, np.nan)
         for domain, _, values, weights in self.domains:
             if not np.isnan(p[domain]):

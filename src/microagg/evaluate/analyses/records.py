@@ -37,7 +37,7 @@ class Shared:
         self._domains: dict[tuple[Any, ...], Labels] = {}
 
     def distinct(self, name: Any) -> Values:
-        """Give the different numbers of a column that both files have, in their order."""
+        """Return the different numbers of a column that both files have, in their order."""
         if name not in self._distinct:
             known = [np.unique(one[name].cells.known) for one in (self._before, self._after)]
             found = np.unique(np.concatenate(known))
@@ -52,7 +52,7 @@ class Shared:
         return self._distinct[name]
 
     def levels(self, name: Any) -> tuple[str, ...]:
-        """Give the categories of a column, or the different numbers, as text."""
+        """Return the categories of a column, or the different numbers, as text."""
         column = self._before[name]
         if column.shown:
             return column.shown
@@ -66,14 +66,14 @@ class Shared:
         return np.asarray(np.where(np.isnan(column.values), -1, places))
 
     def commonest(self, name: Any) -> int:
-        """Give the code of the category that most records of the original have; the lower of two."""
+        """Return the code of the category that most records of the original have; the lower of two."""
         if name not in self._commonest:
             codes = self.codes_in(self._before[name])
             self._commonest[name] = int(np.bincount(codes[codes >= 0], minlength=1).argmax())
         return self._commonest[name]
 
     def domains(self, by: tuple[Any, ...], files: Sequence["Records"]) -> Labels:
-        """Give the combinations of categories that records of either file have."""
+        """Return the combinations of categories that records of either file have."""
         if by not in self._domains:
             found = _present(np.concatenate([one.combined(by) for one in files]), self.n_combinations(by))
             if found.size > MOST_DOMAINS:
@@ -90,7 +90,7 @@ class Shared:
         return int(np.prod([float(len(self.levels(name))) for name in by])) if by else 1
 
     def shown_domain(self, by: tuple[Any, ...], code: int) -> tuple[tuple[Any, str], ...]:
-        """Give the name and the category of each column of a domain."""
+        """Return the name and the category of each column of a domain."""
         found: list[tuple[Any, str]] = []
         for name in reversed(by):
             levels = self.levels(name)
@@ -130,11 +130,11 @@ class Records:
         return np.isnan(column.values if plain else self.values(term))
 
     def column(self, name: Any) -> Coded:
-        """Give a column."""
+        """Return a column."""
         return self._columns[name]
 
     def values(self, term: Term) -> Values:
-        """Give the numbers of a term, NaN where missing."""
+        """Return the numbers of a term, NaN where missing."""
         if term not in self._values:
             self._values[term] = self._made(term)
         return self._values[term]
@@ -216,7 +216,7 @@ def _no_number(column: Coded, condition: Condition) -> InvalidParameter:
 
 
 def _numbers(column: Coded) -> Values:
-    """Give the numbers of a column; categories have some where all of them are written as numbers, or as truth."""
+    """Return the numbers of a column; categories have some where all of them are written as numbers, or as truth."""
     if not column.shown:
         return column.values
     try:
@@ -315,14 +315,14 @@ class Sample:
         return int(self.weights.size)
 
     def values(self, term: Term) -> Values:
-        """Give the numbers of a term."""
+        """Return the numbers of a term."""
         if ("values", term) not in self._kept:
             self._kept["values", term] = self._taken(self.records.values(term))
         found: Values = self._kept["values", term]
         return found
 
     def codes(self, name: Any) -> Labels:
-        """Give the codes of a column's categories."""
+        """Return the codes of a column's categories."""
         return np.asarray(self._taken(self.records.codes(name)))
 
     def _taken(self, values: Any) -> Any:
@@ -358,7 +358,7 @@ class Sample:
         return Pieces(codes, domain_of, inside, int(np.count_nonzero(np.bincount(self.clusters))))
 
     def sorted_domains(self, term: Term) -> list[tuple[int, Labels]]:
-        """Give the records of each domain that has some, by rising values of a term."""
+        """Return the records of each domain that has some, by rising values of a term."""
         order = self.records.order(term)
         if self.rows is not None:
             places = np.cumsum(self.rows) - 1

@@ -34,7 +34,7 @@ def _terms(analysis: Analysis, names: Collection[Any]) -> list[Term]:
 
 
 def _response(term: Term, analysis: Analysis, records: Records) -> Term:
-    """Give the response as a term of numbers: of two categories, the rarer one, or that of `value`, counts as 1."""
+    """Return the response as a term of numbers: of two categories, the rarer one, or that of `value`, counts as 1."""
     value = dict(analysis.options).get("value")
     if value is not None:
         return Term(term.column, condition=Condition.parse(value))

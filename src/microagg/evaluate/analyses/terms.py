@@ -97,7 +97,7 @@ class Term:
 
 
 def known(name: Any, names: Collection[Any]) -> Any:
-    """Give the name of a column, or say that the files have none of that name."""
+    """Return the name of a column, or say that the files have none of that name."""
     if name not in names:
         raise RoleError(
             f"column {shown_name(name)} of an analysis is not in both files.{nearest(name, names)} Name a column that "
@@ -114,7 +114,7 @@ FUNCTIONS = frozenset("I log log2 log10 exp sqrt abs C center scale poly bs cs d
 
 
 def columns_of_formula(formula: Any, names: Collection[Any]) -> list[Any]:
-    """Give the columns that a formula names, or say what it must not hold."""
+    """Return the columns that a formula names, or say what it must not hold."""
     text = formula if isinstance(formula, str) else ""
     if text.count("~") != 1:
         raise InvalidParameter(

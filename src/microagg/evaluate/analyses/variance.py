@@ -6,7 +6,7 @@ from microagg.evaluate.analyses.records import Sample, Values
 
 
 def errors_of(sample: Sample, influences: Values) -> Values:
-    """Give the standard error of a statistic in each domain, from w·z of each record.
+    """Return the standard error of a statistic in each domain, from w·z of each record.
 
     z is the influence of a record on the statistic: its derivative by the record's weight (Deville 1999). With
     u = Σ w·z of a cluster, or of a record where there are none, the variance is c/(c−1) · Σ u², c being the clusters of
@@ -19,7 +19,7 @@ def errors_of(sample: Sample, influences: Values) -> Values:
 
 
 def errors_of_totals(sample: Sample, amounts: Values) -> Values:
-    """Give the standard error of the sum of w·x in each domain.
+    """Return the standard error of the sum of w·x in each domain.
 
     How many records of a domain are drawn is by chance too, so that all c clusters of the sample count, those with
     nothing in the domain as well: c/(c−1) · Σ (u − ū)².

@@ -50,7 +50,7 @@ def _drawn(shares: Sequence[Bar], what: str, words: Callable[[Bar], str], width:
 
 
 def apart(one: Distribution, top: float, floor: float) -> tuple[list[dict[str, Any]], float]:
-    """Give the bars that stand beside a column's bins, as high as all records together, and where the bins begin."""
+    """Return the bars that stand beside a column's bins, as high as all records together, and where the bins begin."""
     up = Scale(0.0, 100.0, floor, top)
     found = [
         {

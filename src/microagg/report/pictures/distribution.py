@@ -20,7 +20,7 @@ def distribution(one: Distribution) -> Markup:
 
 
 def in_numbers(one: Distribution) -> list[tuple[str, float | None, float]]:
-    """Give what a picture shows as text: each bin and bar, with its share before, where that is told, and after."""
+    """Return what a picture shows as text: each bin and bar, with its share before, where that is told, and after."""
     bins = [(_where(one, at), one.before[at] if one.before else None, after) for at, after in enumerate(one.after)]
     return [*bins, *((bar_name(bar), bar.before, bar.after) for bar in one.bars)]
 
@@ -62,13 +62,13 @@ def bins(one: Distribution) -> Markup:
 
 
 def _ceiling(tops: Sequence[float]) -> float:
-    """Give the height of a plot: where one bar is far above all others, theirs."""
+    """Return the height of a plot: where one bar is far above all others, theirs."""
     *_, second, top = sorted(tops)
     return 2.0 * second if top > 4.0 * second > 0 else 1.08 * max(top, 1e-9)
 
 
 def _line(places: Sequence[float], levels: Sequence[float]) -> str:
-    """Give the outline of bars without sides at the ends, open where a bar ends above the picture."""
+    """Return the outline of bars without sides at the ends, open where a bar ends above the picture."""
     path = [f"M{px(places[0])} {px(levels[0])}"]
     for number, (right, level) in enumerate(zip(places[1:], levels, strict=True)):
         if number:
@@ -85,7 +85,7 @@ def _cut_off(before: Sequence[float], after: Sequence[float], places: Sequence[f
 
 
 def _ticks(one: Distribution, across: Scale) -> list[tuple[Tick, str]]:
-    """Give the ticks, and on which side of its place each label stands: the outermost stay inside."""
+    """Return the ticks, and on which side of its place each label stands: the outermost stay inside."""
     if one.marks:
         found = _marked(one, across)
     else:
@@ -127,7 +127,7 @@ def _where(one: Distribution, at: int) -> str:
 
 
 def _is_whole(one: Distribution) -> bool:
-    """Tell whether each bin has a whole number in its middle; in public none are cut so."""
+    """Return whether each bin has a whole number in its middle; in public none are cut so."""
     return bool(one.before) and not one.marks and one.edges[1] - one.edges[0] == 1 and one.edges[0] % 1 == 0.5
 
 

@@ -70,12 +70,12 @@ def _row(line: ResultLine, y: float, single: bool) -> dict[str, Any]:
 
 
 def _values_of(part: str) -> str:
-    """Give the values of a domain without the names of its columns, which stand in the heading."""
+    """Return the values of a domain without the names of its columns, which stand in the heading."""
     return ", ".join(one.partition(" = ")[2] or one for one in part.split(", "))
 
 
 def _place(line: ResultLine, value: float | None) -> float | None:
-    """Give where a value lies on the scale of its own interval, beyond what is drawn where it is farther away."""
+    """Return where a value lies on the scale of its own interval, beyond what is drawn where it is farther away."""
     if value is None or line.low is None or line.high is None:
         return None
     if line.low == line.high:

@@ -146,7 +146,7 @@ def _numbers(points: Sequence[tuple[float, float, int]], rings: Sequence[tuple[f
 
 
 def _box(x: float, y: float, text: str, anchor: str) -> tuple[float, float, float, float]:
-    """Give the left, upper, right and lower end of a text that stands at a place."""
+    """Return the left, upper, right and lower end of a text that stands at a place."""
     wide = text_width(text, _SMALL)
     left = x - {"start": 0.0, "middle": wide / 2, "end": wide}[anchor]
     return left, y - 9.0, left + wide, y + 1.0
@@ -159,7 +159,7 @@ def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> float:
 
 
 def _through(places: Sequence[tuple[float, float]]) -> str:
-    """Give the path through some places; none through one."""
+    """Return the path through some places; none through one."""
     return "M" + "L".join(f"{px(x)} {px(y)}" for x, y in places) if len(places) > 1 else ""
 
 

@@ -26,7 +26,7 @@ class Scale:
     end: float
 
     def __call__(self, value: float) -> float:
-        """Give the place of a value."""
+        """Return the place of a value."""
         span = self.high / 2 - self.low / 2  # whose double may be beyond float64
         share = (value / 2 - self.low / 2) / span if span > 0 else 0.5
         return self.start + share * (self.end - self.start)
@@ -41,7 +41,7 @@ class Tick:
 
 
 def around(values: Sequence[float], share: float = 0.06) -> tuple[float, float]:
-    """Give the ends of an axis on which these values stand clear of the border."""
+    """Return the ends of an axis on which these values stand clear of the border."""
     low, high = min(values), max(values)
     room = share * (high - low) or max(1.0, 0.05 * abs(high))
     return low - room, high + room
@@ -127,7 +127,7 @@ def _share_of_size(char: str) -> float:
 
 
 def cut_short(name: str, widest: float, size: float) -> str:
-    """Give a name, or as much of its beginning as fits."""
+    """Return a name, or as much of its beginning as fits."""
     if text_width(name, size) <= widest:
         return name
     kept = name
@@ -137,7 +137,7 @@ def cut_short(name: str, widest: float, size: float) -> str:
 
 
 def steps(places: Sequence[float], levels: Sequence[float], floor: float) -> str:
-    """Give the outline of an area of bars from their borders and tops, as an SVG path."""
+    """Return the outline of an area of bars from their borders and tops, as an SVG path."""
     path = [f"M{px(places[0])} {px(floor)}"]
     for right, level in zip(places[1:], levels, strict=True):
         path.append(f"V{px(level)}H{px(right)}")

@@ -93,7 +93,7 @@ def _node(
 
 
 def _widest_gap(angles: Sequence[float]) -> float:
-    """Give the middle of the widest gap between directions; upwards where there are none."""
+    """Return the middle of the widest gap between directions; upwards where there are none."""
     if not angles:
         return -math.pi / 2
     turned = sorted(angles)
