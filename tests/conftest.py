@@ -28,6 +28,9 @@ if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_I
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+os.environ.setdefault("MICROAGG_COMPILE_AHEAD", "0")  # only tests of it start a process that compiles
+
+
 def pytest_sessionstart(session):
     """Compile the kernels once, before processes that run tests in parallel would each compile all of them."""
     in_parallel = session.config.getoption("numprocesses", default=None)

@@ -247,6 +247,13 @@ def announce_compiling() -> None:
         logging.getLogger("microagg").warning("compiling kernels for this machine (some 10 s) %s", kept)
 
 
+def is_lacking(function: Callable[..., Any]) -> bool:
+    """Return whether a compiled form of this kernel could be kept on disk and there is none yet."""
+    directory = _cache_directory()
+    name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+    return directory is not None and not any(Path(directory).rglob(f"{name}-*.nbi"))
+
+
 def is_cold() -> bool:
     """Return whether nothing has been compiled and kept yet, so that first calls will take seconds."""
     directory = _cache_directory()

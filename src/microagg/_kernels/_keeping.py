@@ -4,9 +4,11 @@ Numba prepares for all that it could compile before it loads what was compiled: 
 SciPy. Compiled code needs the memory manager alone, and whatever compiles prepares by itself.
 """
 
+import secrets
+from collections.abc import Callable
 from typing import Any
 
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.environment import Environment, lookup_environment
 from numba.core.runtime import rtsys
 
@@ -20,10 +22,26 @@ class _Kept(CompileResultCacheImpl):  # type: ignore[misc]
         return (*parts, [_Nameless(one) if _is_of_numba(one) else one for one in surroundings])
 
 
+class _Files(IndexDataCacheFile):  # type: ignore[misc]
+    """Names files such that no two processes choose the same one.
+
+    Numba counts them. Of two processes that compile a kernel for different types at the same time, one would write its
+    code into the file that the other's index names, and the wrong code would be run.
+    """
+
+    def _data_name(self, number: int) -> str:  # noqa: ARG002
+        return f"{self._index_name.removesuffix('.nbi')}.{secrets.token_hex(8)}.nbc"
+
+
 class KernelCache(FunctionCache):  # type: ignore[misc]
     """Keeps the compiled forms of one kernel."""
 
     _impl_class = _Kept
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        found = self._impl
+        self._cache_file = _Files(self._cache_path, found.filename_base, found.locator.get_source_stamp())
 
     def load_overload(self, signature: Any, target: Any) -> Any:
         """Load what was compiled for a signature; None if nothing was."""

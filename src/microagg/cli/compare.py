@@ -5,6 +5,7 @@ from typing import Any
 
 from microagg.cli._opening import opened
 from microagg.cli._terminal import Terminal, shown
+from microagg.desk.ahead import compiling_ahead
 from microagg.desk.candidates import beside_each_other, each_candidate, lowest_k, not_used, variants
 from microagg.desk.facts import comparison_facts
 from microagg.desk.pictures import check_picture, save_picture
@@ -28,7 +29,7 @@ def run(
     recipes = variants(file.recipe)
     for unused in not_used(file.recipe, [name for name, _ in recipes]):
         terminal.say(f"Not used of the recipe: {unused}.")
-    with terminal.bar("comparing") as tell:
+    with compiling_ahead(), terminal.bar("comparing") as tell:
         found = beside_each_other([candidate for candidate, _ in each_candidate(file, recipes, tell)], recipes)
     _show(terminal, found, output)
 

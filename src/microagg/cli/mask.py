@@ -8,6 +8,7 @@ from microagg.cli._opening import opened, understood
 from microagg.cli._terminal import Terminal, shown
 from microagg.desk import masking, outputs, writing
 from microagg.desk.again import command, script
+from microagg.desk.ahead import compiling_ahead
 from microagg.desk.facts import written_facts
 from microagg.desk.opening import DEFAULT_K
 from microagg.desk.remarks import listen_closely
@@ -51,12 +52,13 @@ def _in_memory(terminal: Terminal, address: str, wishes: Wishes, chosen: dict[st
     if file.recipe.output.excel_safe and not writing.is_text_target(address, wishes.to, file.recipe.output.kind):
         terminal.remark("Not used of the recipe: excel_safe; the target is no text file.")
         file = replace(file, recipe=file.recipe.replace(excel_safe=False))
-    with terminal.bar("masking") as tell:
-        release = masking.mask(file, tell)
-    with terminal.bar("measuring loss and risk") as tell:
-        release = masking.judge(release, tell)
-    with terminal.wait("writing and counting"):
-        written = writing.write(release, file, wishes.output, to=wishes.to, overwrite=wishes.force)
+    with compiling_ahead():
+        with terminal.bar("masking") as tell:
+            release = masking.mask(file, tell)
+        with terminal.bar("measuring loss and risk") as tell:
+            release = masking.judge(release, tell)
+        with terminal.wait("writing and counting"):
+            written = writing.write(release, file, wishes.output, to=wishes.to, overwrite=wishes.force)
     terminal.say("\n".join([f"\n{release!r}", *written.results]))
     for one in written.recoded:
         terminal.say(f"Recoded before masking: {one['column']}: {one['rule']} ({one['cells_changed']} cells changed)")

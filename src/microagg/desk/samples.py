@@ -136,28 +136,32 @@ def demonstrate(
     overwrite: bool = False,
     waiting: Callable[[str], AbstractContextManager[Any]] = nullcontext,
     barred: Callable[[str], AbstractContextManager[Any]] = nullcontext,
+    first_run: Callable[[], AbstractContextManager[Any]] = nullcontext,
 ) -> Demonstrated:
     """Mask a synthetic file by each method at each k; write one masked file and its report.
 
-    `waiting` and `barred` show a person that something goes on.
+    `waiting` and `barred` show a person that something goes on. The work is done within `first_run`, which may help
+    where nothing has been compiled yet.
     """
     masked, report = check_demonstration(folder, overwrite=overwrite)
-    table = made_table(DEMO_FILE, records, 0, seed)
+    cold = is_cold()  # asked before anything compiles, here or elsewhere
     recipes = recipes_to_compare(None, None, DEMO, {})
-    if is_cold():
-        with waiting("compiling"):
-            # The whole file: a part of it may hold categories that too few have.
-            for recipe in {recipe.method.name: recipe for _, recipe in recipes}.values():
-                protect(table, recipe=recipe)
-    with barred("masking and judging") as tell:
-        judged = list(compare_each(table, recipes, progress=tell if callable(tell) else None))
-    comparison = comparison_of([candidate for candidate, _ in judged], recipes)
-    release = next(one for _, one in judged if (one.recipe.method.name, one.recipe.k) == ("mdav", DEMO.k))
-    with waiting("writing"):
-        folder.mkdir(parents=True, exist_ok=True)
-        new = [path for path in (masked, report) if not path.exists()]
-        write_release(release, masked, None, overwrite=overwrite)
-        release.report(report, comparison=comparison, overwrite=overwrite)
-        for path in new:
-            narrow_to_folder(path)
+    with first_run():
+        table = made_table(DEMO_FILE, records, 0, seed)
+        if cold:
+            with waiting("compiling"):
+                # The whole file: a part of it may hold categories that too few have.
+                for recipe in {recipe.method.name: recipe for _, recipe in recipes}.values():
+                    protect(table, recipe=recipe)
+        with barred("masking and judging") as tell:
+            judged = list(compare_each(table, recipes, progress=tell if callable(tell) else None))
+        comparison = comparison_of([candidate for candidate, _ in judged], recipes)
+        release = next(one for _, one in judged if (one.recipe.method.name, one.recipe.k) == ("mdav", DEMO.k))
+        with waiting("writing"):
+            folder.mkdir(parents=True, exist_ok=True)
+            new = [path for path in (masked, report) if not path.exists()]
+            write_release(release, masked, None, overwrite=overwrite)
+            release.report(report, comparison=comparison, overwrite=overwrite)
+            for path in new:
+                narrow_to_folder(path)
     return Demonstrated(masked, report, release, comparison)

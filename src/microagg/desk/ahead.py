@@ -1,0 +1,96 @@
+"""The very first run: a second process compiles what judges a release, while this one compiles what makes it.
+
+Both keep what they compile in one place, where the other finds it. The second process works on a small synthetic file
+and sees no data of yours. It is a help and no more: where it cannot start, or breaks off, all is compiled here.
+"""
+
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from microagg._kernels._jit import announce_compiling, is_lacking
+from microagg._kernels.linkage import count_as_near
+from microagg._kernels.mdav import groups_from_outside
+
+SWITCH = "MICROAGG_COMPILE_AHEAD"
+"""The variable of the environment that, set to 0, keeps to one process."""
+
+_CHILD = (
+    "import os, pickle, signal, sys, threading\n"
+    "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"  # Ctrl-C reaches it too, and it is for us to end it then
+    "sys.path[:] = pickle.load(sys.stdin.buffer)\n"
+    # Nothing more is sent: what it waits for is the end of the process that started it, whatever ends that.
+    "threading.Thread(target=lambda: (os.read(0, 1), os._exit(0)), daemon=True).start()\n"
+    "from microagg.desk.ahead import judge_a_sample\n"
+    "judge_a_sample()"
+)
+
+
+@contextmanager
+def compiling_ahead() -> Iterator[None]:
+    """Have what judges a release compiled by a second process, if it and what makes releases are not compiled yet.
+
+    It ends with the work within this context, and with this process.
+    """
+    child = _start() if _pays() else None
+    try:
+        yield
+    finally:
+        if child is not None:
+            child.kill()
+            with suppress(OSError):  # it has closed its end
+                child.stdin.close()  # type: ignore[union-attr]
+            child.wait()
+
+
+def _pays() -> bool:
+    """Return whether two processes are faster than one: only where both have something to compile and to keep."""
+    if os.environ.get(SWITCH) == "0" or _processors() < 2:
+        return False
+    return is_lacking(count_as_near) and is_lacking(groups_from_outside)
+
+
+def _processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _start() -> subprocess.Popen[bytes] | None:
+    if not sys.executable or getattr(sys, "frozen", False):  # a frozen program would start itself once more
+        return None
+    announce_compiling()  # now, since soon something is kept
+    child = None
+    with suppress(OSError):
+        child = subprocess.Popen(
+            # -P: no modules from the present folder, which may hold files of others.
+            [sys.executable, "-I" if sys.flags.isolated else "-P", "-c", _CHILD],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        assert child.stdin is not None
+        child.stdin.write(pickle.dumps([os.path.abspath(place) for place in sys.path]))  # noqa: PTH100 - strings
+        child.stdin.flush()
+    return child
+
+
+def judge_a_sample() -> None:
+    """Judge a small synthetic file, of which every five neighbours are released with the values of one.
+
+    What takes longest to compile comes first. The bound comes last: it searches by kernels that form groups too, which
+    the other process has compiled by then.
+    """
+    import numpy as np
+
+    import microagg as ma
+
+    names = ["sex", "age", "education", "wage", "income"]
+    original = ma.datasets.households(200, seed=0).select([*names, "region"])
+    masked = original.take(np.arange(200) // 5 * 5)
+    choices = {"kinds": {"wage": "semi"}, "columns": names}
+    ma.disclosure_risk(original, masked.set_column(5, "region", original["region"]), strata=["region"], **choices)
+    ma.loss_measures(original, masked, **choices)
+    ma.loss_bound(ma.datasets.uniform(20, 2, seed=0), k=5)
