@@ -4,7 +4,7 @@ Numba prepares for all that it could compile before it loads what was compiled: 
 SciPy. Compiled code needs the memory manager alone, and whatever compiles prepares by itself.
 """
 
-import secrets
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -30,7 +30,7 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]
     """
 
     def _data_name(self, number: int) -> str:  # noqa: ARG002
-        return f"{self._index_name.removesuffix('.nbi')}.{secrets.token_hex(8)}.nbc"
+        return f"{self._index_name.removesuffix('.nbi')}.{uuid.uuid4().hex}.nbc"
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
