@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from microagg._kernels import _jit
+from microagg._kernels import _jit, _keeping
 
 SOMEBODY = 65534
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to another user")
@@ -253,3 +253,18 @@ def test_threads_that_call_a_kernel_first_share_it_and_numbas_setting_is_left(ca
     assert len({id(made) for _, made in found}) == 1
     assert _jit.config.CACHE_DIR in ("", str(cache))  # as the environment says, when Numba last read it
     assert list((cache / "microagg").rglob("*.nbi"))
+
+
+def test_processes_that_keep_two_forms_of_a_kernel_at_the_same_time_do_not_mix_them_up(tmp_path, monkeypatch):
+    first, second = (_keeping._Files(str(tmp_path), "kernel-1.py311", "stamp") for _ in range(2))
+    with monkeypatch.context() as before:
+        before.setattr(_keeping._Files, "_load_index", lambda _: {})  # as both have read it
+        first.save("whole numbers", "code for whole numbers")
+        named = next(tmp_path.glob("*.nbi")).read_bytes()
+        second.save("numbers", "code for numbers")
+    assert second.load("numbers") == "code for numbers"
+    assert second.load("whole numbers") is None
+    next(tmp_path.glob("*.nbi")).write_bytes(named)  # whichever index is written last
+    assert first.load("whole numbers") == "code for whole numbers"
+    first.save("numbers", "code for numbers")
+    assert [second.load(of) for of in ("numbers", "whole numbers")] == ["code for numbers", "code for whole numbers"]

@@ -80,17 +80,25 @@ def _start() -> subprocess.Popen[bytes] | None:
 def judge_a_sample() -> None:
     """Judge a small synthetic file, of which every five neighbours are released with the values of one.
 
-    What takes longest to compile comes first. The bound comes last: it searches by kernels that form groups too, which
-    the other process has compiled by then.
+    What is needed first comes first. The bound comes last: it searches by kernels that form groups too, which the other
+    process has compiled by then.
     """
     import numpy as np
 
     import microagg as ma
+    from microagg._kernels.records import plain_records
+    from microagg.aggregate import released_values
+    from microagg.partition.refine import squared_error
 
-    names = ["sex", "age", "education", "wage", "income"]
-    original = ma.datasets.households(200, seed=0).select([*names, "region"])
-    masked = original.take(np.arange(200) // 5 * 5)
+    n, names = 200, ["sex", "age", "education", "wage", "income"]
+    groups = np.arange(n) // 5
+    original = ma.datasets.households(n, seed=0).select([*names, "region"])
+    masked = original.take(5 * groups).set_column(len(names), "region", original["region"])
+    numbers = ma.datasets.uniform(n, 2, seed=0)
     choices = {"kinds": {"wage": "semi"}, "columns": names}
-    ma.disclosure_risk(original, masked.set_column(5, "region", original["region"]), strata=["region"], **choices)
+    released_values(numbers.T.copy(), groups)
+    ma.disclosure_risk(original, masked, strata=["region"], **choices)
     ma.loss_measures(original, masked, **choices)
-    ma.loss_bound(ma.datasets.uniform(20, 2, seed=0), k=5)
+    ma.dominance(numbers, groups)
+    squared_error(plain_records(numbers.T.copy()), groups)
+    ma.loss_bound(numbers, k=5)

@@ -247,7 +247,7 @@ class _Search:
             self.pool = tree_of_records(records, heard)
             self.order = rows_by_leaf(self.pool)  # neighbours in space are neighbours in memory
         self.sums = np.empty(self.n)
-        tried = self.order[:: 1 + self.n // _TRIED]
+        tried = self.order[:: 1 + self.n // _TRIED].copy()  # a view with gaps would compile the kernel once more
         pool = self._sum(tried, 0, tried.size, heard)
         each = -(-int(pool.state[SPENT]) // tried.size)
         self.expected = self.n * each
