@@ -251,7 +251,7 @@ def is_lacking(function: Callable[..., Any]) -> bool:
     """Return whether a compiled form of this kernel could be kept on disk and there is none yet."""
     directory = _cache_directory()
     name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
-    return directory is not None and not any(Path(directory).rglob(f"{name}-*.nbi"))
+    return directory is not None and not any(Path(directory).glob(f"*/{name}-*.nbi"))
 
 
 def is_cold() -> bool:
