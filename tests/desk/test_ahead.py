@@ -139,7 +139,7 @@ with event.install_recorder("numba:compile") as made:
 with event.install_recorder("numba:compile") as judged:
     release.judged().report(sys.argv[1])
 for recorder in (made, judged):
-    print(*sorted({f"{one.data['dispatcher'].py_func.__module__}" for _, one in recorder.buffer}))
+    print(*sorted({one.data["dispatcher"].py_func.__module__ for _, one in recorder.buffer}))
 """
 
 
