@@ -30,5 +30,6 @@ def given_few(quick, full, *strategies, **named):
 
 def first_few(quick, cases):
     """Return cases for `pytest.mark.parametrize`: those after the first few are campaigns."""
-    cases = list(cases)
-    return [*cases[:quick], *(pytest.param(case, marks=pytest.mark.campaign) for case in cases[quick:])]
+    values = [case if isinstance(case, tuple) else (case,) for case in cases]
+    marks = [pytest.mark.campaign if place >= quick else () for place in range(len(values))]
+    return [pytest.param(*each, marks=mark) for each, mark in zip(values, marks, strict=True)]

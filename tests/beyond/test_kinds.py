@@ -11,12 +11,12 @@ import pytest
 import microagg as ma
 from microagg.errors import InputError
 from microagg.io.sources import read_source, write_target
-from tests.beyond.frames import CHOICES, ROLES, assert_same, mixed
+from tests.beyond.frames import CHOICES, NOMINAL_AND_MISSING, ROLES, assert_same, mixed
 from tests.cli import call
+from tests.lengths import first_few
 
 
-@pytest.mark.parametrize("missing", ["pattern", "state"])
-@pytest.mark.parametrize("nominal", ["mode", "balanced", "draw"])
+@pytest.mark.parametrize(("nominal", "missing"), first_few(3, NOMINAL_AND_MISSING))
 @pytest.mark.parametrize("seed", [0, 1])
 def test_mixed_frames_come_out_as_in_memory(tmp_path, missing, nominal, seed):
     table = mixed(900, seed)
