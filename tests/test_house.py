@@ -138,6 +138,7 @@ def test_no_writable_cache_is_no_error(tmp_path):
     assert run(CALL, NUMBA_CACHE_DIR=str(blocked)).strip() == "1"
 
 
+@pytest.mark.campaign
 def test_a_changed_kernel_file_invalidates_what_calls_it(copy, tmp_path):
     environment = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(copy / "src")}
     assert run(CALL, **environment).strip() == "1"

@@ -6,11 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 import microagg as ma
-from tests.lengths import first_few
+from tests.lengths import first_few, given_few
 
 QUASI = ["a", "b", "job"]
 
@@ -95,7 +94,7 @@ def test_a_thorough_search_too():
     check(made(30, 0), np.random.default_rng(0).permutation(30), 3, {"refine": "thorough"})
 
 
-@given(st.data(), st.sampled_from(list(WAYS)))
+@given_few(40, 200, st.data(), st.sampled_from(list(WAYS)))
 def test_any_order_of_rows(data, way):
     rng = st.integers(0, 2**32 - 1)
     table = made(data.draw(st.integers(24, 60)), data.draw(rng))

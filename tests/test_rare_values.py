@@ -38,7 +38,7 @@ def test_a_code_that_fewer_than_three_records_have_becomes_plainly_missing(libra
 
 @pytest.mark.parametrize("nominal", ["mode", "balanced", "draw"])
 @pytest.mark.parametrize("engine", ["memory", "disk", "dask", "whole"])
-def test_a_code_that_fewer_than_three_units_have_becomes_plainly_missing(tmp_path, engine, nominal):
+def test_a_code_that_fewer_than_three_units_have_becomes_plainly_missing(tmp_path, engine, nominal, by_engine):
     columns = with_code(-77123.0, 6) | {"c": ["code" if i < 6 else f"c{i % 4}" for i in range(N)]}
     table = pa.table(columns)
     chosen = {"quasi": ["x", "y", "c"], "unit": "unit", "missing_codes": {"x": [-77123], "c": ["code"]}}
@@ -48,7 +48,7 @@ def test_a_code_that_fewer_than_three_units_have_becomes_plainly_missing(tmp_pat
         data = ma.protect(table, 3, **chosen).data
     else:
         pq.write_table(table, tmp_path / "in.parquet", row_group_size=7)
-        ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 3, engine=engine, **chosen)
+        ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 3, **by_engine(engine), **chosen)
         data = pq.read_table(tmp_path / "out.parquet")
     assert -77123 not in data["x"].to_pylist()
     assert "code" not in data["c"].to_pylist()

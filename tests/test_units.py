@@ -204,7 +204,7 @@ def test_assess_links_units_where_the_recipe_names_one(tmp_path):
 
 @pytest.mark.parametrize("nominal", ["mode", "balanced", "draw"])
 @pytest.mark.parametrize("engine", ["memory", "disk", "dask", "whole"])
-def test_a_category_that_fewer_than_three_units_have_is_not_released(tmp_path, engine, nominal):
+def test_a_category_that_fewer_than_three_units_have_is_not_released(tmp_path, engine, nominal, by_engine):
     """One firm has most plants of a trade, and two others have all of another."""
     firm = np.repeat(np.arange(12), 4)
     trade = np.select([firm == 0, np.isin(firm, [1, 2])], ["gold", "salt"], np.where(firm % 2, "iron", "wood"))
@@ -217,13 +217,13 @@ def test_a_category_that_fewer_than_three_units_have_is_not_released(tmp_path, e
         data = ma.protect(frame, 3, **chosen).data
     else:
         pq.write_table(pa.Table.from_pandas(frame), tmp_path / "in.parquet", row_group_size=7)
-        ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 3, engine=engine, **chosen)
+        ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 3, **by_engine(engine), **chosen)
         data = pd.read_parquet(tmp_path / "out.parquet")
     assert set(data["trade"]) == {"iron", "wood"}
 
 
 @pytest.mark.parametrize("engine", ["memory", "disk", "dask", "whole"])
-def test_a_spike_that_fewer_than_three_units_have_is_refused(tmp_path, engine):
+def test_a_spike_that_fewer_than_three_units_have_is_refused(tmp_path, engine, by_engine):
     firm = np.repeat(np.arange(12), 4)
     frame = pd.DataFrame({"firm": firm, "grant": np.where(firm < 2, 0.0, np.arange(48.0))})
     chosen = {"quasi": ["grant"], "kinds": {"grant": "semi"}}
@@ -234,7 +234,7 @@ def test_a_spike_that_fewer_than_three_units_have_is_refused(tmp_path, engine):
     def masked(**chosen):
         if engine in ("memory", "whole"):
             return ma.protect(frame, 3, **chosen)
-        return ma.protect_file(path, tmp_path / "out.parquet", 3, engine=engine, overwrite=True, **chosen)
+        return ma.protect_file(path, tmp_path / "out.parquet", 3, overwrite=True, **by_engine(engine), **chosen)
 
     with pytest.raises(InvalidData, match="fewer than 3 units have the spike of column 'grant'"):
         masked(**chosen, unit="firm", **more)
