@@ -16,6 +16,7 @@ from microagg.io.databases import read_table, write_table
 from microagg.io.sources import read_source, write_target
 from tests.io.database_cases import duckdb, refused
 from tests.io.server import PASSWORD, USER, standby
+from tests.lengths import first_few
 
 OLD, NEW = pa.table({"a": [1, 2, 3]}), pa.table({"a": [2, 2, 2]})
 ITSELF, DOUBTFUL = "the source itself", "cannot be told"
@@ -66,8 +67,12 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("source", ["t", "T", "main.t", "v", "s.w", "S.W", "x", "y"])
-@pytest.mark.parametrize("target", ["a.db?table=T", "./b/../a.db?table=main.t", "link.db?table=MAIN.T"])
+SOURCES = ["t", "T", "main.t", "v", "s.w", "S.W", "x", "y"]
+TARGETS = ["a.db?table=T", "./b/../a.db?table=main.t", "link.db?table=MAIN.T"]
+ROUND = [(source, TARGETS[(place + turn) % 3]) for turn in range(3) for place, source in enumerate(SOURCES)]
+
+
+@pytest.mark.parametrize(("source", "target"), first_few(len(SOURCES), ROUND))
 def test_a_table_that_a_view_of_duckdb_reads_is_kept(here, source, target):
     (here / "b").mkdir()
     (here / "link.db").symlink_to("a.db")
@@ -150,7 +155,7 @@ def ann(server, run):
     }
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "socket", "alias", "localhost"])
+@pytest.mark.parametrize("host", first_few(2, ["socket", "alias", "127.0.0.1", "localhost"]))
 def test_one_relation_of_postgresql_is_known_by_any_name(ann, run, host):
     as_ann, others = ann
     # Her search path begins with the schema of her name.
