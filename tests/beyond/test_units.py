@@ -8,6 +8,7 @@ import pytest
 import microagg as ma
 from microagg.errors import InputError, InvalidData, TooFewRecords
 from tests.beyond.frames import CHOICES, ROLES, assert_same, mixed
+from tests.lengths import first_few
 
 
 def with_units(n, seed, *, text=False, largest=6):
@@ -36,7 +37,7 @@ def test_disk_gives_what_memory_does(tmp_path, missing, method, share):
     assert found.k_achieved >= 4
 
 
-@pytest.mark.parametrize(("missing", "partitions"), [("pattern", 4), ("state", 1)])
+@pytest.mark.parametrize(("missing", "partitions"), first_few(1, [("pattern", 4), ("state", 1)]))
 def test_a_cluster_gives_what_memory_does(tmp_path, cluster, missing, partitions):
     table = with_units(1500, 3, text=True)
     options = {"missing": missing, "unit": "unit", "max_block": 60, **CHOICES, **ROLES}
