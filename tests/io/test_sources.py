@@ -16,6 +16,7 @@ from microagg.io._numbers import Marks
 from microagg.io.addresses import check_target, file_digest
 from microagg.io.sources import Source, read_source, write_target
 from tests.io.tables import ARROW, AWKWARD, STATISTICS, STORED, TEXT, rewrite, source_of, write_bytes
+from tests.lengths import given_few
 
 
 @pytest.mark.parametrize("suffix", TEXT + ARROW)
@@ -97,7 +98,9 @@ FIELD = st.none() | st.text(
 )
 
 
-@given(
+@given_few(
+    60,
+    200,
     rows=st.integers(1, 3).flatmap(lambda width: st.lists(st.tuples(*[FIELD] * width), min_size=1, max_size=6)),
     delimiter=st.sampled_from(",;\t|"),
     line_end=st.sampled_from(["\n", "\r\n"]),
