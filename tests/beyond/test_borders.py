@@ -11,6 +11,7 @@ from microagg.blocking import districts
 from tests.beyond.frames import CHOICES, ROLES, WAYS, assert_same, mixed, weighted
 from tests.beyond.test_cluster import compare
 from tests.beyond.test_units import with_units
+from tests.lengths import first_few
 
 K = 3
 
@@ -57,7 +58,7 @@ def check(table, tmp_path, cluster, options, max_block=150):
     return found
 
 
-@pytest.mark.parametrize("what", ["strata", "unit", "weight"])
+@pytest.mark.parametrize("what", first_few(1, ["strata", "unit", "weight"]))
 def test_memory_disk_and_a_cluster_give_the_same(tmp_path, cluster, what):
     table, roles = numbers(1200, **{what: True})
     check(table, tmp_path, cluster, roles)
@@ -67,12 +68,14 @@ def test_of_ties_too_where_rows_are_in_the_order_of_values(tmp_path, cluster):
     check(in_order_of_values(1300, 1), tmp_path, cluster, {"kinds": {"c2": "nominal"}})
 
 
+@pytest.mark.campaign
 def test_a_file_may_be_one_district(tmp_path, cluster, monkeypatch):
     monkeypatch.setattr(districts, "DISTRICT", 50_000)
     table, roles = numbers(1200, strata=True)
     check(table, tmp_path, cluster, roles)
 
 
+@pytest.mark.campaign
 def test_districts_cut_by_some_of_the_groups(tmp_path, cluster, monkeypatch):
     table, _ = numbers(1500, 4)
     all_of_them = check(table, tmp_path, cluster, {})
@@ -98,7 +101,7 @@ def test_borders_cost_less_than_where_blocks_are_refined_alone(tmp_path, monkeyp
     assert across.n_blocks == alone.n_blocks
 
 
-@pytest.mark.parametrize("way", ["weights", "units", "drawn"])
+@pytest.mark.parametrize("way", first_few(1, ["weights", "units", "drawn"]))
 def test_every_kind_of_column_comes_out_of_a_cluster_as_from_disk(tmp_path, cluster, way):
     """Ties across a cut are parted by row there, and by value in memory."""
     table = with_units(1000, 3) if way == "units" else weighted(mixed(1000, 3), 3)

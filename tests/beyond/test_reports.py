@@ -15,6 +15,7 @@ from microagg.beyond import _sample
 from microagg.errors import InvalidData
 from microagg.report import build, to_json
 from tests.beyond.frames import CHOICES, ROLES, mixed, weighted
+from tests.lengths import first_few
 
 
 def told(release, source=None, *, public=False):
@@ -23,8 +24,9 @@ def told(release, source=None, *, public=False):
     return {name: value for name, value in model.items() if name not in ("source", "title")}
 
 
-@pytest.mark.parametrize("engine", ["disk", "dask"])
-@pytest.mark.parametrize("kind", [".parquet", ".csv"])
+@pytest.mark.parametrize(
+    ("engine", "kind"), first_few(2, [("dask", ".parquet"), ("disk", ".csv"), ("dask", ".csv"), ("disk", ".parquet")])
+)
 def test_all_records_are_judged_as_in_memory(tmp_path, cluster, engine, kind):
     table = weighted(mixed(700, 4, plain=True), 4)
     table = table.append_column("sick", pa.array(np.arange(700) % 7 == 0).cast(pa.string()))

@@ -68,6 +68,7 @@ def test_one_machine_writes_the_same_bytes_to_a_store(store, place, tmp_path):
     assert left(store) == []
 
 
+@pytest.mark.campaign
 def test_a_cluster_writes_the_same_bytes_by_a_store_as_by_a_folder(store, cluster, place, tmp_path):
     pq.write_table(SURVEY, tmp_path / "survey.parquet", row_group_size=130)
     here = on_cluster(cluster, tmp_path / "parts", tmp_path, tmp_path / "survey.parquet")
