@@ -14,6 +14,7 @@ from microagg.evaluate.intervals import deviation_intervals, rank_intervals
 from microagg.evaluate.risk import key_sets
 from microagg.moments import moments, standardise
 from microagg.table import Table
+from tests.lengths import given_few
 from tests.reference.risk import deviation_counts, interval_counts, linkage, tied_interval_counts
 
 CENSUS_KEYS = ["FEDTAX", "AFNLWGT", "AGI", "EMCONTRB", "PTOTVAL", "TAXINC", "STATETAX"]
@@ -41,8 +42,7 @@ def z_scores(X, masked):
     ]
 
 
-@settings(max_examples=200)
-@given(files=masked_files())
+@given_few(50, 200, files=masked_files())
 def test_linkage_is_that_of_brute_force(files):
     X, masked = files
     risk = ma.disclosure_risk(X, masked)

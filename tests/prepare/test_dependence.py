@@ -2,7 +2,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import mutual_info_score
@@ -12,7 +11,7 @@ from microagg.errors import InputError, InvalidParameter
 from microagg.prepare import dependence as trees
 from microagg.prepare.dependence import automatic_bins
 from microagg.table import Table
-from tests.lengths import first_few
+from tests.lengths import first_few, given_few
 from tests.reference import dependence as oracle
 
 
@@ -60,9 +59,12 @@ def files(draw):
     return np.array(flat, dtype=float).reshape(d, n)
 
 
-@settings(max_examples=200)
-@given(
-    columns=files(), measure=st.sampled_from(["emim", "chi2", "vi", "normal"]), width=st.sampled_from([0.5, 1.0, 3.0])
+@given_few(
+    50,
+    200,
+    columns=files(),
+    measure=st.sampled_from(["emim", "chi2", "vi", "normal"]),
+    width=st.sampled_from([0.5, 1.0, 3.0]),
 )
 def test_weights_and_tree_are_those_of_the_oracle(columns, measure, width):
     found = dependence(columns, measure, None if measure == "normal" else width)
