@@ -8,7 +8,8 @@ import microagg as ma
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.io.sources import read_source, write_target
 from tests.beyond.frames import CHOICES, ROLES, mixed, weighted
-from tests.lengths import first_few
+
+pytestmark = pytest.mark.campaign  # test_cluster.py has what a quick run tries on a cluster
 
 WORDS = "plz;lohn;alter;ort\n" + "".join(
     f'0{1000 + i};{1 + i * i % 97}.000,{i % 10};{20 + i * 7 % 50};"Straße; {i % 4}"\n' for i in range(600)
@@ -40,7 +41,7 @@ def on_both(source, tmp_path, cluster, suffix, *args, **choices):
     return one, many
 
 
-@pytest.mark.parametrize("suffix", first_few(1, [".csv.gz", ".csv", ".csv.zst"]))
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".csv.zst"])
 def test_text_gives_the_bytes_of_disk_and_memory(tmp_path, cluster, suffix):
     path, choices = tmp_path / f"a{suffix}", {"quasi": ["lohn", "alter"], "rest": "keep", "max_block": 50}
     with pa.output_stream(str(path)) as file:
@@ -53,7 +54,7 @@ def test_text_gives_the_bytes_of_disk_and_memory(tmp_path, cluster, suffix):
     assert names_in(tmp_path) == sorted(f"{name}{suffix}" for name in ("a", "here", "memory", "there"))
 
 
-@pytest.mark.parametrize("weights", first_few(1, [{"weight_release": "group", "weight_cap": True}, {}]))
+@pytest.mark.parametrize("weights", [{}, {"weight_release": "group", "weight_cap": True}])
 def test_every_kind_of_column_weights_and_units(tmp_path, cluster, weights):
     table = weighted(mixed(900, 5, plain=True), 5)
     table = table.append_column("home", pa.array([f"h{i % 300}" for i in range(900)]))
