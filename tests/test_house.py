@@ -122,6 +122,7 @@ print(labels[2])
 """
 
 
+@pytest.mark.campaign
 def test_the_first_call_says_that_it_compiles(tmp_path):
     """Whichever kernel is the first: those that only prepare a file compile too."""
     environment = {"NUMBA_CACHE_DIR": str(tmp_path), "PATH": "", "PYTHONPATH": str(ROOT / "src")}

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from microagg.recipe import Recipe
 from tests.app.client import remedies, text_of
 
@@ -39,6 +41,7 @@ def test_a_stratum_smaller_than_k_offers_its_size_and_names_no_stratum(client):
     assert client.session.failure() is None
 
 
+@pytest.mark.campaign
 def test_a_remedy_of_one_change_is_a_button_and_a_step_of_the_history(empty, tmp_path):
     rows = [f"{i // 3},{i * 7 % 50},{i * i % 61 if i else ''}" for i in range(60)]
     (tmp_path / "lacking.csv").write_text("\n".join(["house,x,y", *rows]) + "\n")

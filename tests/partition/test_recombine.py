@@ -85,6 +85,7 @@ def test_a_thorough_search_is_repeatable_and_keeps_sizes(sizes):
         assert_array_equal(np.sort(np.bincount(one.labels)), np.sort(np.bincount(labels)))
 
 
+@pytest.mark.campaign
 def test_a_filled_time_limit_goes_beyond_the_schedule_and_can_be_repeated(monkeypatch):
     monkeypatch.setattr(importlib.import_module("microagg.partition.refine"), "_RESERVE", 0.02)
     X = ma.datasets.normal(120, 2, seed=0)
