@@ -100,8 +100,8 @@ def of_python(source):
         if isinstance(node, ast.JoinedStr):
             yield Text(node.lineno, "".join(one.value if isinstance(one, ast.Constant) else "…" for one in node.values))
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in parts:
-            if not _NAME.fullmatch(node.value):
-                yield Text(node.lineno, _CODE.sub(blank, _PARAMETER.sub(blank, node.value)), id(node) in docstrings)
+            text = "" if _NAME.fullmatch(node.value) else node.value
+            yield Text(node.lineno, _CODE.sub(blank, _PARAMETER.sub(blank, text)), id(node) in docstrings)
 
 
 def of_template(source):
@@ -214,7 +214,7 @@ def test_a_hit_has_its_line():
 
 def test_names_and_code_are_no_sentences():
     words = {"told": (pattern("told"), "said")}
-    source = '"""One.\n\nAttributes\n----------\ntold : int\n\n>>> told = 1\n"""\nKEY = found["told"]\ntold = told_apart\n'
+    source = '"""One.\n\nAttributes\n----------\ntold : int\n\n>>> told = 1\n"""\nKEY = found["told"]\ntold = apart\n'
     assert not list(hits(of_python(source), words))
     assert not list(hits(of_template('<p class="a">{{ model.told }}{% if "told" in model %}.{% endif %}</p>'), words))
     assert list(hits(of_template('<p>{{ "It is told." if model.public }}</p>'), words))
