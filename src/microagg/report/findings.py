@@ -119,7 +119,7 @@ def _one_unit(run: Run, groups: Groups) -> list[Finding]:
     if share is None or share <= 100.0 * DOMINATED:
         return []
     words = (
-        f"one unit has {percent(share)} of the rows of a group, so that their means are nearly the values of this unit"
+        f"one unit has {percent(share)} of the rows of a group, so that the means are nearly the values of this unit"
     )
     remedy = (
         "Let no unit have more than 1/k of the rows of a group (unit share limited), leave that unit out, or raise k"
@@ -324,9 +324,7 @@ def _close(judgement: Judgement) -> list[Finding]:
 
 
 def _dominated(risk: Risk, but: str) -> list[Finding]:
-    """Return the column in which means most often disclose the largest value of a group; nothing where they seldom "
-    "do.
-    """
+    """Return the column in which means most often disclose the largest value; nothing where they seldom do."""
     worst = max(risk.columns, key=lambda one: one.dominated or 0)
     if not worst.dominated or worst.dominated < 0.05 * risk.n_groups:
         return []
