@@ -267,8 +267,8 @@ def _check_has_meaning(column: Confidential, limits: Limits) -> None:
         alone = int(np.count_nonzero(column.counts[:-1] == 1))
         raise InvalidParameter(
             f"nearly all values of column {column.name!r} differ ({alone} of {int(column.counts[:-1].sum())} records "
-            f"have one of their own), so different values in a group hide nothing: they may lie close together. "
-            f"Recode the column into classes, or ask for closeness (t).",
+            f"have a unique value), so different values in a group do not protect: they may be nearly equal. Recode "
+            f"the column into classes, or ask for closeness (t).",
             parameter=_first(limits),
             columns=(column.name,),
         )

@@ -59,7 +59,7 @@ class MomentFacts(ReadOnly):
 
 
 def moment_words(facts: MomentFacts) -> str:
-    """Say in a line what is kept, how exactly, and what that did to values."""
+    """Return in a line what is kept, how exactly, and what that did to values."""
     if not facts.columns:
         return "nothing to keep, no number varies"
     error = 100.0 * facts.variance_error
@@ -67,11 +67,11 @@ def moment_words(facts: MomentFacts) -> str:
     words = [f"{what} kept, variances to within {'0.01' if error < 0.01 else f'{error:.2g}'} %"]
     outside, clipped = sum(facts.outside.values()), sum(facts.clipped.values())
     if outside:
-        words.append(f"cells that left the original range: {outside}")
+        words.append(f"values outside the original range: {outside}")
     if clipped:
-        words.append(f"cells cut back: {clipped}")
+        words.append(f"values cut back: {clipped}")
     if facts.left:
-        words.append(f"strata left as they are: {facts.left}")
+        words.append(f"strata not spread: {facts.left}")
     return "; ".join(words)
 
 
@@ -280,10 +280,9 @@ def _least_change(found: Values, wanted: Values, n_records: int, n_groups: int) 
         return np.zeros(found.shape)  # neither varies, but by rounding
     if lengths.size < n_wanted:
         raise InvalidData(
-            f"in a stratum of {n_records} records (or its records that lack the same values), the {n_groups} groups "
-            f"vary in {lengths.size} directions and the records in {n_wanted}, so that no map gives the groups the "
-            f"covariances of the records. Choose {setting('moments', 'variance')}, fewer strata, fewer columns or a "
-            f"smaller k.",
+            f"the covariances of a stratum of {n_records} records (or of its records with the same missing values) "
+            f"cannot be kept: its {n_groups} groups vary in {lengths.size} directions, and its records in {n_wanted}. "
+            f"Choose {setting('moments', 'variance')}, fewer strata, fewer columns or a smaller k.",
             parameter="moments",
         )
     roots = np.sqrt(lengths)

@@ -208,7 +208,7 @@ class _Wanted(NamedTuple):
         if hidden.any():
             groups = np.unique(self.labels[hidden]).size
             raise InvalidData(
-                f"the relation {self.relation.said!r} would give back the amounts of {shown_name(self.target)} that "
+                f"the relation {self.relation.said!r} would disclose the amounts of {shown_name(self.target)} that "
                 f"{groups} group(s) hide by its spike. Write it with the total alone on a side, as in income = wage + "
                 f"rent, or leave it out.",
                 parameter="relations",

@@ -103,23 +103,29 @@ class Anonymity(ReadOnly):
         """The figures as objects that know how to be read."""
         n = float(self.n_records)
         share = 100.0 * self.n_unique / self.n_records
-        whose, alone = ("records", "theirs alone") if self.units is None else ("units", "their unit's alone")
+        whose, alone = ("records", "record") if self.units is None else ("units", "unit")
         found = [
-            Measure("k", self.k, "higher", (1.0, n), f"Fewest {whose} with the same keys."),
-            Measure("unique", share, "lower", (0.0, 100.0), f"Records whose keys are {alone}.", "%"),
+            Measure("k", self.k, "higher", (1.0, n), f"The smallest number of {whose} with the same keys."),
+            Measure("unique", share, "lower", (0.0, 100.0), f"Records whose keys no other {alone} has.", "%"),
         ]
         if self.share is not None:
-            explained = "Most that one unit has of the rows with the same keys."
+            explained = "The largest share that one unit has of the rows with the same keys."
             found.append(Measure("largest share", self.share, "lower", (0.0, 100.0), explained, "%"))
+        l_is = "The smallest number of different values among records with the same keys."
+        t_is = "The largest difference between records with the same keys and the whole file."
         for name, own in self.diversity.items():
             found += [
-                Measure(f"l of {name}", own.distinct, "higher", (1.0, n), "Fewest values among records alike."),
-                Measure(f"entropy l of {name}", own.entropy, "higher", (1.0, n), "The same, counting frequencies."),
-                Measure(f"t of {name}", own.t, "lower", (0.0, 1.0), "Farthest that records alike are from the file."),
+                Measure(f"l of {name}", own.distinct, "higher", (1.0, n), l_is),
+                Measure(
+                    f"entropy l of {name}", own.entropy, "higher", (1.0, n), "The same, but rare values count less."
+                ),
+                Measure(f"t of {name}", own.t, "lower", (0.0, 1.0), t_is),
             ]
             if not np.isnan(own.t_ordered):
                 found.append(
-                    Measure(f"ordered t of {name}", own.t_ordered, "lower", (0.0, 1.0), "The same, by size of values.")
+                    Measure(
+                        f"ordered t of {name}", own.t_ordered, "lower", (0.0, 1.0), "The same, by the order of values."
+                    )
                 )
         return tuple(found)
 

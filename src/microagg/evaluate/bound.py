@@ -76,9 +76,9 @@ class LossBound:
 
     def __str__(self) -> str:
         if self.percent is None:
-            return f"How little any grouping at k={self.k} could lose is not known: {self.why_not}."
+            return f"It is not known how little any grouping at k={self.k} could lose: {self.why_not}."
         if self.percent == 0.0:
-            return ""  # nobody needs to be told
+            return ""  # nobody needs to read that
         within = f" {self.within}" if self.within else ""
         least, own = _shown(self.percent, ROUND_FLOOR), _shown(self.reached, ROUND_HALF_EVEN)
         words = f"o grouping at k={self.k}{within} can lose less than {least} %"
@@ -88,7 +88,7 @@ class LossBound:
             return f"N{words}{loses}."
         return (
             f"Of the squared distances between records, n{words}{loses}. That is not the information loss, which "
-            f"counts each column in its own terms."
+            f"measures each column by its kind."
         )
 
 
@@ -174,7 +174,7 @@ def bound_of_release(
         k=k,
         within=" ".join(within),
         weighted=weighted,
-        why_not="to find it would take too long on a file of this size" if percent is None else "",
+        why_not="the computation would take too long on a file of this size" if percent is None else "",
     )
 
 

@@ -78,10 +78,11 @@ class JointDisclosure:
     def measures(self) -> tuple[Measure, ...]:
         """The figures as objects that know how to be read."""
         of, n = 100.0 / self.n_records, float(self.n_records)
-        alone = "Records that share their groups of all releases with nobody."
+        alone = "Records that are in the same groups of all releases as no other record."
         follow = "Records whose values follow exactly from the means of groups."
+        fewest = "The smallest number of records that all releases together cannot distinguish."
         return (
-            Measure("k together", self.fewest, "higher", (1.0, n), "Fewest records that no release tells apart."),
+            Measure("k together", self.fewest, "higher", (1.0, n), fewest),
             Measure("singled out", of * self.singled_out, "lower", (0.0, 100.0), alone, "%"),
             Measure("solved", of * self.solved, "lower", (0.0, 100.0), follow, "%"),
         )
@@ -93,8 +94,9 @@ class JointDisclosure:
             title += " (the solver was stopped: more records may follow)"
         if self.consistent is not None:
             title += (
-                f"\nEstimates: rows of {self.nearest} of {self.releases} do not stand beside their originals, and were "
-                f"matched by nearest values; of their groups, {self.consistent:.1f} % then have the released means."
+                f"\nThese are estimates: in {self.nearest} of {self.releases} releases the rows are not in the order "
+                f"of the original, and were matched by nearest values; {self.consistent:.1f} % of their groups then "
+                f"have the released means."
             )
         return title
 

@@ -101,30 +101,31 @@ class PMSE:
         percent, off = self.percent, float(np.sqrt(self.value))
         how = next(words for most, words in _HOW if percent <= most)
         return (
-            f"A model that looks at values, squares and products of two columns {how} masked from original records: it "
-            f"gives a record a chance of {0.5 - off:.2f} or {0.5 + off:.2f}, typically, to be a masked one; 0.50 means "
-            f"that it cannot tell. That is {percent:.3g} % of the worst."
+            f"A model that uses values, squares and products of two columns {how} masked from original records. It "
+            f"typically gives a record a probability of {0.5 - off:.2f} or {0.5 + off:.2f} of being a masked one; 0.50 "
+            f"means that the model does not know. pMSE is {percent:.3g} % of the worst value, 0.25."
         )
 
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The figures with their words."""
         return (
-            Measure("pMSE", self.value, "lower", (0.0, _WORST), self.reading, title="telling both files apart"),
+            Measure("pMSE", self.value, "lower", (0.0, _WORST), self.reading, title="distinguishing both files"),
             Measure(
                 "pMSE, main effects",
                 self.main_effects,
                 "lower",
                 (0.0, _WORST),
-                "The same by values alone: masking by means hardly changes what it looks at.",
+                "The same with values only, without squares and products: masking by means hardly changes what that "
+                "model uses.",
             ),
             Measure(
                 "ratio",
                 self.ratio,
                 "lower",
                 (0.0, float("inf")),
-                "pMSE as a multiple of what chance gives; that is known for independent samples, and a masked file is "
-                "none.",
+                "pMSE as a multiple of what chance gives. That is known for independent samples only, and a masked "
+                "file is not independent of the original.",
             ),
         )
 
@@ -141,7 +142,12 @@ class PMSE:
         return f"Propensity scores of {self.n_records} records{drawn}, by {self.n_terms} terms{limit}"
 
 
-_HOW = ((1.0, "cannot tell"), (5.0, "can hardly tell"), (20.0, "can sometimes tell"), (100.0, "can often tell"))
+_HOW = (
+    (1.0, "cannot distinguish"),
+    (5.0, "can hardly distinguish"),
+    (20.0, "can sometimes distinguish"),
+    (100.0, "can often distinguish"),
+)
 
 
 def measure_pmse(

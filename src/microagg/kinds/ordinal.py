@@ -82,13 +82,13 @@ class Ordinal(Kind):
 
 
 def _nearest_common(facts: Facts, rule: Rule) -> Labels:
-    """Give, for each level, the nearest that enough records, or units, of the file have."""
+    """Return, for each level, the nearest that enough records, or units, of the file have."""
     common, levels = np.flatnonzero(facts.n_holders >= rule.fewest), np.arange(facts.counts.size)
     if common.size == 0:
         whose = "records" if facts.holders is None else "units"
         raise InvalidData(
-            f"column {rule.column!r} has no level that {rule.fewest} {whose} or more have, so that any would tell who "
-            f"has it. Drop it, or join its levels by recoding.",
+            f"column {rule.column!r} has no level that {rule.fewest} {whose} or more have, so a released level would "
+            f"show who has it. Drop the column, or join its levels by recoding.",
             columns=(rule.column,),
         )
     after = np.searchsorted(common, levels)

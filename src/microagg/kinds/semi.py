@@ -73,8 +73,8 @@ class Semi(Number):
         if facts.n_holders[1] < rule.fewest:
             whose = "records" if facts.holders is None else "units"
             raise InvalidData(
-                f"fewer than {rule.fewest} {whose} have the spike of column {rule.column!r}, so that it would tell "
-                f"what they have. Name a value that many have in kinds, or mask the column as a number.",
+                f"fewer than {rule.fewest} {whose} have the spike of column {rule.column!r}, so a released spike would "
+                f"show what they have. Name in kinds a value that many have, or mask the column as a number.",
                 parameter="kinds",
                 columns=(rule.column,),
             )

@@ -135,8 +135,8 @@ class PatternsSeen:
                 self._first.append(self._records + row)
         if len(self._numbers) > _MOST_PATTERNS:
             raise InvalidData(
-                f"records lack more than {_MOST_PATTERNS} different sets of columns. Group them all together "
-                f"({setting('missing', 'state')}).",
+                f"values are missing in more than {_MOST_PATTERNS} different sets of columns. Group all records "
+                f"together ({setting('missing', 'state')}).",
                 parameter="missing",
             )
         self._sizes = np.pad(self._sizes, (0, len(self._numbers) - self._sizes.size))

@@ -82,7 +82,7 @@ class Analysis:
             return said
         if not isinstance(said, Mapping):
             raise InvalidParameter(
-                f"an analysis is a {type(said).__name__}. Pass Analysis(kind, columns), or a mapping that has them.",
+                f"an analysis is a {type(said).__name__}. Pass Analysis(kind, columns), or a mapping that has both.",
                 parameter="analyses",
             )
         if "kind" not in said:
