@@ -213,7 +213,7 @@ class Demand:
         return _joined([_asked(*pair) for pair in zip(self.columns, self.limits, strict=True)])
 
     def breach(self, labels: Labels) -> NDArray[np.float64]:
-        """Tell how badly groups, numbered from 0 without gaps, break it: 0 where one keeps it, else up to 1.
+        """Return how badly groups, numbered from 0 without gaps, break it: 0 where one keeps it, else up to 1.
 
         That is t of the group where t is too great, or by what part of l it falls short of l; the worst over columns.
         """

@@ -41,8 +41,8 @@ class MomentFacts(ReadOnly):
     clipped : mapping
         For each column with any: cells that were cut back, which ends exactness.
     left : int
-        Strata (or parts of one that lack the same values) that stay as they are: they have one group, or groups that do
-        not vary.
+        Strata (or parts of one with the same missing values) that are not spread: they have one group, or groups that
+        do not vary.
     variance_error : float
         How far the variance of a column, as written, is from that of the original, at most, as a share of the latter.
     covariance_error : float
@@ -162,7 +162,7 @@ def match_moments(
         Whether cells are cut back to the range of the original column, or rather to the means of its lowest and highest
         values: the lowest and the highest alone may be one person's.
     rule : Rule
-        Its `fewest` tells of how many values.
+        Its `fewest` is the number of values.
     """
     scored = [
         _scored(j, column, of_groups.columns[j], labels if labels.ndim == 1 else np.ascontiguousarray(labels[:, j]))
@@ -200,7 +200,7 @@ def _scored(place: int, column: Coded, of_groups: Coded, labels: Labels) -> _Sco
 
 
 class _Piece(NamedTuple):
-    """Rows that are mapped alike, the columns that are, and the rows whose variation is wanted."""
+    """Rows that one map moves, the columns that it moves, and the rows whose variation is wanted."""
 
     rows: Labels
     columns: Labels
@@ -234,7 +234,7 @@ def _map_of(
 ) -> tuple[Values, Values, NDArray[np.bool_]] | None:
     """Return the mean of what the rows of a piece release, the map about it, and which columns it changes.
 
-    None: the piece stays as it is, since it has one group, or since its groups do not vary.
+    None: the piece is not spread, since it has one group, or since its groups do not vary.
     """
     rows = piece.rows
     n_groups = np.unique(columns[0].labels[rows]).size
@@ -256,7 +256,7 @@ def _map_of(
 def mean_and_covariance(values: Values, weights: Values) -> tuple[Values, Values]:
     """Return the mean and the covariance of columns (d, n), the same in whatever order the records are.
 
-    Records count alike where none weighs anything.
+    Records count equally where none weighs anything.
     """
     weights = weights if weights.any() else np.ones(weights.size)
     total, d = exact_sum(weights), values.shape[0]
@@ -338,7 +338,7 @@ def _check_finite(values: Values, name: Any) -> None:
 
 
 def _bounds(cells: Cells, rule: Rule) -> tuple[float, float]:
-    """Give to what cells are cut back: the mean of the lowest values, and of the highest, of different units."""
+    """Return to what cells are cut back: the mean of the lowest values, and of the highest, of different units."""
     known = np.sort(cells.known)
     if rule.units is None:
         lowest, highest = known[: rule.fewest], known[-rule.fewest :]
@@ -354,7 +354,7 @@ def _bounds(cells: Cells, rule: Rule) -> tuple[float, float]:
 
 
 def moment_facts(matched: Matched, which: str, original: Table, written: Table, weights: Values | None) -> MomentFacts:
-    """Tell what became of the moments, as they are written."""
+    """Return what became of the moments, in the form that is stored."""
     before, after, names, outside = [], [], [], {}
     for j, column in _varying(original):
         known, released = column.cells.known, written.columns[j].cells.known

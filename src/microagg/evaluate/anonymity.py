@@ -1,4 +1,4 @@
-"""How many records an intruder cannot tell apart, and what they give away together."""
+"""How many records an intruder cannot distinguish, and what they disclose together."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -34,12 +34,12 @@ _PART = 1 << 18  # records whose digests are made together
 
 @dataclass(frozen=True)
 class Diversity:
-    """How varied a confidential column is within the records that look alike.
+    """How varied a confidential column is among records with the same keys.
 
     Attributes
     ----------
     distinct : int
-        The fewest different values among records that look alike (distinct l-diversity).
+        The smallest number of different values among records with the same keys (distinct l-diversity).
     entropy : float
         The least exp(entropy) of the values among them (entropy l-diversity): like a number of values
         equally frequent.
@@ -49,7 +49,7 @@ class Diversity:
     t_ordered : float
         The same by the earth mover's distance over the ordered values; NaN for text.
     uniform_groups, uniform_records : int
-        How many groups of records that look alike have one value throughout, which gives it away, and how many
+        How many groups of records with the same keys have only one value, which discloses it, and how many
         records they hold.
     """
 
@@ -68,7 +68,7 @@ class Anonymity(ReadOnly):
     Attributes
     ----------
     k : int
-        The fewest records that share one combination of keys. Where units are told, those are counted: as many times
+        The fewest records that share one combination of keys. Where units are known, those are counted: as many times
         the rows of the one that has most as there are rows in all, rounded down.
     n_records, n_combinations : int
     n_unique : int
@@ -76,7 +76,7 @@ class Anonymity(ReadOnly):
     diversity : mapping
         For each confidential column, its `Diversity`.
     units : int or None
-        The fewest different units that share one combination, where they are told.
+        The fewest different units that share one combination, where they are known.
     share : float or None
         The largest part of the rows of one combination that one unit has, in percent.
 
@@ -217,7 +217,7 @@ def fewest_sharing(
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> int:
-    """The fewest records, or units where these are told, that share a combination of released values and stratum.
+    """The fewest records, or units where these are known, that share a combination of released values and stratum.
 
     Zeros of both signs are equal, and a missing value is equal to one that is missing in the same way only: it is what
     `io.promise.check_written` counts on what was written.
@@ -229,8 +229,8 @@ def fewest_sharing(
     strata : array of shape (n,)
     units : Units, optional
     groups : array of shape (n,), optional
-        Records that were masked together, numbered from 0. Where they did come out alike, which is looked at, counting
-        takes less time; the answer is the same whatever they are.
+        Records that were masked together, numbered from 0. Where they did get the same values, which is checked,
+        counting takes less time; the answer is the same whatever they are.
     per_column : bool
         Whether to count each column by itself, with the strata.
     n_jobs : int

@@ -31,7 +31,7 @@ MOST_WORK = 20_000_000_000
 """Coordinates that may be looked at for the bound of a release: 3 to 20 s of one processor."""
 
 _FEW = 200_000_000  # coordinates: up to here brute force takes a moment, and spares compiling the search by tree
-_TRIED = 64  # records that tell how much all will take
+_TRIED = 64  # records that show how much all will take
 _MOST_AT_ONCE = 1000  # records between two calls of progress
 _EPSILON = 2.0**-52
 
@@ -113,7 +113,7 @@ def loss_bound(X: ArrayLike, k: int, *, n_jobs: int | None = None, progress: Pro
     Parameters
     ----------
     X : array of shape (n, d)
-        The records as they are: standardise them first where columns should count alike.
+        The records, used without scaling: standardise them first where columns should count equally.
     k : int
         The least number of records in a group.
     n_jobs : int, optional
@@ -157,7 +157,7 @@ def bound_of_release(
 ) -> LossBound:
     """Return the bound of a release of so much loss; groups lie within `strata`.
 
-    `alike` numbers the records that are released alike, (n,), or (n, d) where each column has groups of its own.
+    `alike` numbers the records with the same released values, (n,), or (n, d) where each column has groups of its own.
     """
     per_column = alike.ndim == 2
     within = ["of single columns"] * per_column + ["within the strata"] * bool(strata.any())

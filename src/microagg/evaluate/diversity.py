@@ -14,7 +14,7 @@ from microagg.readonly import ReadOnly
 
 @dataclass(frozen=True)
 class ColumnDiversity(ReadOnly):
-    """What records that look alike give away of a confidential column, at most.
+    """What records with the same masked values disclose of a confidential column, at most.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class DiversityFacts(ReadOnly):
     limits : mapping
         What was demanded of each column.
     before, after : mapping
-        What groups gave away of each column before that, and what records that look alike do in the release.
+        What groups disclosed of each column before that, and what records with the same values do in the release.
     way : str
         How groups came to keep it: a word of the recipe's `diversity`.
     loss_before, loss_after : float
@@ -74,7 +74,7 @@ class DiversityFacts(ReadOnly):
         way: str,
         losses: tuple[float, float],
     ) -> "DiversityFacts":
-        """Take the facts of a demand by the groups before it was kept, and by the records that are released alike."""
+        """Return the facts of a demand: of the groups before it was kept, and of records with the same values after."""
         names = [column.name for column in demand.columns]
         limits = dict(zip(names, demand.limits, strict=True))
         return cls(limits, given_away(demand, groups), given_away(demand, classes), way, *losses)

@@ -1,8 +1,9 @@
 """What several releases of one file give away together, though each keeps its own promise.
 
-Who sees two releases and can tell which rows are the same person's knows two groups of everybody: few records lie in
-both. And each group tells a sum, its mean times its size. Sums of groups that overlap are equations, and where there
-are enough of them, the values of single records follow exactly, though nobody was singled out in any one release.
+Somebody who sees two releases, and knows which rows belong to the same person, knows two groups of everybody: few
+records are in both. And each group shows a sum, its mean times its size. Sums of groups that overlap are equations, and
+where there are enough of them, the values of single records follow exactly, though nobody was singled out in any one
+release.
 """
 
 from collections.abc import Callable, Sequence
@@ -44,7 +45,7 @@ class JointDisclosure:
     releases : int
     n_records : int
     fewest : int
-        The fewest records that no release tells apart: those who share their groups in all of them.
+        The smallest number of records that no release distinguishes: those in the same groups of all of them.
     singled_out : int
         Records that are alone with their groups.
     solved : int
@@ -186,7 +187,7 @@ def _without_chains(sums: sparse.csr_matrix) -> NDArray[np.bool_]:
 def _unexplained(sums: sparse.csr_matrix, drawn: Numbers, progress: Progress | None) -> tuple[Numbers, bool]:
     """Return what no sum of groups makes of some vectors, and whether the solver came to its end.
 
-    Groups that mix everybody with everybody are soon solved by iteration, and are dear to factorise. Groups of near
+    Groups that mix everybody with everybody are soon solved by iteration, and are slow to factorise. Groups of near
     records are the other way round, and they are the usual ones.
     """
     short, long = (stage(progress, number, 2) for number in range(2))

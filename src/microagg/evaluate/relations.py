@@ -80,7 +80,7 @@ class Relation:
     def violated(self, values: Mapping[Any, Values]) -> NDArray[np.bool_]:
         """Return which records break it; one that lacks a value of its columns breaks nothing.
 
-        Strict signs are taken as they are.
+        Strict signs stay strict.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             left, right = self.sides(values)

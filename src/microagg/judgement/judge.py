@@ -75,7 +75,7 @@ class Judgement(ReadOnly):
     recoded : tuple of Recoded
         The columns that were recoded before they were masked, and how.
     missing_codes : tuple of MissingCodes
-        The columns in which the file tells several kinds of missing values apart; empty in public.
+        The columns in which the file distinguishes several kinds of missing values; empty in public.
     missing_weights : mapping
         How many released records lack each sampling weight, where any do; empty in public.
     groups : Groups
@@ -114,7 +114,7 @@ class Judgement(ReadOnly):
     risk : Risk or None
         What an intruder could still do.
     diversity : tuple of GivenAway
-        How varied the confidential columns are within records alike.
+        How varied the confidential columns are among records with the same masked values.
     kept : Kept or None
         What is demanded of confidential columns, and what is reached; None where nothing is.
     sample : JudgedSample or None

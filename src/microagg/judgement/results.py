@@ -1,4 +1,4 @@
-"""What researchers would find: analyses, a model that tells both files apart, and relations, before and after."""
+"""What researchers would find: analyses, a model that distinguishes both files, and relations, before and after."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 MOST_LINES = 40
 """So many estimates are listed one by one, at most; of analyses and of changed conclusions as many sentences."""
 
-_RECORDS = 20_000  # by which a model tells both files apart; of larger files they are drawn
+_RECORDS = 20_000  # by which a model distinguishes both files; of larger files they are drawn
 _SEED = 0
 _TERMS, _RECORDS_BY_TERM = 120, 10  # of that model at most, and records for each: with fewer it fits chance
-_TERMS_BY_COLUMN = 2  # at least: with fewer the model sees means alone, which masking keeps, and can tell nothing
+_TERMS_BY_COLUMN = 2  # at least: with fewer the model sees means alone, which masking keeps, and finds nothing
 _STEPS, _ANALYSES = 100, 70  # of the progress, in all and for the analyses
 
 

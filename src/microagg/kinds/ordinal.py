@@ -37,7 +37,7 @@ class Ordinal(Kind):
         return np.bincount(known.astype(np.int64), minlength=self.n_levels)
 
     def count(self, cells: Cells, units: NDArray[Any] | None = None) -> Facts:
-        """Return what is known of some cells, and who has each level, by units where these are told."""
+        """Return what is known of some cells, and who has each level, by units where these are known."""
         return super().count(cells, units).held(cells.known, cells, units)
 
     def block(self, facts: Facts, scale: str, importance: float, spike: float) -> Block:  # noqa: ARG002
@@ -47,7 +47,7 @@ class Ordinal(Kind):
     def representatives(
         self, cells: Cells, labels: Labels, n_groups: int, rule: Rule, members: Members | None = None
     ) -> Cells:
-        """Give each group's median level, or the nearest that is not rare.
+        """Return each group's median level, or the nearest that is not rare.
 
         Of two middle ones it is that nearer to the mean, then the lower; of two as near, the lower.
         """

@@ -38,7 +38,7 @@ class Recoded:
 def recode_array(rule: Rule, array: Any, name: Any, *, codes: Sequence[Any] = ()) -> Recoded:
     """Recode an Arrow array.
 
-    Numbers that are `codes` for missing values stay as they are; as text where labels are released. What is to be
+    Numbers that are `codes` for missing values stay unchanged; as text where labels are released. What is to be
     joined is named value by value.
     """
     type_ = array.type
@@ -196,7 +196,7 @@ class _Values:
             refuse(self.name, f"a limit or a class begins where {type_} has no value. Set another start, or a bottom.")
 
     def check_fits(self, rule: Rule) -> None:
-        """Refuse fractions for whole numbers, and numbers that the digits of float64 cannot tell apart."""
+        """Refuse fractions for whole numbers, and numbers that the digits of float64 cannot distinguish."""
         numbers = [one for one in (rule.bottom, rule.top, rule.width, rule.start, *rule.cuts) if one is not None]
         broken = [one for one in numbers if isinstance(one, float)]
         if self.is_whole and broken:
@@ -205,7 +205,7 @@ class _Values:
             self.check_reach(self.numbers, EXACT_INTEGERS / 10.0**self.array.type.scale)
 
     def check_reach(self, numbers: NDArray[Any], reach: float) -> None:
-        """Refuse numbers whose classes float64 cannot tell apart, infinite ones among them."""
+        """Refuse numbers whose classes float64 cannot distinguish, infinite ones among them."""
         beyond = np.count_nonzero(self.present & (np.abs(numbers) > reach))
         if beyond:
             raise self.fault(
@@ -292,7 +292,7 @@ def _as_value(category: str, type_: Any) -> Any:
 
 
 def _joined_dictionary(rule: Rule, array: Any, name: Any) -> Recoded:
-    """Join categories that are stored once: the new ones stand in the order of the first that each takes in."""
+    """Join categories that are stored once: the new ones are in the order of the first that each takes in."""
     former = array.dictionary
     within = _joined(rule, former, name)
     fresh = within.array.unique()

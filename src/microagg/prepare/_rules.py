@@ -25,7 +25,7 @@ WORDS = ("bottom", "top", "width", "start", "cuts", "as", "join")
 PERIODS = ("week", "month", "quarter", "year")
 RELEASED = ("lower", "middle", "label")
 MOST_PLACES = 9
-"""Decimal places of a number: with more, the bounds of classes could not be told apart in float64."""
+"""Decimal places of a number: with more, the bounds of classes could not be distinguished in float64."""
 
 _LISTED = 5  # values of a recipe that a message shows
 
@@ -206,7 +206,7 @@ def _quoted(words: Iterable[str]) -> str:
 
 
 def _number(name: Any, word: str, value: Any) -> int | float:
-    """Return a finite number, as an int where it is whole; refuse more digits than classes can be told apart by."""
+    """Return a finite number, as an int where it is whole; refuse more digits than classes can be distinguished by."""
     number = value.item() if isinstance(value, np.number) else value
     if isinstance(number, bool) or not isinstance(number, (int, float)) or not math.isfinite(number):
         refuse(name, f"{word} must be a number or a date such as '2020-12-31', not {_shown(number)}.")

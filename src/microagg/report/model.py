@@ -41,7 +41,7 @@ def build(
     public : bool
         Leave out whatever could help an intruder: all figures that depend on original values, the loss of columns
         that one group could have made, small cells, extremes, the names of columns that were dropped, the checksum,
-        the order of rows. Risk is left out whole: what drives it tells an intruder what to find out.
+        the order of rows. Risk is left out whole: what drives it shows an intruder what to find out.
     progress : callable, optional
         Called as progress(done, in all), often; what it raises stops the work.
 

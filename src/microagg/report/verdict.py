@@ -29,8 +29,8 @@ from microagg.schema import Role
 
 _COUNTED_AGAIN = "Counted again in the released file, the smallest number of"
 _MOST_FIRST = 20
-_MOST_SPIKES = 3  # columns whose spikes stand in the verdict
-_HALF = 50.0  # percent of the records: a column in which so many have a value of their own stands in the headline
+_MOST_SPIKES = 3  # columns whose spikes the verdict names
+_HALF = 50.0  # percent of the records: a column in which so many have a unique value is in the headline
 
 
 def verdict(judgement: Judgement, written: WrittenFacts) -> Verdict:
@@ -100,7 +100,7 @@ def _state(judgement: Judgement) -> State:
     apart = apart or bool(weights.findings(judgement)) or bool(judgement.alone.medians)
     uniform = any(one.distinct <= 1 for one in judgement.diversity)
     measured = judgement.risk is not None and (judgement.risk.restricted or guessed_closely(judgement) > CLOSE)
-    spoilt = (
+    damaged = (
         judgement.doubted
         or judgement.codes_in_order
         or values.columns_of_codes(judgement)
@@ -111,7 +111,7 @@ def _state(judgement: Judgement) -> State:
     )
     return (
         "look"
-        if apart or judgement.alone.few_units or uniform or judgement.groups.per_column or measured or spoilt
+        if apart or judgement.alone.few_units or uniform or judgement.groups.per_column or measured or damaged
         else "good"
     )
 

@@ -18,7 +18,7 @@ class Analysis:
     kind : str
         "mean", "total", "share", "quantile", "ratio", "gini", "poverty", "table", "linear", "logistic" or "loglinear".
     columns : name or list of names
-        What it is of. A regression has the response first, then what explains it: numbers as they are, "age^2",
+        What it is of. A regression has the response first, then what explains it: numbers unchanged, "age^2",
         "log(income)", and categories as dummies against the commonest one. Of a ratio, the numerator is first.
     by : name or list of names
         The domains: one estimate for each combination of values.

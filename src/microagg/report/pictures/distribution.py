@@ -20,7 +20,7 @@ def distribution(one: Distribution) -> Markup:
 
 
 def in_numbers(one: Distribution) -> list[tuple[str, float | None, float]]:
-    """Return what a picture shows as text: each bin and bar, with its share before, where that is told, and after."""
+    """Return what a picture shows as text: each bin and bar, with its share before, where that is shown, and after."""
     bins = [(_where(one, at), one.before[at] if one.before else None, after) for at, after in enumerate(one.after)]
     return [*bins, *((bar_name(bar), bar.before, bar.after) for bar in one.bars)]
 
@@ -29,7 +29,7 @@ def bins(one: Distribution) -> Markup:
     """Draw a column's bins, and beside them what is no part of them."""
     aside, start = apart(one, _TOP, _FLOOR)
     halves = [right / 2 - left / 2 for left, right in zip(one.edges, one.edges[1:], strict=False)]
-    halves = halves if min(halves) > 0 else [1.0] * len(halves)  # too narrow for float64 to tell how wide they are
+    halves = halves if min(halves) > 0 else [1.0] * len(halves)  # too narrow for float64 to hold their width
     narrowest = min(halves)
     # A bar's area is its share: of bins of unequal width the wider is lower.
     before, after = (
