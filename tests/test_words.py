@@ -10,6 +10,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from microagg.cli import app
+from microagg.evaluate.definitions import DEFINITIONS
 
 ROOT = Path(__file__).parent.parent
 GLOSSARY = ROOT / "docs" / "contributing.md"
@@ -100,7 +101,8 @@ def of_python(source):
         if isinstance(node, ast.JoinedStr):
             yield Text(node.lineno, "".join(one.value if isinstance(one, ast.Constant) else "…" for one in node.values))
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in parts:
-            text = "" if _NAME.fullmatch(node.value) else node.value
+            is_name = _NAME.fullmatch(node.value) or node.value in DEFINITIONS  # by which programs find a figure
+            text = "" if is_name else node.value
             yield Text(node.lineno, _CODE.sub(blank, _PARAMETER.sub(blank, text)), id(node) in docstrings)
 
 

@@ -96,7 +96,7 @@ class PatternsSeen:
         self._records = 0
 
     def codes(self, table: Table, strata: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return each record's number: the same for records of a stratum with the same missing columns, in any table."""
+        """Return each record's number: one for all records of a stratum with the same missing columns, in any table."""
         lacking = {
             j: column.cells.states for j, column in enumerate(table) if self._apart and column.cells.states is not None
         }
