@@ -71,9 +71,9 @@ def test_a_weight_that_was_cut_is_told_with_how_far_totals_moved():
 def test_the_loss_is_told_with_and_without_weights_and_a_sample_beside_the_worst_case():
     release = ma.protect(frame_of(200), 5, **ROLES)
     lines = {line.name: line.value for line in build(release).verdict.lines}
-    assert "By weight it is" in lines["Lost"]
+    assert "With weights, the loss is" in lines["Lost"]
     stands_for = f"{round(frame_of(200)['w'].sum()):,}".replace(",", "\u202f")
-    assert f"which stands for {stands_for} by its weights" in lines["An intruder"]
+    assert f"which by its weights represents a population of {stands_for}" in lines["An intruder"]
     symbols = {one.symbol for one in (*build(release).loss.figures, *build(release).risk.figures)}
     assert {"IL", "IL_w", "full keys", "expected links"} <= symbols
     assert f"({release.weights.information.percent:.2f} % by weight)" in repr(release)
@@ -112,9 +112,9 @@ def test_the_public_report_tells_how_weights_are_released_and_no_more():
     public = build(release, public=True)
     text = to_json(public)
     assert "gives away" not in text
-    assert "By weight it is" not in text
+    assert "With weights, the loss is" not in text
     assert judge(release, public=True).weights is None
-    assert [one.value for one in public.done if one.name == "weights"] == ["weighted; weights as they are"]
+    assert [one.value for one in public.done if one.name == "weights"] == ["weighted; weights unchanged"]
 
 
 def test_the_loss_of_a_weighted_column_is_public_only_where_the_lightest_member_could_not_have_made_it():

@@ -275,7 +275,7 @@ def _intruder(judgement: Judgement) -> str:
         )
     full, group = (judgement.measures[name].value for name in ("full keys", "full group"))
     bound = "" if groups.per_column else f" (k allows at most {percent(100.0 / groups.promised)})"
-    what, whose = ("record", "of everybody") if risk.units is None else ("unit", "of everybody, in all rows of a unit")
+    what, whose = ("record", "of everybody") if risk.units is None else ("unit", "of everybody, in all rows of a unit,")
     learns = ", and then knows the values that the group releases" if group else ""
     finds = f"finds the right {what} {_in_of(full)}{bound}, and the right group {_in_of(group)}{learns}."
     known = "the masked column" if len(risk.columns) == 1 else "all masked columns"
