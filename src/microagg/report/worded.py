@@ -68,9 +68,9 @@ def left_out(judgement: Judgement) -> LeftOutSection:
     if found.records == 0:
         return worded(LeftOutSection, found, text="No record was left out.")
     if found.records is None or found.read is None:
-        amount = f"About {found.percent:g} % of the records were"
-        if found.below is not None:
-            amount = f"Fewer than {found.below} records were"
+        amount = f"Fewer than {found.below} records were"
+        if found.below is None:
+            amount = f"About {found.percent:g} % of the records were"
         why = "too few units have the same number of rows, or the same waves" if whole else "a value is missing"
         return worded(LeftOutSection, found, text=f"{amount} left out because {why}.")
     why = "had no value in a masked column or a stratum"
