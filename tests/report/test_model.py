@@ -136,8 +136,8 @@ def test_columns_released_as_they_are_are_told_where_they_single_people_out():
     found = build(release)
     assert found.verdict.state == "look"
     assert found.verdict.headline.endswith(
-        "But 200 of 200 records (100\u00a0%) are unique in all released columns together; “income”: this column alone "
-        "has a unique value in half of the records or more."
+        "But 200 of 200 records (100\u00a0%) are unique in all released columns together; in “income” alone, half "
+        "of the records or more are unique."
     )  # and “shoe” is not named: 10 % are not most
     everything, shoe, income = found.verdict.look_first[:3]
     assert everything.startswith(
@@ -158,10 +158,7 @@ def test_columns_released_as_they_are_are_told_where_they_single_people_out():
     together = more.verdict.look_first[1]
     assert together.startswith("3 columns are released unchanged")
     assert "“tag” (100\u00a0%), “income” (100\u00a0%, confidential), “shoe” (10\u00a0%)" in together
-    assert (
-        "; “tag” and “income”: each of these columns alone has a unique value in half of the records or more."
-        in more.verdict.headline
-    )
+    assert "; in each of “tag” and “income” alone, half of the records or more are unique." in more.verdict.headline
 
 
 def test_columns_that_single_people_out_only_together_are_told():
@@ -217,7 +214,9 @@ def test_a_group_with_one_confidential_value_is_no_reason_to_be_at_ease():
     assert 0 < groups < release.n_groups
     found = build(release)
     assert found.verdict.state == "look"
-    told = next(text for text in found.verdict.look_first if text.startswith("All records of a group have one value"))
+    told = next(
+        text for text in found.verdict.look_first if text.startswith("In some groups all records have one value")
+    )
     assert f"“sick” in {groups} groups ({records} records)." in told
     (own,) = found.diversity
     assert (own.uniform_groups, own.uniform_records) == (groups, records)

@@ -125,7 +125,7 @@ def section(judgement: Judgement) -> KeptSection | None:
         kept,
         promise=promises(kept),
         rows=tuple(_row(one, goal) for one in kept.columns for goal in one.goals),
-        how=f"Groups were formed to keep that by the way “{kept.way}”: {_way(kept)}.",
+        how=f"How groups were formed to keep this: “{kept.way}”, that is, {_way(kept)}.",
         cost=cost(judgement),
         pictures=tuple(_picture(one) for one in kept.columns if one.worst is not None),
     )

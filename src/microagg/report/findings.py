@@ -294,10 +294,10 @@ def _uniform(diversity: Sequence[GivenAway]) -> list[Finding]:
     return [
         Finding(
             "look", "confidential columns",
-            f"All records of a group have one value: {', '.join(columns)}. Anybody who knows that a person is in such "
-            f"a group knows the person's value. Demand different values (l), choose a larger k, or do not release the "
+            f"In some groups all records have one value: {', '.join(columns)}. Anybody who knows that a person is in "
+            f"such a group knows the person's value. Demand different values (l), choose a larger k, or do not release the "
             f"column.",
-            f"all records of a group have one value: {', '.join(columns)}.",
+            f"in some groups all records have one value: {', '.join(columns)}.",
         )
     ]  # fmt: skip
 

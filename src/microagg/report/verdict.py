@@ -154,8 +154,8 @@ def _alone(run: Run, groups: Groups, alone: Alone) -> str:
     if not alone.by_all:
         return ""
     gaps = [name for name, _, own in by_column(run, groups, alone) if own >= _HALF]
-    alone_too = "each of these columns alone has" if len(gaps) > 1 else "this column alone has"
-    also = f"; {listed(gaps, 3)}: {alone_too} a unique value in half of the records or more" if gaps else ""
+    each = "each of " if len(gaps) > 1 else ""
+    also = f"; in {each}{listed(gaps, 3)} alone, half of the records or more are unique" if gaps else ""
     return f"But {alone_words(groups, alone)}{also}."
 
 
@@ -173,7 +173,7 @@ def _values(judgement: Judgement) -> list[Fact]:
     moved = values.moved_totals(judgement)
     if moved:
         totals = weights.total_words(judgement)
-        found.append(f"{totals} moved by {at_most(abs(moved[0][1]))} ({quoted(moved[0][0])}).")
+        found.append(f"{totals} changed by {at_most(abs(moved[0][1]))} ({quoted(moved[0][0])}).")
     return [Fact("Values", sentence(found))] if found else []
 
 

@@ -271,8 +271,8 @@ def _strata(judgement: Judgement) -> Finding:
     number = counted(found.count, "stratum", "strata")
     text = f"{listed(judgement.run.names(Role.STRATUM))}: {number}, released unchanged. Each group is in one stratum."
     if found.smallest is None or found.largest is None:
-        return Finding("note", "strata", f"{text} Each has at least {k} records.")
-    text += f" The smallest has {count(found.smallest)} records, the largest {count(found.largest)}."
+        return Finding("note", "strata", f"{text} Each stratum has at least {k} records.")
+    text += f" The smallest stratum has {count(found.smallest)} records, the largest {count(found.largest)}."
     if found.small:
         return Finding(
             "look",

@@ -332,7 +332,7 @@ class Utility:
         lacking = [(*one.left_out, one.analysis.name) for one in self.analyses if any(one.left_out)]
         if lacking:
             counts = "; ".join(f"{name}: {before} before masking, {after} after it" for before, after, name in lacking)
-            found.append(f"Records with a missing value are left out. {counts}.")
+            found.append(f"Analyses leave out records with a missing value. Number of records left out: {counts}.")
         return tuple(found)
 
     @property
