@@ -133,7 +133,7 @@ class Limits(NamedTuple):
     t: float | None = None
 
     def check(self) -> None:
-        """Say what a limit must be that is not; by the keywords of a recipe."""
+        """Return what a limit must be, where it is not; by the keywords of a recipe."""
         if self.l is not None:
             check_whole("l", self.l, 2, remedy="A group of one value gives it away.")
         if self.entropy is not None and not 1 < self.entropy <= _MOST:

@@ -102,7 +102,7 @@ class WeightFacts(ReadOnly):
 
 
 def by_weight(weights: WeightFacts | None) -> str:
-    """Say the loss by weight beside that without, and how far totals moved where weights were cut."""
+    """Return the loss by weight beside that without, and how far totals moved where weights were cut."""
     if weights is None:
         return ""
     cut = ""

@@ -220,8 +220,8 @@ def test_a_group_with_one_confidential_value_is_no_reason_to_be_at_ease():
     assert f"“sick” in {groups} groups ({records} records)." in told
     (own,) = found.diversity
     assert (own.uniform_groups, own.uniform_records) == (groups, records)
-    assert own.text.startswith(f"{groups} groups have one value throughout, {records} records in all")
-    assert "throughout" not in to_json(build(release, public=True))
+    assert own.text.startswith(f"{groups} groups have only one value ({records} records in all)")
+    assert "have only one value" not in to_json(build(release, public=True))
     varied = build(ma.protect(table.set_column(2, "sick", pa.array(np.arange(n) % 2)), 5, confidential=["sick"]))
     assert varied.diversity[0].uniform_groups == varied.diversity[0].uniform_records == 0
     assert not any("throughout" in text for text in varied.verdict.look_first)

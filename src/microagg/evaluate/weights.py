@@ -56,7 +56,7 @@ class Fingerprint(ReadOnly):
 
 
 def fingerprint(weights: Labels, categories: Mapping[Any, Labels], k: int, units: Labels | None = None) -> Fingerprint:
-    """Find what weights give away; they and the categories, before masking, are numbered from 0.
+    """Return what weights disclose; they and the categories, before masking, are numbered from 0.
 
     With `units`, those who share a weight are counted, not their records.
     """

@@ -163,7 +163,7 @@ def judge(
     public: bool = False,
     progress: Progress | None = None,
 ) -> Judgement:
-    """Find what there is to say of a release.
+    """Return what there is to say of a release.
 
     Parameters
     ----------

@@ -112,7 +112,7 @@ def _kind_of(kind: Kind) -> KindFacts:
 
 
 def _rule_of(name: Any, said: Mapping[str, Any]) -> str:
-    """Say in words how a column was recoded; a table of categories is not read again."""
+    """Return in words how a column was recoded; a table of categories is not read again."""
     if isinstance(said.get("join"), (str, os.PathLike)):
         return "values joined by a table"
     return Recoding.of({name: said}).words[name]

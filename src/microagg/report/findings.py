@@ -295,8 +295,8 @@ def _uniform(diversity: Sequence[GivenAway]) -> list[Finding]:
         Finding(
             "look", "confidential columns",
             f"In some groups all records have one value: {', '.join(columns)}. Anybody who knows that a person is in "
-            f"such a group knows the person's value. Demand different values (l), choose a larger k, or do not release the "
-            f"column.",
+            f"such a group knows the person's value. Demand different values (l), choose a larger k, or do not "
+            f"release the column.",
             f"in some groups all records have one value: {', '.join(columns)}.",
         )
     ]  # fmt: skip

@@ -162,7 +162,7 @@ def _spike_row(one: ColumnLoss, change: ColumnChange) -> SpikeRow:
 
 
 def common_name(value: float | None) -> str:
-    """Name the value that most records have."""
+    """Return the name of the value that most records have."""
     return "zeros" if value == 0 else "the commonest value"
 
 

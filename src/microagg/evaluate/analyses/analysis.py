@@ -122,7 +122,7 @@ class Analysis:
 
 
 def listed(names: tuple[Any, ...]) -> str:
-    """Name columns in a sentence."""
+    """Return names of columns for a sentence."""
     return " and ".join([", ".join(map(str, names[:-1])), str(names[-1])] if len(names) > 1 else map(str, names))
 
 

@@ -78,7 +78,7 @@ def _line(places: Sequence[float], levels: Sequence[float]) -> str:
 
 
 def _cut_off(before: Sequence[float], after: Sequence[float], places: Sequence[float], at: int) -> dict[str, object]:
-    """Say the height of a bar that ends above the plot, beside it."""
+    """Return the height of a bar that ends above the plot, beside it."""
     left = at < len(after) / 2
     told = f"↑ {percent(before[at])} → {percent(after[at])}" if before else "↑"
     return {"x": places[at + 1] + 5 if left else places[at] - 5, "anchor": "start" if left else "end", "text": told}
@@ -105,7 +105,7 @@ def _marked(one: Distribution, across: Scale) -> list[Tick]:
 
 
 def _words(one: Distribution, at: int) -> str:
-    """Say in words what a bin holds."""
+    """Return in words what a bin holds."""
     shares = (
         f"{percent(one.before[at])} before, {percent(one.after[at])} after" if one.before else percent(one.after[at])
     )
@@ -132,7 +132,7 @@ def _is_whole(one: Distribution) -> bool:
 
 
 def _label(one: Distribution) -> str:
-    """Say what is drawn, for readers who cannot see it."""
+    """Return what is drawn, for readers who cannot see it."""
     most = max(range(len(one.after)), key=lambda at: one.before[at] if one.before else one.after[at])
     what = "before and after masking" if one.before else "masked"
     told = "".join(f" {words}." for words in map(bar_words, one.bars))
