@@ -174,7 +174,7 @@ def disclosure_risk(
 def anonymity(
     frame: IntoDataFrame, keys: Iterable[Any] | None = None, *, confidential: Iterable[Any] = (), unit: Any = None
 ) -> Anonymity:
-    """Count how many records share their keys, and how much those give away of confidential columns.
+    """Count how many records share their keys, and how much those disclose of confidential columns.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a group may give away of confidential columns: l-diversity, p-sensitivity and t-closeness."""
+"""What a group may disclose of confidential columns: l-diversity, p-sensitivity and t-closeness."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -135,7 +135,7 @@ class Limits(NamedTuple):
     def check(self) -> None:
         """Return what a limit must be, where it is not; by the keywords of a recipe."""
         if self.l is not None:
-            check_whole("l", self.l, 2, remedy="A group of one value gives it away.")
+            check_whole("l", self.l, 2, remedy="A group of one value discloses it.")
         if self.entropy is not None and not 1 < self.entropy <= _MOST:
             raise InvalidParameter(
                 f"entropy_l={self.entropy:g} must be above 1, and a number: it is like a number of values.",

@@ -96,7 +96,7 @@ class Release(Generic[IntoDataFrameT]):
     utility : method
         Whether the results of analyses survive: `release.utility()`.
     anonymity : Anonymity
-        How many records share their masked values and strata, and what those give away of the confidential
+        How many records share their masked values and strata, and what those disclose of the confidential
         columns. Computed when asked.
     k_achieved : int
         The fewest records, or units where a unit is named, that share one combination of values in the masked columns

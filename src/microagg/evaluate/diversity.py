@@ -1,4 +1,4 @@
-"""What groups give away of confidential columns of which something is demanded, and what keeping it cost."""
+"""What groups disclose of confidential columns of which something is demanded, and what keeping it cost."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ class DiversityFacts(ReadOnly):
 
 
 def given_away(demand: Demand, groups: NDArray[np.int64]) -> dict[Any, ColumnDiversity]:
-    """Return what groups, numbered from 0 without gaps, give away of each column of a demand."""
+    """Return what groups, numbered from 0 without gaps, disclose of each column of a demand."""
     found = zip(demand.columns, demand.limits, demand.figures(groups), strict=True)
     return {column.name: _given_away(limits, figures) for column, limits, figures in found}
 

@@ -1,4 +1,4 @@
-"""Groups in which one member is most of the total: what a mean of business data can give away."""
+"""Groups in which one member is most of the total: what a mean of business data can disclose."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What several releases of one file give away together, though each keeps its own promise.
+"""What several releases of one file disclose together, though each keeps its own promise.
 
 Somebody who sees two releases, and knows which rows belong to the same person, knows two groups of everybody: few
 records are in both. And each group shows a sum, its mean times its size. Sums of groups that overlap are equations, and
@@ -38,7 +38,7 @@ _HEARD = 0.1  # seconds between two words of progress
 
 @dataclass(frozen=True)
 class JointDisclosure:
-    """What several releases of one file give away together.
+    """What several releases of one file disclose together.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class JointDisclosure:
 
 
 def measure_joint(labels: Sequence[NDArray[np.int64]], progress: Progress | None = None) -> JointDisclosure:
-    """Measure what releases give away together.
+    """Measure what releases disclose together.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What weights give away of a release, and what being a sample takes from its risk."""
+"""What weights disclose of a release, and what being a sample takes from its risk."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -94,7 +94,7 @@ class Judgement(ReadOnly):
         What became of missing values in the masked columns.
     strata : Strata or None
     weights : JudgedWeights or None
-        What weights did and give away; None where there are none, and in public.
+        What weights did and disclose; None where there are none, and in public.
     moments : JudgedMoments or None
         How exactly variances or covariances are kept; None where they are not, and in public.
     results : JudgedResults or None

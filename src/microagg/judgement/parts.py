@@ -111,7 +111,7 @@ class WeightFound(ReadOnly):
 
 @dataclass(frozen=True)
 class JudgedWeights(ReadOnly):
-    """What weights did, and what they give away. None in public."""
+    """What weights did, and what they disclose. None in public."""
 
     found: tuple[WeightFound, ...]  # empty where they are released by group
     percent: float | None  # the loss by weight; None where the weight is no number
@@ -373,7 +373,7 @@ class GivenAway:
     entropy: float
     t: float
     t_ordered: float | None
-    uniform_groups: int  # with one value throughout, which gives it away
+    uniform_groups: int  # with one value throughout, which discloses it
     uniform_records: int  # in those
     by_taxonomy: bool = False  # whether t is the distance in a taxonomy
 

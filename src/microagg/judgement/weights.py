@@ -1,4 +1,4 @@
-"""What weights did to a release, and what they give away."""
+"""What weights did to a release, and what they disclose."""
 
 from typing import TYPE_CHECKING, Any
 

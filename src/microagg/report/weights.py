@@ -1,4 +1,4 @@
-"""What is said of weights: what they did, what they give away, and what a sample leaves of the risk."""
+"""What is said of weights: what they did, what they disclose, and what a sample leaves of the risk."""
 
 from collections.abc import Sequence
 
