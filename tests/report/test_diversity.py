@@ -53,7 +53,7 @@ def test_what_it_cost_is_told_with_the_groups_that_gave_a_value_away(both):
     before = facts.before["ill"]
     assert before.uniform > 0
     assert f"{before.uniform} of {before.groups} groups would have only one value of “ill”." in lost
-    assert "Groups that need not keep l and t would lose" in lost
+    assert "Without the demand on l and t, groups would lose" in lost
     assert "refined" not in lost
     refined = ma.protect(frame_of(), 4, l=2, l_columns=["ill"], refine="fast", **CHOSEN)
     assert " (both before groups were refined)." in said(build(refined))["Lost"]

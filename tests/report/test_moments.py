@@ -131,7 +131,7 @@ def test_programs_and_the_terminal_are_told_the_same():
     assert facts["strata_left_as_they_are"] == 0
     (line,) = [line for line in repr(release).splitlines() if line.startswith("Moments: ")]
     assert line.startswith("Moments: variances of 2 columns kept, variances to within ")
-    assert f"cells cut back: {sum(own.clipped.values())}" in line
+    assert f"values cut back: {sum(own.clipped.values())}" in line
     assert "moments" not in release_facts(released("none"))
 
 

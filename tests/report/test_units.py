@@ -53,7 +53,7 @@ def test_the_public_page_names_no_unit(frame):
 
 def test_a_unit_with_most_of_the_rows_is_told(frame):
     model = build(ma.protect(frame, 4, unit="hhnr", unit_share="any"))
-    assert "of which one may have most of the rows (up to " in model.verdict.headline
+    assert "one of them may have most of the rows (up to " in model.verdict.headline
 
 
 def test_whole_units_and_those_left_out_are_told(frame):
@@ -90,7 +90,7 @@ def test_a_sample_of_whole_units_and_their_weights_are_told():
     release = ma.protect(frame, 4, unit="u", unit_release="pseudonym", weight="w")
     model = build(release.with_risk(release.risk_for(sample=30, seed=3)))
     intruder = said(model)["An intruder"].replace("\u00a0", " ")
-    assert "Estimated on 30 units drawn with seed 3" in intruder
+    assert "This was estimated on 30 units drawn with seed 3" in intruder
     assert "which by its weights represents a population of 4 000" in intruder.replace("\u202f", " ")
     assert "of 80 units rightly" in intruder
 
