@@ -73,7 +73,7 @@ def test_one_group_of_most_of_a_stratum_is_told_where_units_are(strata):
     most = max(release.groups.tolist().count(group) for group in range(release.n_groups))
     assert most > 500
     found, verdict = findings(release)["large group"], build(release).verdict
-    whole = "its stratum" if strata else "all"
+    whole = "its stratum" if strata else "all records"
     assert found.short == f"one group holds {most} records, {most / 10:.1f}".removesuffix(".0") + f"\u00a0% of {whole}."
     assert "Accept groups in which one unit has most of the rows (unit share any)" in found.text
     assert found.short[1:-1] in verdict.headline

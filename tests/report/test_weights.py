@@ -83,7 +83,7 @@ def test_totals_are_said_to_be_weighted():
     release = ma.protect(frame_of(200), 5, rounding={"income": 1000}, **ROLES)
     assert any(one.short.startswith("weighted totals changed") for one in findings(release, "totals"))
     plain = ma.protect(frame_of(200), 5, rounding={"income": 1000}, weighted=False, **ROLES)
-    assert all(one.short.startswith("totals moved") for one in findings(plain, "totals"))
+    assert all(one.short.startswith("totals changed") for one in findings(plain, "totals"))
 
 
 def test_calibration_is_told_and_what_it_misses():
