@@ -253,7 +253,7 @@ def test_what_was_chosen_so_that_a_relation_holds_is_told():
     assert line.reading.startswith(
         "wage >= 0: holds in the masked file. To keep it, the released wage was chosen anew in "
     )
-    assert f" {chosen.records} records; its total moved by {100 * chosen.moved:.2g} %." in line.reading
+    assert f" {chosen.records} records; its total changed by {100 * chosen.moved:.2g} %." in line.reading
 
 
 def test_a_relation_that_most_original_records_break_is_asked_about():
