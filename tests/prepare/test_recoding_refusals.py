@@ -10,11 +10,11 @@ from microagg.errors import InvalidData, InvalidParameter, RoleError
 from microagg.prepare.recoding import Recoding
 
 WRONG = {
-    "no mapping": (5, "says nothing of how"),
+    "no mapping": (5, "is not a rule"),
     "an unknown word": ({"widht": 5}, "Did you mean 'width'"),
-    "nothing": ({}, "nothing is said"),
-    "only how": ({"as": "label"}, "nothing is said"),
-    "a start alone": ({"start": 5}, "nothing is said"),
+    "nothing": ({}, "it has no rule"),
+    "only how": ({"as": "label"}, "it has no rule"),
+    "a start alone": ({"start": 5}, "it has no rule"),
     "no width": ({"width": 0}, "above 0"),
     "a width below 0": ({"width": -2.5}, "above 0"),
     "a width of text": ({"width": "5"}, "not known"),
@@ -35,7 +35,7 @@ WRONG = {
     "mixed cuts": ({"cuts": [1, "2020-01-01"]}, "numbers and dates"),
     "a date that is none": ({"top": "2020-02-30"}, "is not a date"),
     "a time": ({"top": dt.datetime(2020, 1, 1)}, "is a time"),
-    "a number of years": ({"width": "year", "top": 2020}, "numbers beside dates"),
+    "a number of years": ({"width": "year", "top": 2020}, "some of its limits are numbers and some are dates"),
     "broken days": ({"width": 1.5, "top": "2020-01-01"}, "whole number of days"),
     "a top below the bottom": ({"top": 1, "bottom": 2}, "top=1 is below bottom=2"),
     "a bottom above a cut": ({"cuts": [1, 5], "bottom": 2}, "above the first cut"),

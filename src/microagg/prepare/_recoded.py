@@ -54,11 +54,11 @@ def recode_array(rule: Rule, array: Any, name: Any, *, codes: Sequence[Any] = ()
     is_date = pa.types.is_date(type_) or pa.types.is_timestamp(type_)
     if not (is_numeric or is_date):
         what = "text" if is_text else "categories" if pa.types.is_dictionary(type_) else "neither numbers nor dates"
-        refuse(name, f"it holds {what}, which have no limits or classes. Join its values, or make them numbers.")
+        refuse(name, f"it holds {what}, which cannot be cut into classes. Join its values, or make them numbers.")
     if is_numeric and rule.kind == "date":
-        refuse(name, "it holds numbers, and its recoding is one of dates. Give limits and width as numbers.")
+        refuse(name, "it holds numbers, but its recoding is for dates. Give limits and width as numbers.")
     if is_date and (rule.kind == "number" or isinstance(rule.width, float)):
-        refuse(name, "it holds dates, and its recoding is one of numbers. Give limits such as '2020-12-31'.")
+        refuse(name, "it holds dates, but its recoding is for numbers. Give limits such as '2020-12-31'.")
     return _recode_apart(rule, array, name, codes) if is_numeric and codes else _recode(rule, array, name)
 
 
@@ -200,7 +200,7 @@ class _Values:
         numbers = [one for one in (rule.bottom, rule.top, rule.width, rule.start, *rule.cuts) if one is not None]
         broken = [one for one in numbers if isinstance(one, float)]
         if self.is_whole and broken:
-            refuse(self.name, f"it holds whole numbers, and {broken[0]} is none. Round it.")
+            refuse(self.name, f"it holds whole numbers, but {broken[0]} is not a whole number. Round it.")
         if pa.types.is_decimal(self.array.type):
             self.check_reach(self.numbers, EXACT_INTEGERS / 10.0**self.array.type.scale)
 
@@ -234,8 +234,8 @@ def _parsed_dates(array: Any, name: Any) -> Any:
     except pa.ArrowException:  # whose message shows a cell
         bad = [one for one in text.to_pylist() if one is not None and not _is_date(one)]
         raise InvalidData(
-            f"column {shown_name(name)} has {len(bad)} value(s) that are not written like 2020-12-31, and its recoding "
-            f"is one of dates. Write them so, or leave it out.",
+            f"column {shown_name(name)} has {len(bad)} value(s) that are not written like 2020-12-31, but its recoding "
+            f"is for dates. Write all values like 2020-12-31, or do not recode the column.",
             parameter="recode",
             columns=(name,),
         ) from None
