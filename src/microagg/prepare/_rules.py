@@ -67,8 +67,7 @@ class Rule(ReadOnly):
 
     @classmethod
     def of(cls, name: Any, said: Any, folder: Path | None = None) -> Self:
-        """Return the rule of a column from what a recipe says; `folder` is where tables of categories are looked "
-        "for."""
+        """Return the rule of a column from what a recipe says; tables of categories are looked for in `folder`."""
         if not isinstance(said, Mapping):
             refuse(name, f"a {type(said).__name__} is not a rule. Pass a mapping such as {{'width': 5}}.")
         for word in said:
@@ -174,7 +173,7 @@ class Rule(ReadOnly):
         limits = [one for one in (self.bottom, self.top, self.start, *self.cuts) if one is not None]
         has_numbers = any(not isinstance(one, dt.date) for one in limits)
         if self.kind == "date" and has_numbers:
-            refuse(name, "some of its limits are numbers and some are dates. Give only numbers, or only dates.")
+            refuse(name, "it is for dates, but some of its limits are numbers. Give only dates, or only numbers.")
         if self.kind == "date" and isinstance(self.width, float):
             refuse(name, f"width={self.width} must be a whole number of days, or one of {_quoted(PERIODS)}.")
 
