@@ -154,7 +154,7 @@ def files(area):
 
 def help_texts(command, words=()):
     """Yield what --help prints for a command and for all below it, each with the words that call it."""
-    yield words, CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "200"}).output
+    yield words, CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "1000"}).output
     for name, one in getattr(command, "commands", {}).items():
         yield from help_texts(one, (*words, name))
 
