@@ -72,7 +72,7 @@ class Anonymity(ReadOnly):
         the rows of the one that has most as there are rows in all, rounded down.
     n_records, n_combinations : int
     n_unique : int
-        Records whose combination is theirs alone, or their unit's.
+        Records whose combination no other record, or unit, has.
     diversity : mapping
         For each confidential column, its `Diversity`.
     units : int or None

@@ -45,7 +45,7 @@ class Groups:
     promised: int
     reached: int
     counted: int | None  # counted now in the released file, whole records; None in public for per_column
-    unique: int | None  # records whose combination is theirs alone; None in public
+    unique: int | None  # records whose combination no other record has; None in public
     per_column: bool
     records: int
     groups: int

@@ -54,7 +54,7 @@ def build(
     >>> import microagg as ma
     >>> from microagg.report import build
     >>> build(ma.protect(ma.datasets.survey(300, seed=0).select(["age", "tax"]), k=3)).verdict.headline[:48]
-    'The promise holds: every record shares its maske'
+    'The promise holds: every record has the same mas'
     """
     found = judge(release, comparison=comparison, public=public, progress=progress)
     return put_into_words(found, source=source, written=written)
