@@ -55,7 +55,7 @@ CASES = {
     "a spike that nobody has": (
         lambda: ma.protect(frame(), 3, kinds={"c": {"spike": 999}}),
         InvalidData,
-        "fewer than 3 records have the spike of column 'c'.*Name a value that many have in kinds",
+        "fewer than 3 records have the spike of column 'c'.*Name in kinds a value that many have",
     ),
     "a mean of text": (
         lambda: ma.protect(frame(d=["secret"] * 12), 3, kinds={"d": "number"}),

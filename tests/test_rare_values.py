@@ -77,7 +77,7 @@ def test_a_relation_does_not_give_back_what_a_spike_hides():
     parts = ["wage", "business", "capital", "pension"]
     table = ma.datasets.survey(2000, seed=0).select([*parts, "income", "age"])
     chosen = {"kinds": {name: {"spike": 0} for name in parts}}
-    with pytest.raises(InvalidData, match=r"would give back the amounts of 'wage' that [0-9]+ group"):
+    with pytest.raises(InvalidData, match=r"would disclose the amounts of 'wage' that [0-9]+ group"):
         ma.protect(table, 3, relations=["wage = income - business - capital - pension"], **chosen)
     release = ma.protect(table, 3, relations=["income = wage + business + capital + pension"], **chosen)
     rows = release.data.to_pandas()

@@ -91,12 +91,12 @@ class Release(Generic[IntoDataFrameT]):
         lose. Computed when asked.
     risk : DisclosureRisk
         What an intruder who knows all masked columns and the strata could do; on large files linkage is estimated on
-        some of the records (see `risk_for`). Where units are released by numbers, he links whole units, by
+        some of the records (see `risk_for`). Where units are released by numbers, the intruder links whole units, by
         all their rows. Computed when asked; `risk_for` has the choices.
     utility : method
         Whether the results of analyses survive: `release.utility()`.
     anonymity : Anonymity
-        How many records share their masked values and strata, and what those give away of the confidential
+        How many records share their masked values and strata, and what those disclose of the confidential
         columns. Computed when asked.
     k_achieved : int
         The fewest records, or units where a unit is named, that share one combination of values in the masked columns
@@ -345,7 +345,7 @@ class Release(Generic[IntoDataFrameT]):
         return Masking(*self._both(), self.recipe.kinds.kinds, self.recipe.missing_codes.codes)
 
     def pmse(self, seed: int = 0) -> PMSE:
-        """Measure how well a model tells the masked columns from the original ones (see `microagg.pmse`)."""
+        """Return how well a model distinguishes the masked columns from the original ones (see `microagg.pmse`)."""
         original, written = self._both()
         return measure_pmse(original, written, check_sample(MOST_RECORDS, original.n_records, seed))
 
@@ -403,7 +403,7 @@ class Release(Generic[IntoDataFrameT]):
         return judged_anonymity(frames.open_frame(self.data), keys, list(roles.confidential), self._units, progress)
 
     def _measure(self, names: Sequence[str], progress: Progress | None) -> None:
-        """Measure what would be measured when it is asked for, where nobody could tell how far it has come."""
+        """Measure what would be measured when it is asked for, where its progress could not be shown."""
         measured: Mapping[str, Callable[[Progress | None], Any]] = {
             "loss": self._measured_loss,
             "anonymity": self._measured_anonymity,

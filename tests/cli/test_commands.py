@@ -329,7 +329,7 @@ def test_formulas_are_defused_where_asked(tmp_path, monkeypatch):
     assert "Not used" not in call("mask", "f.csv", "--recipe", "safe/internal/recipe.toml", "-o", "again").stderr
     result = call("mask", "f.csv", "--recipe", "safe/internal/recipe.toml", "-o", "other", "--to", "f.parquet")
     assert "Not used of the recipe: excel_safe" in result.stderr
-    said = "an apostrophe was put before what a spreadsheet would take for a formula"
+    said = "A spreadsheet could read some texts and names of columns as formulas. An apostrophe was put before them."
     changed = {"plain/internal/report": False, "safe/internal/report": True, "other/internal/report": False}
     changed["safe/release/report_public"] = True
     for report, is_changed in changed.items():

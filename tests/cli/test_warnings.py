@@ -24,7 +24,7 @@ def _file(tmp_path, monkeypatch):
 def test_the_terminal_the_page_and_json_warn_alike():
     shown = call("mask", "persons.parquet", "-k", 3, *ROLES).stdout
     warned = [line.removeprefix("Warning: ") for line in shown.splitlines() if line.startswith("Warning: ")]
-    assert any(line.endswith("are alone by all that is released.") for line in warned)
+    assert any(line.endswith("are unique in all released columns together.") for line in warned)
     assert any(line.startswith("zeros lost: “wage”") for line in warned)
     assert all(len(line) < 200 and "\u202f" not in line and "\u00a0" not in line for line in warned)
     found = json.loads(call("mask", "persons.parquet", "-k", 3, *ROLES, "--json", "--force").stdout)
@@ -99,9 +99,7 @@ def test_rows_of_one_household_are_not_taken_for_different_ones(tmp_path, monkey
     warned = f"k counts rows, not units: {few} of {told['groups']} groups"
     assert any(warned in line for line in told["warnings"])
     assert warned in Path("out/internal/report.html").read_text()
-    assert (
-        "It counts rows: several of them may belong to one person" in Path("out/release/report_public.html").read_text()
-    )
+    assert "It counts rows: several rows may belong to one person" in Path("out/release/report_public.html").read_text()
 
 
 def test_a_dropped_category_is_no_unit(tmp_path, monkeypatch):

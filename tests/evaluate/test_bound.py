@@ -198,11 +198,11 @@ def test_work_is_cut_where_it_takes_long(monkeypatch):
         (
             LossBound(5.0, 7.5, "squared distances", 5),
             "Of the squared distances between records, no grouping at k=5 can lose less than 5.0 %; this one loses "
-            "7.5 %. That is not the information loss, which counts each column in its own terms.",
+            "7.5 %. That is not the information loss, which measures each column by its kind.",
         ),
         (
             LossBound(None, None, "information loss", 5, why_not="it is raining"),
-            "How little any grouping at k=5 could lose is not known: it is raining.",
+            "It is not known how little any grouping at k=5 could lose: it is raining.",
         ),
     ],
 )

@@ -70,7 +70,7 @@ def test_two_equal_files_cannot_be_told_apart_and_two_others_can():
     assert "cannot tell" in same.reading
     apart = ma.pmse(frame, frame.assign(income=frame["income"] + 1000.0))
     assert apart.value == pytest.approx(0.25, abs=1e-6)
-    assert "can often tell" in apart.reading
+    assert "can often distinguish" in apart.reading
     assert apart.percent == pytest.approx(100.0, abs=1e-3)
 
 

@@ -76,7 +76,7 @@ def test_counts_before_and_after_masking():
     (found,) = ma.relations(FRAME, masked, ["income = wage + 'child benefit'"])
     assert (found.before, found.after, found.fresh) == (1, 2, 2)
     assert (found.known_before, found.known_after) == (3, 4)
-    assert found.reading.endswith("broken by 2 of 4 masked records, 2 of them by masking.")
+    assert found.reading.endswith("broken by 2 of 4 masked records, 2 of them because of masking.")
     (found,) = ma.relations(FRAME, masked, "income = wage + 'child benefit'", tolerance=1)
     assert (found.before, found.after, found.fresh) == (0, 1, 1)
     (found,) = ma.relations(FRAME, FRAME, ["income = wage + 'child benefit'"])

@@ -138,7 +138,7 @@ def test_a_sample_estimates_with_its_error():
     assert 0 < part.standard_error < 2
     assert abs(part.rld - whole.rld) < 4 * part.standard_error
     assert_array_equal(part.per_record, np.where(np.isnan(part.per_record), np.nan, whole.per_record))
-    assert "Estimated on 500 records" in repr(part)
+    assert "This was estimated on 500 records" in repr(part)
     assert ma.disclosure_risk(X, masked, sample=9999).sampled is None
 
 

@@ -33,7 +33,7 @@ def weigh_children(pool, weights, below):  # OUT: below
 
 @kernel
 def count_as_near(pool, weights, below, columns, queries, radii, start, budget, counts):  # OUT: counts
-    """Give, for each query from `start` on, how many masked records are as near as its own, or 0 if one is nearer.
+    """Return, for each query from `start` on, how many masked records are as near as its own, or 0 if one is nearer.
 
     `pool` is a tree of points, each of which `weights` masked records share; `below` are their sums (weigh_children).
     `queries` (n, d) are the original records, and `radii` (n,) their squared distances from their own masked records.
@@ -130,7 +130,7 @@ def box_distances_by(low, high, node, point, columns):
 
 @kernel
 def nearest_others(pool, points):
-    """Give, for each of these points of a tree, the nearest other one, the lowest number on ties."""
+    """Return, for each of these points of a tree, the nearest other one, the lowest number on ties."""
     others = np.empty(points.shape[0], dtype=np.int64)
     point = np.empty(pool.points.shape[1])
     rows, distances = np.empty(2, dtype=np.int64), np.empty(2)

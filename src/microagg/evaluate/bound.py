@@ -31,7 +31,7 @@ MOST_WORK = 20_000_000_000
 """Coordinates that may be looked at for the bound of a release: 3 to 20 s of one processor."""
 
 _FEW = 200_000_000  # coordinates: up to here brute force takes a moment, and spares compiling the search by tree
-_TRIED = 64  # records that tell how much all will take
+_TRIED = 64  # records that show how much all will take
 _MOST_AT_ONCE = 1000  # records between two calls of progress
 _EPSILON = 2.0**-52
 
@@ -76,9 +76,9 @@ class LossBound:
 
     def __str__(self) -> str:
         if self.percent is None:
-            return f"How little any grouping at k={self.k} could lose is not known: {self.why_not}."
+            return f"It is not known how little any grouping at k={self.k} could lose: {self.why_not}."
         if self.percent == 0.0:
-            return ""  # nobody needs to be told
+            return ""  # nobody needs to read that
         within = f" {self.within}" if self.within else ""
         least, own = _shown(self.percent, ROUND_FLOOR), _shown(self.reached, ROUND_HALF_EVEN)
         words = f"o grouping at k={self.k}{within} can lose less than {least} %"
@@ -88,7 +88,7 @@ class LossBound:
             return f"N{words}{loses}."
         return (
             f"Of the squared distances between records, n{words}{loses}. That is not the information loss, which "
-            f"counts each column in its own terms."
+            f"measures each column by its kind."
         )
 
 
@@ -113,7 +113,7 @@ def loss_bound(X: ArrayLike, k: int, *, n_jobs: int | None = None, progress: Pro
     Parameters
     ----------
     X : array of shape (n, d)
-        The records as they are: standardise them first where columns should count alike.
+        The records, used without scaling: standardise them first where columns should count equally.
     k : int
         The least number of records in a group.
     n_jobs : int, optional
@@ -157,7 +157,7 @@ def bound_of_release(
 ) -> LossBound:
     """Return the bound of a release of so much loss; groups lie within `strata`.
 
-    `alike` numbers the records that are released alike, (n,), or (n, d) where each column has groups of its own.
+    `alike` numbers the records with the same released values, (n,), or (n, d) where each column has groups of its own.
     """
     per_column = alike.ndim == 2
     within = ["of single columns"] * per_column + ["within the strata"] * bool(strata.any())
@@ -174,7 +174,7 @@ def bound_of_release(
         k=k,
         within=" ".join(within),
         weighted=weighted,
-        why_not="to find it would take too long on a file of this size" if percent is None else "",
+        why_not="the computation would take too long on a file of this size" if percent is None else "",
     )
 
 

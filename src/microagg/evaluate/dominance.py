@@ -1,4 +1,4 @@
-"""Groups in which one member is most of the total: what a mean of business data can give away."""
+"""Groups in which one member is most of the total: what a mean of business data can disclose."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ class Dominance(ReadOnly):
         highest = max(self.largest_share.values(), default=0.0)
         left_out = f"; {len(self.left_out)} columns with negative values left out" if self.left_out else ""
         return (
-            f"Dominance: the largest member has up to {highest:.1f} % of its group's total; up to {worst} of "
+            f"Dominance: the largest member has up to {highest:.1f} % of the total of its group; up to {worst} of "
             f"{self.n_groups} groups fail the {self.p:g} % rule in one column{left_out}"
         )
 

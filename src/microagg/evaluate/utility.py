@@ -172,7 +172,7 @@ def measure_loss(
     weighted: InformationLoss | None = None,
     progress: Progress | None = None,
 ) -> LossMeasures:
-    """Compare two tables; their information loss is taken as it is where it is known already, and so is that by weight.
+    """Compare two tables; their information loss, and that by weight, is not computed again where it is known.
 
     Information loss is over all columns; M1 to M5 and the statistics are those of numbers, over the records that have
     all of them in both tables; NaN where there are none.
@@ -323,7 +323,7 @@ def _root_mean_square(columns: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _variations(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give |a − b| / |a|, over |b| where a is 0, and 0 where both are; infinite beyond float64."""
+    """Return |a − b| / |a|, over |b| where a is 0, and 0 where both are; infinite beyond float64."""
     below = np.where(a != 0, np.abs(a), np.abs(b))
     with np.errstate(over="ignore"):
         return np.asarray(np.divide(np.abs(a - b), below, out=np.zeros(a.shape), where=below > 0))

@@ -69,7 +69,7 @@ def repeating_columns(release: "Release[Any]", facts: Mapping[str, Facts]) -> li
 
 
 def facts_of(release: "Release[Any]", progress: Progress | None = None) -> dict[str, Facts]:
-    """Read the columns of the original that are at hand."""
+    """Return the facts of those columns of the original that are at hand."""
     table, labels = _table_of(release, stage(progress, 0, 2))
     measures, values = (labels.measures, labels.values) if labels else ({}, {})
     found: dict[str, Facts] = {}

@@ -41,7 +41,7 @@ class Round(NamedTuple):
 def errors_of(
     records: Records, labels: NDArray[np.int64], hear: Callable[[], None] = lambda: None
 ) -> NDArray[np.float64]:
-    """Give each record's squared distance from its group's mean."""
+    """Return each record's squared distance from its group's mean."""
     sizes = np.bincount(labels)
     errors = np.zeros(labels.size)
     for column in records.entries[: records.starts[0]]:

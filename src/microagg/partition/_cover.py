@@ -36,7 +36,7 @@ class Columns(NamedTuple):
         return self.take(np.arange(self.sizes.size) < count)
 
     def starts(self) -> NDArray[np.int64]:
-        """Tell where each group's members begin, and where the last one's end."""
+        """Return where each group's members begin, and where the last one's end."""
         return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(self.sizes)))
 
     def held(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -46,7 +46,7 @@ class Columns(NamedTuple):
         return np.add.reduceat(wanted[self.members], self.starts()[:-1])
 
     def spread(self, of_groups: NDArray[Any]) -> NDArray[Any]:
-        """Give each record what its group has, where each is in one group."""
+        """Return each record what its group has, where each is in one group."""
         of_records = np.empty(self.n, dtype=of_groups.dtype)
         of_records[self.members] = np.repeat(of_groups, self.sizes)
         return of_records

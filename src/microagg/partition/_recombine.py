@@ -85,7 +85,7 @@ class _Programmes:
 
 
 def best_cover(columns: Columns, limit: float, programmes: int) -> tuple[Columns | None, int]:
-    """Choose groups that partition the records with an error below a limit, and tell how many programmes are left.
+    """Choose groups that partition the records with an error below a limit, and return how many programmes are left.
 
     They are the best, unless the programmes do not suffice. None are given where none are found.
     """

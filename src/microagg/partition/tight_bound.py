@@ -85,7 +85,7 @@ def tight_bound(
     Parameters
     ----------
     X : array of shape (n, d)
-        At most 5000 records, scaled as they are when they are grouped.
+        At most 5000 records, with the scaling with which they are grouped.
     k : int
     rounds : int
         Linear programmes to solve at most. The bound holds after each.
@@ -209,7 +209,7 @@ class _Pricing:
     def repair(self, prices: _Prices, hear: "partial[None]") -> tuple[_Prices, Columns]:
         """Lower prices until no group is worth more than its squared error; give the groups that were.
 
-        The dearest record comes first. A group's excess is taken off the price of its first record.
+        The most expensive record comes first. A group's excess is taken off the price of its first record.
         """
         n, k = self._squared.shape[0], self._k
         order = np.argsort(-prices.prices, kind="stable")
