@@ -47,7 +47,7 @@ from microagg.recipe._parts import (
 from microagg.recipe._promised import DiversityChoices, UnitChoices
 from microagg.schema import Schema
 
-K = Choice("k", WHOLE, "at least so many records share each combination of released values", "k", least=2)
+K = Choice("k", WHOLE, "at least this many records share each combination of released values", "k", least=2)
 
 PARTS: dict[str, tuple[str, type[Part]]] = {
     "roles": ("roles", Roles),
@@ -235,7 +235,7 @@ class Recipe:
         name, options = self.method.name, self.method.options
         if options and not isinstance(name, str):
             raise InvalidParameter(
-                f"options ({', '.join(options)}) go with a method's name. Set them on the estimator.",
+                f"options ({', '.join(options)}) are set with the name of a method only. Set them on the estimator.",
                 parameter="method",
             )
         if name in (*METHODS, "ama"):
@@ -388,7 +388,7 @@ class Recipe:
         if left and self.roles.rest is None:
             listed = ", ".join(map(repr, left[:10])) + (f" and {len(left) - 10} more" if len(left) > 10 else "")
             raise self._fault(
-                ("roles",), f"{len(left)} column(s) of the file have no role: {listed}. Name them, under drop perhaps."
+                ("roles",), f"{len(left)} column(s) of the file have no role: {listed}. Give each a role, such as drop."
             )
         self.check_named(names)
         for table, key, named in (("select", "columns", self.select.columns), ("risk", "keys", self.risk.keys)):
@@ -476,7 +476,7 @@ def _undone(of: str, column: Any, names: Sequence[Any]) -> str:
     what = f"column {column!r} of {of}"
     if column not in names:
         return f"{what} is not in the file.{nearest(column, names)}"
-    return f"{what} is not released, so nobody could look at it. Release the column, or leave that out."
+    return f"{what} is not released, so users do not have it. Release the column, or take it out there."
 
 
 def method_name(keywords: Mapping[str, Any], recipe: Recipe) -> Any:
@@ -491,6 +491,6 @@ def _check_option_names(options: Collection[str], method: Any, known: Collection
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
         if near and name not in options_of(method):
             raise InvalidParameter(
-                f"there is no parameter {name!r}, nor has method {shown(method)} one. Did you mean {near[0]!r}?",
+                f"neither protect nor method {shown(method)} has a parameter {name!r}. Did you mean {near[0]!r}?",
                 parameter=name,
             )
