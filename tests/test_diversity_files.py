@@ -73,7 +73,7 @@ def test_what_is_said_of_the_kind_goes_before_what_a_text_file_looks_like(tmp_pa
     choices = {**CHOICES, "confidential": ["score"], "t": 0.5}
     release = ma.protect(source, **choices, kinds={"score": "nominal"})
     assert release.diversity.after["score"].t == pytest.approx(oracle_t(made(), "score", release.groups, False))
-    with pytest.raises(InvalidParameter, match="no column that t is about has an order") as caught:
+    with pytest.raises(InvalidParameter, match="no column that t applies to has an order") as caught:
         ma.protect(source, **choices, kinds={"score": "nominal"}, diversity="closeness")
     assert caught.value.parameter == "diversity"
 

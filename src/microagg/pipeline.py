@@ -239,11 +239,13 @@ def _protected(
     if k_achieved < k:
         whose = "record" if units is None else "unit"
         raise PromiseBroken(
-            f"only {k_achieved} {whose}(s) would share a combination of released values; k={k} was asked."
+            f"only {k_achieved} {whose}(s) would share a combination of released values, but k={k} is asked for."
         )
     classes = groups if demand is None else classes_sharing(counted, strata)
     if demand is not None and not demand.kept(classes):
-        raise PromiseBroken("records that look alike would give away more of a confidential column than l or t allows.")
+        raise PromiseBroken(
+            "records that look the same would disclose more of a confidential column than l or t allows."
+        )
     release = Release(
         data=data,
         groups=groups,
@@ -387,24 +389,25 @@ def _check_possible(method: str, options: Any, select: Any, per_column: bool, re
     each_apart = groups_each_column(method) and n_columns > 1
     if select and (groups_each_column(method) or options.get("axis", "pca") not in ("pca", "zscores")):
         raise InvalidParameter(
-            f"select does not go with method {method!r} by single columns. Leave it out.", parameter="select"
+            f"select cannot be combined with method {method!r}, which groups single columns. Leave it out.",
+            parameter="select",
         )
     if each_apart and not per_column:
         raise InvalidParameter(
-            f"method {method!r} groups each of {n_columns} columns on its own, so whole records may stay unique. "
+            f"method {method!r} groups each of {n_columns} columns by itself, so that whole records may stay unique. "
             f"Choose another method, or accept k for each column only: {setting('per_column', True)}.",
             parameter="method",
         )
     if per_column and not each_apart:
         apart = " or ".join(name for name in METHODS if groups_each_column(name))
         raise InvalidParameter(
-            f"{setting('per_column', True)} goes with {apart} on several columns, not with {method!r} on {n_columns}. "
-            f"Leave it out: {setting('per_column', False)}.",
+            f"{setting('per_column', True)} works only with {apart} on several columns, not with {method!r} on "
+            f"{n_columns}. Leave it out: {setting('per_column', False)}.",
             parameter="per_column",
         )
     if refine is not None and each_apart:
         raise InvalidParameter(
-            "refine goes with groups of whole records. Leave it or per_column out.", parameter="refine"
+            "refine works only with groups of whole records. Leave out refine or per_column.", parameter="refine"
         )
 
 
@@ -429,7 +432,8 @@ def _without_missing(
     complete = ~np.logical_or.reduce(list(lacking.values()))
     if not complete.any():
         raise InvalidData(
-            "every record lacks a value, so missing='drop' leaves none. Impute or drop columns instead.",
+            "every record has a missing value, so that missing='drop' leaves no record. Impute values, or drop "
+            "columns instead.",
             parameter="missing",
         )
     kept = frames.keep_rows(frame, complete)

@@ -218,7 +218,7 @@ def test_a_second_release_that_differs_needs_a_reason(client, tmp_path):
     assert not (tmp_path / "two").exists()
     page = write(client, tmp_path / "two", reason="  the first\nhad \x1b a wrong role # see mail ")
     text = (tmp_path / "two" / "internal" / "recipe.toml").read_text()
-    assert "# Not the first release of this file. Reason: the first had a wrong role # see mail\n" in text
+    assert "# This file was released before. Reason to release it again: the first had a wrong role # see mail\n" in text
     assert Recipe.read(tmp_path / "two" / "internal" / "recipe.toml").k == 7
     assert field(page, "a-recipe") == text
     assert "Not the first" not in (tmp_path / "one" / "internal" / "recipe.toml").read_text()

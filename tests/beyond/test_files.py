@@ -170,9 +170,9 @@ class Bad:
         ({"delimeter": ";"}, InputError, "no parameter 'delimeter'.*Did you mean 'delimiter'"),
         ({"delimiter": {"SECRET": ";"}}, InputError, "delimiter=a dict must be a text"),
         ({"decimal": 5}, InputError, "decimal=5 must be a text"),
-        ({"scale": "none"}, InputError, "scale does not go with files beyond memory, where columns are standardised"),
-        ({"blocks": "orthants"}, InputError, "blocks='orthants' does not go with files beyond memory"),
-        ({"method": "ama"}, InputError, "select does not go with files beyond memory, where all masked columns form"),
+        ({"scale": "none"}, InputError, "scale cannot be combined with files beyond memory, where columns are standardised"),
+        ({"blocks": "orthants"}, InputError, "blocks='orthants' cannot be combined with files beyond memory"),
+        ({"method": "ama"}, InputError, "select cannot be combined with files beyond memory, where all masked columns form"),
         ({"engine": "local"}, InputError, "engine='local' is not known.*'disk', 'dask'"),
     ],
 )

@@ -263,4 +263,4 @@ def test_several_masked_files_are_judged_together(tmp_path, monkeypatch):
     assert by_value["solved"] == pytest.approx(own.solved, abs=15)
     assert "matched by nearest values" in run("assess", "survey.csv", *(f"s{k}.csv" for k in masked)).stdout
     for option in (["--strata", "hours"], ["--keys", "age"], ["--sample", "50"]):
-        assert "does not go with several masked files" in str(run("assess", "survey.csv", *names, *option).exception)
+        assert "cannot be combined with several masked files" in str(run("assess", "survey.csv", *names, *option).exception)

@@ -137,7 +137,7 @@ def test_people_see_tables():
     said = call("compare", "survey.csv", "-k", "3,3", "--methods", "mdav", "--yes").stdout
     assert "The lowest score" in said
     assert len([line for line in said.splitlines() if line.startswith("mdav ")]) == 1
-    assert "would stand for all 10 columns" in call("tree", "survey.csv").stdout
+    assert "would represent all 10 columns" in call("tree", "survey.csv").stdout
     assert "census" in call("datasets", "list").stdout
 
 
@@ -305,7 +305,7 @@ def test_text_beyond_memory_is_as_in_memory(tmp_path, monkeypatch, capsys):
     assert "--engine disk works on files, not on tables of databases" in capsys.readouterr().err
     for words, expected in (
         (["--to", "duckdb:///a.db?table=t"], "--engine disk works on files, not on tables of databases"),
-        (["--excel-safe"], "--excel-safe does not go with files beyond memory"),
+        (["--excel-safe"], "--excel-safe cannot be combined with files beyond memory"),
         (["--decimal", ";"], "decimal=';' is not a decimal mark"),
         (["-o", "disk"], "the output 'disk' exists"),
     ):
@@ -328,7 +328,7 @@ def test_formulas_are_defused_where_asked(tmp_path, monkeypatch):
     assert text_of("safe/release/f_masked.csv")["note"].to_pylist() == ["'=cmd()"] * 30
     assert "Not used" not in call("mask", "f.csv", "--recipe", "safe/internal/recipe.toml", "-o", "again").stderr
     result = call("mask", "f.csv", "--recipe", "safe/internal/recipe.toml", "-o", "other", "--to", "f.parquet")
-    assert "Not used of the recipe: excel_safe" in result.stderr
+    assert "Part of the recipe that is not used: excel_safe" in result.stderr
     said = "an apostrophe was put before what a spreadsheet would take for a formula"
     changed = {"plain/internal/report": False, "safe/internal/report": True, "other/internal/report": False}
     changed["safe/release/report_public"] = True

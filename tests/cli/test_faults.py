@@ -173,7 +173,7 @@ def test_what_was_written_is_not_said_not_to_be(monkeypatch):
     with pytest.raises(ZeroDivisionError) as caught:
         _ = 1 / 0
     assert told(caught.value).text.endswith(
-        "of the program. Please report it. An output that is there is whole; of one that is not, nothing is left."
+        "of the program. Please report it. An output is written as a whole or not at all, so that no half of one is left."
     )
 
 

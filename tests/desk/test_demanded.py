@@ -105,4 +105,4 @@ def test_what_cannot_be_judged_is_refused(folder):
 
 def test_a_level_that_is_not_compared_is_told():
     recipe = Recipe.of(k=3, l=3, ls=[1, 2], t=0.2, **ROLES)
-    assert not_used(recipe, ["mdav"]) == ["l = 3; levels of it are compared"]
+    assert not_used(recipe, ["mdav"]) == ["l = 3; several levels of it are compared"]

@@ -193,7 +193,7 @@ def test_columns_that_differ_within_a_household_are_not_written():
         ),
         (["--unit", "age", "--on", "hid", "--unit-release", "pseudonym"], "joined by 'hid' and the unit is 'age'"),
         ([*ASKED, "--to", "other.csv"], "--to names one place, and two files are joined"),
-        ([*ASKED, "--engine", "disk"], "does not go with --engine disk"),
+        ([*ASKED, "--engine", "disk"], "cannot be combined with --engine disk"),
         ([*ASKED, "--on", "home"], "is 'hid', but whole households"),
         ([*ASKED, "--strata", "person"], "rows of one unit are in different strata"),
     ],
@@ -246,7 +246,7 @@ def test_a_recipe_that_joins_takes_no_single_table():
     assert "Read the report of `mask`" in complaint("assess", "people.csv", "people.csv", "--recipe", recipe)
     with pytest.raises(InvalidParameter, match="the files were joined by 'hid'"):
         ma.protect(ma.read("people.csv", households="homes.csv"), recipe=release.recipe.replace(on="age", unit="age"))
-    with pytest.raises(InvalidParameter, match="does not go with files beyond memory"):
+    with pytest.raises(InvalidParameter, match="cannot be combined with files beyond memory"):
         ma.protect_file("people.csv", "x.csv", recipe=release.recipe)
 
 

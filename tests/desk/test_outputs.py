@@ -80,7 +80,7 @@ def test_a_file_that_is_not_as_it_was_is_not_matched():
     whole = read_origin(Path("out/internal/rows.parquet"))
     for rows in (whole.rows[:-1], whole.rows * 0, whole.rows - 1, whole.rows + 1):
         replace(whole, rows=rows).write(Path("out/internal/rows.parquet"))
-        assert "'rows.parquet', which tells the rows of" in complaint("assess", "survey.csv", masked)
+        assert "'rows.parquet', which says which row of" in complaint("assess", "survey.csv", masked)
     whole.write(Path("out/internal/rows.parquet"))
     masked.write_text(masked.read_text().replace("4", "5", 1))
     assert origin_of(str(masked), None) is None

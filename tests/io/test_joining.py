@@ -90,7 +90,7 @@ def test_what_cannot_be_joined_is_refused_by_number_and_not_by_value(persons, ho
 def test_files_of_two_kinds_are_refused(tmp_path):
     ma.write(pa.table(PERSONS), tmp_path / "people.csv")
     ma.write(pa.table({"hid": ["a", "b", "Secret"], "rooms": [1, 2, 3]}), tmp_path / "homes.parquet")
-    with pytest.raises(InvalidParameter, match="of kind csv and that of households of kind parquet"):
+    with pytest.raises(InvalidParameter, match="of kind csv and the file of households of kind parquet"):
         ma.read(tmp_path / "people.csv", households=str(tmp_path / "homes.parquet"))
     with pytest.raises(InvalidParameter, match="two of the same kind"):
         join(ma.read(tmp_path / "people.csv"), ma.read(tmp_path / "homes.parquet"))

@@ -68,7 +68,7 @@ def test_a_unit_that_is_named_need_not_be_found():
     assert inspect_table(table, 5).roles["unit"] == "x"  # another number that repeats
     found = inspect_table(table, 5, unit="nr")
     assert found.roles["unit"] == "nr"
-    assert found.reasons["nr"] == "as asked for; groups will hold 5 different ones"
+    assert found.reasons["nr"] == "as asked for; each group will hold 5 different ones"
     assert found.repeats is None
     assert inspect_table(table, 5, unit="other").roles == inspect_table(table, 5).roles
 

@@ -121,7 +121,7 @@ def earlier_words(names: list[str], address: str) -> list[str]:
     listed = ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
     hold = "holds" if len(names) == 1 else "hold"
     return [
-        f"beside the output, {listed} {hold} another release of the same file. Who gets several releases learns more "
-        f"than each of them tells. Before you give out a second, measure it: "
+        f"beside the output, {listed} {hold} another release of the same file. Somebody who gets several releases "
+        "learns more than from any one of them. Before you give out a second, measure both together: "
         f"{one_line(['microagg', 'assess', name])} MASKED MASKED"
     ]

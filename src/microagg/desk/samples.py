@@ -39,7 +39,7 @@ def _matrix(draw: Callable[..., Any], records: int, columns: int, seed: int) -> 
 
 MADE = {
     "survey": Made(
-        "a believable household survey, with identifiers, weights and regions",
+        "a realistic household survey, with identifiers, weights and regions",
         13,
         lambda records, _, seed: datasets.survey(records, seed=seed),
     ),
@@ -119,7 +119,7 @@ def check_demonstration(folder: Path, *, overwrite: bool) -> tuple[Path, Path]:
     made = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     if not made.is_dir():
         raise InvalidParameter(
-            f"{made.name!r} is a file, and the output is to be a folder. Name one: {setting('output')}.",
+            f"{made.name!r} is a file, but the output must be a folder. Name a folder: {setting('output')}.",
             parameter="output",
         )
     masked, report = folder / f"{DEMO_FILE}_masked.csv", folder / "report.html"

@@ -48,8 +48,8 @@ def assess_all(
     for keyword, value in said.items():
         if value is not None and keyword not in reading:
             raise InvalidParameter(
-                f"{setting(keyword)} does not go with several masked files, which are judged together by their groups. "
-                f"Leave it out, or judge each file by itself.",
+                f"{setting(keyword)} cannot be combined with several masked files, which are judged together by "
+                "their groups. Leave it out, or judge each file by itself.",
                 parameter=keyword,
             )
     pairs = [read_pair(original, one, recipe, reading) for one in masked]

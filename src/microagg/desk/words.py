@@ -12,7 +12,7 @@ from microagg.errors import InvalidParameter, MicroaggError, RoleError, as_keywo
 DATA, USAGE = 1, 2
 """Exit codes: refused for a reason in the data, or in how it was asked for."""
 
-_WHOLE = "An output that is there is whole; of one that is not, nothing is left."
+_WHOLE = "An output is written as a whole or not at all, so that no half of one is left."
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,6 @@ def told(error: BaseException, say: Callable[[str, Any], str] = as_keyword) -> T
     place = traceback.extract_tb(error.__traceback__)[-1]
     return Told(
         kind,
-        f"{kind} in {Path(place.filename).name}, line {place.lineno}: a fault of the program. Please report it. "
+        f"{kind} in {Path(place.filename).name}, line {place.lineno}: an error in the program. Please report it. "
         f"{_WHOLE}",
     )

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from microagg.desk._demanded import without_limit
 from microagg.desk.again import program, shell
 from microagg.desk.findings import bound_of, findings_of, recoded_of, results_of, warnings_among
 from microagg.desk.masking import judge, mask_beyond_memory
@@ -78,12 +79,12 @@ class Written:
 
     @property
     def warnings(self) -> list[str]:
-        """A line for each finding that somebody should look at, and for earlier releases of the same file."""
-        return [*warnings_among(self.findings), *self.earlier]
+        """A line for each finding to look at, for confidential columns without a limit, and for earlier releases."""
+        return [*warnings_among(self.findings), *without_limit(self.recipe), *self.earlier]
 
     @property
     def lines(self) -> list[str]:
-        """What a person should be told: what to look at, and where everything lies."""
+        """What a person should know: what to look at, and where everything is."""
         places = [f"{what.replace('_', ' ').capitalize()}: {shown(place)}" for what, place in self.places.items()]
         return [*(f"Warning: {warning}" for warning in self.warnings), *places]
 
@@ -94,8 +95,8 @@ def check_writable(address: str, to: str | None, *, overwrite: bool, excel_safe:
         check_target(to, address, overwrite=overwrite)
     if excel_safe and not is_text_target(address, to, kind):
         raise InvalidParameter(
-            f"{setting('excel_safe')} goes with text files, such as .csv, and the target is none. Leave it out, or "
-            f"name one: {setting('to')}.",
+            f"{setting('excel_safe')} works only with text files, such as .csv, and the target is not one. Leave it "
+            f"out, or name a text file: {setting('to')}.",
             parameter="excel_safe",
         )
 
@@ -111,7 +112,7 @@ def check_unchanged(opened: Opened) -> None:
     for source in (opened.source,) if joined is None else (joined.persons, joined.households):
         if source.sha256 is not None and (source.path is None or file_digest(source.path) != source.sha256):
             raise InvalidData(
-                f"{source.name!r} was changed on disk since it was read. Read it again.",
+                f"{source.name!r} was changed on disk after it was read. Read it again.",
                 parameter="source",
             )
 

@@ -160,8 +160,8 @@ def is_weight(column: Facts) -> str:
     if column.present < 50 or np.average(numbers != np.round(numbers, 4), weights=counts) < 0.8:
         return ""
     if counts.mean() >= 10:
-        return "few positive numbers with long decimals recur"
+        return "it has few different positive numbers, with many decimals"
     total = float(numbers @ counts)
     if abs(total - round(total)) < 1e-6 * max(1.0, total * 1e-6):
-        return "positive numbers with long decimals add up to a whole one"
+        return "positive numbers with many decimals, and their sum is a whole number"
     return ""

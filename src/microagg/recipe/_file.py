@@ -12,6 +12,7 @@ from microagg.checks import check_absent, nearest
 from microagg.errors import InputError, InvalidParameter
 from microagg.io.files import whole_file
 from microagg.recipe._choice import NAME, NAME_OR_NAMES, NAMES, Choice, Part, choices_of
+from microagg.recipe._former import FORMER
 from microagg.recipe._lines import Comments, Place, comments_of, present
 from microagg.recipe._recipe import PARTS, K, Origin, Recipe, bracketed, options_of
 
@@ -30,29 +31,6 @@ _LEFT_OUT = {
     ("risk", "sample"): "No sample: linkage is measured on all records, or on 20000 if there are more than 200000.",
 }
 """What it means that something is not there and that no word could say in its place."""
-
-_FORMER = (
-    "Internal: this may name rare categories, limits and columns that were dropped. Do not publish it.",
-    "No sample: linkage is measured on all records.",
-    "error, drop: what becomes of records that lack a value",
-    "left out",
-    "released as it is: a sampling weight",
-    "released as it is: a sampling weight, or several, never used to form groups",
-    "between fields",
-    "the encoding",
-    "the decimal mark",
-    "between thousands; empty for nothing",
-    "the most records of a block",
-    "records that linkage is estimated on",
-    "of the sample",
-    "of the moves",
-    "of the categories that columns are cut into",
-    "how many columns emad takes",
-    "fast, thorough: or the moves to try",
-    "fast, thorough: or the moves to try, to lose less by moving records between groups",
-    "whether the released rows are sorted, so that their order tells nothing",
-)
-"""Remarks of ours that recipes hold which were written before; they are not a person's."""
 
 _FORMERLY: dict[Place, tuple[str, dict[Any, Any]]] = {
     ("masking", "integers"): ("rounding", {"float": "none", "round": "auto"}),
@@ -270,14 +248,14 @@ def text_of(
     """Write a recipe out: what each choice means stands beside it, unless something else was written there."""
     comments = recipe.comments
     roles = choices_of(PARTS["roles"][1])
-    ours = {*_TITLE, *_LEFT_OUT.values(), *_FORMER, *(choice.remark for choice in roles.values())}
+    ours = {*_TITLE, *_LEFT_OUT.values(), *FORMER, *(choice.remark for choice in roles.values())}
 
     def kept(lines: tuple[str, ...]) -> list[str]:
         return [f"# {line}" for line in lines if line not in ours and not line.startswith(_MADE_FOR)]
 
     def beside(place: Place, usual: str = "") -> str:
         said = comments.beside.get(place, usual)
-        remark = usual if said in _FORMER else said
+        remark = usual if said in FORMER else said
         return f"  # {remark}" if remark else ""
 
     def over(place: Place) -> list[str]:

@@ -80,7 +80,7 @@ class Comparison:
         rank = self.ranking.rank
         if not self.eligible:
             raise InvalidParameter(
-                f"no release reaches least_k={self.ranking.least_k}. Compare a larger k, or lower it.",
+                f"no release reaches least_k={self.ranking.least_k}. Compare a larger k, or lower least_k.",
                 parameter="least_k",
             )
         return min(self.eligible, key=lambda one: rank.loss(one.score if rank.is_score else one.figures[rank.name]))

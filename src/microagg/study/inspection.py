@@ -159,10 +159,10 @@ def inspect_table(
     found_unit = repeats if named or (repeats and _can_be_unit(repeats, everything, k)) else None
     strata = _strata(facts, guesses, k, found_unit)
     for name in strata:
-        reason = f"a domain, and each of its {guesses[name].distinct} values has records enough"
+        reason = f"a domain, and each of its {guesses[name].distinct} values has enough records"
         guesses[name] = replace(guesses[name], role=Role.STRATUM, reason=reason, missing_codes=())
     if found_unit is not None:
-        reason = f"{guesses[found_unit.name].reason}; groups will hold {k} different ones"
+        reason = f"{guesses[found_unit.name].reason}; each group will hold {k} different ones"
         guesses[found_unit.name] = replace(guesses[found_unit.name], role=Role.UNIT, reason=reason)
     quasi = [name for name, guess in guesses.items() if guess.role is Role.QUASI]
     found = tuple(guesses[name] for name in table.column_names)

@@ -71,8 +71,8 @@ def joint_disclosure(
     orders = [None] * len(releases) if truth is None else list(truth)
     if not releases or len(orders) != len(releases):
         raise InvalidParameter(
-            f"there are {len(releases)} releases and {len(orders)} of truth. Pass one of truth for each, and at least "
-            f"one release.",
+            f"there are {len(releases)} releases and {len(orders)} lists of truth. Pass one list for each release, "
+            "and at least one release.",
             parameter="releases",
         )
     named = None if columns is None else known_names(columns, list(before.columns), "columns")
@@ -110,8 +110,8 @@ def _groups(
         masked = [name for name in named if name in both]
     if not masked:  # all its records would be one group, though nothing hides them
         raise InvalidData(
-            f"release {number} has none of the masked columns, or is the original as it was. Leave it out, or name "
-            f"the columns that are masked in it."
+            f"release {number} has none of the masked columns, or is identical to the original. Leave it out, or "
+            "name the columns that are masked in it."
         )
     if match == "nearest" or (match == "auto" and not stands_beside(before, after, masked)):
         found = nearest(before, after, None if named is None else masked, match == "nearest", progress)

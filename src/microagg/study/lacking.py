@@ -42,11 +42,11 @@ def rows_to_move(source: Source, recipe: Recipe) -> int:
 
 def incomplete_words(inspection: Inspection) -> str:
     """Say how many records lack a value in the columns to mask, and what may be better for them."""
-    lack = f"{inspection.incomplete} records lack a value there"
+    lack = f"{inspection.incomplete} records have a missing value there"
     if inspection.moved <= MOST_MOVED * inspection.records:
-        return f"{lack}; `missing` says what becomes of them."
+        return f"{lack}; `missing` says what is done with them."
     share = 100 * inspection.moved / inspection.records
     return (
-        f"{lack}, and {inspection.moved} records ({share:.0f} %) would have to join others that lack other columns, as "
-        f'missing = "pattern" has it: missing = "state" may be the better choice. Compare both.'
+        f"{lack}, and {inspection.moved} records ({share:.0f} %) would have to join records in which other columns "
+        'are missing, with missing = "pattern". missing = "state" may be the better choice. Compare both.'
     )
