@@ -198,7 +198,7 @@ def test_assess_links_units_where_the_recipe_names_one(tmp_path):
     pair = read_pair(str(tmp_path / "in.csv"), str(tmp_path / "out.csv"), release.recipe, {})
     assert assess(pair, release.recipe).risk.full_keys == pytest.approx(release.risk.full_keys)
     whole = release.recipe.replace(unit_release="pseudonym")
-    with pytest.raises(InvalidData, match="nothing tells which row is which"):
+    with pytest.raises(InvalidData, match="nothing shows which row is which"):
         assess(pair, whole)
 
 

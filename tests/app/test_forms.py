@@ -124,7 +124,7 @@ def test_roles_and_kinds_are_changed_one_by_one():
     recipe = Recipe.of(5, **ROLES)
     changed = with_roles(recipe, COLUMNS, {"age": "keep", "wage": "unit"})
     assert change_words(recipe, changed, COLUMNS) == "role of age: quasi → keep; role of wage: quasi → unit"
-    with pytest.raises(RoleError, match="2 columns are units") as found:
+    with pytest.raises(RoleError, match="2 columns have the role unit") as found:
         with_roles(changed, COLUMNS, {"job": "unit"})
     assert found.value.columns == ("job",)
     assert with_roles(recipe, COLUMNS, dict.fromkeys(COLUMNS, "drop")).masked(COLUMNS) == []

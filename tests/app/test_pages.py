@@ -86,7 +86,7 @@ def test_two_units_are_refused_at_the_row(client):
     client.post("/columns/apply", **{f"role-{client.row('person')}": "unit"})
     page = client.post("/columns/apply", **{f"role-{client.row('age')}": "unit"})
     assert page.status == 422
-    assert re.search(rf'id="e-{client.row("age")}" role="alert">2 columns are units', page.text)
+    assert re.search(rf'id="e-{client.row("age")}" role="alert">2 columns have the role unit', page.text)
     assert client.session.recipe.roles.unit == "person"
     assert "different units (“person”) share masked values" in text_of(client.get("/try"))
 

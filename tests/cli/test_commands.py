@@ -305,7 +305,7 @@ def test_text_beyond_memory_is_as_in_memory(tmp_path, monkeypatch, capsys):
     assert "--engine disk works on files, not on tables of databases" in capsys.readouterr().err
     for words, expected in (
         (["--to", "duckdb:///a.db?table=t"], "--engine disk works on files, not on tables of databases"),
-        (["--excel-safe"], "--excel-safe cannot be combined with files beyond memory"),
+        (["--excel-safe"], "--excel-safe cannot be combined with files larger than memory"),
         (["--decimal", ";"], "decimal=';' is not a decimal mark"),
         (["-o", "disk"], "the output 'disk' exists"),
     ):

@@ -65,7 +65,7 @@ def test_what_somebody_puts_into_a_former_output_meanwhile_is_not_deleted(opened
     release = desk.judge(desk.mask(opened))
     writing.write(release, opened, tmp_path / "out")
     former = (tmp_path / "out" / "internal" / "recipe.toml").stat().st_mtime_ns
-    with pytest.raises(InvalidParameter, match="holds other files than a former output"):
+    with pytest.raises(InvalidParameter, match="contains files that are not from an earlier output"):
         writing.write(release, opened, tmp_path / "out", overwrite=True, progress=put)
     assert (tmp_path / "out" / "thesis.txt").read_text() == "all of it"
     assert (tmp_path / "out" / "internal" / "recipe.toml").stat().st_mtime_ns == former

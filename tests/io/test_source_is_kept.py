@@ -94,7 +94,7 @@ def test_a_hard_link_to_a_file_of_duckdb_is_not_written_to(here, table):
     # What another process has not yet written to the file is in a journal, which lies beside one of the names.
     code = "import duckdb, os; duckdb.connect('a.db').execute('INSERT INTO t VALUES (4)'); os._exit(0)"
     subprocess.run([sys.executable, "-c", code], check=True)
-    check_kept("duckdb:///a.db?table=t", f"duckdb:///hard.db?table={table}", "by another name")
+    check_kept("duckdb:///a.db?table=t", f"duckdb:///hard.db?table={table}", "under another name")
     assert read_table("duckdb:///a.db?table=t")[0]["a"].to_pylist() == [1, 2, 3, 4]
 
 

@@ -31,11 +31,11 @@ def test_a_survey():
 COLUMNS = {
     "record_no": (np.arange(N), Role.IDENTIFIER, "numbers the records"),
     "email": ([f"p{i}@example.org" for i in range(N)], Role.IDENTIFIER, "by its name"),
-    "remark": ([f"remark {i}" for i in range(N)], Role.IDENTIFIER, "tells people apart"),
+    "remark": ([f"remark {i}" for i in range(N)], Role.IDENTIFIER, "identifies people"),
     "household": (RNG.integers(0, 150, N), Role.IDENTIFIER, "belong together"),
     "wgt": (RNG.random(N) + 0.5, Role.DROP, "move it to weight to use it as one, or to quasi to mask it"),
     "HIV": (RNG.integers(0, 2, N), Role.DROP, "sensitive; move it to confidential to release it unchanged"),
-    "sex": (RNG.integers(1, 3, N), Role.STRATUM, "has records enough"),
+    "sex": (RNG.integers(1, 3, N), Role.STRATUM, "has enough records"),
     "country": ([f"c{i % 45}" for i in range(N)], Role.QUASI, "words, 45 different values"),
     "job": ([f"job {i % 30}" for i in range(N)], Role.QUASI, "words, 30 different values"),
     "born": (pa.array(RNG.integers(0, 9000, N), pa.int32()).cast(pa.date32()), Role.QUASI, "dates"),

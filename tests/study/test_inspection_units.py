@@ -29,7 +29,7 @@ def test_a_household_number_is_the_unit():
     found = inspect_table(rows_of_households(np.random.default_rng(1).integers(1, 6, 300)), 5)
     assert role_of(found, "hid") is Role.UNIT
     assert found.roles["unit"] == "hid"
-    assert "groups will hold 5 different ones" in found.reasons["hid"]
+    assert "each group will hold 5 different ones" in found.reasons["hid"]
     assert found.repeats is None
 
 

@@ -101,7 +101,8 @@ def _asked_for(session: Session, base: Recipe) -> "list[tuple[str, str, Recipe, 
             keys[key] = (_line(session, base, one, used), one.recipe.replace(compare=own))
     if len(keys) > MOST:
         raise InvalidParameter(
-            f"{len(keys)} releases would be compared, and {MOST} can be. Take fewer methods or levels.", parameter="ks"
+            f"{len(keys)} releases would be compared, and at most {MOST} are possible. Choose fewer methods or levels.",
+            parameter="ks",
         )
     return [(key, name, one, kept.get(key)) for key, (name, one) in keys.items()]
 

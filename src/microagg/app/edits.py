@@ -29,7 +29,7 @@ def with_roles(recipe: Recipe, columns: Sequence[str], changes: Mapping[str, str
     unit = listed["unit"]
     if len(unit) > 1:
         raise RoleError(
-            f"{len(unit)} columns are units, and one can be. Give the others another role.",
+            f"{len(unit)} columns have the role unit, and only one can. Give the others another role.",
             parameter="unit",
             columns=[name for name in unit if name in changes][:1] or unit[:1],
         )

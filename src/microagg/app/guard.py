@@ -19,8 +19,8 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
 }
 _REFUSED = (
-    "403: not allowed.\n\nOpen the address that microagg printed. It works once: for another one, press Enter in its "
-    "terminal.\nFrom another machine, forward the same port: ssh -L PORT:127.0.0.1:PORT\n"
+    "403: not allowed.\n\nOpen the address that microagg printed. It works once. For a new address, press Enter in "
+    "the terminal.\nFrom another machine, forward the same port: ssh -L PORT:127.0.0.1:PORT\n"
 )
 _INSIDE = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/">'

@@ -29,10 +29,10 @@ _ELSEWHERE = ("roles", "read", "join", "output", "compare")  # other pages chang
 _ABOUT_UNITS = ("unit", "unit_share", "small_units")
 
 _LABELS = {
-    ("missing", "pattern"): "Keep them, and group records that lack the same columns",
+    ("missing", "pattern"): "Keep them, and group records with the same columns missing",
     ("missing", "state"): "Keep them, as one more value",
     ("missing", "drop"): "Leave those records out",
-    ("per_column", True): "Accept k for each column only: whole records may be unique",
+    ("per_column", True): "Accept k for each column by itself: whole records may be unique",
     ("per_column", False): "Let k hold for whole records",
     ("unit_share", "any"): "Accept k different units, of which one may have most of the rows",
     ("small_units", "suppress"): "Leave those units out",

@@ -226,7 +226,8 @@ def object_in(folder: Folder, name: str) -> Any:
     signature, content = found[:_SIGNED], found[_SIGNED:]
     if not hmac.compare_digest(signature, folder.sign(name, content)):
         raise ClusterFailed(
-            "somebody else has written to the place for scratch. Name one to which only you may write: scratch=."
+            "somebody else has written to the folder for temporary files. Name one to which only you can write: "
+            "scratch=."
         )
     return pickle.loads(content)
 

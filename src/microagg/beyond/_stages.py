@@ -65,11 +65,12 @@ from microagg.weighting import Calibrated, calibration_of
 _LOOK_EVERY, _PATIENCE = 2.0, 60.0  # seconds: between two looks at the workers, and without any before giving up
 _WEIGHTED = 100  # turns of sums from here on are of weighted ones
 _UNSEEN = {
-    "scratch": "does not see the folder for scratch. Pass as scratch= one that all machines share under the same path, "
-    "or a place in a store, such as s3://bucket/scratch.",
-    "source": "does not see the source. Put it where all machines see it under the same path, or into a store.",
-    "target": "does not see the folder of the target. Name one that all machines see under the same path, or a store.",
-    "store": "cannot reach the store. Give it the key or the role, and the endpoint if there is one, that you have.",
+    "scratch": "cannot reach the folder for temporary files. Pass as scratch= a folder that all machines share under "
+    "the same path, or a place in a store, such as s3://bucket/scratch.",
+    "source": "cannot reach the source. Put it where all machines reach it under the same path, or into a store.",
+    "target": "cannot reach the folder of the target. Name one that all machines reach under the same path, or a "
+    "store.",
+    "store": "cannot reach the store. Give it the same key or role that you have, and the endpoint if there is one.",
 }
 
 
@@ -129,8 +130,8 @@ class Stages:
                 waiting -= finished
         except KilledWorker:
             raise ClusterFailed(
-                "a worker died time and again at the same task, mostly for want of memory. Give workers more, or "
-                "lower max_block and write the file in smaller row groups."
+                "a worker died several times at the same task, most likely because it had too little memory. Give "
+                "workers more memory, or lower max_block and write the file in smaller row groups."
             ) from None
         finally:
             self.client.cancel(list(futures))

@@ -22,7 +22,7 @@ class Content:
         try:
             self._data = path.read_bytes()
         except OSError:
-            raise InvalidData(f"{path.name!r} cannot be read. Check the path and the right to read it.") from None
+            raise InvalidData(f"{path.name!r} cannot be read. Check the path, and whether you may read it.") from None
         beside = ThreadPoolExecutor(1)
         self._summed: Future[str] = beside.submit(lambda: hashlib.sha256(self._data).hexdigest())
         beside.shutdown(wait=False)

@@ -135,8 +135,8 @@ def wrong_encoding(name: str, codec: str) -> InvalidData:
 def has_nul(name: str) -> InvalidData:
     """Make the error of a file with characters that no text has."""
     return InvalidData(
-        f"{name!r} holds NUL characters: it is no text, is damaged, or is UTF-16 without a mark. Pass its encoding, "
-        f"such as 'utf-16-le', or write it anew."
+        f"{name!r} contains NUL characters: it is not text, is damaged, or is UTF-16 without a byte-order mark. Pass "
+        "its encoding, such as 'utf-16-le', or write the file again."
     )
 
 
@@ -172,9 +172,7 @@ def _find_encoding(start: bytes, encoding: str | None, name: str) -> tuple[str, 
         if codec in ("utf-16", "utf-32"):
             # Written in parts, each would get a mark of its own: the byte order must be known.
             if marked is None or not marked[0].startswith(codec):
-                raise InvalidData(
-                    f"{name!r} has no mark of its byte order. Pass encoding='{codec}-le' or '{codec}-be'."
-                )
+                raise InvalidData(f"{name!r} has no byte-order mark. Pass encoding='{codec}-le' or '{codec}-be'.")
             codec = marked[0]
         return codec, marked[1] if marked and marked[0] == codec else b"", False
     if marked is not None:

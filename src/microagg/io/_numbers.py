@@ -155,7 +155,7 @@ def named_numbers(
         known = ", ".join(filter(None, MISSING))
         raise InvalidData(
             f"column {name!r} of {file!r} is not all numbers with {marks.decimal!r} before decimals and {thousands} "
-            f"between thousands (missing: an empty field, {known}). Give it another role, mend it, or say how "
+            f"between thousands (missing: an empty field, {known}). Give it another role, correct it, or say how "
             f"numbers are written: {setting('decimal')}, {setting('thousands')}.",
             columns=(name,),
         )

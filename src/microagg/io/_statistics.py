@@ -73,8 +73,8 @@ def _without_extra() -> InvalidParameter:
 def cannot_be_read(path: Path, kind: str) -> InvalidData:
     """Return the error of a file that is damaged, or none of its kind."""
     return InvalidData(
-        f"{path.name!r} cannot be read as a file of {TITLES[kind]}. It may be cut off, or of another kind; write it "
-        f"anew."
+        f"{path.name!r} cannot be read as a file of {TITLES[kind]}. It may be incomplete, or of another kind; write "
+        "it again."
     )
 
 
@@ -349,8 +349,8 @@ def _whole(array: pa.Array, name: str, kind: str) -> pa.Array:
         return array.cast(pa.int32())
     if largest > EXACT_INTEGERS:
         raise InvalidData(
-            f"column {name!r} has integers beyond 2**53, which {TITLES[kind]} cannot tell apart. Make it text, or "
-            f"write Parquet instead."
+            f"column {name!r} has integers beyond 2**53, which {TITLES[kind]} cannot distinguish. Turn it into text, "
+            "or write Parquet instead."
         )
     return array.cast(pa.float64())
 

@@ -141,8 +141,8 @@ def _read_to_end(
             check_quoted_cells(path, dialect)
     except (pa.ArrowException, OSError):  # whose messages may show cells and folders
         raise InvalidData(
-            f"{path.name!r} cannot be read to its end. It is cut off, or is not compressed as its name says, or a "
-            f"field of it is longer than {_BLOCK >> 20} MB. Write it anew."
+            f"{path.name!r} cannot be read completely. It is incomplete, or is not compressed as its name says, or "
+            f"one of its fields is longer than {_BLOCK >> 20} MB. Write it again."
         ) from None
     return found, dialect
 
@@ -197,8 +197,9 @@ def _read(path: Readable, dialect: Dialect, read: Callable[..., Any]) -> Any:
                     raise
     if ragged:
         raise InvalidData(
-            f"{path.name!r} has {len(ragged)} row(s) with more or fewer fields than its header's {dialect.fields} (the "
-            f"first found has {ragged[0]}), between {dialect.shown()['delimiter']!r}. Mend them, or pass the delimiter."
+            f"{path.name!r} has {len(ragged)} row(s) with more or fewer fields than its header's {dialect.fields} "
+            f"(the first found has {ragged[0]}), between {dialect.shown()['delimiter']!r}. Correct them, or pass the "
+            "delimiter."
         )
     return found
 
@@ -250,8 +251,8 @@ def text_writer(
             yield write
         except UnicodeEncodeError:
             raise InvalidData(
-                f"the table has characters that {dialect.codec} does not know, so {path.name!r} cannot be written. "
-                f"Write Parquet instead, or convert the source to UTF-8."
+                f"the table has characters that {dialect.codec} does not have, so that {path.name!r} cannot be "
+                "written. Write Parquet instead, or convert the source to UTF-8."
             ) from None
 
 

@@ -158,7 +158,10 @@ def _plain(table: pa.Table) -> pa.Table:
     """Return the columns without dictionaries, whose unused values would be written with them, and without metadata."""
     names = table.column_names
     if not names or len(set(names)) < len(names) or not all(names) or any("\0" in name for name in names):
-        raise InvalidData("the table has no columns, or two of one name, or one without. Give each its own name.")
+        raise InvalidData(
+            "the table has no columns, two columns with the same name, or one without a name. Give "
+            "each column a different name."
+        )
     columns = []
     for column in table.columns:
         kind = column.type

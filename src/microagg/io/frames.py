@@ -23,7 +23,9 @@ def open_frame(frame: Any) -> nw.DataFrame[Any]:
         raise InvalidData(f"a {type(frame).__name__} is not in memory yet. Call .collect() first.")
     names: Any = getattr(frame, "column_names", getattr(frame, "columns", ()))
     if getattr(names, "nlevels", 1) > 1:
-        raise InvalidData(f"the frame has {names.nlevels} levels of column names. Join them into one name a column.")
+        raise InvalidData(
+            f"the frame has {names.nlevels} levels of column names. Join them into one name for each column."
+        )
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise RoleError(f"the frame has more than one column called {twice[0]!r}. Rename one of them.")
@@ -99,7 +101,7 @@ def missing_rows(frame: nw.DataFrame[Any], names: Sequence[Any]) -> dict[Any, ND
     return found
 
 
-WHOSE = "Complete them: nobody else knows whom such a record belongs to."
+WHOSE = "Fill them in: only you can know which unit such a record belongs to."
 """What to do about rows whose unit is missing."""
 
 
@@ -144,12 +146,12 @@ def to_columns(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np.flo
         series = frame.get_column(name)
         if series.dtype.is_integer() and max(abs(int(series.min())), abs(int(series.max()))) > EXACT_INTEGERS:
             raise InvalidData(
-                f"column {name!r} has integers beyond 2**53, which float64 cannot tell apart. Subtract an offset, "
-                f"or make it an identifier."
+                f"column {name!r} has integers beyond 2**53, which float64 cannot distinguish. Subtract an offset, "
+                "or make it an identifier."
             )
         values[:] = floats_of(series)
         if series.dtype.is_decimal() and np.abs(values).max() > EXACT_INTEGERS:
-            raise InvalidData(f"column {name!r} has decimals beyond 2**53, which float64 cannot tell apart. Scale it.")
+            raise InvalidData(f"column {name!r} has decimals beyond 2**53, which float64 cannot distinguish. Scale it.")
         infinite = np.count_nonzero(np.isinf(values))
         if infinite:
             raise InvalidData(f"column {name!r} has {infinite} infinite value(s). Drop those records or cap them.")
@@ -224,8 +226,8 @@ def _indices(frame: nw.DataFrame[Any], names: Sequence[Any], progress: Progress 
             encoded = plain_floats(array).dictionary_encode()
         except (pa.ArrowException, TypeError, OverflowError):  # whose message may show a cell
             raise InvalidData(
-                f"column {name!r} mixes types or holds lists, so its values cannot be told apart. Make it text or "
-                f"numbers."
+                f"column {name!r} mixes types or holds lists, so that its values cannot be compared. Turn it into "
+                "text or numbers."
             ) from None
         yield encoded.indices.cast("int64").fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
 
@@ -259,7 +261,7 @@ class Numbering:
                 found.append(pc.index_in(array, value_set=known).to_numpy(zero_copy_only=False).astype(np.int64))
             except (pa.ArrowException, TypeError):  # whose message may show a cell
                 raise InvalidData(
-                    f"column {name!r} holds values that cannot be told apart. Make it text or numbers."
+                    f"column {name!r} holds values that cannot be compared. Turn it into text or numbers."
                 ) from None
         pairs, inverse = np.unique(np.array(found), axis=1, return_inverse=True)
         numbers = [self._numbers.setdefault(tuple(pair), len(self._numbers)) for pair in pairs.T.tolist()]

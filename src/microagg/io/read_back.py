@@ -85,7 +85,7 @@ def _statistics(path: Path, kind: str, names: list[str]) -> Iterator[pa.Table]:
         except Exception as error:  # pyreadstat's own errors are plain Exceptions
             if isinstance(error, MemoryError):
                 raise
-            raise InvalidData(f"{path.name!r} cannot be read to its end.") from None
+            raise InvalidData(f"{path.name!r} cannot be read completely.") from None
         found = len(columns[0])
         start += found
         yield pa.table(columns, names)

@@ -381,13 +381,13 @@ def write_target(
     except OSError as error:
         raise InvalidData(
             f"{path.name!r} cannot be written ({os.strerror(error.errno) if error.errno else 'the system refused'}). "
-            f"Nothing was left behind; make room, or choose another folder."
+            "Nothing was left behind. Free some space, or choose another folder."
         ) from None
 
 
 def _checked(table: pa.Table, name: str) -> pa.Table:
     if len(set(table.column_names)) < table.num_columns:
-        raise InvalidData(f"{name!r} has two columns of one name. Give each its own.")
+        raise InvalidData(f"{name!r} has two columns with the same name. Rename one of them.")
     if table.num_rows == 0 or table.num_columns == 0:
         raise InvalidData(f"{name!r} has no records. Pass at least k of them.")
     return without_views(table).replace_schema_metadata(None)

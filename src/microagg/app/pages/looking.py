@@ -224,7 +224,7 @@ def _gone(session: Session) -> Response:
         session,
         "fault.html.j2",
         404,
-        text="There is no release of this number, or the file is read in another way now.",
+        text="There is no release of this number, or the file was read in another way since then.",
     )
 
 

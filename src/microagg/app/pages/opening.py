@@ -110,9 +110,9 @@ async def read(request: Request, session: Session) -> Response:
         listed = files_in(session.folder)
         typed = listed[int(picked)].name if int(picked) < len(listed) else ""
     if not typed:
-        return _shown(session, 422, wrong="Pick a file, or type the path of one.")
+        return _shown(session, 422, wrong="Choose a file, or type its path.")
     if "://" in typed:  # with a password, perhaps, which belongs in no form
-        return _shown(session, 422, wrong="Databases are named when microagg is started: microagg app ADDRESS.")
+        return _shown(session, 422, wrong="To open a database, start microagg with its address: microagg app ADDRESS.")
     path = session.folder / Path(typed).expanduser()
     if not path.exists():
         return _shown(session, 422, path=typed, wrong="There is no such file. Check the path.")
