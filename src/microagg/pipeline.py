@@ -83,19 +83,19 @@ def protect(
     Parameters
     ----------
     frame : pandas, polars or PyArrow dataframe, or Source
-        One row a record. It is not changed. A pandas index other than 0, 1, 2, ... counts as an identifier. What
-        `read` gives will do too.
+        One row for each record. It is not changed. A pandas index other than 0, 1, 2, ... counts as an identifier. You
+        can also pass what `read` returns.
     k : int
         The least number of records that may share one combination of released values.
     recipe : Recipe, optional
-        All choices in one value; keywords beside it change single ones.
+        All choices in one value; keywords change single choices of it.
     n_jobs : int, optional
-        Threads for strata and blocks; by default one a core. The result does not depend on it.
+        Threads for strata and blocks; by default one for each core. The result does not depend on it.
     progress : callable, optional
         Called as progress(records done, records in all), often; what it raises stops the work.
     {choices}
     **options
-        The method's own options.
+        The options of the method.
 
     Returns
     -------
@@ -142,7 +142,7 @@ def _protected_source(source: Source, asked: Recipe, n_jobs: int, progress: Prog
 
 
 def _numbers_of(source: Source, asked: Recipe) -> pa.Table:
-    """Return the columns of weights of a file, and of relations, as numbers; what is released as it is stays text."""
+    """Return the columns of weights of a file, and of relations, as numbers; what is released unchanged stays text."""
     related = [name for relation in asked.relations.relations for name in relation.columns]
     names, weighing = dict.fromkeys([*asked.roles.of(Role.WEIGHT.value), *related]), weighing_of(asked)
     known = [name for name in names if name in source.table.column_names]
@@ -151,7 +151,7 @@ def _numbers_of(source: Source, asked: Recipe) -> pa.Table:
 
 
 def _sensitive_of(source: Source, asked: Recipe, kinds: Mapping[Any, Any]) -> pa.Table:
-    """Return the confidential columns of a file with its numbers as numbers, where anything is demanded of them."""
+    """Return the confidential columns of a file with its numbers as numbers, if l or t is demanded of them."""
     listed = asked.roles.confidential if asked.diversity.demanded else ()
     known = [name for name in listed if name in source.table.column_names and name not in asked.recode.recode]
     return source.typed_for(kinds, known).select(known)

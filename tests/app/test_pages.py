@@ -51,7 +51,7 @@ def test_roles_and_reasons_are_those_of_inspect(client, folder):
         (one["name"], one["role"], one["reason"]) for one in facts["columns"]
     ]
     page = client.get("/")
-    chosen = re.findall(r'aria-label="role of ([^"]*)".*?<option selected>(\w+)</option>', page.text)
+    chosen = re.findall(r'aria-label="role of ([^"]*)".*?<option value="(\w+)" selected>', page.text)
     assert dict(chosen) == {one["name"]: one["role"] for one in facts["columns"]}
     assert page.text.count("<tr id=") == 13
     assert shown(page, "alone") == str(facts["unique"])

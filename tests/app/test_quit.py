@@ -114,7 +114,7 @@ def test_saving_twice_to_go_on_does_not_end(client, ended, folder):
     client.post("/try/apply", k="7")
     for _ in range(2):
         page = client.post("/quit/end", how="stay", place="stay.toml")
-        assert "Nothing that you chose would be lost" in page.text
+        assert "None of your choices would be lost" in page.text
     assert ended == []
     (folder / "stay.toml").unlink()
 

@@ -70,7 +70,7 @@ def test_what_takes_long_says_how_long_and_what_would_be_faster(client, monkeypa
     monkeypatch.setattr(type(client.session), "seconds", property(lambda _: 90.0))
     page = client.post("/try/apply", refine__effort="fast")
     assert "Start anyway" in page.text
-    assert "This takes some 90 s" in text_of(page)
+    assert "This takes about 90 s" in text_of(page)
     assert [client.session.figures(), len(remedies(page))] == [None, 3]
     client.post("/try/apply", remedy="blocks.by=median&blocks.max_block=10000")
     client.post("/try/apply", remedy="select.by=emad&select.count=3")

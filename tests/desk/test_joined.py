@@ -189,7 +189,8 @@ def test_columns_that_differ_within_a_household_are_not_written():
         (
             ["--unit", "hid"],
             "--households works only with --unit-release pseudonym: without pseudonyms nothing shows which rows of the "
-            "two files belong together. Choose it, so that k whole households are identical, or join the files yourself",
+            "two files belong together. Choose it, so that k whole households are identical, or join the files "
+            "yourself",
         ),
         (["--unit", "age", "--on", "hid", "--unit-release", "pseudonym"], "joined by 'hid' and the unit is 'age'"),
         ([*ASKED, "--to", "other.csv"], "--to names one place, but two files are written"),

@@ -42,9 +42,9 @@ def _parameter(table: str, choice: Choice, spelling: str | None) -> inspect.Para
     if choice.words:
         help_ += f": {', '.join(choice.words)}"
     if takes_names(choice):
-        help_ += f", or {NAMES}"
-    if choice.kind in LISTS or takes_names(choice):
-        help_ += ", separated by commas"
+        help_ += f", or {NAMES}, separated by commas"
+    elif choice.kind in LISTS:
+        help_ += ". Separate several by commas"
     if choice.kind == LISTED:
         help_ += f"; a TOML file with one \\[\\[{table}]] for each"
     if choice.kind in TABLES:
