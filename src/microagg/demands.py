@@ -33,7 +33,7 @@ Labels = NDArray[np.int64]
 class KeptGroups(NamedTuple):
     """Groups that keep a demand.
 
-    `pieces` tells which records may still be in one group: groups of the same piece were formed together.
+    `pieces` says which records may still be in one group: groups of the same piece were formed together.
     """
 
     groups: Labels

@@ -85,7 +85,7 @@ class File(NamedTuple):
 
     @property
     def representing(self) -> Weights | None:
-        """The weights by which groups are represented; None where all records count alike."""
+        """The weights by which groups are represented; None if all records count the same."""
         weights = self.weighed.representing
         if weights is None or self.units is None:
             return weights
@@ -107,9 +107,9 @@ class Diverse(NamedTuple):
 class Formed(NamedTuple):
     """Groups and what they release.
 
-    `file` has the records that are released. `labels` tell which group's value a cell gets: of shape (n,), or
-    (n, columns); `places` which records are released alike. `layout` tells the units of rows, and their places in
-    them, where units are released alike as a whole.
+    `file` has the records that are released. `labels` say which group's value a cell gets: of shape (n,), or
+    (n, columns); `places` which records are released with the same values. `layout` says the units of rows, and their
+    places in them, if whole units are released identical.
     """
 
     file: File
@@ -264,7 +264,7 @@ def _loss(
 
 
 def check_whole_units(recipe: Recipe, schema: Schema, method: str) -> None:
-    """Refuse, before any work, what does not go with whole units that are released alike."""
+    """Refuse, before any work, what cannot be combined with whole units that are released identical."""
     if recipe.units.release != "pseudonym":
         return
     pseudonym = setting("unit_release", "pseudonym")
@@ -320,7 +320,7 @@ def _of_whole_units(
     n_jobs: int,
     progress: Progress | None,
 ) -> Formed:
-    """Group whole units, whose rows are all released alike."""
+    """Group whole units, all of whose rows are released identical."""
     _check_strata_of_units(file, schema)
     assert file.units is not None
     choices = recipe.units

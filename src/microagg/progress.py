@@ -1,4 +1,4 @@
-"""How long work tells its caller how far it has come."""
+"""How long work reports to its caller how far it is."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +31,7 @@ def part(progress: Progress | None, start: int, stop: int, in_all: int) -> Progr
 
 
 def each(things: Sequence[One], progress: Progress | None) -> Iterator[One]:
-    """Give things one by one, and tell before each how many are done."""
+    """Yield things one by one, and report before each how many are done."""
     for done, one in enumerate(things):
         tell(progress, done, len(things))
         yield one

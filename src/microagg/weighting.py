@@ -118,7 +118,7 @@ class Weighed(NamedTuple):
             name = weighing.names[0]
             try:
                 found[name] = checked_weights(frame.get_column(name), name)
-            except InvalidData:  # it is released as it is, whatever it holds
+            except InvalidData:  # it is released unchanged, whatever it holds
                 return cls(weighing, {})
         return cls(weighing, found)
 
@@ -134,7 +134,7 @@ class Weighed(NamedTuple):
 
     @property
     def representing(self) -> Weights | None:
-        """The weights by which groups are represented; None where all records count alike."""
+        """The weights by which groups are represented; None if all records count the same."""
         return self.first if self.weighing.weighted else None
 
 
@@ -153,7 +153,7 @@ def check_dominance(dominated: int, n_groups: int, weighing: Weighing, *, of_uni
 
 
 def weights_of_groups(values: Values, labels: Labels) -> Values:
-    """Give each record the mean weight of its group."""
+    """Return for each record the mean weight of its group."""
     return np.asarray(rounded_group_means(values, labels, int(labels.max()) + 1)[labels])
 
 
@@ -276,7 +276,7 @@ class ReleasedWeights(NamedTuple):
     Attributes
     ----------
     values : mapping
-        The released weights by column; empty where they are released as they are.
+        The released weights by column; empty if they are released unchanged.
     calibrated : Calibrated or None
     """
 

@@ -1,4 +1,4 @@
-"""Whole units alike: households with all their members, persons in all their waves.
+"""Identical whole units: households with all their members, persons in all their waves.
 
 Where the number of a unit is released, its rows are known to belong together, so k units must have the same rows. A
 unit then is one point: what its rows have in common once, and the rest slot by slot.
@@ -54,7 +54,7 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class WholeGroups:
-    """Groups of whole units: `groups` and `places` tell the group of each row, and the slot of the group."""
+    """Groups of whole units: `groups` and `places` say the group of each row, and the slot of the group."""
 
     groups: Labels
     places: Labels

@@ -32,7 +32,7 @@ class Row:
     number : int
         Its place in addresses.
     name : str
-        The method, and what tells it from others of that method where it differs in more than k.
+        The method, and how it differs from others of that method, if it differs in more than k.
     key : str
     recipe : Recipe
         With what [compare] of the present recipe says.
@@ -86,7 +86,7 @@ def rows_of(session: Session, recipe: Recipe | None = None) -> list[Row]:
 
 
 def _asked_for(session: Session, base: Recipe) -> "list[tuple[str, str, Recipe, Kept | None]]":
-    """Give key, name and recipe of each release to compare, and the candidate that it was kept as."""
+    """Return key, name and recipe of each release to compare, and the candidate that it was kept as."""
     asked = variants(base)
     own = asked[0][1].compare
     keys = {session.key(one): (name, one) for name, one in asked}

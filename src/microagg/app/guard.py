@@ -61,7 +61,7 @@ class Keys:
 
 
 def _same(one: str, other: str) -> bool:
-    """Compare in a time that does not tell how much is alike."""
+    """Compare in a time that does not show how much is the same."""
     return hmac.compare_digest(one.encode(), other.encode())
 
 

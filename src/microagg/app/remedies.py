@@ -38,7 +38,7 @@ _LABELS = {
     ("small_units", "suppress"): "Leave those units out",
     ("blocks", "median"): "Cut the file into blocks by median",
 }
-"""What a change means, where its keyword and value say little to who does not program."""
+"""What a change means, where its keyword and value say little to somebody who does not program."""
 
 _FOUND = {
     "weights": ("Release weights by group", {"weights.release": "group"}),
@@ -118,7 +118,7 @@ def _helps(remedy: Remedy, posted: Posted, recipe: Recipe, columns: Sequence[str
 
 
 def _changes(told: "Told", recipe: Recipe, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Give changes that may help, each with its label: those that the message names, then those that it implies."""
+    """Return changes that may help, each with its label: those that the message names, then those that it implies."""
     known = {choice.keyword: (f"{table}.{name}", choice) for table, name, choice in _choices()}
     known["k"] = ("k", K)
     for keyword, value in told.settings:

@@ -42,7 +42,7 @@ def listening(port: int) -> socket.socket:
 
 
 class _Server(uvicorn.Server):
-    """A server that stops the work as soon as it is told to end, not after it has taken leave of every browser."""
+    """A server that stops the work as soon as it must end, and does not wait until every browser has disconnected."""
 
     def __init__(self, config: uvicorn.Config, session: Session) -> None:
         super().__init__(config)

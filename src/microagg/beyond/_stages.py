@@ -99,7 +99,7 @@ class Stages:
                 )
 
     def each(self, task: Callable[..., None], sizes: Sequence[int], *more: Any, done: int | None = None) -> None:
-        """Run a task for each number of a part or region; tell progress from `done` on, by their sizes."""
+        """Run a task for each number of a part or region; report progress from `done` on, by their sizes."""
         from distributed import KilledWorker, wait
 
         homes = self._homes()
@@ -171,7 +171,7 @@ class Stages:
         return plan
 
     def number_pieces(self, plan: Plan) -> tuple[Plan, list[Tally], list[int], Patterns, list[int]]:
-        """Give each part its pieces' numbers in the whole file; return what all parts know, and the pieces' sizes."""
+        """Pass its pieces' numbers in the whole file to each part; return what all know, and the pieces' sizes."""
         weights: dict[str, list[Any]] = {name: [] for name in plan.weighing.used}
         numbering, seen, lacking = frames.Numbering(plan.strata), PatternsSeen(plan.by_pattern), Counter[str]()
         tallies: list[Tally] = []
@@ -278,7 +278,7 @@ class Stages:
     def _select(
         self, level: int, slots: NDArray[np.int64], columns: NDArray[np.int64], ranks: NDArray[np.int64]
     ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        """Give for each open node the key of that rank, and how many records with just it each part sends below.
+        """Return for each open node the key of that rank, and how many records with just it each part sends below.
 
         Keys are settled from their highest bits down: a pass counts the next ones, and the bin in which the rank
         falls says what they are.
@@ -352,7 +352,7 @@ class Stages:
         return sum(moves), second.tree
 
     def take_turns(self, settled: Settled, n_regions: int) -> Known:
-        """Let groups choose in turn what they release, and put it in place; tell which categories are released."""
+        """Let groups choose in turn what they release, and put it in place; return which categories are released."""
         plan, known = settled.plan, settled.known
         if plan.by_turns and plan.rule.nominal == "draw":
             lowest = list(in_turn(self.folder, lambda region: np.array(self._array(f"lowest-{region}")), n_regions))
@@ -372,7 +372,7 @@ class Stages:
         return known
 
     def calibrate(self, settled: Settled, n_regions: int) -> Calibrated:
-        """Adjust the weights of groups such that totals of categories are kept; tell by how much."""
+        """Adjust the weights of groups such that totals of categories are kept; return by how much."""
         found = reduce(added, self.objects("totals", n_regions))
         keep_object(self.folder, "margins", margins_of(settled.plan, settled.known, found))
         self.each(_regions.calibrate_region, [1] * n_regions)
@@ -386,7 +386,7 @@ class Stages:
     def write_text(
         self, file: Batches, path: Where, settled: Settled, known: Known, parts: list[Where], progress: Progress | None
     ) -> int:
-        """Write what the workers have written to one text file; give the fewest records, or units, alike in it."""
+        """Write what the workers have written to one text file; return how many records, or units, are identical."""
         plan = settled.plan
         promise = plan.promise
         if plan.unit is not None:
@@ -398,7 +398,7 @@ class Stages:
         return write_counted(file, path, schema, promise, self.n, tables, Scratch(room), progress)
 
     def count_alike(self, in_part: bool) -> int:
-        """Return the fewest records, or units, that are alike in what the workers have written."""
+        """Return the smallest number of identical records, or units, in what the workers have written."""
         digests = in_turn(self.folder, lambda part: self._array(f"digests-{part}"), len(self.sizes))
         if isinstance(self.folder, Path):
             return fewest_alike(list(digests), in_part)

@@ -113,7 +113,7 @@ class FileRelease:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        # As of a Release: original values, and what tells of them.
+        # As for a Release: original values, and what discloses them.
         gone: dict[str, Any] = {"sample": None, "missing": MissingFacts(), "rounded": {}, "weights": None}
         return {**self.__dict__, **gone, "recipe": self.recipe.replace(nominal_seed=None)}
 

@@ -30,7 +30,7 @@ Table = dict[str, NDArray[Any]]
 class Reference:
     """One reference file: what it is called in the package, its columns, and a digest of its content.
 
-    The digest is taken over names and values, so it holds for a CSV and for the package alike.
+    The digest is taken over names and values, so that it is the same for a CSV and for the package.
     """
 
     member: str

@@ -34,7 +34,7 @@ def goals_in(after: Source, recipe: Recipe | None, masked: Sequence[str]) -> Goa
 
 
 def _check_known(after: Source, recipe: Recipe, keys: Sequence[str], limits: Mapping[str, Limits]) -> None:
-    """Refuse a file that lacks a column that the demand needs, or of which nobody knows the order of its values."""
+    """Refuse a file without a column that the demand needs, or with one whose order of values is not known."""
     lacking = next((name for name in (*limits, *keys) if name not in after.table.column_names), None)
     if lacking is not None:
         raise InvalidData(

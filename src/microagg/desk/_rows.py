@@ -84,7 +84,7 @@ class Pair:
         return False
 
     def _codes(self, name: str) -> tuple[Codes, Codes]:
-        """Number a column's values alike in both files."""
+        """Number the values of a column in the same way in both files."""
         if name not in self._known:
             n = self._before.num_rows
             plain = pa.float64() if self.is_numeric(name) else pa.string()

@@ -93,7 +93,7 @@ def assess(
 ) -> Assessed:
     """Judge a masked file; what is not said here the recipe says, or the files show.
 
-    `key` is a column that tells records apart in both files, where their rows are not in the same order.
+    `key` is a column that identifies each record in both files, if their rows are not in the same order.
     """
     if analyses is None:
         analyses = () if recipe is None else recipe.analyses.analyses
@@ -190,7 +190,7 @@ def _recoded(source: Source, recipe: Recipe) -> Source:
 
 
 def _strata(pair: Pair, recipe: Recipe | None, given: list[str] | None) -> list[str]:
-    """Return the columns that the intruder links within; both files must have them, row by row alike."""
+    """Return the columns that the intruder links within; both files must have them, identical row by row."""
     declared = () if recipe is None else recipe.roles.strata
     strata = list(declared if given is None else given)
     pair.check_known(strata)

@@ -28,7 +28,7 @@ def each_candidate(
 
 
 def beside_each_other(candidates: Sequence[Candidate], recipes: Sequence[tuple[str, Recipe]]) -> Comparison:
-    """Set candidates of some recipes, which rank and draw them alike, beside each other."""
+    """Compare candidates of some recipes, which rank and draw them in the same way."""
     return comparison_of(candidates, recipes)
 
 

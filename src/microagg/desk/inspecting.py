@@ -141,7 +141,7 @@ def _small_strata(opened: Opened, names: list[Any]) -> list[tuple[Any, ...]]:
 
 
 def check_weight(opened: Opened) -> None:
-    """Refuse a weight that holds no weights; what it lacks is not counted, since its records may be left out."""
+    """Refuse a weight that holds no weights; missing values are not counted, since their records may be left out."""
     names = opened.recipe.roles.of(Role.WEIGHT.value)[:1]  # the others are not used
     if opened.recipe.weights.weighted is not False:
         for name in names:
@@ -153,7 +153,7 @@ def check_weight(opened: Opened) -> None:
 
 
 def costs_of(opened: Opened, progress: Progress | None = None) -> ColumnCosts | None:
-    """Try on a sample what each masked column costs the others; None where that cannot be told."""
+    """Try on a sample what each masked column costs the others; None if that cannot be measured."""
     try:
         return column_costs(opened.source, opened.recipe, progress=progress)
     except MicroaggError:  # the recipe is only a guess: masking will say what is wrong with it

@@ -22,7 +22,7 @@ def mask(opened: Opened, progress: Progress | None = None) -> Release[Any]:
 
 
 def written_by(release: Release[Any], recipe: Recipe) -> Release[Any]:
-    """Return a release as another recipe writes it, with its comments; it must mask alike."""
+    """Return a release as another recipe writes it, with its comments; it must mask in the same way."""
     return replace(release, recipe=replace(release.recipe, output=recipe.output, comments=recipe.comments))
 
 

@@ -78,7 +78,7 @@ def read_origin(path: Path, *, rows: bool = True) -> RowOrigin | None:
 def origin_of(masked: str, recipe: Recipe | None) -> RowOrigin | None:
     """Find where the rows of a masked file come from: by the output that it lies in, or that its recipe does.
 
-    None where nothing tells it, or the file is not as it was written.
+    None if nothing says it, or the file was changed after it was written.
     """
     path = file_of(masked)
     places = []

@@ -31,7 +31,7 @@ class Pairing:
     left_out : int
         Records that masking left out of the original, which stand in neither any more.
     matched : bool
-        Whether the output of `mask` told which row is which: those of both files then are in the order of the original.
+        Whether the output of `mask` says which row is which: rows of both files are then in the order of the original.
     """
 
     before: Source
@@ -86,7 +86,7 @@ def _matched(before: Source, after: Source, origin: RowOrigin) -> Pairing:
 
 
 def check_can_be_matched(files: Pairing, pair: Pair, recipe: Recipe | None) -> None:
-    """Refuse rows that the recipe writes in another order, where nothing tells which is which."""
+    """Refuse rows that the recipe writes in another order, where nothing shows which is which."""
     if recipe is None or files.matched or any(pair.is_witness(name) for name in pair.common):
         return
     if recipe.units.release == "drop" and (recipe.output.same_order or not pair.is_sorted_anew()):
@@ -111,7 +111,7 @@ def _lacking(source: Source, recipe: Recipe) -> Any:
 
 
 def in_the_order_of(before: Source, after: Source, key: str) -> Source:
-    """Return a masked file with its rows in the order of the original, by a column that tells records apart in both."""
+    """Return a masked file with its rows in the order of the original, by a column that identifies each record."""
     for source, which in ((before, "original"), (after, "masked")):
         if key not in source.table.column_names:
             raise RoleError(

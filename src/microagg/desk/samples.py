@@ -71,7 +71,7 @@ DEMO = Recipe.of(
     strata=["region"],
     identifiers=["household", "person"],
     confidential=["diagnosis"],
-    rest="drop",  # the weight as well: there is one for each region and size, so it would tell the size
+    rest="drop",  # the weight as well: there is one for each region and size, so that it would disclose the size
     methods=["mdav", "iamat"],
     ks=[3, 5, 10],
 )

@@ -65,7 +65,7 @@ def write(
     ----------
     what : Release[Any] or pyarrow.Table
     address : str or path
-        The name tells the kind.
+        The name says which kind of file it is.
     households : str or path, optional
         Where a release of two files was joined (`households` of `read`): the file of households. Both are written, or
         neither.

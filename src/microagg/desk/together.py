@@ -37,9 +37,9 @@ def assess_all(
     columns : list of str, optional
         The masked ones; by default the recipe's, or those of each file in which it differs from the original.
     strata : str, optional
-        Refused: groups lie within strata as it is.
+        Refused: groups lie within strata already.
     key : str, optional
-        A column that tells records apart in all files.
+        A column that identifies each record in all files.
     progress : callable, optional
         Called as progress(done, in all).
     """

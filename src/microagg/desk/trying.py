@@ -22,7 +22,7 @@ class ColumnLost:
 
 @dataclass(frozen=True)
 class Tried:
-    """What one try of a recipe gave; internal, as it tells exact losses.
+    """What one try of a recipe gave; internal, since it holds exact losses.
 
     Attributes
     ----------

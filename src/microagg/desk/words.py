@@ -1,4 +1,4 @@
-"""What is said of an error: our own words, and never another library's, which may show a cell."""
+"""Messages of errors: our own words, and never another library's, which may show a cell."""
 
 import os
 import traceback
@@ -44,7 +44,7 @@ class Told:
 
 
 def told(error: BaseException, say: Callable[[str, Any], str] = as_keyword) -> Told:
-    """Say what an error means; `say(parameter, value)` names a choice in the manner of an edge."""
+    """Return what an error means; `say(parameter, value)` names a choice as the command line or the app calls it."""
     kind = type(error).__name__
     if isinstance(error, MicroaggError):
         code = USAGE if isinstance(error, (InvalidParameter, RoleError)) else DATA

@@ -107,7 +107,7 @@ def is_text_target(address: str, to: str | None, kind: str | None = None) -> boo
 
 
 def check_unchanged(opened: Opened) -> None:
-    """Refuse to go on with a file that is no longer the one that was read: the report would tell of another."""
+    """Refuse to go on with a file that is no longer the one that was read: the report would be about another."""
     joined = opened.source.joined
     for source in (opened.source,) if joined is None else (joined.persons, joined.households):
         if source.sha256 is not None and (source.path is None or file_digest(source.path) != source.sha256):

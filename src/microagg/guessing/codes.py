@@ -115,7 +115,7 @@ def _explained(groups: Ints, values: Ints) -> tuple[float, float]:
 
 
 def _ranks(values: Ints) -> Floats:
-    """Give each value its rank, ties the mean of theirs."""
+    """Return the rank of each value; ties get the mean of theirs."""
     counts = np.bincount(values)
     last = np.cumsum(counts)
     return np.asarray((last - (counts - 1) / 2.0)[values])

@@ -49,7 +49,7 @@ class File:
 
     @cached_property
     def runs(self) -> Facts | None:
-        """What tells which rows belong together: the unit, or the finest column that stands for it and is not masked.
+        """What shows which rows belong together: the unit, or the finest column that stands for it and is not masked.
 
         A file without a number of households may have incomes that only one household has.
         """
@@ -65,7 +65,7 @@ class File:
     def explains(self, column: Facts) -> bool:
         """Return whether rows go with a column because it is the unit's, as a household's income is.
 
-        What stands for a unit that the file lacks explains only what is coarser: a number of the unit is not.
+        What represents a unit that is not in the file explains only what is coarser: a number of the unit is not.
         """
         if self.unit is not None:
             return True
@@ -104,7 +104,7 @@ class File:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A column to guess, with what its rules share; `by_runs` tells whether rows that belong together count once."""
+    """A column to guess, with what its rules share; `by_runs` says whether rows that belong together count once."""
 
     column: Facts
     file: File

@@ -57,7 +57,7 @@ def length_of(values: Floats) -> int:
 def sign_of_numbering(values: Floats, rises: bool) -> str:
     """Say what makes values look like a numbering, each counted once; empty where nothing does.
 
-    `rises` tells whether they come in rising order in the file, which amounts do only in a file that they sort.
+    `rises` says whether they come in rising order in the file, which amounts do only in a file that they sort.
     """
     if is_dense(values):
         return "they are as close together as in a numbering"

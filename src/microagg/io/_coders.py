@@ -77,7 +77,7 @@ class Coder(ABC):
 
 @dataclass(frozen=True)
 class NumberCoder(Coder):
-    """Numbers, as they are; `declared` are ranges that the file declares missing.
+    """Numbers, unchanged; `declared` are ranges that the file declares missing.
 
     `power` is that of the step which released numbers are asked to be multiples of.
     """

@@ -38,9 +38,9 @@ class Address:
     path : Path
         The file of DuckDB, symbolic links followed: DuckDB keeps its journal beside the name that it is given.
     uri : str
-        What libpq is told, credentials among it.
+        What libpq gets, with credentials.
     place : tuple of str
-        What tells one PostgreSQL database from another.
+        What is different for each PostgreSQL database.
     """
 
     kind: str

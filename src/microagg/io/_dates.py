@@ -53,7 +53,7 @@ class DateForm:
         return units.astype(np.float64), missing
 
     def array(self, units: NDArray[np.int64], missing: NDArray[np.bool_]) -> pa.Array:
-        """Give dates of whole units, as they are stored."""
+        """Return dates of whole units, as they are stored."""
         whole = pa.int32() if self.type.bit_width == 32 else pa.int64()
         dates = pa.array(units * self.coarser, mask=missing).cast(whole).cast(self.type)
         return dates if self.text is None else pc.strftime(dates, format=self.text)

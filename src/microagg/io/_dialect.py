@@ -17,7 +17,7 @@ SAMPLE = 1 << 20
 _RECORDS = 100
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark begins alike
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark begins in the same way
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
@@ -36,7 +36,7 @@ class Dialect:
     marks: Marks = field(default_factory=Marks)
     line_end: str = "\n"
     fields: int = 0
-    guessed: bool = False  # the encoding stands for want of a better one
+    guessed: bool = False  # no better encoding was found
     unsure: bool = False  # the decimal mark could as well separate thousands, or the other way round
     header: bool | None = None  # whether the first row holds names, where that was said
 
@@ -80,7 +80,7 @@ def text_details(path: Readable, dialect: Dialect) -> dict[str, str]:
 
 
 def dialect_for(path: Named, source: Named | None, dialect: Dialect | None) -> Dialect:
-    """Choose how to write a file: in the source's ways, with its delimiter where the name does not tell of another."""
+    """Choose how to write a file: in the source's ways, with its delimiter unless the name says another."""
     base = base_suffix(path)
     if dialect is None:
         return Dialect(delimiter="," if base == ".csv" else "\t")

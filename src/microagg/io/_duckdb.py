@@ -243,7 +243,7 @@ def _is_readable(connection: Any, address: Address) -> bool:
 
 
 def _check_free(connection: Any, address: Address, overwrite: bool) -> bool:
-    """Refuse a name that is taken; tell whether there is a table to overwrite."""
+    """Refuse a name that is taken; return whether there is a table to overwrite."""
     schemas = connection.execute(
         "SELECT count(*) FROM information_schema.schemata "
         "WHERE catalog_name = current_database() AND lower(schema_name) = lower(?)",
@@ -300,7 +300,7 @@ def explain(error: BaseException, address: Address) -> MicroaggError | None:
             "view in a database, since its author may not be allowed to read them. Make a table of it with DuckDB "
             "first."
         )
-    if isinstance(error, getattr(duckdb, "DependencyException", ())):  # which older versions do not tell apart
+    if isinstance(error, getattr(duckdb, "DependencyException", ())):  # which older versions do not distinguish
         return InvalidData(f"something else depends on the table {address.shown!r}. Choose another name.")
     if isinstance(error, (duckdb.Error, pa.ArrowException, OSError)):
         kind = type(error).__name__

@@ -56,7 +56,7 @@ class Asked:
 
 
 def finder_for(series: nw.Series[Any], name: Any, asked: Asked) -> "Finder":
-    """Return what finds out how a column is coded; a part of it, which may be empty, tells the type."""
+    """Return what finds out how a column is coded; a part of it, which may be empty, shows the type."""
     word = asked.kind
     if isinstance(word, tuple):
         word = "ordinal"
@@ -94,7 +94,7 @@ def _usual(series: nw.Series[Any], name: Any, asked: Asked) -> str:
     array = arrow_of(series, name)
     if pa.types.is_temporal(array.type):
         return "date"
-    # A polars Enum is ordered too, as its user listed it; in a Parquet file it could not be told from others.
+    # A polars Enum is ordered too, as its user listed it; in a Parquet file it would look like any other.
     return "ordinal" if pa.types.is_dictionary(array.type) and array.type.ordered else "nominal"
 
 

@@ -15,7 +15,7 @@ _MANY = 100
 
 
 class FirstRow:
-    """The first row of a text file, and what the rows below it tell of it.
+    """The first row of a text file, and what the rows below it show about it.
 
     Pass every part of the file to `compare`, then ask for the `names`.
     """
@@ -33,7 +33,7 @@ class FirstRow:
         return bool(self._number.match(cell.strip())) or cell.strip() in MISSING
 
     def _shape(self, cell: str) -> str | None:
-        """Return the pattern of values of a cell's kind; None for plain words, which tell nothing."""
+        """Return the pattern of values of a cell's kind; None for plain words, which show nothing."""
         if self._is_number(cell):
             return rf"^\s*(?:{self._number.pattern[1:-1]})\s*$"
         if not re.search("[0-9]", cell):

@@ -71,7 +71,7 @@ def to_path(address: Any) -> Path:
 
 
 class Named(Protocol):
-    """What has a name that tells a kind: a path, or a place in a store."""
+    """What has a name that shows its kind: a path, or a place in a store."""
 
     @property
     def name(self) -> str:
@@ -87,7 +87,7 @@ class Named(Protocol):
 
 
 def base_suffix(path: Named) -> str:
-    """Return the suffix that tells the kind, below one of compression."""
+    """Return the suffix that shows the kind, without one of compression."""
     suffix = Path(path.stem).suffix if path.suffix.lower() in COMPRESSED else path.suffix
     return suffix.lower()
 
@@ -109,7 +109,7 @@ def is_text_name(path: Path) -> bool:
 
 
 def refuse_options(options: Mapping[str, Any], kind: str) -> None:
-    """Refuse to be told how a file is written that is no text."""
+    """Refuse choices of how text is written for a file that is not text."""
     given = next((name for name, value in options.items() if value is not None), None)
     if given is not None:
         raise InvalidParameter(

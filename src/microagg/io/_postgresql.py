@@ -36,7 +36,7 @@ FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamesp
 WHERE n.nspname = $1 AND c.relname = $2
 """
 # What a table or view is read from: what a view selects from, partitions and other children. Where one of these is on
-# another server, or a view calls a function of somebody's, it cannot be told; one that is immutable reads no table.
+# another server, or a view calls somebody's own function, it cannot be known; one that is immutable reads no table.
 _READ_FROM = """
 WITH RECURSIVE selected AS (
     SELECT w.ev_class, d.refclassid, d.refobjid
@@ -222,7 +222,7 @@ def _check_free(connection: Any, address: Address, overwrite: bool) -> tuple[str
 
 
 def _check_apart(connection: Any, target: str, address: Address, source: Address, stop: Stop) -> None:
-    """Refuse to drop a table that the source is read from, or may be; rather than names, the servers tell."""
+    """Refuse to drop a table that the source is read from, or may be; the servers decide that, not names."""
     try:
         with driver().connect(source.uri) as other, stop.by(other.adbc_cancel):
             read = _rows(other, _READ_FROM, [_qualified(source.schema, source.table)])

@@ -1,4 +1,4 @@
-"""Quoted cells that hold line breaks: one that swallowed records would release them as they are."""
+"""Quoted cells that hold line breaks: one that contains records by mistake would release them unchanged."""
 
 import io
 import re

@@ -64,7 +64,7 @@ def read_text(path: Readable, most: int | None = None, **options: Any) -> tuple[
 def scan_text(path: Path, **options: Any) -> tuple[list[str], int, Dialect]:
     """Read a text file that need not fit into memory, to know that all of it can be read.
 
-    Returns the names of its columns, the number of its records, and how it is written, which `read_text_parts` wants.
+    Returns the names of its columns, the number of its records, and how it is written, which `read_text_parts` needs.
     """
     from pyarrow import csv as arrow_csv
 
@@ -109,7 +109,7 @@ def read_written_text(
 ) -> Iterator[pa.Table]:
     """Return some columns of a text file that was just written, by their places and as these types, a part at a time.
 
-    `compression` is what the file's name will tell, and `fields` the number of its columns.
+    `compression` is what the file's name will say, and `fields` the number of its columns.
     """
     from pyarrow import csv as arrow_csv
 
@@ -148,7 +148,7 @@ def _read_to_end(
 
 
 def _how(dialect: Dialect, handler: Any = None) -> dict[str, Any]:
-    """Give Arrow's options for reading a file with the header as its first record, as values are."""
+    """Return Arrow's options for reading a file with the header as its first record, like values."""
     from pyarrow import csv as arrow_csv
 
     return {

@@ -179,7 +179,7 @@ class Batches:
         return named_numbers(column, self._text[2].marks, name, self.path.name, whole=False)
 
     def as_numbers(self, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-        """Return a column of text, which stays text in the tables, as numbers; any other as it is."""
+        """Return a column of text, which stays text in the tables, as numbers; any other unchanged."""
         return column if self.dialect is None else self._numbers(column, name)
 
     def read_as_numbers(self, names: list[str], kinds: Mapping[str, Any] | None = None) -> None:
@@ -197,7 +197,7 @@ class Batches:
         self._dates = [name for name in names if (kinds or {}).get(name) == "date"]
 
     def as_parquet(self, target: Where, beside: Any, progress: Progress | None = None) -> "Batches":
-        """Copy a text file as it is stored to Parquet, a row group for each table; give the copy.
+        """Copy a text file as it is stored to Parquet, a row group for each table; return the copy.
 
         `beside` is a private folder to write it in.
         """

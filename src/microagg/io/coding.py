@@ -59,7 +59,7 @@ def _check_alike(before: nw.Series[Any], after: nw.Series[Any], name: Any) -> No
 
 
 def open_both(before: nw.DataFrame[Any], after: nw.DataFrame[Any], asked: Mapping[Any, Asked]) -> tuple[Table, Table]:
-    """Code two files alike: by the kinds of the first; the second may hold categories that the first lacks."""
+    """Code two files in the same way: by the kinds of the first; the second may hold further categories."""
     coders = []
     for name, wish in asked.items():
         _check_alike(before.get_column(name), after.get_column(name), name)

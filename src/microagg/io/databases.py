@@ -15,7 +15,7 @@ What a column becomes:
   timestamps that holds an infinite one is read as text.
 - Decimals (``DECIMAL``, ``NUMERIC``, ``MONEY``) are Arrow decimals: exact where they are not masked, and rounded means
   where they are. A ``NUMERIC`` without precision gets the one its values need. Beyond the 38 digits of Arrow they are
-  text; with a NaN or infinity among them they are float64 if that shows every value as it is, and text otherwise.
+  text; with a NaN or infinity among them they are float64 if that shows every value exactly, and text otherwise.
 - DuckDB's wider whole numbers (``HUGEINT``, which ``sum`` gives) are int64 where that holds them, then decimals, then
   text.
 - Anything else (enumerations, UUIDs, JSON, intervals, lists, ...) is read as the text that the database writes.

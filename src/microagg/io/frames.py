@@ -181,7 +181,7 @@ def read_numbers(file: Any) -> tuple[list[Any], NDArray[np.float64]]:
 
 
 def ordered_codes(frame: nw.DataFrame[Any], name: Any) -> tuple[NDArray[np.int64], bool]:
-    """Number the distinct values of a column, in order where they have one; tell whether they have."""
+    """Number the distinct values of a column, in order if they have one; return whether they have."""
     series = frame.get_column(name)
     comparable = series.dtype.is_numeric() or series.dtype.is_temporal() or series.dtype == nw.Boolean
     codes = category_codes(frame, [name])
@@ -207,7 +207,7 @@ def category_codes(
 
 
 def row_classes(frame: nw.DataFrame[Any], names: Sequence[Any], progress: Progress | None = None) -> NDArray[np.int64]:
-    """Do the same sooner, with numbers in no particular order: to count the rows that are alike."""
+    """Do the same sooner, with numbers in no particular order: to count identical rows."""
     return classes_of([np.zeros(frame.shape[0], dtype=np.int64), *_indices(frame, names, progress)])
 
 
@@ -221,7 +221,7 @@ def _indices(frame: nw.DataFrame[Any], names: Sequence[Any], progress: Progress 
         tell(progress, done, len(names))
         try:
             array = frame.get_column(name).to_arrow()
-            if pa.types.is_dictionary(array.type):  # its own codes may tell equal values apart
+            if pa.types.is_dictionary(array.type):  # its own codes may differ for equal values
                 array = array.cast(array.type.value_type)
             encoded = plain_floats(array).dictionary_encode()
         except (pa.ArrowException, TypeError, OverflowError):  # whose message may show a cell
@@ -241,7 +241,7 @@ class Numbering:
         self._numbers: dict[tuple[int, ...], int] = {}
 
     def codes(self, table: Any) -> NDArray[np.int64]:
-        """Give each row's number; equal combinations have the same one in every table."""
+        """Return the number of each row; equal combinations have the same one in every table."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -317,7 +317,7 @@ def row_ranks(frame: nw.DataFrame[Any]) -> NDArray[np.int64]:
             array = array.cast(array.type.value_type)
         try:
             own = _ranks(sortable(array))
-        except pa.ArrowException:  # it sorts more types than it tells the different values of
+        except pa.ArrowException:  # it sorts more types than it finds the different values of
             own = _ranks(_as_shown(array))
         ranks = np.unique(ranks * (int(own.max(initial=0)) + 1) + own, return_inverse=True)[1].astype(np.int64).ravel()
     return ranks

@@ -71,20 +71,20 @@ def join(persons: Source, households: Source, on: str | None = None) -> Source:
     persons, households : Source
         The second has one row for each household. Both are of one kind: text, Parquet, SPSS and so on.
     on : str, optional
-        The column that tells the household in both; by default the only one that both have.
+        The column of the household in both; by default the only one that both have.
 
     Returns
     -------
     Source
-        Its `joined` tells what it was made from. The order of rows is that of the persons.
+        Its `joined` says what it was made from. The order of rows is that of the persons.
 
     Raises
     ------
     InvalidData
-        If a household has several rows or a person's has none, or somebody's is not told. Numbers of rows are named,
-        never values.
+        If a household has several rows or a person's has none, or somebody's household is missing. Numbers of rows are named, never
+        values.
     RoleError
-        If a file lacks the column, or both have others of one name.
+        If a file does not have the column, or both have others of one name.
     InvalidParameter
         If the files are of two kinds.
 
@@ -113,7 +113,7 @@ def join(persons: Source, households: Source, on: str | None = None) -> Source:
 
 
 def _key(persons: Source, households: Source, on: str | None) -> str:
-    """Return the column to join by; refuse one that a file lacks, and others of one name."""
+    """Return the column to join by; refuse one that is not in a file, and others of one name."""
     of_persons, of_households = persons.table.column_names, households.table.column_names
     common = [name for name in of_persons if name in of_households]
     if on is None and len(common) != 1:
@@ -196,7 +196,7 @@ def _keys(source: Source, on: str) -> Any:
 
 
 def _whole(column: Any) -> Any:
-    """Return numbers without a fraction as whole ones: packages for statistics store all numbers alike."""
+    """Return numbers without a fraction as whole ones: packages for statistics store all numbers in the same way."""
     column = pc.if_else(pc.is_nan(column), pa.scalar(None, pa.float64()), column)
     try:
         return column.cast(pa.int64())

@@ -98,7 +98,7 @@ class Promise:
         return [] if self.demand is None else [column.name for column in self.demand.columns]
 
     def check_columns(self, names: Collection[str]) -> None:
-        """Refuse a table that lacks a column to be counted."""
+        """Refuse a table without a column that must be counted."""
         for name in self.columns:
             if name not in names:
                 raise RoleError(f"the table has no column {name!r}, for which k is promised. Check its spelling.")
@@ -121,7 +121,7 @@ class Promise:
             )
 
     def check_demand(self, found: Digests, confidential: Sequence[Bits], name: str) -> None:
-        """Refuse what was written where records that are alike break the demand on confidential columns.
+        """Refuse what was written if identical records break the demand on confidential columns.
 
         `found` are the digests of all records, and `confidential` the bits of the values that were written: where these
         are equal, the values that the demand was kept for must have been.
@@ -158,7 +158,7 @@ def digests_written(
     name : str
         Of the file or table, to show.
     key : bytes
-        The same for all parts of a file, and told to nobody.
+        The same for all parts of a file, and secret.
 
     Raises
     ------
@@ -273,7 +273,7 @@ class Written(NamedTuple):
 
 
 def check_written_apart(promise: Promise, persons: Written, households: Written) -> int:
-    """Return the fewest units that are alike in two files: in their rows of the one and their single row of the other.
+    """Return the fewest units that are identical in two files: in their rows of one and their single row of the other.
 
     Parameters
     ----------
@@ -284,8 +284,8 @@ def check_written_apart(promise: Promise, persons: Written, households: Written)
     Raises
     ------
     PromiseBroken
-        If fewer than k units are alike, or the files have not the same units, or the second not one row of each; or as
-        by `digests_written`.
+        If fewer than k units are identical, or the files do not have the same units, or the second not one row of each;
+        or as by `digests_written`.
     """
     key, found = os.urandom(16), []
     for file in (persons, households):
@@ -333,7 +333,7 @@ class _Tally:
         self._waiting, self._stored = [], self.records
 
     def fewest(self, in_part: bool) -> int:
-        """Return the fewest records, or units, that are alike."""
+        """Return the smallest number of records, or units, that are identical."""
         if self._waiting:
             self._store()
         return fewest_alike(self._parts, in_part)

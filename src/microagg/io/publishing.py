@@ -116,7 +116,7 @@ def _here() -> dict[str, Any]:
 
 
 def _born(process: int) -> str:
-    """Tell when a process began, which tells it from a later one of the same number; nothing where there is none."""
+    """Return when a process began, which differs for a later one of the same number; empty if there is none."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
     except (OSError, IndexError):
@@ -148,7 +148,7 @@ def _is_dead(owner: dict[str, Any]) -> bool:
 
 
 def _told(place: Place) -> dict[str, Any]:
-    """Read what a file of ours tells; nothing where it is none."""
+    """Read what a file of ours says; empty if it is none."""
     try:
         told = json.loads(place.read_bytes())
     except (MicroaggError, ValueError, RecursionError):
@@ -216,7 +216,7 @@ def publish(whole: Where, target: Any, *, overwrite: bool, check: Callable[[Any]
     mark = target / _unfinished(private)
     mark.write_bytes(json.dumps({"unfinished": "this folder is not a release", "private": str(private)}).encode())
     if {one.name for one, _, _ in target.inside(deep=True)} != {mark.name, *(one.name for one in former)}:
-        mark.unlink()  # somebody else's files are there, and stay as they are
+        mark.unlink()  # somebody else's files are there, and are not changed
         raise _came_meanwhile(target)
     try:
         _each(lambda name: (whole / name).copy_to(target / name), sizes)

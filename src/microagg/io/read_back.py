@@ -27,7 +27,7 @@ def read_back(
     path : Path or Place
         Where the file is.
     target : Path or Place
-        Which tells its kind.
+        It shows its kind.
     schema : pyarrow.Schema
         Of the table that was written. Names may have been changed in the file, so that columns of text are known by
         their places.

@@ -345,7 +345,7 @@ def put_in_place(whole: Path, target: Path, *, overwrite: bool, check: Check | N
 
 
 def _bring_back(former: Path, target: Path) -> str:
-    """Put back what was to be replaced, or else beside its place, as the private folder goes; tell where it is then."""
+    """Put back what was to be replaced, or else beside its place, as the private folder goes; return where it is."""
     if not os.path.lexists(target):
         former.rename(target)
         return ""

@@ -47,6 +47,6 @@ def kin_of(values: pa.Array, kin: Mapping[str, tuple[Any, ...]], name: Any) -> t
     for depth in range(len(kin[shown[0]])):
         ancestors = [str(kin[value][depth]) for value in shown]
         numbers = {ancestor: number for number, ancestor in enumerate(sorted(set(ancestors)))}
-        if len(numbers) > 1:  # the root tells nobody apart
+        if len(numbers) > 1:  # the root is the same for everybody
             levels.append(tuple(numbers[ancestor] for ancestor in ancestors))
     return tuple(levels)

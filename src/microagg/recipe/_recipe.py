@@ -289,7 +289,7 @@ class Recipe:
             _check_option_names(options, method, [*known, "n_jobs", "progress"])
             changed["method"]["options"] = (dict(self.method.options) if method == self.method.name else {}) | options
         if method_name(keywords, self) == "ama" and "select" in changed and "select" not in keywords:
-            changed["select"]["by"] = "ama"  # it chooses the columns itself, by a tree that may be told how
+            changed["select"]["by"] = "ama"  # it chooses the columns itself, by a tree that may have options
         made: dict[str, Any] = {part: replace(getattr(self, part), **values) for part, values in changed.items()}
         return replace(self, k=keywords.get("k", self.k), **made, **whole)
 
@@ -370,7 +370,7 @@ class Recipe:
         return self.roles.of("weight") if self.weights.release == "group" else ()
 
     def check_columns(self, names: Sequence[str]) -> None:
-        """Refuse a column that the file lacks, or that has two roles or none; `names` are the file's."""
+        """Refuse a column that is not in the file, or that has two roles or none; `names` are the file's."""
         taken: dict[str, str] = {}
         # Where no name fits, the file's may be the cells of a record: they are not shown.
         is_header = any(name in names for _, name in self.roles.named)
@@ -398,7 +398,7 @@ class Recipe:
                     raise self._fault((table, key), what + nearest(name, masked), name)
 
     def check_named(self, names: Sequence[Any]) -> None:
-        """Refuse a choice for a column that the file lacks; `names` are the file's."""
+        """Refuse a choice for a column that is not in the file; `names` are the file's."""
         self._check_declared(names)
         for table, (part, kind) in PARTS.items():
             for key, choice in choices_of(kind).items():
@@ -413,7 +413,7 @@ class Recipe:
                         )
 
     def _check_declared(self, names: Sequence[Any]) -> None:
-        """Refuse an analysis that cannot be done on the release, and a relation of columns that the file lacks."""
+        """Refuse an analysis that cannot be done on the release, and a relation of columns that are not in the file."""
         if not self.analyses.analyses and not self.relations.relations:
             return
         schema = Schema.assign(names, **self.roles.lists)

@@ -102,7 +102,7 @@ class Candidate(ReadOnly):
         return self.g_il if self.by == "G_IL" else self.il
 
     def as_dict(self) -> dict[str, Any]:
-        """Give everything that is known of the candidate as plain values."""
+        """Return everything that is known of the candidate as plain values."""
         return {one.name: getattr(self, one.name) for one in fields(self)} | {"figures": dict(self.figures)}
 
 

@@ -304,7 +304,7 @@ def compare_each(
     progress: Progress | None = None,
     masked: Callable[[Release[Any], float], None] | None = None,
 ) -> Iterator[tuple[Candidate, Release[Any]]]:
-    """Give each release as it comes, with its figures; `recipes` are named by their method.
+    """Yield each release as it is made, with its figures; `recipes` are named by their method.
 
     `progress` is called from within every step; what it raises stops the work. `masked` is called with each release and
     the seconds it took, before its risk is measured.

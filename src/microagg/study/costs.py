@@ -15,7 +15,7 @@ from microagg.progress import Progress, tell
 from microagg.recipe import Recipe
 
 _SAMPLE = 2000
-_MANY = 8  # masked columns from which a reader is told that each more ruins the others
+_MANY = 8  # masked columns from which the text says that each more costs the others
 _DEAREST = 5  # columns at most that are tried to be left out together
 _CHEAPER = 0.9  # of the loss that is left, from which leaving columns out is worth a word
 
@@ -80,7 +80,7 @@ def column_costs(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> ColumnCosts:
-    """Mask a sample with every column and without each of them, and tell what each costs the others.
+    """Mask a sample with every column and without each of them, and return what each costs the others.
 
     Parameters
     ----------

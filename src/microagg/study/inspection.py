@@ -25,7 +25,7 @@ _OF_TYPE = {"text": "nominal", "booleans": "nominal", "dates": "date", "numbers"
 
 @dataclass(frozen=True)
 class Exposure:
-    """How exposed the records of a file are as they are.
+    """How exposed the records of a file are without masking.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Exposure:
 
 @dataclass(frozen=True)
 class Inspection:
-    """What a file holds: the guesses, and how exposed its records would be as they are.
+    """What a file holds: the guesses, and how exposed its records would be without masking.
 
     Attributes
     ----------

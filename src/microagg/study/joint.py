@@ -40,17 +40,17 @@ def joint_disclosure(
     ----------
     original : dataframe
     releases : sequence of dataframes
-        Record against record. Rows of a release that are alike in its masked columns are a group.
+        Record against record. Rows of a release that are identical in its masked columns are a group.
     columns : list of names, optional
         The masked columns; by default those of each release in which it differs from the original.
     truth : sequence, optional
         For each release, the row of it that belongs to each row of the original, or None where they are in the same
         order.
     match : {"auto", "position", "nearest"}
-        How rows are matched to records where `truth` does not tell. "position": they are in the same order. "nearest":
+        How rows are matched to records if `truth` does not say it. "position": they are in the same order. "nearest":
         each record goes to the nearest group, each group having as many as it has rows, and groups are mended until
         their means are the released ones; the figures are estimates then. "auto": by position, unless the means of
-        groups are not the released ones and other rows are far nearer. The result tells how many (`nearest`).
+        groups are not the released ones and other rows are far nearer. The result says how many (`nearest`).
     progress : callable, optional
         Called as progress(done, in all).
 
@@ -102,7 +102,7 @@ def _groups(
     match: str,
     progress: Progress | None,
 ) -> tuple[NDArray[np.int64], Matching | None]:
-    """Give each record's group in a release, and how its rows were matched, if not by position."""
+    """Return the group of each record in a release, and how its rows were matched, if not by position."""
     both = [name for name in before.columns if name in after.columns]
     if named is None:
         masked = [name for name in both if frames.differ(before, after, name)]

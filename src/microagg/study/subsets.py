@@ -229,7 +229,7 @@ def _losses(
     def losses(part: Sequence[tuple[int, ...]], check: Callable[[], None]) -> list[float]:
         return [loss(subset, check) for subset in part]
 
-    # Small files take a moment each: several are handed to a thread at a time.
+    # Small files take a moment each: a thread gets several at a time.
     step = max(1, 20_000 // scores.shape[1])
     parts = [subsets[start : start + step] for start in range(0, len(subsets), step)]
     return list(itertools.chain.from_iterable(in_parallel(losses, parts, check_jobs(n_jobs))))

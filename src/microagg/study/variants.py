@@ -83,7 +83,7 @@ def _demanding(recipe: Recipe, levels: Mapping[str, Any]) -> Recipe:
 
 
 def _named_methods(methods: Any) -> dict[str, Any]:
-    """Give each method a name."""
+    """Return the methods, each with a name."""
     if isinstance(methods, Mapping):
         return {str(name): method for name, method in methods.items()}
     alone = isinstance(methods, (str, Recipe)) or hasattr(methods, "fit_predict") or not isinstance(methods, Iterable)

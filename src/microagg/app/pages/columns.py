@@ -36,7 +36,7 @@ _ALSO_SAID = {
     "unit": "The column itself is left out",
 }
 """What becomes of a column whose role does not say so by itself."""
-_AS_NOW = "="  # the option that leaves levels or a spike as they are
+_AS_NOW = "="  # the option that does not change levels or a spike
 
 
 @dataclass(frozen=True)

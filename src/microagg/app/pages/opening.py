@@ -91,7 +91,7 @@ def on_disk(session: Session) -> dict[str, Any] | None:
     return {"command": command, "place": place.name, "written": beyond.written}
 
 
-async def show(request: Request, session: Session) -> Response:  # noqa: ARG001 - pages are all called alike
+async def show(request: Request, session: Session) -> Response:  # noqa: ARG001 - all pages are called in the same way
     """Show what can be opened."""
     if session.worker.has(READ):
         return rendered(session, "waiting.html.j2")

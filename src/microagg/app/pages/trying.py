@@ -86,7 +86,7 @@ def _shown(session: Session, status: int = 200, wrong: Wrong | None = None) -> R
     )
 
 
-async def show(request: Request, session: Session) -> Response:  # noqa: ARG001 - pages are all called alike
+async def show(request: Request, session: Session) -> Response:  # noqa: ARG001 - all pages are called in the same way
     """Show the choices and the figures of the last try."""
     if not session.lacking:
         if session.recipe.roles.strata:
