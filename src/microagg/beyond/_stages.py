@@ -386,7 +386,7 @@ class Stages:
     def write_text(
         self, file: Batches, path: Where, settled: Settled, known: Known, parts: list[Where], progress: Progress | None
     ) -> int:
-        """Write what the workers have written to one text file; return how many records, or units, are identical."""
+        """Write what the workers have written to one text file; return the least number that are identical."""
         plan = settled.plan
         promise = plan.promise
         if plan.unit is not None:

@@ -1,8 +1,8 @@
 """What workers do with the parts of a file, one at a time.
 
 A task gets a folder and a number. Everything else it reads from that folder, and it leaves there what it finds: nothing
-of the data passes through a scheduler or its logs, and a task that is run again, because its worker died, leaves what it
-left before.
+of the data passes through a scheduler or its logs, and a task that is run again, because its worker died, leaves what
+it left before.
 
 A part is a run of row groups. What is done with regions, which one worker masks, is in `_regions`.
 """

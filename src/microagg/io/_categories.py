@@ -112,8 +112,8 @@ def used_categories(column: Any) -> Any:
     """Drop the values that no row of a dictionary column has, and sort the others unless the column is ordered.
 
     They disclose something of the original: a level that nobody has any more was somebody's. So levels are numbered
-    anew where a column is read back, and a distance between two of them may be smaller than it was. Without an order of their own
-    they mostly lie as they first appeared, which discloses where the rows were that have them.
+    anew where a column is read back, and a distance between two of them may be smaller than it was. Without an order of
+    their own they mostly lie as they first appeared, which discloses where the rows were that have them.
     """
     if isinstance(column, pa.ChunkedArray):
         whole = column.unify_dictionaries().combine_chunks()

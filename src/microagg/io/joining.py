@@ -81,8 +81,8 @@ def join(persons: Source, households: Source, on: str | None = None) -> Source:
     Raises
     ------
     InvalidData
-        If a household has several rows or a person's has none, or somebody's household is missing. Numbers of rows are named, never
-        values.
+        If a household has several rows or a person's has none, or somebody's household is missing. Numbers of rows are
+        named, never values.
     RoleError
         If a file does not have the column, or both have others of one name.
     InvalidParameter
