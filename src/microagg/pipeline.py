@@ -385,7 +385,7 @@ def _released_frame(
 
 
 def _check_possible(method: str, options: Any, select: Any, per_column: bool, refine: Any, n_columns: int) -> None:
-    """Refuse, before any work, choices that do not go together on so many masked columns."""
+    """Refuse, before any work, choices that cannot be combined on this number of masked columns."""
     each_apart = groups_each_column(method) and n_columns > 1
     if select and (groups_each_column(method) or options.get("axis", "pca") not in ("pca", "zscores")):
         raise InvalidParameter(

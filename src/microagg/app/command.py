@@ -18,9 +18,9 @@ def app(
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Whether to open a browser.")] = True,
     peek: Annotated[bool, typer.Option("--peek/--no-peek", help="Whether the app may show some masked rows.")] = True,
 ) -> None:
-    """Do all of it in a browser: open a file, say what its columns are, try, compare, look, release.
+    """Do all of the work in a browser: open a file, set the roles of its columns, try, compare, look, release.
 
-    It listens on this machine alone, and nothing leaves it.
+    The app listens on this machine only, and no data leaves it.
 
     Example: [bold]microagg app survey.csv[/bold]
     """

@@ -140,12 +140,12 @@ def _row(session: Session, ranking: Any, key: str, name: str, recipe: Recipe, ke
 
 
 def _wish(key: str, recipe: Recipe) -> str:
-    """Tell what was asked of a release: its figures, by what it is ranked and drawn."""
+    """Return what was asked of a release: its figures, and how it is ranked and drawn."""
     return repr((key, recipe.compare.rank, recipe.compare.map_axis))
 
 
 def beside_each_other(rows: list[Row]) -> Comparison | None:
-    """Set those beside each other of which there are figures; None where there are none."""
+    """Return a comparison of those that have figures; None if none has."""
     there = [row.judged for row in rows if row.judged is not None]
     return candidates.beside_each_other(there, [("", rows[0].recipe)]) if there else None
 

@@ -1,4 +1,4 @@
-"""Judging any masked file, whoever made it, beside its original."""
+"""Judging any masked file, from any program, beside its original."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

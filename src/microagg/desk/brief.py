@@ -1,4 +1,4 @@
-"""What spares a process time that runs for a second."""
+"""What saves time in a process that runs for a second."""
 
 import atexit
 import gc

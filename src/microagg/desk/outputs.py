@@ -1,4 +1,4 @@
-"""The folder that a run leaves: what may go out stands apart from what must not, and all of it comes together."""
+"""The folder that a run leaves: what may go out is apart from what must not, and all is written together."""
 
 import os
 import shutil

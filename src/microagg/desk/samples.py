@@ -115,7 +115,7 @@ class Demonstrated:
 
 
 def check_demonstration(folder: Path, *, overwrite: bool) -> tuple[Path, Path]:
-    """Refuse, before any work, a folder that the demonstration cannot write to; give the files it will write."""
+    """Refuse, before any work, a folder that the demonstration cannot write to; return the files it will write."""
     made = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     if not made.is_dir():
         raise InvalidParameter(

@@ -22,7 +22,7 @@ def assess_all(
     key: str | None = None,
     progress: Progress | None = None,
 ) -> JointDisclosure:
-    """Measure what several masked files of one original give away together.
+    """Measure what several masked files of one original disclose together.
 
     Parameters
     ----------

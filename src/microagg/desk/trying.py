@@ -62,7 +62,7 @@ class Tried:
 
     @property
     def bound(self) -> float | None:
-        """The share of persons that can be linked rightly at most, in percent, however much an intruder knows."""
+        """The share of persons that can be linked correctly at most, in percent, however much an intruder knows."""
         return None if self.per_column else 100.0 / self.k_reached
 
 

@@ -17,7 +17,7 @@ _WHOLE = "An output is written as a whole or not at all, so that no half of one 
 
 @dataclass(frozen=True)
 class Told:
-    """What is said of an error.
+    """The message of an error.
 
     Attributes
     ----------

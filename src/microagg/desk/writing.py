@@ -128,7 +128,7 @@ def write(
     again: bool = False,
     progress: Progress | None = None,
 ) -> Written:
-    """Write the masked data, the reports and the recipe that gives them again.
+    """Write the masked data, the reports and the recipe that makes them again.
 
     With `again`, a command and a script that do so are written beside them. What `progress` raises stops the work, and
     nothing is left.
@@ -250,7 +250,7 @@ def write_beyond_memory(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> tuple[Written, "FileRelease", Release[Any]]:
-    """Mask a file on disk or on a cluster; give what is left, the release, and what of it was judged.
+    """Mask a file on disk or on a cluster; return what was written, the release, and the part of it that was judged.
 
     Scratch of this machine lies beside the output, which is private, where the target is in a store.
     """

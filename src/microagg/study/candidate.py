@@ -23,7 +23,7 @@ NAMED = {
 
 @dataclass(frozen=True)
 class Candidate(ReadOnly):
-    """One release and its figures; those that are attributes are better when lower, but for k and groups.
+    """One release and its figures; those that are attributes are better if lower, except for k and groups.
 
     Attributes
     ----------

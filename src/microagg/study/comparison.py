@@ -1,4 +1,4 @@
-"""Many releases of one file beside each other: which is the better one overall."""
+"""Several releases of one file compared: which is better overall."""
 
 import html
 import math
@@ -330,7 +330,7 @@ def compare_each(
 
 
 def comparison_of(candidates: Sequence[Candidate], recipes: Sequence[tuple[str, Recipe]]) -> Comparison:
-    """Put the candidates of some recipes beside each other."""
+    """Return a comparison of the candidates of some recipes."""
     error = max(one.standard_error for one in candidates)
     x, sampled = recipes[0][1].compare.x, candidates[0].sampled
     return Comparison(tuple(candidates), x, sampled, error, ranking_of(recipes))

@@ -173,7 +173,7 @@ def inspect_table(
 
 
 def exposure(frame: Any, quasi: Sequence[Any], strata: Sequence[Any], progress: Progress | None = None) -> Exposure:
-    """Count the records that are alone with their values in these columns, and those that lack one."""
+    """Count the records with unique values in these columns, and those with a missing value."""
     records, columns = frame.shape[0], [*quasi, *strata]
     if not columns:
         return Exposure(records)
@@ -185,7 +185,7 @@ def exposure(frame: Any, quasi: Sequence[Any], strata: Sequence[Any], progress: 
 
 
 def _strata(facts: Sequence[Facts], guesses: Mapping[str, ColumnGuess], k: int, unit: Facts | None) -> list[str]:
-    """Choose the domains that every combination of has records and units enough, those of fewest values first."""
+    """Choose domains all of whose combinations have enough records and units, those of fewest values first."""
     asked = [
         one
         for one in facts

@@ -30,7 +30,7 @@ def joint_disclosure(
     match: str = "auto",
     progress: Progress | None = None,
 ) -> JointDisclosure:
-    """Measure what several releases of one file give away together, though each keeps its own promise.
+    """Measure what several releases of one file disclose together, though each keeps its own promise.
 
     The intruder is the worst one: he knows which rows of the releases are the same record's, as where they are in the
     order of the original. He then knows the groups of everybody, and the mean and the size of each. Rows in another

@@ -1,4 +1,4 @@
-"""How records that lack values should be grouped, from how many would have to move to records that lack others."""
+"""How records with missing values should be grouped, by how many would have to join records with others missing."""
 
 from microagg.errors import MicroaggError
 from microagg.io import frames
@@ -41,7 +41,7 @@ def rows_to_move(source: Source, recipe: Recipe) -> int:
 
 
 def incomplete_words(inspection: Inspection) -> str:
-    """Say how many records lack a value in the columns to mask, and what may be better for them."""
+    """Return how many records have a missing value in the columns to mask, and what may be better for them."""
     lack = f"{inspection.incomplete} records have a missing value there"
     if inspection.moved <= MOST_MOVED * inspection.records:
         return f"{lack}; `missing` says what is done with them."
