@@ -86,7 +86,7 @@ def weighing_of(recipe: Recipe) -> Weighing:
     by_group = chosen.release == "group"
     if chosen.cap and chosen.weighted is False:
         raise InvalidParameter(
-            f"{setting('weight_cap', True)} works only with weighted means. Leave out it or "
+            f"{setting('weight_cap', True)} works only with weighted means. Leave it out, or leave out "
             f"{setting('weighted', False)}.",
             parameter="weight_cap",
         )

@@ -16,7 +16,7 @@ MOST_MOVED = 0.05
 
 
 def rows_to_move(source: Source, recipe: Recipe) -> int:
-    """Count the records that lack so rare a set of columns that they must join others, as masking by pattern does.
+    """Count the records whose set of missing columns is so rare that they must join others, as masking by pattern does.
 
     None of whole units, of which sets are counted in another way, and where the recipe cannot be followed: masking will
     say what is wrong with it.
