@@ -108,7 +108,7 @@ def test_a_stratum_of_few_units_is_refused_without_its_name():
 
 def test_a_missing_unit_is_refused():
     frame = with_units([1.0, 2.0, None, 3.0, 4.0, 5.0])
-    with pytest.raises(InvalidData, match=r"'unit' \(1\). Complete them"):
+    with pytest.raises(InvalidData, match=r"'unit' \(1\). Fill them in"):
         ma.protect(frame, 2, unit="unit")
 
 

@@ -167,7 +167,7 @@ class Bad:
         ({"max_blok": 50}, InputError, "Did you mean 'max_block'"),
         ({"target": "folder.parquet"}, InputError, "is neither a .parquet file nor a .csv"),
         ({"delimiter": ";"}, InputError, "delimiter is for text files only, and this is Parquet"),
-        ({"delimeter": ";"}, InputError, "no parameter 'delimeter'.*Did you mean 'delimiter'"),
+        ({"delimeter": ";"}, InputError, "has a parameter 'delimeter'.*Did you mean 'delimiter'"),
         ({"delimiter": {"SECRET": ";"}}, InputError, "delimiter=a dict must be a text"),
         ({"decimal": 5}, InputError, "decimal=5 must be a text"),
         (
@@ -276,7 +276,7 @@ def test_a_part_of_the_source_is_never_the_target(tmp_path):
             ma.protect_file(folder, folder / target, 3, overwrite=True)
     assert ma.protect_file(folder, tmp_path / "out.parquet", 3).n_records == 60
     (folder / "more").mkdir()
-    with pytest.raises(InputError, match="holds folders"):
+    with pytest.raises(InputError, match="contains folders"):
         ma.protect_file(folder, tmp_path / "out.parquet", 3, overwrite=True)
 
 

@@ -44,7 +44,7 @@ def header(path):
 def test_from_a_raw_file_to_a_report():
     result = call("inspect", "survey.csv", "-k", 4)
     assert "identifiers" in result.stdout
-    assert "are alone with their values" in result.stdout
+    assert "are unique: no other has the same values" in result.stdout
     recipe = Path("recipe.toml").read_text()
     assert '"person",' in recipe
     assert "numbers the records" in recipe or "by its name" in recipe
@@ -245,7 +245,7 @@ def test_compare_obeys_the_recipe_or_says_what_it_does_not_use():
         assert one["rld"] == release.risk_for(["age"], 200, 4).rld
     assert found["sampled"] == 200
     assert found["candidates"][1]["groups"] != ma.protect(table, 3, method="vmdav").n_groups
-    assert "Not used" not in result.stderr
+    assert "that is not used" not in result.stderr
     result = call(*words, "mdav", "--keys", "age,tax", "--sample", "100")
     assert "the method vmdav and its gamma" in result.stderr
     release = ma.protect(table, 3)
@@ -326,7 +326,9 @@ def test_formulas_are_defused_where_asked(tmp_path, monkeypatch):
     call("mask", "f.csv", "--recipe", "r.toml", "-o", "safe", "--excel-safe", "--public")
     assert text_of("plain/release/f_masked.csv")["note"].to_pylist() == ["=cmd()"] * 30
     assert text_of("safe/release/f_masked.csv")["note"].to_pylist() == ["'=cmd()"] * 30
-    assert "Not used" not in call("mask", "f.csv", "--recipe", "safe/internal/recipe.toml", "-o", "again").stderr
+    assert (
+        "that is not used" not in call("mask", "f.csv", "--recipe", "safe/internal/recipe.toml", "-o", "again").stderr
+    )
     result = call("mask", "f.csv", "--recipe", "safe/internal/recipe.toml", "-o", "other", "--to", "f.parquet")
     assert "Part of the recipe that is not used: excel_safe" in result.stderr
     said = "an apostrophe was put before what a spreadsheet would take for a formula"

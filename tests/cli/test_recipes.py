@@ -113,7 +113,7 @@ def test_a_recipe_goes_from_memory_to_disk_and_back(tmp_path, monkeypatch, capsy
     beyond = ("--engine", "disk", "--same-order")
     call("mask", "d.csv", "--recipe", "r.toml", "-o", "memory", "--same-order")
     call("mask", "d.csv", "--recipe", "memory/internal/recipe.toml", "-o", "disk", "--engine", "disk")
-    assert "Not used" not in call("mask", "d.csv", "--recipe", "r.toml", "-o", "own", *beyond).stderr
+    assert "that is not used" not in call("mask", "d.csv", "--recipe", "r.toml", "-o", "own", *beyond).stderr
     for one in ("disk", "own"):
         read = tomllib.loads(Path(one, "internal/recipe.toml").read_text())["read"]
         assert read == {"delimiter": ";", "encoding": "cp1252", "decimal": ",", "thousands": "."}

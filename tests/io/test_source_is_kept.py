@@ -18,7 +18,7 @@ from tests.io.database_cases import duckdb, refused
 from tests.io.server import PASSWORD, USER, standby
 
 OLD, NEW = pa.table({"a": [1, 2, 3]}), pa.table({"a": [2, 2, 2]})
-ITSELF, DOUBTFUL = "the source itself", "cannot be told"
+ITSELF, DOUBTFUL = "the source itself", "it cannot be found out whether it is the source"
 
 
 def check(target, source):

@@ -220,7 +220,11 @@ SURVEY = ma.datasets.survey(60).select(["age", "income", "region"])
             7,
             "blocks cannot be combined",
         ),
-        ("[method]\nname = 'univariate'\n[masking]\nper_column = true\n[refine]\neffort = 'fast'", 7, "refine goes"),
+        (
+            "[method]\nname = 'univariate'\n[masking]\nper_column = true\n[refine]\neffort = 'fast'",
+            7,
+            "refine works only with groups",
+        ),
         (
             "[method]\nname = 'univariate'\n[masking]\nper_column = true\n[select]\nby = 'emad'",
             7,

@@ -46,7 +46,7 @@ COLUMNS = {
     "health_expenditure": (RNG.lognormal(size=N), Role.QUASI, "numbers"),
     "drug_notes": ([f"note {i}" for i in RNG.integers(0, 400, N)], Role.DROP, "too many to mask"),
     "weight_kg": (RNG.normal(75, 10, N), Role.QUASI, "numbers"),
-    "customerId": (RNG.integers(0, 200, N) + 5, Role.UNIT, "whose row it is"),
+    "customerId": (RNG.integers(0, 200, N) + 5, Role.UNIT, "identifies somebody"),
     "income": (RNG.lognormal(size=N), Role.QUASI, "numbers, 400 different values"),
     "children": (RNG.integers(0, 5, N), Role.QUASI, "only 5 different whole numbers"),
 }
