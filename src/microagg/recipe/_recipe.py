@@ -491,6 +491,7 @@ def _check_option_names(options: Collection[str], method: Any, known: Collection
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
         if near and name not in options_of(method):
             raise InvalidParameter(
-                f"there is no parameter {name!r}, and method {shown(method)} has no such option. Did you mean {near[0]!r}?",
+                f"there is no parameter {name!r}, and method {shown(method)} has no such option. Did you mean "
+                f"{near[0]!r}?",
                 parameter=name,
             )
