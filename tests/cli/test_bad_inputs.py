@@ -326,7 +326,7 @@ def test_data_elsewhere_goes_again_if_the_folder_cannot_be_put_in_place(tmp_path
             main()
         assert caught.value.code == 1
         said = capsys.readouterr().err
-        assert f"No space left on device. The masked data is already in {target!r} , but the output 'out'" in said
+        assert f"No space left on device. The masked data is already in {target!r}, but the output 'out'" in said
         assert "--force" in said
     assert not Path("out").exists()
 

@@ -79,6 +79,8 @@ def test_what_stops_the_work_between_both_is_said(opened, tmp_path):
 
     address = f"duckdb:///{tmp_path}/a.db?table=t"
     release = desk.judge(desk.mask(opened))
-    with pytest.raises(InvalidData, match=r"The work was stopped\. The masked data is already in 'duckdb:.* already"):
+    with pytest.raises(
+        InvalidData, match=r"The work was stopped\. The masked data is already in 'duckdb:.*, but the output"
+    ):
         writing.write(release, opened, tmp_path / "out", to=address, progress=stop)
     assert not (tmp_path / "out").exists()
