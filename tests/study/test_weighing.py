@@ -26,7 +26,7 @@ def test_a_weight_that_tells_a_category_is_to_be_released_by_group(tmp_path):
     assert found.recipe.roles.weight == "w"
     assert found.recipe.weights.release == "group"
     text = found.recipe.text()
-    assert 'release = "group"  # w gives away job: 6 of 6 weights occur with one category only' in text
+    assert 'release = "group"  # w gives away job: 6 of 6 weights have one category only' in text
     assert Recipe.parse(text) == found.recipe
 
 

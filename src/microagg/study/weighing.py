@@ -40,7 +40,7 @@ def guess_weights(frame: nw.DataFrame[Any], recipe: Recipe, nominal: Sequence[st
         if "weight_release" not in found and not recipe.masking.per_column:
             if own.given_away:
                 away, telling = own.given_away[0], own.telling[own.given_away[0]]
-                why = f"{name} gives away {away}: {telling.weights} of {own.distinct} weights occur with one category only"
+                why = f"{name} gives away {away}: {telling.weights} of {own.distinct} weights have one category only"
                 found["weight_release"] = "group", why
             elif own.rare:
                 why = f"{own.rare} records have a weight in {name} that fewer than {recipe.k} share"
