@@ -73,7 +73,7 @@ def test_what_is_said_of_the_kind_goes_before_what_a_text_file_looks_like(tmp_pa
     choices = {**CHOICES, "confidential": ["score"], "t": 0.5}
     release = ma.protect(source, **choices, kinds={"score": "nominal"})
     assert release.diversity.after["score"].t == pytest.approx(oracle_t(made(), "score", release.groups, False))
-    with pytest.raises(InvalidParameter, match="no column that t is about has an order") as caught:
+    with pytest.raises(InvalidParameter, match="no column that t applies to has an order") as caught:
         ma.protect(source, **choices, kinds={"score": "nominal"}, diversity="closeness")
     assert caught.value.parameter == "diversity"
 
@@ -121,7 +121,9 @@ def test_a_file_whose_confidential_values_moved_is_not_written(tmp_path, monkeyp
 
     whole = sources._without_traces
     monkeypatch.setattr(sources, "_without_traces", faulty)
-    with pytest.raises(PromiseBroken, match="column 'diagnosis' has not the values, row by row, that l or t was kept"):
+    with pytest.raises(
+        PromiseBroken, match="column 'diagnosis' does not have, row by row, the values for which l or t was kept"
+    ):
         ma.write(release, tmp_path / f"wrong.{form}")
     assert not (tmp_path / f"wrong.{form}").exists()
 
@@ -206,7 +208,7 @@ def test_values_that_a_format_cannot_tell_apart_are_not_written(tmp_path):
     """SPSS cuts blanks at the end, so that two values of a group would be one."""
     frame = pd.DataFrame({"age": np.arange(40.0), "diagnosis": ["asthma", "asthma "] * 20})
     release = ma.protect(frame, 4, quasi=["age"], confidential=["diagnosis"], l=2)
-    with pytest.raises(PromiseBroken, match="has not the values, row by row"):
+    with pytest.raises(PromiseBroken, match="does not have, row by row, the values"):
         ma.write(release, tmp_path / "out.sav")
     ma.write(release, tmp_path / "out.csv")
     assert list(tmp_path.iterdir()) == [tmp_path / "out.csv"]

@@ -91,7 +91,7 @@ class Everybody:
         ({"blocks": "octants"}, InputError, "blocks='octants' is not known"),
         ({"blocks": 3}, InputError, "blocks is a int"),
         ({"blocks": "median", "max_block": 5}, InputError, "max_block=5 must be a whole number, at least 6"),
-        ({"blocks": "none", "max_block": 50}, InputError, "max_block goes with blocks"),
+        ({"blocks": "none", "max_block": 50}, InputError, "max_block works only with blocks"),
         ({"blocks": ma.MedianTree(), "max_block": 50}, InputError, "Set it on the object"),
         ({"blocks": "median", "method": "ranking", "per_column": True}, InputError, "each column on its own"),
         ({"blocks": Everybody()}, PromiseBroken, "the smallest has 1"),

@@ -109,7 +109,7 @@ def test_a_stratum_of_few_units_is_refused_without_its_name():
 
 def test_a_missing_unit_is_refused():
     frame = with_units([1.0, 2.0, None, 3.0, 4.0, 5.0])
-    with pytest.raises(InvalidData, match=r"'unit' \(1\). Complete them"):
+    with pytest.raises(InvalidData, match=r"'unit' \(1\). Fill them in"):
         ma.protect(frame, 2, unit="unit")
 
 
@@ -199,7 +199,7 @@ def test_assess_links_units_where_the_recipe_names_one(tmp_path):
     pair = read_pair(str(tmp_path / "in.csv"), str(tmp_path / "out.csv"), release.recipe, {})
     assert assess(pair, release.recipe).risk.full_keys == pytest.approx(release.risk.full_keys)
     whole = release.recipe.replace(unit_release="pseudonym")
-    with pytest.raises(InvalidData, match="nothing tells which row is which"):
+    with pytest.raises(InvalidData, match="nothing shows which row is which"):
         assess(pair, whole)
 
 

@@ -28,7 +28,7 @@ def test_without_a_file_every_step_leads_to_open(empty):
     ("fields", "words"),
     [
         ({"path": "nowhere.csv"}, "There is no such file"),
-        ({"path": "postgresql://me:secret@host/db?table=t"}, "Databases are named when microagg is started"),
+        ({"path": "postgresql://me:secret@host/db?table=t"}, "To open a database, start microagg with its address"),
         ({}, "Pick a file"),
     ],
 )
@@ -97,9 +97,9 @@ def test_a_file_beyond_memory_is_not_read_and_is_masked_on_disk_by_the_command(e
     monkeypatch.setattr(memory, "_LOOKED_AT", 400)
     page = empty.post("/open/read", path="large.csv")
     assert empty.session.opened is None
-    said = "would need some 1.0 MB of memory (600 records × 13 columns, 10 of them to mask), and 0.2 MB are free"
+    said = "would need about 1.0 MB of memory (600 records × 13 columns, 10 of them to mask), and 0.2 MB are free"
     assert said in text_of(page)
-    assert "which leaves a report as well" in text_of(page)
+    assert "That writes a report as well" in text_of(page)
     assert [path.name for path in tmp_path.iterdir()] == ["large.csv"]
     assert empty.post("/open/recipe", place="large.csv").status == 422
     page = empty.post("/open/recipe", place="mine.toml")

@@ -155,9 +155,9 @@ def test_missing_values_are_refused_where_that_is_asked_for(tmp_path):
         (pa.array([f"name {i}" for i in range(1500)]), "nominal", "1500 categories, more than 1000"),
         (pa.array([None] * 1500, pa.string()), "nominal", "no value at all"),
         (pa.array([None] * 1500, pa.float64()), "semi", "no value at all"),
-        (pa.array(["low", "mid"] * 750), ["low", "high"], "750 value.s. that are none"),
-        (pa.array(["2020-01-01"] * 1499 + ["SECRET"]), "date", "not all of it is dates in one form"),
-        (pa.array(["a", "b"] * 750), "ordinal", "whose order nobody has said"),
+        (pa.array(["low", "mid"] * 750), ["low", "high"], "750 value.s. that are not among"),
+        (pa.array(["2020-01-01"] * 1499 + ["SECRET"]), "date", "not all its values are dates in one form"),
+        (pa.array(["a", "b"] * 750), "ordinal", "and the order of its values is not known"),
     ],
 )
 def test_columns_that_do_not_fit_their_kind_are_refused_in_the_words_of_protect(tmp_path, column, kind, message):

@@ -106,7 +106,11 @@ def test_what_does_not_go_is_refused_before_any_work(store, cluster, place, tmp_
         (f"s3://{BUCKET}", {"scratch": tmp_path, "engine": "dask"}, "Name one"),
         (source, {"scratch": tmp_path, "overwrite": True}, "is the source"),
         (f"s3://{BUCKET}/survey.parquet/x", {"scratch": tmp_path, "engine": "dask"}, "is the source"),
-        (f"{place}/parts", {"scratch": f"{place}/parts/x", "engine": "dask"}, "scratch lies in the target"),
+        (
+            f"{place}/parts",
+            {"scratch": f"{place}/parts/x", "engine": "dask"},
+            "the folder for temporary files is in the target",
+        ),
         (f"{place}/parts?secret_key=x", {"scratch": tmp_path}, "might be a secret"),
         (f"{place}/parts", {"scratch": "s3://a:b@bucket/x", "engine": "dask"}, "user or a password"),
     ]:
@@ -148,7 +152,7 @@ def test_a_store_that_refuses_midway_leaves_nothing(store, cluster, place):
 
 
 def test_a_worker_that_cannot_do_its_part_is_named(store, cluster, place, monkeypatch):
-    for what, words in [("target", "does not see the folder of the target"), ("store", "cannot reach the store")]:
+    for what, words in [("target", "cannot reach the folder of the target"), ("store", "cannot reach the store")]:
         monkeypatch.setattr("microagg.beyond._tasks.look", lambda _, what=what: (ma.__version__, [what]))
         with pytest.raises(ClusterFailed, match=words):
             on_cluster(cluster, f"{place}/parts", f"{place}/scratch")

@@ -118,5 +118,7 @@ def test_files_whose_units_cannot_be_kept_apart_are_refused_as_in_memory(tmp_pat
 
 def test_whole_units_are_refused_beyond_memory(tmp_path):
     path = saved(with_units(100, 0), tmp_path)
-    with pytest.raises(InputError, match="does not go with files beyond memory, where whole units are not brought"):
+    with pytest.raises(
+        InputError, match="cannot be combined with files larger than memory, where whole units are not brought"
+    ):
         ma.protect_file(path, tmp_path / "out.parquet", 3, unit="unit", unit_release="pseudonym", **CHOICES, **ROLES)

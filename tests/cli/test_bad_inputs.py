@@ -142,7 +142,7 @@ CASES = {
         database("out/release/masked.parquet"),
         (*MASK, "duckdb:///out/release/masked.parquet?table=t", "--force"),
         2,
-        "the output is the source, or holds it",
+        "the output is the source, or contains it",
     ),
     "target's database in the output": (
         lambda: (Path("out").mkdir(), Path("good.csv").write_text(GOOD)),
@@ -203,7 +203,7 @@ CASES = {
         write("good.csv", GOOD),
         (*MASK, "good.csv", "--excel-safe", "--to", "m.parquet"),
         2,
-        "--excel-safe goes with text files",
+        "--excel-safe works only with text files",
     ),
     "the recipe over the source": (
         write("good.csv", GOOD),
@@ -316,7 +316,7 @@ def test_data_elsewhere_goes_again_if_the_folder_cannot_be_put_in_place(tmp_path
     with pytest.raises(SystemExit) as caught:
         main()
     assert caught.value.code == 1
-    assert "of one that is not, nothing is left" in capsys.readouterr().err
+    assert "so that no half of one is left" in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["good.csv", "r.toml"]
     elsewhere = {"m.csv": ["--force"]} | ({"duckdb:///m.db?table=t": []} if engine == "memory" else {})
     Path("m.csv").write_text("former")
@@ -326,7 +326,7 @@ def test_data_elsewhere_goes_again_if_the_folder_cannot_be_put_in_place(tmp_path
             main()
         assert caught.value.code == 1
         said = capsys.readouterr().err
-        assert f"No space left on device. The masked data is in {target!r} already; the output 'out'" in said
+        assert f"No space left on device. The masked data is already in {target!r}, but the output 'out'" in said
         assert "--force" in said
     assert not Path("out").exists()
 

@@ -114,7 +114,7 @@ def test_a_recipe_goes_from_memory_to_disk_and_back(tmp_path, monkeypatch, capsy
     beyond = ("--engine", "disk", "--same-order")
     call("mask", "d.csv", "--recipe", "r.toml", "-o", "memory", "--same-order")
     call("mask", "d.csv", "--recipe", "memory/internal/recipe.toml", "-o", "disk", "--engine", "disk")
-    assert "Not used" not in call("mask", "d.csv", "--recipe", "r.toml", "-o", "own", *beyond).stderr
+    assert "that is not used" not in call("mask", "d.csv", "--recipe", "r.toml", "-o", "own", *beyond).stderr
     for one in ("disk", "own"):
         read = tomllib.loads(Path(one, "internal/recipe.toml").read_text())["read"]
         assert read == {"delimiter": ";", "encoding": "cp1252", "decimal": ",", "thousands": "."}
@@ -125,7 +125,7 @@ def test_a_recipe_goes_from_memory_to_disk_and_back(tmp_path, monkeypatch, capsy
         assert Path("again", name).read_bytes() == Path("memory", name).read_bytes()
     Path("r.toml").write_text(f"{roles}blocks = {{by = 'none'}}\n")
     said = refused(monkeypatch, capsys, *"mask d.csv --recipe r.toml -o new --engine disk --same-order".split())
-    assert "r.toml, line 3: in [blocks], blocks='none' does not go with files beyond memory" in said
+    assert "r.toml, line 3: in [blocks], blocks='none' cannot be combined with files larger than memory" in said
     assert "cut by median. Choose --blocks median, or leave it out" in said
 
 

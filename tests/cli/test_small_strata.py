@@ -126,7 +126,9 @@ def test_a_list_lies_in_no_output():
     assert "no folder" in complaint(*INSPECT, "new/small.csv")
     Path("own").mkdir()
     call(*INSPECT, "own/small.csv")
-    assert "holds other files" in complaint("mask", "people.csv", "--quasi", "age", "--rest", "drop", "-o", "own")
+    assert "contains files that are not from an earlier output" in complaint(
+        "mask", "people.csv", "--quasi", "age", "--rest", "drop", "-o", "own"
+    )
 
 
 @pytest.mark.usefixtures("people")

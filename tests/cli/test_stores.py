@@ -64,7 +64,7 @@ def test_masked_data_goes_to_the_store_and_all_else_stays_here(store, mask, tmp_
 def test_what_does_not_go_is_refused(store, mask):
     before = store.counted.requests.get("PUT", 0)
     for words, said in [
-        (["-o", "s3://bucket/out"], "place in the store for the masked data alone: --to"),
+        (["-o", "s3://bucket/out"], "place in the store for the masked data only: --to"),
         (["--scratch", "here"], "--scratch goes with --engine disk"),
         (["--to", "s3://bucket/a.csv"], "not Parquet"),
         (["--to", "s3://bucket/parts", "--engine", "dask", "--same-order"], "only you may read: --scratch"),

@@ -81,7 +81,9 @@ def test_what_cannot_be_compared_is_refused():
         ma.joint_disclosure(survey, [])
     with pytest.raises(ma.errors.InvalidParameter, match="each row of the masked file, 0 to 59, once"):
         ma.joint_disclosure(survey, [masked], truth=[[0] * 60])
-    with pytest.raises(ma.errors.InvalidData, match="release 1 has none of the masked columns, or is the original"):
+    with pytest.raises(
+        ma.errors.InvalidData, match="release 1 has none of the masked columns, or is identical to the original"
+    ):
         ma.joint_disclosure(survey, [masked, survey])
     with pytest.raises(ma.errors.InvalidData, match="release 0 has none of the masked columns"):
         ma.joint_disclosure(survey, [masked.drop(columns="age")], columns=["age"])

@@ -19,7 +19,7 @@ BAD_TEXT = [
     (b"a,b\n", "no records"),
     (b"a,b", "no records"),
     (b"a,b\n1,secret\n1,2,secret\n", "fields than its header's 2"),
-    (b"a,a\n1,secret\n", "two columns of one name"),
+    (b"a,a\n1,secret\n", "two columns with the same name"),
     (b"a,\n1,secret\n", "column 2 of 2"),
     (b"1,2\n3,4\n", "a number over numbers"),
     (b"a,b\n1,sec\0ret\n", "NUL"),
@@ -103,7 +103,7 @@ def test_addresses_of_no_use_are_refused(tmp_path):
     write_bytes(tmp_path / "d.xlsx", b"")
     cases = [
         (tmp_path / "absent.csv", InvalidData, "no file 'absent.csv'"),
-        (tmp_path / "empty", InvalidData, "holds no .parquet"),
+        (tmp_path / "empty", InvalidData, "contains no .parquet"),
         (tmp_path / "none.parquet", InvalidData, "no records"),
         (tmp_path / "d.xlsx", InvalidParameter, "no kind"),
         ("mysql://user:secret@host/db", InvalidParameter, "mysql://"),

@@ -19,7 +19,7 @@ from tests.io.server import PASSWORD, USER, standby
 from tests.lengths import first_few
 
 OLD, NEW = pa.table({"a": [1, 2, 3]}), pa.table({"a": [2, 2, 2]})
-ITSELF, DOUBTFUL = "the source itself", "cannot be told"
+ITSELF, DOUBTFUL = "the source itself", "it cannot be found out whether it is the source"
 
 
 def check(target, source):
@@ -99,7 +99,7 @@ def test_a_hard_link_to_a_file_of_duckdb_is_not_written_to(here, table):
     # What another process has not yet written to the file is in a journal, which lies beside one of the names.
     code = "import duckdb, os; duckdb.connect('a.db').execute('INSERT INTO t VALUES (4)'); os._exit(0)"
     subprocess.run([sys.executable, "-c", code], check=True)
-    check_kept("duckdb:///a.db?table=t", f"duckdb:///hard.db?table={table}", "by another name")
+    check_kept("duckdb:///a.db?table=t", f"duckdb:///hard.db?table={table}", "under another name")
     assert read_table("duckdb:///a.db?table=t")[0]["a"].to_pylist() == [1, 2, 3, 4]
 
 

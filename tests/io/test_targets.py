@@ -30,7 +30,7 @@ def test_targets_are_checked_before_any_work(tmp_path):
     cases = [
         ("out.xlsx", False, "no kind"),
         ("out.parquet.gz", False, "no kind"),
-        ("out.sas7bdat", False, "read and not written"),
+        ("out.sas7bdat", False, "read but not written"),
         ("nowhere/out.csv", False, "does not exist"),
         ("there.csv", False, "exists. Name another"),
         ("source.csv", True, "source itself"),

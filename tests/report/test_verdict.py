@@ -338,7 +338,12 @@ def test_numberings_weights_and_codes_that_were_averaged_are_told():
     release = ma.protect(table, 5)
     (found,) = told_otherwise(release)
     assert found.state == "look"
-    for words in ("“number” (it numbers the records", "“factor” (", "a sampling weight?", "“job” (only 7 different"):
+    for words in (
+        "“number” (its values number the records",
+        "“factor” (",
+        "a sampling weight?",
+        "“job” (only 7 different",
+    ):
         assert words in found.text
     assert "age" not in found.text
     assert build(release).verdict.state == "look"

@@ -32,11 +32,11 @@ def test_a_survey():
 COLUMNS = {
     "record_no": (np.arange(N), Role.IDENTIFIER, "numbers the records"),
     "email": ([f"p{i}@example.org" for i in range(N)], Role.IDENTIFIER, "by its name"),
-    "remark": ([f"remark {i}" for i in range(N)], Role.IDENTIFIER, "tells people apart"),
+    "remark": ([f"remark {i}" for i in range(N)], Role.IDENTIFIER, "identifies people"),
     "household": (RNG.integers(0, 150, N), Role.IDENTIFIER, "belong together"),
     "wgt": (RNG.random(N) + 0.5, Role.DROP, "move it to weight to use it as one, or to quasi to mask it"),
     "HIV": (RNG.integers(0, 2, N), Role.DROP, "sensitive; move it to confidential to release it unchanged"),
-    "sex": (RNG.integers(1, 3, N), Role.STRATUM, "has records enough"),
+    "sex": (RNG.integers(1, 3, N), Role.STRATUM, "has enough records"),
     "country": ([f"c{i % 45}" for i in range(N)], Role.QUASI, "words, 45 different values"),
     "job": ([f"job {i % 30}" for i in range(N)], Role.QUASI, "words, 30 different values"),
     "born": (pa.array(RNG.integers(0, 9000, N), pa.int32()).cast(pa.date32()), Role.QUASI, "dates"),
@@ -47,7 +47,7 @@ COLUMNS = {
     "health_expenditure": (RNG.lognormal(size=N), Role.QUASI, "numbers"),
     "drug_notes": ([f"note {i}" for i in RNG.integers(0, 400, N)], Role.DROP, "too many to mask"),
     "weight_kg": (RNG.normal(75, 10, N), Role.QUASI, "numbers"),
-    "customerId": (RNG.integers(0, 200, N) + 5, Role.UNIT, "whose row it is"),
+    "customerId": (RNG.integers(0, 200, N) + 5, Role.UNIT, "identifies somebody"),
     "income": (RNG.lognormal(size=N), Role.QUASI, "numbers, 400 different values"),
     "children": (RNG.integers(0, 5, N), Role.QUASI, "only 5 different whole numbers"),
 }

@@ -87,7 +87,7 @@ def exporting(session: Session, chosen: Chosen, folder: Path, *, overwrite: bool
 
     def work(job: Job) -> None:
         opened = opening()
-        job.phase("seeing that the file is as it was")
+        job.phase("checking that the file has not changed")
         writing.check_unchanged(opened)
         release = _made(session, chosen.key, opened, job)
         job.phase("writing")

@@ -41,7 +41,7 @@ def how_to_go_on(session: Session) -> str:
 
     if session.opened is None or session.saved is None:
         return ""
-    return f"Your choices are saved. Go on by: {app_command(session.opened.address, session.saved, session.output)}"
+    return f"Your choices are saved. To continue: {app_command(session.opened.address, session.saved, session.output)}"
 
 
 def last_words(session: Session) -> str:

@@ -59,7 +59,7 @@ class Session:
         self.guesses: list[ReadingGuess] = []  # of how the file is written
         self.stamp = 0
         self._read_as: Any = None
-        self._content = ""  # what tells the bytes that were read from others
+        self._content = ""  # a digest of the bytes that were read
         self._readings = 0
         self.refused: Told | None = None  # why a file was not read
         self.beyond: Beyond | None = None  # what can be done where it does not fit into memory
@@ -245,7 +245,7 @@ class Session:
         return kept
 
     def kept_with(self, saved: "tuple[Saved, ...]", kept: tuple[Kept, ...] = ()) -> tuple[Kept, ...]:
-        """Give candidates, and those from a file that are not among them yet."""
+        """Return candidates, and those from a file that are not among them yet."""
         for one in saved:
             if all((one.name, one.recipe) != (other.name, other.recipe) for other in kept):
                 number = self.number_of(one.recipe)

@@ -74,7 +74,7 @@ class Plan:
 
     @property
     def unit(self) -> str | None:
-        """The column that tells whose row it is."""
+        """The column of the unit that a row belongs to."""
         return next(iter(self.schema.names(Role.UNIT)), None)
 
     @property
@@ -233,7 +233,7 @@ class Known:
         return [Weights(*one) for one in zip(plan.weights(cells), self.powers_of_weights, strict=True)]
 
     def representing(self, plan: Plan, cells: Sequence[Cells], units: Units | None) -> Weights | None:
-        """Return the weights by which groups are represented; None where all records count alike."""
+        """Return the weights by which groups are represented; None if all records count the same."""
         if not plan.weighing.weighted:
             return None
         return self.weights(plan, cells)[0]._replace(units=None if units is None else units.codes)

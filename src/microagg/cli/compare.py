@@ -27,7 +27,7 @@ def run(
     file = opened(terminal, source, recipe, lowest_k(asked) if recipe is None else None, chosen, yes=yes)
     recipes = variants(file.recipe)
     for unused in not_used(file.recipe, [name for name, _ in recipes]):
-        terminal.say(f"Not used of the recipe: {unused}.")
+        terminal.say(f"Part of the recipe that is not used: {unused}.")
     with terminal.bar("comparing") as tell:
         found = beside_each_other([candidate for candidate, _ in each_candidate(file, recipes, tell)], recipes)
     _show(terminal, found, output)

@@ -1,4 +1,4 @@
-"""`microagg demo`: the whole job on synthetic data."""
+"""`microagg demo`: all the work on synthetic data."""
 
 from pathlib import Path
 

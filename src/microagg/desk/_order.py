@@ -36,7 +36,7 @@ def _tags_shown(release: Release[Any], table: pa.Table) -> list[pa.Array]:
 
 
 def sorted_order(table: pa.Table, more: Sequence[pa.Array] = ()) -> Order:
-    """Return the order of rows by all released columns: one that anybody could make, and that tells nothing.
+    """Return the order of rows by all released columns: one that anybody could make, and that discloses nothing.
 
     `more` is what else a file shows of the rows.
     """

@@ -55,8 +55,8 @@ class Beyond:
             records = f"{self.extent.records:,}".replace(",", "\u202f")
             size = "" if self.extent.columns < 2 else f" ({records} records × {self.extent.columns} columns{of})"
             said = (
-                f"The file would need some {_gigabytes(self.needed)} of memory{size}, and {_gigabytes(self.free)} are "
-                f"free. It was not read."
+                f"The file would need about {_gigabytes(self.needed)} of memory{size}, and {_gigabytes(self.free)} "
+                "are free. It was not read."
             )
         return Told("MemoryError", said, DATA, "engine")
 

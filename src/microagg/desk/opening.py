@@ -18,6 +18,7 @@ from microagg.study.lacking import rows_to_move
 from microagg.study.weighing import Guess, guess_weights
 
 DEFAULT_K = 5
+_REASONS = {Role.CONFIDENTIAL: "as asked for; it is released unchanged"}
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,8 @@ def read_file(address: str, recipe: Recipe | None = None, *, progress: Progress 
         on, other = key_of(asked), asked.join.households
         if other is not None and kind_at(other) != kind_at(address):
             raise InvalidParameter(
-                f"the file of persons is of kind {kind_at(address)} and that of households of kind {kind_at(other)}. "
-                f"Pass two of the same kind.",
+                f"the file of persons is of kind {kind_at(address)} and the file of households of kind "
+                f"{kind_at(other)}. Pass two files of the same kind.",
                 parameter="households",
             )
         source = read_source(address, progress=progress, **asked.reading.said)
@@ -132,24 +133,28 @@ def exposure_by(source: Source, recipe: Recipe, progress: Progress | None = None
 
 
 def _of_joined(inspection: Inspection, joined: Joined, asked: Recipe) -> Inspection:
-    """Give guesses with no stratum that the persons of a household may differ in: whole ones are masked."""
+    """Return guesses without strata in which the persons of a household may differ: whole households are masked."""
     own = {*joined.of_households, *asked.roles.strata}
 
     def changed(one: ColumnGuess) -> ColumnGuess:
         if one.name == joined.on:
-            return replace(one, role=Role.UNIT, reason="the household, in both files")
+            return replace(one, role=Role.UNIT, reason="it is the household in both files")
         if one.role is Role.STRATUM and one.name not in own:
-            return replace(one, role=Role.QUASI, reason="a domain, but of persons, and whole households are masked")
+            return replace(
+                one, role=Role.QUASI, reason="a domain that differs within households, and whole households are masked"
+            )
         return one
 
     return replace(inspection, columns=tuple(map(changed, inspection.columns)), repeats=None)
 
 
 def _with_asked(inspection: Inspection, asked: Recipe) -> Inspection:
-    """Return what was asked for in the place of guesses, so that what is shown is what the recipe says."""
-    said = {name: role for role, name in asked.roles.named}
+    """Return the roles that were asked for instead of guesses, so that what is shown is what the recipe says."""
+    said = {name: Role(role) for role, name in asked.roles.named}
     columns = (
-        replace(one, role=Role(said[one.name]), reason="as asked for") if one.name in said else one
+        replace(one, role=said[one.name], reason=_REASONS.get(said[one.name], "as asked for"))
+        if one.name in said
+        else one
         for one in inspection.columns
     )
     return replace(inspection, columns=tuple(columns))

@@ -39,7 +39,7 @@ def _matrix(draw: Callable[..., Any], records: int, columns: int, seed: int) -> 
 
 MADE = {
     "survey": Made(
-        "a believable household survey, with identifiers, weights and regions",
+        "a realistic household survey, with identifiers, weights and regions",
         13,
         lambda records, _, seed: datasets.survey(records, seed=seed),
     ),
@@ -71,7 +71,7 @@ DEMO = Recipe.of(
     strata=["region"],
     identifiers=["household", "person"],
     confidential=["diagnosis"],
-    rest="drop",  # the weight as well: there is one for each region and size, so it would tell the size
+    rest="drop",  # the weight as well: there is one for each region and size, so that it would disclose the size
     methods=["mdav", "iamat"],
     ks=[3, 5, 10],
 )
@@ -115,11 +115,11 @@ class Demonstrated:
 
 
 def check_demonstration(folder: Path, *, overwrite: bool) -> tuple[Path, Path]:
-    """Refuse, before any work, a folder that the demonstration cannot write to; give the files it will write."""
+    """Refuse, before any work, a folder that the demonstration cannot write to; return the files it will write."""
     made = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     if not made.is_dir():
         raise InvalidParameter(
-            f"{made.name!r} is a file, and the output is to be a folder. Name one: {setting('output')}.",
+            f"{made.name!r} is a file, but the output must be a folder. Name a folder: {setting('output')}.",
             parameter="output",
         )
     masked, report = folder / f"{DEMO_FILE}_masked.csv", folder / "report.html"

@@ -65,7 +65,7 @@ def write(
     ----------
     what : Release[Any] or pyarrow.Table
     address : str or path
-        The name tells the kind.
+        The name says which kind of file it is.
     households : str or path, optional
         Where a release of two files was joined (`households` of `read`): the file of households. Both are written, or
         neither.
@@ -88,10 +88,11 @@ def write(
         return
     if households is not None:
         raise InvalidParameter(
-            "a table has no households to write apart. Leave households out, or pass a Release.", parameter="households"
+            "a table has no separate households to write. Leave households out, or pass a Release.",
+            parameter="households",
         )
     if not isinstance(what, pa.Table):
-        raise InvalidParameter(f"a {type(what).__name__} is not written. Pass a Release or an Arrow table.")
+        raise InvalidParameter(f"a {type(what).__name__} cannot be written. Pass a Release or an Arrow table.")
     write_target(what, address, like or Source(what, "a table", "parquet"), overwrite=overwrite)
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from microagg.desk._demanded import without_limit
 from microagg.desk.again import program, shell
 from microagg.desk.findings import bound_of, findings_of, recoded_of, results_of, warnings_among
 from microagg.desk.masking import judge, mask_beyond_memory
@@ -78,12 +79,12 @@ class Written:
 
     @property
     def warnings(self) -> list[str]:
-        """A line for each finding that somebody should look at, and for earlier releases of the same file."""
-        return [*warnings_among(self.findings), *self.earlier]
+        """A line for each finding to look at, for confidential columns without a limit, and for earlier releases."""
+        return [*warnings_among(self.findings), *without_limit(self.recipe), *self.earlier]
 
     @property
     def lines(self) -> list[str]:
-        """What a person should be told: what to look at, and where everything lies."""
+        """What a person should know: what to look at, and where everything is."""
         places = [f"{what.replace('_', ' ').capitalize()}: {shown(place)}" for what, place in self.places.items()]
         return [*(f"Warning: {warning}" for warning in self.warnings), *places]
 
@@ -94,8 +95,8 @@ def check_writable(address: str, to: str | None, *, overwrite: bool, excel_safe:
         check_target(to, address, overwrite=overwrite)
     if excel_safe and not is_text_target(address, to, kind):
         raise InvalidParameter(
-            f"{setting('excel_safe')} goes with text files, such as .csv, and the target is none. Leave it out, or "
-            f"name one: {setting('to')}.",
+            f"{setting('excel_safe')} works only with text files, such as .csv, and the target is not one. Leave it "
+            f"out, or name a text file: {setting('to')}.",
             parameter="excel_safe",
         )
 
@@ -106,12 +107,12 @@ def is_text_target(address: str, to: str | None, kind: str | None = None) -> boo
 
 
 def check_unchanged(opened: Opened) -> None:
-    """Refuse to go on with a file that is no longer the one that was read: the report would tell of another."""
+    """Refuse to go on with a file that is no longer the one that was read: the report would be about another."""
     joined = opened.source.joined
     for source in (opened.source,) if joined is None else (joined.persons, joined.households):
         if source.sha256 is not None and (source.path is None or file_digest(source.path) != source.sha256):
             raise InvalidData(
-                f"{source.name!r} was changed on disk since it was read. Read it again.",
+                f"{source.name!r} was changed on disk after it was read. Read it again.",
                 parameter="source",
             )
 
@@ -127,7 +128,7 @@ def write(
     again: bool = False,
     progress: Progress | None = None,
 ) -> Written:
-    """Write the masked data, the reports and the recipe that gives them again.
+    """Write the masked data, the reports and the recipe that makes them again.
 
     With `again`, a command and a script that do so are written beside them. What `progress` raises stops the work, and
     nothing is left.
@@ -249,7 +250,7 @@ def write_beyond_memory(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> tuple[Written, "FileRelease", Release[Any]]:
-    """Mask a file on disk or on a cluster; give what is left, the release, and what of it was judged.
+    """Mask a file on disk or on a cluster; return what was written, the release, and the part of it that was judged.
 
     Scratch of this machine lies beside the output, which is private, where the target is in a store.
     """

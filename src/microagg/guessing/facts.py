@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 FEW = 50  # different values up to which a column may divide the file into strata
-_UNIQUE = 0.95  # share of different values from which a column may tell everybody apart
+_UNIQUE = 0.95  # share of different values from which a column may identify everybody
 _ENOUGH = 20  # values from which such a share means something
 
 
@@ -36,7 +36,7 @@ class Facts:
     counts : array of shape (distinct,)
         How often each value occurs.
     values : pyarrow.Array
-        The different values in their order; without an order, or where they cannot be told apart, empty.
+        The different values in their order; without an order, or if they cannot be compared, empty.
     numbers : array or None
         The same as float64, of numbers that it can hold.
     ordered, category : bool
@@ -80,7 +80,7 @@ class Facts:
 
     @property
     def telling(self) -> bool:
-        """Whether it tells nearly everybody apart, by other things than amounts with decimals."""
+        """Whether it identifies nearly everybody, by other things than amounts with decimals."""
         return self.type != "numbers" and tells_apart(self.counts)
 
     @property
@@ -90,7 +90,7 @@ class Facts:
 
 
 def tells_apart(counts: Ints) -> bool:
-    """Return whether values that occur so often tell nearly everybody apart."""
+    """Return whether values that occur so often identify nearly everybody."""
     return bool(counts.sum() >= _ENOUGH and len(counts) >= _UNIQUE * counts.sum())
 
 
@@ -143,7 +143,7 @@ def is_number(type_: pa.DataType) -> bool:
 
 
 def _as_floats(values: Any) -> Floats | None:
-    """Return numbers as float64, or None where it cannot tell them apart: whole ones beyond 2**53."""
+    """Return numbers as float64, or None if it cannot distinguish them: whole ones beyond 2**53."""
     if not is_number(values.type) or not len(values):
         return None
     if not pa.types.is_floating(values.type):

@@ -55,7 +55,7 @@ def _read(path: Path, kind: str, stop: Stop) -> _Answer:
     """Return what a child answers: the one that waits, or else a new one."""
     child = _take_idle()
     if child is not None:
-        with suppress(_Gone):  # an earlier file may have broken it; whether this one does, only a new one tells
+        with suppress(_Gone):  # an earlier file may have broken it; only a new process shows whether this one does
             return child.ask(path, kind, stop)
     try:
         return _Child().ask(path, kind, stop)

@@ -68,7 +68,7 @@ class Masked:
     tags : mapping of str to Array
         Which of Stata's .a to .z a row has, where the table has null.
     untold : collection of str
-        Columns that are released as they are, but for .a to .z: these are plain missing values, as they were counted.
+        Columns that are released unchanged, except for .a to .z: these are plain missing values, as they were counted.
     """
 
     names: Collection[str] = ()

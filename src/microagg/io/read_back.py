@@ -27,7 +27,7 @@ def read_back(
     path : Path or Place
         Where the file is.
     target : Path or Place
-        Which tells its kind.
+        It shows its kind.
     schema : pyarrow.Schema
         Of the table that was written. Names may have been changed in the file, so that columns of text are known by
         their places.
@@ -85,7 +85,7 @@ def _statistics(path: Path, kind: str, names: list[str]) -> Iterator[pa.Table]:
         except Exception as error:  # pyreadstat's own errors are plain Exceptions
             if isinstance(error, MemoryError):
                 raise
-            raise InvalidData(f"{path.name!r} cannot be read to its end.") from None
+            raise InvalidData(f"{path.name!r} cannot be read completely.") from None
         found = len(columns[0])
         start += found
         yield pa.table(columns, names)

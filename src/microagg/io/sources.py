@@ -1,6 +1,6 @@
 """Tables wherever they are kept: one way in and one way out for files of every kind, and for databases.
 
-The name tells the kind: ``.csv``, ``.tsv`` and ``.txt`` (also with ``.gz`` or ``.zst``), ``.parquet`` and ``.pq`` (a
+The name says the kind: ``.csv``, ``.tsv`` and ``.txt`` (also with ``.gz`` or ``.zst``), ``.parquet`` and ``.pq`` (a
 file, or a folder of them), ``.feather`` and ``.arrow``, SPSS ``.sav`` and ``.zsav``, Stata ``.dta``, SAS ``.sas7bdat``
 (read only), and addresses that start with ``duckdb://``, ``postgresql://`` or ``postgres://``.
 
@@ -100,12 +100,12 @@ class Source:
         return replace(taken, table=self.table.take(rows), joined=self.joined and self.joined.take(rows))
 
     def tagged(self, rows: Any) -> "Source":
-        """Give it with labels as a file of these rows has them; None for rows that nobody knows."""
+        """Return it with labels as a file of these rows has them; None for rows that are not known."""
         return replace(self, labels=self.labels and self.labels.tagged(rows))
 
     @property
     def options(self) -> dict[str, Any]:
-        """How a text file must be said to be written to be read alike; of two that were joined, what holds of both."""
+        """The choices by which a text file is read in the same way again; of two joined files, those of both."""
         if self.joined is not None:
             own, other = self.joined.persons.options, self.joined.households.options
             return {name: value for name, value in own.items() if other.get(name) == value}
@@ -339,7 +339,7 @@ def write_target(
     PromiseBroken
         If what was written does not keep the promise. Nothing is left of it.
     RoleError
-        If the table lacks a column that the promise is about.
+        If the table does not have a column that the promise is about.
     """
     check_target(address, like.address, overwrite=overwrite)
     masked = masked if isinstance(masked, Masked) else Masked(masked)
@@ -381,13 +381,13 @@ def write_target(
     except OSError as error:
         raise InvalidData(
             f"{path.name!r} cannot be written ({os.strerror(error.errno) if error.errno else 'the system refused'}). "
-            f"Nothing was left behind; make room, or choose another folder."
+            "Nothing was left behind. Free some space, or choose another folder."
         ) from None
 
 
 def _checked(table: pa.Table, name: str) -> pa.Table:
     if len(set(table.column_names)) < table.num_columns:
-        raise InvalidData(f"{name!r} has two columns of one name. Give each its own.")
+        raise InvalidData(f"{name!r} has two columns with the same name. Rename one of them.")
     if table.num_rows == 0 or table.num_columns == 0:
         raise InvalidData(f"{name!r} has no records. Pass at least k of them.")
     return without_views(table).replace_schema_metadata(None)

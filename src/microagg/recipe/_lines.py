@@ -1,4 +1,4 @@
-"""Where in a recipe each choice stands, and what a person has written beside it; a parser of TOML tells neither."""
+"""Where in a recipe each choice stands, and what a person has written beside it; a parser of TOML gives neither."""
 
 import re
 import tomllib

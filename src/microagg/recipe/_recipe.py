@@ -47,7 +47,7 @@ from microagg.recipe._parts import (
 from microagg.recipe._promised import DiversityChoices, UnitChoices
 from microagg.schema import Schema
 
-K = Choice("k", WHOLE, "at least so many records share each combination of released values", "k", least=2)
+K = Choice("k", WHOLE, "at least this many records share each combination of released values", "k", least=2)
 
 PARTS: dict[str, tuple[str, type[Part]]] = {
     "roles": ("roles", Roles),
@@ -235,7 +235,7 @@ class Recipe:
         name, options = self.method.name, self.method.options
         if options and not isinstance(name, str):
             raise InvalidParameter(
-                f"options ({', '.join(options)}) go with a method's name. Set them on the estimator.",
+                f"options ({', '.join(options)}) are set with the name of a method only. Set them on the estimator.",
                 parameter="method",
             )
         if name in (*METHODS, "ama"):
@@ -289,7 +289,7 @@ class Recipe:
             _check_option_names(options, method, [*known, "n_jobs", "progress"])
             changed["method"]["options"] = (dict(self.method.options) if method == self.method.name else {}) | options
         if method_name(keywords, self) == "ama" and "select" in changed and "select" not in keywords:
-            changed["select"]["by"] = "ama"  # it chooses the columns itself, by a tree that may be told how
+            changed["select"]["by"] = "ama"  # it chooses the columns itself, by a tree that may have options
         made: dict[str, Any] = {part: replace(getattr(self, part), **values) for part, values in changed.items()}
         return replace(self, k=keywords.get("k", self.k), **made, **whole)
 
@@ -370,7 +370,7 @@ class Recipe:
         return self.roles.of("weight") if self.weights.release == "group" else ()
 
     def check_columns(self, names: Sequence[str]) -> None:
-        """Refuse a column that the file lacks, or that has two roles or none; `names` are the file's."""
+        """Refuse a column that is not in the file, or that has two roles or none; `names` are the file's."""
         taken: dict[str, str] = {}
         # Where no name fits, the file's may be the cells of a record: they are not shown.
         is_header = any(name in names for _, name in self.roles.named)
@@ -388,7 +388,7 @@ class Recipe:
         if left and self.roles.rest is None:
             listed = ", ".join(map(repr, left[:10])) + (f" and {len(left) - 10} more" if len(left) > 10 else "")
             raise self._fault(
-                ("roles",), f"{len(left)} column(s) of the file have no role: {listed}. Name them, under drop perhaps."
+                ("roles",), f"{len(left)} column(s) of the file have no role: {listed}. Give each a role, such as drop."
             )
         self.check_named(names)
         for table, key, named in (("select", "columns", self.select.columns), ("risk", "keys", self.risk.keys)):
@@ -398,7 +398,7 @@ class Recipe:
                     raise self._fault((table, key), what + nearest(name, masked), name)
 
     def check_named(self, names: Sequence[Any]) -> None:
-        """Refuse a choice for a column that the file lacks; `names` are the file's."""
+        """Refuse a choice for a column that is not in the file; `names` are the file's."""
         self._check_declared(names)
         for table, (part, kind) in PARTS.items():
             for key, choice in choices_of(kind).items():
@@ -413,7 +413,7 @@ class Recipe:
                         )
 
     def _check_declared(self, names: Sequence[Any]) -> None:
-        """Refuse an analysis that cannot be done on the release, and a relation of columns that the file lacks."""
+        """Refuse an analysis that cannot be done on the release, and a relation of columns that are not in the file."""
         if not self.analyses.analyses and not self.relations.relations:
             return
         schema = Schema.assign(names, **self.roles.lists)
@@ -476,7 +476,7 @@ def _undone(of: str, column: Any, names: Sequence[Any]) -> str:
     what = f"column {column!r} of {of}"
     if column not in names:
         return f"{what} is not in the file.{nearest(column, names)}"
-    return f"{what} is not released, so nobody could look at it. Release the column, or leave that out."
+    return f"{what} is not released, so users do not have it. Release the column, or take it out there."
 
 
 def method_name(keywords: Mapping[str, Any], recipe: Recipe) -> Any:
@@ -491,6 +491,7 @@ def _check_option_names(options: Collection[str], method: Any, known: Collection
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
         if near and name not in options_of(method):
             raise InvalidParameter(
-                f"there is no parameter {name!r}, nor has method {shown(method)} one. Did you mean {near[0]!r}?",
+                f"there is no parameter {name!r}, and method {shown(method)} has no such option. Did you mean "
+                f"{near[0]!r}?",
                 parameter=name,
             )

@@ -54,7 +54,7 @@ def recipe_of(k: Any, recipe: Recipe | None, keywords: dict[str, Any]) -> Recipe
     """Return the recipe of a call: the one that was passed, changed by keywords, or one made of them."""
     if recipe is None:
         if k is None:
-            raise InvalidParameter("k is not said. Pass k=5, say, or a recipe.", parameter="k")
+            raise InvalidParameter("k is missing. Pass k=5, for example, or a recipe.", parameter="k")
         return Recipe.of(k, **keywords)
     if not isinstance(recipe, Recipe):
         raise InvalidParameter(

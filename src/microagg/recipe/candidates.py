@@ -30,7 +30,7 @@ from microagg.recipe._file import TOO_DEEP, parse, text_in, text_of, toml, toml_
 from microagg.recipe._lines import CANDIDATES
 from microagg.recipe._recipe import Recipe
 
-_ABOUT = "a recipe that was kept beside the one above; microagg app FILE --recipe THIS goes on with all of them"
+_ABOUT = "a recipe that was kept beside the one above; microagg app FILE --recipe THIS continues with all of them"
 _NAMED = re.compile(r"^[ \t]*(?:name|note)[ \t]*=.*$", re.MULTILINE)
 _TABLE = re.compile(r"\n[ \t]*\[")  # what is indented is a table as well
 _WITHIN = re.compile(r"^([ \t]*\[\[?[ \t]*)candidates[ \t]*\.", re.MULTILINE)
@@ -52,7 +52,7 @@ def read_candidates(path: Path) -> tuple[Recipe, tuple[Saved, ...]]:
     try:
         listed = tomllib.loads(text).get("candidates", [])
     except tomllib.TOMLDecodeError as error:
-        raise InvalidParameter(f"{path.name}: {error}. Mend that line.", parameter="recipe") from None
+        raise InvalidParameter(f"{path.name}: {error}. Correct that line.", parameter="recipe") from None
     except RecursionError:
         raise InvalidParameter(f"{path.name} {TOO_DEEP}", parameter="recipe") from None
     starts = [found.start() for found in CANDIDATES.finditer(text)]

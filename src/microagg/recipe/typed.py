@@ -51,7 +51,7 @@ def value_of(choice: Choice, given: Any) -> Any:
             return numbers if len(numbers) != 1 else numbers[0]
     except ValueError:
         raise InvalidParameter(
-            f"{choice.keyword}={given!r} must be {choice.kind}, with commas.", parameter=choice.keyword
+            f"{choice.keyword}={given!r} must be {choice.kind}, separated by commas.", parameter=choice.keyword
         ) from None
     return parts
 
@@ -125,7 +125,7 @@ def listed(text: str) -> list[str]:
         row = next(csv.reader([text], skipinitialspace=True), [])
     except csv.Error:
         raise InvalidParameter(
-            "a list of names cannot be taken apart. Put a name that holds a comma or a line break in double quotes, "
+            "a list of names cannot be split. Put a name that holds a comma or a line break in double quotes, "
             "and name no more than a file has."
         ) from None
     return [part.strip() for part in row if part.strip()]

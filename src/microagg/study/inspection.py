@@ -25,7 +25,7 @@ _OF_TYPE = {"text": "nominal", "booleans": "nominal", "dates": "date", "numbers"
 
 @dataclass(frozen=True)
 class Exposure:
-    """How exposed the records of a file are as they are.
+    """How exposed the records of a file are without masking.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Exposure:
 
 @dataclass(frozen=True)
 class Inspection:
-    """What a file holds: the guesses, and how exposed its records would be as they are.
+    """What a file holds: the guesses, and how exposed its records would be without masking.
 
     Attributes
     ----------
@@ -159,10 +159,10 @@ def inspect_table(
     found_unit = repeats if named or (repeats and _can_be_unit(repeats, everything, k)) else None
     strata = _strata(facts, guesses, k, found_unit)
     for name in strata:
-        reason = f"a domain, and each of its {guesses[name].distinct} values has records enough"
+        reason = f"a domain, and each of its {guesses[name].distinct} values has enough records"
         guesses[name] = replace(guesses[name], role=Role.STRATUM, reason=reason, missing_codes=())
     if found_unit is not None:
-        reason = f"{guesses[found_unit.name].reason}; groups will hold {k} different ones"
+        reason = f"{guesses[found_unit.name].reason}; each group will hold {k} different ones"
         guesses[found_unit.name] = replace(guesses[found_unit.name], role=Role.UNIT, reason=reason)
     quasi = [name for name, guess in guesses.items() if guess.role is Role.QUASI]
     found = tuple(guesses[name] for name in table.column_names)
@@ -173,7 +173,7 @@ def inspect_table(
 
 
 def exposure(frame: Any, quasi: Sequence[Any], strata: Sequence[Any], progress: Progress | None = None) -> Exposure:
-    """Count the records that are alone with their values in these columns, and those that lack one."""
+    """Count the records with unique values in these columns, and those with a missing value."""
     records, columns = frame.shape[0], [*quasi, *strata]
     if not columns:
         return Exposure(records)
@@ -185,7 +185,7 @@ def exposure(frame: Any, quasi: Sequence[Any], strata: Sequence[Any], progress: 
 
 
 def _strata(facts: Sequence[Facts], guesses: Mapping[str, ColumnGuess], k: int, unit: Facts | None) -> list[str]:
-    """Choose the domains that every combination of has records and units enough, those of fewest values first."""
+    """Choose domains all of whose combinations have enough records and units, those of fewest values first."""
     asked = [
         one
         for one in facts
