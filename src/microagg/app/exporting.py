@@ -46,7 +46,7 @@ def _made(session: Session, key: str, opened: Opened, job: Job) -> Release[Any]:
         job.phase("measuring linkage")
         release = masking.judge(release, job.progress)
         session.release = (key, release)
-    return masking.written_by(release, opened.recipe)
+    return replace(masking.written_by(release, opened.recipe), differences=opened.differences)
 
 
 def preparing(session: Session, chosen: Chosen) -> Job:

@@ -26,6 +26,7 @@ from microagg.desk.outputs import (
 from microagg.desk.tables import rows_written, write_release
 from microagg.errors import InvalidData, InvalidParameter, setting
 from microagg.io.addresses import check_target, file_digest, is_text_file, kind_at
+from microagg.io.batches import Batches
 from microagg.io.databases import is_database, without_credentials
 from microagg.io.files import whole_file
 from microagg.io.sources import Source
@@ -234,7 +235,7 @@ def recipe_to_write(release: Any, opened: Opened) -> Recipe:
     if roles.quasi is None:
         roles = replace(roles, quasi=done.roles.quasi)
     whole: Recipe = done.replace(roles=roles, risk=risk)
-    return whole
+    return whole.with_profile(opened.source)
 
 
 def write_beyond_memory(
@@ -286,6 +287,7 @@ def write_beyond_memory(
         for what, model in models.items():
             write_report(model, own[what])
         whole = release.recipe.replace(**({} if judged.risk.sampled is None else {"sample": judged.risk.sampled}))
+        whole = whole.with_profile(Batches(address, whole.reading.said))
         whole.write(own["recipe"], made_for=name)
         whole.write_public(own["public_recipe"], made_for=name)
         origin = RowOrigin(name, None, release.n_records, None)  # in the order of the source, and too long to sum up
