@@ -14,6 +14,7 @@ from tests.cli import call, complaint, files_in
 
 NAMES = ["person", "region", "weight", "age", "income", "tax"]
 ENGINES = {"memory": (), "disk": ("--engine", "disk", "--same-order"), "dask": ("--engine", "dask", "--same-order")}
+EACH = ["memory", "disk", pytest.param("dask", marks=pytest.mark.campaign)]
 
 
 def survey(seed):
@@ -42,9 +43,7 @@ def with_rule(rule):
 
 
 @pytest.mark.usefixtures("_recipe")
-@pytest.mark.parametrize(
-    "engine", [pytest.param(one, marks=[pytest.mark.campaign] * (one == "dask")) for one in ENGINES]
-)
+@pytest.mark.parametrize("engine", EACH)
 def test_a_difference_stands_in_the_terminal_the_report_and_json(engine):
     result = call("mask", "next.csv", "--recipe", "recipe.toml", "--json", *ENGINES[engine])
     said = "~ column 'region': 1 category is new."
