@@ -57,6 +57,7 @@ def preparing(session: Session, chosen: Chosen) -> Job:
     def work(job: Job) -> None:
         try:
             opened = opening()
+            writing.check_fits(opened)
             release = _made(session, chosen.key, opened, job)
             job.phase("making the checklist")
             model = writing.report_model(release, opened, progress=job.progress)

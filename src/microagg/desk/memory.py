@@ -100,7 +100,8 @@ def tried_beyond(address: str, recipe: Recipe) -> Beyond:
 def _reading(recipe: Recipe | None, chosen: dict[str, Any]) -> dict[str, Any]:
     known = (Recipe(2) if recipe is None else recipe).reading
     names = ("delimiter", "encoding", "decimal", "thousands", "header")
-    return {**known.said, **{name: chosen[name] for name in names if name in chosen}}
+    said = {**known.said, **chosen}
+    return {name: said[name] for name in names if name in said}  # a sheet is of a file that is read as a whole
 
 
 def _looked_at(address: str, recipe: Recipe | None, **chosen: Any) -> tuple[Recipe | None, int, int]:

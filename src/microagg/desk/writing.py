@@ -25,6 +25,7 @@ from microagg.desk.outputs import (
 )
 from microagg.desk.tables import rows_written, write_release
 from microagg.errors import InvalidData, InvalidParameter, setting
+from microagg.io._excel import check_table
 from microagg.io.addresses import check_target, file_digest, is_text_file, kind_at
 from microagg.io.batches import Batches
 from microagg.io.databases import is_database, without_credentials
@@ -37,6 +38,7 @@ from microagg.recipe import Recipe
 from microagg.release import Release
 from microagg.report import ReportModel, SourceFacts, WrittenFacts
 from microagg.report import write as write_report
+from microagg.schema import Role, Schema
 
 if TYPE_CHECKING:
     from microagg.beyond import FileRelease
@@ -104,6 +106,17 @@ def check_writable(address: str, to: str | None, *, overwrite: bool, excel_safe:
 def is_text_target(address: str, to: str | None, kind: str | None = None) -> bool:
     """Return whether the masked data goes to a text file."""
     return is_text_file(masked_name(address, kind) if to is None else to)
+
+
+def check_fits(opened: Opened, to: str | None = None) -> None:
+    """Refuse, before a file is masked, what the kind of the target cannot hold: a sheet of Excel has limits."""
+    kind = opened.recipe.output.kind
+    name = masked_name(opened.address, kind) if to is None else to
+    if is_database(name) or kind_at(name) != "excel":
+        return
+    schema = Schema.assign(opened.source.table.column_names, **opened.recipe.roles.lists)
+    released, masked = schema.released, schema.names(Role.QUASI)
+    check_table(opened.source.table.select([one for one in released if one not in masked]), where(name).name, released)
 
 
 def check_unchanged(opened: Opened) -> None:
