@@ -37,6 +37,8 @@ def check_archive(path: Path) -> None:
                 )
             for one in listed:
                 _look_through(file, one, path)
+        except InvalidData:
+            raise
         except (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, EOFError, ValueError):
             raise cannot_be_read(path) from None
 

@@ -18,7 +18,7 @@ TITLES = {
     "select": "Which columns form the groups",
     "blocks": "Large files",
     "refine": "Lower loss",
-    "read": "How a text file is written; else detected",
+    "read": "How a text file is written, or which sheet is read; else detected",
     "risk": "What the intruder knows",
     "output": "How it is written",
     "compare": "What is compared",
