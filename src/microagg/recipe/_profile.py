@@ -38,6 +38,7 @@ TYPES = ("numbers", "text", "dates", "booleans", "other")
 _LOOKED_AT = (Role.QUASI, Role.STRATUM, Role.WEIGHT, Role.CONFIDENTIAL, Role.KEEP)
 _ENOUGH = 20  # numbers beside 0 from which their size is kept: of fewer it could be that of one record
 _HIGH = 0.95  # the share of the numbers that a high one exceeds
+_SMALLEST = -324 * 50  # the class of the smallest float64
 _PER_DECADE = 50  # classes of size for each power of ten: any part of a file adds to them
 
 
@@ -200,8 +201,10 @@ class _Seen:
 
     def _see_sizes(self, values: NDArray[np.float64]) -> None:
         values = values[np.isfinite(values) & (values > 0)]
-        classes, counts = np.unique(np.floor(np.log10(values) * _PER_DECADE).astype(np.int64), return_counts=True)
-        self._sizes.update(dict(zip(classes.tolist(), counts.tolist(), strict=True)))
+        classes = np.floor(np.log10(values) * _PER_DECADE).astype(np.int64) - _SMALLEST
+        counts = np.bincount(classes)
+        found = np.flatnonzero(counts)
+        self._sizes.update(dict(zip((found + _SMALLEST).tolist(), counts[found].tolist(), strict=True)))
 
     @property
     def found(self) -> ColumnProfile:

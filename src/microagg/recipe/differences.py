@@ -65,8 +65,8 @@ def differences_of(recipe: Recipe, frame: Any, now: Profile | None = None) -> tu
 
     `now` is its profile, where that is known already. Without a profile in the recipe, columns alone are compared.
     """
-    names = names_in(frame)
-    found = list(_columns(recipe, names))
+    labels = getattr(frame, "index_columns", ())  # of rows, in a file beyond memory: identifiers without being named
+    found = list(_columns(recipe, names_in(frame), labels))
     if recipe.profile is not None:
         now = profile_of(recipe, frame) if now is None else now
         found += _changes(recipe, recipe.profile, now)
@@ -98,14 +98,14 @@ def compared(recipe: Recipe, frame: Any, now: Profile | None = None) -> tuple[Re
     return replace(recipe, profile=None), found
 
 
-def _columns(recipe: Recipe, names: Sequence[Any]) -> Iterator[Difference]:
+def _columns(recipe: Recipe, names: Sequence[Any], labels: Sequence[Any] = ()) -> Iterator[Difference]:
     """Compare the columns. Where no name fits, the file's may be the cells of a record: they are not shown."""
     said = {name: role for role, name in recipe.roles.named}
     before = {} if recipe.profile is None else recipe.profile.columns
     if not any(name in said or name in before for name in names):
         return
     for name in names:
-        if name in said or name in before:
+        if name in said or name in before or name in labels:
             continue
         if recipe.roles.rest == "keep" and before:
             remedy = "Give it a role in [roles]: drop, perhaps."
