@@ -119,7 +119,7 @@ def is_text_name(path: Path) -> bool:
 
 
 def refuse_options(options: Mapping[str, Any], kind: str) -> None:
-    """Refuse to be told how a file is written where that does not go with its kind."""
+    """Refuse an option of reading that does not go with the kind of a file."""
     for given, value in options.items():
         of_kinds = _TOLD.get(given, ("csv",))
         if value is not None and kind not in of_kinds:

@@ -24,7 +24,6 @@ from microagg.io._dates import are_dates
 from microagg.io._numbers import as_floats, is_text, plain_floats
 from microagg.io.batches import Batches
 from microagg.io.sources import Source
-from microagg.progress import Progress, tell
 from microagg.readonly import ReadOnly
 from microagg.schema import Role
 
@@ -104,25 +103,21 @@ def names_in(frame: Any) -> list[Any]:
     return list(frame.names) if isinstance(frame, Batches) else list(frames.open_frame(frame).columns)
 
 
-def profile_of(recipe: "Recipe", frame: Any, progress: Progress | None = None) -> Profile:
+def profile_of(recipe: "Recipe", frame: Any) -> Profile:
     """Return what a file is like by the columns that a recipe releases; the others are named alone.
 
     Parameters
     ----------
     recipe : Recipe
     frame : dataframe, Source or Batches
-        A file beyond memory is read once, part by part.
-    progress : callable, optional
-        Called as progress(done, in all) for each part; what it raises stops the work.
+        A file beyond memory is read once, part by part; text twice, to find the numbers in it.
     """
     names = names_in(frame)
     masked = recipe.masked(names)
     released = {*masked, *(name for role in _LOOKED_AT[1:] for name in recipe.roles.of(role.value))}
     looked_at = [name for name in names if name in released]
     seen = {name: _Seen(recipe, name, name in masked or name in recipe.roles.strata) for name in looked_at}
-    n = max(1, len(looked_at))
-    for number, (name, column) in enumerate(_columns(frame, looked_at)):
-        tell(progress, number % n, n)
+    for name, column in _columns(frame, looked_at):
         seen[name].see(column)
     return Profile({name: seen[name].found if name in seen else ColumnProfile() for name in names})
 
@@ -140,7 +135,7 @@ def _columns(frame: Any, names: list[Any]) -> Iterator[tuple[Any, Any]]:
         for name in names:
             try:
                 yield name, arrow_of(opened.get_column(name), name)
-            except InvalidData:  # who masks it will say so
+            except InvalidData:  # masking refuses such a column, and says why
                 yield name, None
 
 

@@ -60,20 +60,19 @@ class Difference:
         return f"{self.sign} column {shown_name(self.column)}: {self.text}"
 
 
-def differences_of(recipe: Recipe, frame: Any, now: Profile | None = None) -> tuple[Difference, ...]:
+def differences_of(recipe: Recipe, frame: Any) -> tuple[Difference, ...]:
     """Return how a frame, a `Source` or a file beyond memory differs from the one that a recipe was written for.
 
-    `now` is its profile, where that is known already. Without a profile in the recipe, columns alone are compared.
+    Without a profile in the recipe, columns alone are compared.
     """
     labels = getattr(frame, "index_columns", ())  # of rows, in a file beyond memory: identifiers without being named
     found = list(_columns(recipe, names_in(frame), labels))
     if recipe.profile is not None:
-        now = profile_of(recipe, frame) if now is None else now
-        found += _changes(recipe, recipe.profile, now)
+        found += _changes(recipe, recipe.profile, profile_of(recipe, frame))
     return tuple(found)
 
 
-def compared(recipe: Recipe, frame: Any, now: Profile | None = None) -> tuple[Recipe, tuple[Difference, ...]]:
+def compared(recipe: Recipe, frame: Any) -> tuple[Recipe, tuple[Difference, ...]]:
     """Compare a file with the one that a recipe was written for, say what differs, and refuse what endangers people.
 
     Returns the recipe without its profile, so that parts of the file are not compared again, and the differences.
@@ -81,7 +80,7 @@ def compared(recipe: Recipe, frame: Any, now: Profile | None = None) -> tuple[Re
     """
     if recipe.profile is None and recipe.origin is None:
         return recipe, ()
-    found = differences_of(recipe, frame, now)
+    found = differences_of(recipe, frame)
     if found:
         lines = "\n".join(map(str, found))
         logging.getLogger("microagg").warning("Compared with the file that the recipe was written for:\n%s", lines)
