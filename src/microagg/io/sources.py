@@ -106,7 +106,7 @@ class Source:
 
     @property
     def options(self) -> dict[str, Any]:
-        """How a text file or a sheet must be said to be written to be read the same way; of two files, what holds of both."""
+        """The options by which a text file or a sheet is read the same way again; of two files, those of both."""
         if self.joined is not None:
             own, other = self.joined.persons.options, self.joined.households.options
             return {name: value for name, value in own.items() if other.get(name) == value}
