@@ -101,8 +101,8 @@ def open_source(
         asked = (Recipe(DEFAULT_K) if recipe is None else recipe).replace(**changes)
         with asked.blamed():
             asked = with_join(asked, source.joined)
-        asked, found = fitting(asked, source)
-        return Opened(address, source, asked, differences=found)
+        asked, differences = fitting(asked, source)
+        return Opened(address, source, asked, differences=differences)
     asked = Recipe(DEFAULT_K).replace(**changes)
     if source.joined is not None:  # which goes with pseudonyms alone
         asked = with_join(asked.replace(unit_release="pseudonym", quasi=[]), source.joined)

@@ -186,8 +186,8 @@ class _Seen:
         return "dates" if pa.types.is_temporal(column.type) else "other"
 
     def _see_categories(self, column: Any) -> None:
-        distinct = [] if self._categories is None else _distinct(column)
-        if self._categories is None or len(distinct) > MOST:
+        distinct = None if self._categories is None else _distinct(column)
+        if self._categories is None or distinct is None or len(distinct) > MOST:
             self._categories = None
             return
         self._categories |= {digest_of(self._name, as_text(value)) for value in distinct.to_pylist()}
@@ -261,16 +261,17 @@ def column_from(said: Any) -> ColumnProfile:
     """Read what a recipe file says of a column, or raise ValueError that says what it must be."""
     if not isinstance(said, Mapping) or {*said} - {"type", "missing", "median", "high", "categories"}:
         raise ValueError("must be as it was written, such as {type = 'numbers', median = 40}")
-    sizes = [said.get("median"), said.get("high")]
+    median, high = (said.get(key) for key in ("median", "high"))
     fit = said.get("type") in (None, *TYPES) and isinstance(said.get("categories", ""), str)
     fit = fit and isinstance(said.get("missing", 0), int)
-    if not fit or not all(size is None or _is_size(size) for size in sizes):
+    if not fit or not all(size is None or _is_size(size) for size in (median, high)):
         raise ValueError("must be as it was written, such as {type = 'numbers', median = 40}")
     categories = said.get("categories")
     return ColumnProfile(
         said.get("type"),
         said.get("missing", 0),
-        *(None if size is None else float(size) for size in sizes),
+        None if median is None else float(median),
+        None if high is None else float(high),
         None if categories is None else frozenset(categories.split()),
     )
 

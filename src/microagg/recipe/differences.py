@@ -144,23 +144,23 @@ def _categories(recipe: Recipe, name: Any, then: frozenset[str], now: frozenset[
         yield Difference("~", name, f"it has more than {MOST} categories, and had {len(then)}.")
         return
     new, gone = now - then, then - now
-    place, known = _declared(recipe, name)
+    place, remedy, known = _declared(recipe, name)
     unknown = new - known if place else frozenset()
     if not new and not gone:
         return
     parts = [_counted(len(some), what) for some, what in ((new, "new"), (gone, "gone")) if some]
     text = f"{' and '.join(parts)}."
     if unknown:
-        text = f"{text} {place[0]} does not have {len(unknown)} of the new ones."
-    yield Difference("~", name, text, bool(unknown), place[1] if unknown else "")
+        text = f"{text} {place} does not have {len(unknown)} of the new ones."
+    yield Difference("~", name, text, bool(unknown), remedy if unknown else "")
 
 
 def _counted(number: int, what: str) -> str:
     return f"1 category is {what}" if number == 1 else f"{number} categories are {what}"
 
 
-def _declared(recipe: Recipe, name: Any) -> tuple[tuple[str, str] | tuple[()], frozenset[str]]:
-    """Return what a recipe declares of a column's categories and the remedy, and the categories that this knows."""
+def _declared(recipe: Recipe, name: Any) -> tuple[str, str, frozenset[str]]:
+    """Return where a recipe lists categories of a column, the remedy, and these; empty where it lists none."""
     rule, kind, tree = (of.get(name) for of in (recipe.recode.recode, recipe.kinds.kinds, recipe.taxonomy.taxonomy))
     if rule is not None:
         values = [*Recoding.of({name: rule}).rules[name].groups]
@@ -172,8 +172,8 @@ def _declared(recipe: Recipe, name: Any) -> tuple[tuple[str, str] | tuple[()], f
         values = list(read_taxonomy(tree, name) if isinstance(tree, str) else tree)
         place = "The taxonomy", "Add them to the taxonomy."
     else:
-        return (), frozenset()
-    return place, frozenset(digest_of(name, as_text(value)) for value in values)
+        return "", "", frozenset()
+    return *place, frozenset(digest_of(name, as_text(value)) for value in values)
 
 
 def _scale(recipe: Recipe, name: Any, was: ColumnProfile, own: ColumnProfile) -> Iterator[Difference]:
