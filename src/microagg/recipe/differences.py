@@ -183,7 +183,7 @@ def _scale(recipe: Recipe, name: Any, was: ColumnProfile, own: ColumnProfile) ->
     if not moved:
         return
     factor = float(f"{max(moved[0], 1 / moved[0]):.0e}")
-    text = f"its numbers are about {factor:g} times {'as large' if moved[0] > 1 else 'smaller'}."
+    text = f"its numbers are about {factor:.0f} times {'as large' if moved[0] > 1 else 'smaller'}."
     if name not in recipe.recode.recode:
         yield Difference("~", name, text)
         return
