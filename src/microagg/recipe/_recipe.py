@@ -205,8 +205,8 @@ class Recipe:
         --------
         >>> import microagg as ma
         >>> recipe = ma.Recipe.of(k=3, quasi=["income", "tax"], rest="drop")
-        >>> print(recipe.with_profile(ma.datasets.survey(100, seed=0)).text().splitlines()[-1])
-        weight = {}
+        >>> recipe.with_profile(ma.datasets.survey(100, seed=0)).profile.columns["tax"].type
+        'numbers'
         """
         from microagg.recipe._profile import profile_of
 
