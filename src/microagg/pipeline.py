@@ -36,6 +36,7 @@ from microagg.prepare.selection import Selection
 from microagg.progress import Progress, part, stage, tell
 from microagg.recipe import OF_PROTECT, DiversityChoices, Kinds, Masking, Missing, Recipe, Select
 from microagg.recipe._signature import recipe_of, takes
+from microagg.recipe.differences import compared
 from microagg.recipe.joined import with_join
 from microagg.recipe.wishes import asked_of, settled_kinds, with_declared_codes
 from microagg.relation_keeping import check_numbers, keep_relations
@@ -114,10 +115,11 @@ def protect(
     """
     asked = recipe_of(k, recipe, choices)
     with asked.blamed():
-        asked = with_join(asked, frame.joined if isinstance(frame, Source) else None)
-        if not isinstance(frame, Source):
-            return _protected(frame, asked, check_jobs(n_jobs), progress)
-        return _protected_source(frame, asked, check_jobs(n_jobs), progress)
+        asked, jobs = with_join(asked, frame.joined if isinstance(frame, Source) else None), check_jobs(n_jobs)
+        asked, found = compared(asked, frame)
+        mask: Any = _protected_source if isinstance(frame, Source) else _protected
+        release: Release[Any] = mask(frame, asked, jobs, progress)
+    return replace(release, differences=found) if found else release
 
 
 def _protected_source(source: Source, asked: Recipe, n_jobs: int, progress: Progress | None) -> Release[Any]:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from microagg.evaluate.analyses.judge import Failed
     from microagg.evaluate.bound import LossBound
     from microagg.judgement.parts import JudgedResults
+    from microagg.recipe.differences import Difference
     from microagg.report.parts import ReportModel, SourceFacts, WrittenFacts
     from microagg.study.comparison import Comparison
 
@@ -59,6 +60,7 @@ _NOT_STORED = (
         "weights",
         "moments",
         "chosen",
+        "differences",
         "_original",
         "_written",
         "_weights",
@@ -139,6 +141,8 @@ class Release(Generic[IntoDataFrameT]):
         What it was made from, if that was read by `read`; not stored.
     whole : WholeFile or None
         Where it holds the records of some groups of a file beyond memory, drawn to judge it: what is known of all.
+    differences : tuple of Difference
+        How the file differs from the one that the recipe was written for, where the recipe has a profile; not stored.
 
     Examples
     --------
@@ -170,6 +174,7 @@ class Release(Generic[IntoDataFrameT]):
     chosen: tuple[KeptRelation, ...] = field(default=(), repr=False)
     source: Source | None = field(default=None, repr=False)
     whole: WholeFile | None = field(default=None, repr=False)
+    differences: "tuple[Difference, ...]" = field(default=(), repr=False)
     diversity: DiversityFacts | None = None
     _original: Table | None = field(default=None, repr=False)
     _written: Table | None = field(default=None, repr=False)
@@ -499,6 +504,7 @@ class Release(Generic[IntoDataFrameT]):
             "_judged": None,
             "_rows": None,
             "_results": None,
+            "differences": (),
             "_tags": {},
             "_repeating": {},
             "_demand": None,

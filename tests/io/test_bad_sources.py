@@ -45,7 +45,7 @@ def test_stray_quotes_within_fields_are_values(tmp_path):
     assert read_source(path).table["a"].to_pylist() == ['5" pipe']
 
 
-@pytest.mark.parametrize("suffix", [".csv.gz", ".csv.zst", *ARROW, *STATISTICS, ".sas7bdat"])
+@pytest.mark.parametrize("suffix", [".csv.gz", ".csv.zst", *ARROW, *STATISTICS, ".sas7bdat", ".xlsx"])
 @pytest.mark.parametrize("share", first_few(1, [0.97, 0.5, 0.0]))
 def test_files_cut_off_are_refused(tmp_path, suffix, share):
     table = pa.table({"a": [f"secret{number * 7919 % 1000}" for number in range(1000)]})
@@ -100,12 +100,12 @@ def test_addresses_of_no_use_are_refused(tmp_path):
     (tmp_path / "empty").mkdir()
     pq.write_table(STORED.slice(0, 0), tmp_path / "none.parquet")
     pq.write_table(STORED, tmp_path / "d.parquet")
-    write_bytes(tmp_path / "d.xlsx", b"")
+    write_bytes(tmp_path / "d.xls", b"")
     cases = [
         (tmp_path / "absent.csv", InvalidData, "no file 'absent.csv'"),
         (tmp_path / "empty", InvalidData, "contains no .parquet"),
         (tmp_path / "none.parquet", InvalidData, "no records"),
-        (tmp_path / "d.xlsx", InvalidParameter, "no kind"),
+        (tmp_path / "d.xls", InvalidParameter, "no kind"),
         ("mysql://user:secret@host/db", InvalidParameter, "mysql://"),
         (3, InvalidParameter, "int"),
     ]

@@ -25,6 +25,7 @@ from microagg.partition import groups_each_column
 from microagg.progress import Progress
 from microagg.recipe import OF_PROTECT, PARTS, Blocks, Recipe, choices_of
 from microagg.recipe._signature import recipe_of, takes
+from microagg.recipe.differences import compared
 from microagg.recipe.wishes import asked_of, settled_kinds
 from microagg.release import Release
 from microagg.release_facts import MissingFacts, WeightFacts, by_weight
@@ -209,6 +210,7 @@ def protect_file(
         file = Batches(source, asked.reading.said)
         path = check_target(target, file, overwrite, in_parts=engine == "dask")
         place = check_scratch(scratch, path, engine)
+        asked, found = compared(asked, file)
         plan, index = _planned(file, asked)
         if isinstance(place, Path) and engine == "disk":
             outcome, drawn = _local.run(file, path, plan, place, n_jobs, progress)
@@ -236,7 +238,7 @@ def protect_file(
         missing=outcome.missing,
         rounded=outcome.rounded,
         weights=outcome.weights,
-        sample=release_of(drawn, file, outcome, settled, index),
+        sample=replace(release_of(drawn, file, outcome, settled, index), differences=found),
     )
 
 

@@ -28,6 +28,6 @@ def run(terminal: Terminal, source: str, output: Path, chosen: dict[str, Any], *
     if costs is not None:
         terminal.say(f"\n{costs_in_words(costs, shown)}")
         facts["costs"] = cost_facts(costs)
-    file.recipe.write(output, made_for=file.source.name, overwrite=force)
+    file.recipe.with_profile(file.source).write(output, made_for=file.source.name, overwrite=force)
     terminal.say(f"\nThe guesses are in {shown(output)}. Check and edit it, then run: {command(source, output, 'out')}")
     terminal.result(facts)

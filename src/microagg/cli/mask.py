@@ -48,6 +48,7 @@ def run(terminal: Terminal, source: str, chosen: dict[str, Any], **wished: Any) 
 
 def _in_memory(terminal: Terminal, address: str, wishes: Wishes, chosen: dict[str, Any]) -> None:
     file = opened(terminal, address, wishes.recipe, wishes.k, chosen, yes=wishes.yes)
+    writing.check_fits(file, wishes.to)
     if file.recipe.output.excel_safe and not writing.is_text_target(address, wishes.to, file.recipe.output.kind):
         terminal.remark("Part of the recipe that is not used: excel_safe, since the target is not a text file.")
         file = replace(file, recipe=file.recipe.replace(excel_safe=False))

@@ -18,7 +18,8 @@ ENGINES = ("memory", "disk", "dask")
 
 def mask(opened: Opened, progress: Progress | None = None) -> Release[Any]:
     """Mask a file by its recipe."""
-    return protect(opened.source, recipe=opened.recipe, progress=progress)
+    release = protect(opened.source, recipe=opened.recipe, progress=progress)
+    return replace(release, differences=opened.differences) if opened.differences else release
 
 
 def written_by(release: Release[Any], recipe: Recipe) -> Release[Any]:

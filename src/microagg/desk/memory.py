@@ -3,7 +3,7 @@
 import os
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +100,8 @@ def tried_beyond(address: str, recipe: Recipe) -> Beyond:
 def _reading(recipe: Recipe | None, chosen: dict[str, Any]) -> dict[str, Any]:
     known = (Recipe(2) if recipe is None else recipe).reading
     names = ("delimiter", "encoding", "decimal", "thousands", "header")
-    return {**known.said, **{name: chosen[name] for name in names if name in chosen}}
+    said = {**known.said, **chosen}
+    return {name: said[name] for name in names if name in said}  # a sheet is of a file that is read as a whole
 
 
 def _looked_at(address: str, recipe: Recipe | None, **chosen: Any) -> tuple[Recipe | None, int, int]:
@@ -110,7 +111,9 @@ def _looked_at(address: str, recipe: Recipe | None, **chosen: Any) -> tuple[Reci
     try:
         start = read_beginning(address, _LOOKED_AT, **_reading(recipe, chosen))
         names = start.table.column_names
-        found = open_source(address, start, recipe, **chosen).recipe
+        # Of a whole file: its beginning would differ from that.
+        profile, part = (None, None) if recipe is None else (recipe.profile, replace(recipe, profile=None))
+        found = replace(open_source(address, start, part, **chosen).recipe, profile=profile)
     except (MicroaggError, OSError, MemoryError):
         return None, 0, 0
     return found, len(found.masked(names)), len(names)

@@ -11,6 +11,7 @@ from microagg.io.joining import Joined, join
 from microagg.io.sources import Source, read_source
 from microagg.progress import Progress
 from microagg.recipe import Comments, Recipe, choices
+from microagg.recipe.differences import Difference, compared
 from microagg.recipe.joined import key_of, with_join
 from microagg.schema import Role
 from microagg.study.inspection import ColumnGuess, Exposure, Inspection, exposure, inspect_table
@@ -34,12 +35,15 @@ class Opened:
         The one that was given, or one of guesses.
     inspection : Inspection or None
         The guesses, where the recipe is made of them.
+    differences : tuple of Difference
+        How the file differs from the one that the recipe was written for; what would endanger people is refused.
     """
 
     address: str
     source: Source
     recipe: Recipe
     inspection: Inspection | None = None
+    differences: tuple[Difference, ...] = ()
 
 
 def open_file(address: str, recipe: Recipe | None = None, *, k: int | None = None, **chosen: Any) -> Opened:
@@ -98,8 +102,8 @@ def open_source(
         asked = (Recipe(DEFAULT_K) if recipe is None else recipe).replace(**changes)
         with asked.blamed():
             asked = with_join(asked, source.joined)
-        asked.check_columns(source.table.column_names)
-        return Opened(address, source, asked)
+        asked, differences = fitting(asked, source)
+        return Opened(address, source, asked, differences=differences)
     asked = Recipe(DEFAULT_K).replace(**changes)
     if source.joined is not None:  # which goes with pseudonyms alone
         asked = with_join(asked.replace(unit_release="pseudonym", quasi=[]), source.joined)
@@ -124,6 +128,20 @@ def open_source(
         inspection = replace(inspection, exposure=exposure_by(source, found))
     inspection = replace(inspection, moved=rows_to_move(source, found))
     return Opened(address, source, found, inspection)
+
+
+def fitting(recipe: Recipe, source: Source) -> tuple[Recipe, tuple[Difference, ...]]:
+    """Return a recipe that fits a file, and how the file differs from the one that the recipe was written for.
+
+    What differs is said first, so that a person sees all of it even where some is refused.
+    """
+    try:
+        recipe, found = compared(recipe, source)
+    except InvalidData:
+        recipe.check_columns(source.table.column_names)  # which says more of roles
+        raise
+    recipe.check_columns(source.table.column_names)
+    return recipe, found
 
 
 def exposure_by(source: Source, recipe: Recipe, progress: Progress | None = None) -> Exposure:

@@ -16,7 +16,7 @@ from microagg.release import Release
 
 
 def read(address: str | os.PathLike[str], *, recipe: Recipe | None = None, **reading: Any) -> Source:
-    r"""Read any file that the command line reads: text, Parquet, Feather, SPSS, Stata, SAS, a database's table.
+    r"""Read any file that the command line reads: text, Parquet, Feather, Excel, SPSS, Stata, SAS, a database's table.
 
     Parameters
     ----------
@@ -25,6 +25,7 @@ def read(address: str | os.PathLike[str], *, recipe: Recipe | None = None, **rea
         What it says of how a text file is written.
     **reading
         delimiter, encoding, decimal, thousands, header: how a text file is written, where it should not be found out;
+        sheet: which sheet of an Excel file to read, by default the first;
         households, on: a second file, with one row for each household, to join by a column.
 
     Returns

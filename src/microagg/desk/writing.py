@@ -26,7 +26,9 @@ from microagg.desk.outputs import (
 )
 from microagg.desk.tables import rows_written, write_release
 from microagg.errors import InvalidData, InvalidParameter, setting
+from microagg.io._excel import check_table
 from microagg.io.addresses import check_target, file_digest, is_text_file, kind_at
+from microagg.io.batches import Batches
 from microagg.io.databases import is_database, without_credentials
 from microagg.io.files import whole_file
 from microagg.io.sources import Source
@@ -37,6 +39,7 @@ from microagg.recipe import Recipe
 from microagg.release import Release
 from microagg.report import ReportModel, SourceFacts, WrittenFacts
 from microagg.report import write as write_report
+from microagg.schema import Role, Schema
 
 if TYPE_CHECKING:
     from microagg.beyond import FileRelease
@@ -104,6 +107,17 @@ def check_writable(address: str, to: str | None, *, overwrite: bool, excel_safe:
 def is_text_target(address: str, to: str | None, kind: str | None = None) -> bool:
     """Return whether the masked data goes to a text file."""
     return is_text_file(masked_name(address, kind) if to is None else to)
+
+
+def check_fits(opened: Opened, to: str | None = None) -> None:
+    """Refuse, before a file is masked, what the kind of the target cannot hold: a sheet of Excel has limits."""
+    kind = opened.recipe.output.kind
+    name = masked_name(opened.address, kind) if to is None else to
+    if is_database(name) or kind_at(name) != "excel":
+        return
+    schema = Schema.assign(opened.source.table.column_names, **opened.recipe.roles.lists)
+    released, masked = schema.released, schema.names(Role.QUASI)
+    check_table(opened.source.table.select([one for one in released if one not in masked]), where(name).name, released)
 
 
 def check_unchanged(opened: Opened) -> None:
@@ -235,7 +249,7 @@ def recipe_to_write(release: Any, opened: Opened) -> Recipe:
     if roles.quasi is None:
         roles = replace(roles, quasi=done.roles.quasi)
     whole: Recipe = done.replace(roles=roles, risk=risk)
-    return whole
+    return whole.with_profile(opened.source)
 
 
 def write_beyond_memory(
@@ -287,6 +301,7 @@ def write_beyond_memory(
         for what, model in models.items():
             write_report(model, own[what])
         whole = release.recipe.replace(**({} if judged.risk.sampled is None else {"sample": judged.risk.sampled}))
+        whole = whole.with_profile(Batches(address, whole.reading.said))
         whole.write(own["recipe"], made_for=name)
         whole.write_public(own["public_recipe"], made_for=name)
         origin = RowOrigin(name, None, release.n_records, None)  # in the order of the source, and too long to sum up

@@ -20,8 +20,16 @@ KINDS = {
     ".zsav": "spss",
     ".dta": "stata",
     ".sas7bdat": "sas",
+    ".xlsx": "excel",
 }
-SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "feather": ".feather", "spss": ".sav", "stata": ".dta"}
+SUFFIXES = {
+    "csv": ".csv",
+    "parquet": ".parquet",
+    "feather": ".feather",
+    "spss": ".sav",
+    "stata": ".dta",
+    "excel": ".xlsx",
+}
 """The kinds that can be written, each with the usual end of a name."""
 
 COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
@@ -32,11 +40,17 @@ TITLES = {
     "spss": "SPSS",
     "stata": "Stata",
     "sas": "SAS",
+    "excel": "Excel",
     "duckdb": "DuckDB",
     "postgresql": "PostgreSQL",
 }
 """Each kind as people call it."""
 
+_OF_KINDS = {
+    "sheet": ("excel",),
+    "header": ("csv", "excel"),
+}  # the kinds that an option of reading goes with; else text
+_FILES = {"csv": "text files", "excel": "Excel files"}
 _REMARKS = {"csv": ", ".join(COMPRESSED), "parquet": "file or folder, also s3://, gs://, abfs://, hdfs://"}
 _NAMED = frozenset(map(chr, range(0xD800, 0xE000)))  # as Python names bytes that are no text
 _DATABASES = "duckdb:///file.db?table=t or postgresql://host/db?table=t"
@@ -109,12 +123,14 @@ def is_text_name(path: Path) -> bool:
 
 
 def refuse_options(options: Mapping[str, Any], kind: str) -> None:
-    """Refuse choices of how text is written for a file that is not text."""
-    given = next((name for name, value in options.items() if value is not None), None)
-    if given is not None:
-        raise InvalidParameter(
-            f"{given} is for text files only, and this is {TITLES[kind]}. Leave it out.", parameter=given
-        )
+    """Refuse an option of reading that does not go with the kind of a file."""
+    for given, value in options.items():
+        of_kinds = _OF_KINDS.get(given, ("csv",))
+        if value is not None and kind not in of_kinds:
+            files = " and ".join(_FILES[one] for one in of_kinds)
+            raise InvalidParameter(
+                f"{given} is for {files}, and this is {TITLES[kind]}. Leave it out.", parameter=given
+            )
 
 
 def check_apart(path: Path, source: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from microagg.checks import check_absent
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.io import databases
+from microagg.io import _excel, databases
 from microagg.io._kinds import KINDS, check_apart, kind_of, to_path
 from microagg.io._statistics import require_extra
 from microagg.io.databases import is_database
@@ -93,6 +93,8 @@ def check_target(
         )
     if kind in ("spss", "stata"):
         require_extra()
+    if kind == "excel":
+        _excel.check_extra()
     if not path.parent.is_dir():
         raise InvalidParameter(f"the folder that {path.name!r} is to be in does not exist. Create it first.")
     if source is not None:

@@ -65,8 +65,8 @@ class Batches:
         self._dates: list[str] = []
         self.is_parquet = kind == "parquet"
         self.index_columns: list[str] = []
+        refuse_options(self._read if self.is_parquet else {"sheet": self._read.pop("sheet", None)}, kind)
         if self.is_parquet:
-            refuse_options(self._read, kind)
             self.index_columns = _pandas_index(_open_parquet(self.parts[0]).schema_arrow)
             self._stored_schema = self._schema_of_parts()
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from microagg.io._archive import unpacked_size
 from microagg.io._content import open_bytes
 from microagg.io._dialect import SAMPLE, find_dialect, text_details
 from microagg.io._kinds import COMPRESSED, to_path
@@ -18,6 +19,7 @@ from microagg.io.sources import Source
 from microagg.io.stores import kept_address
 
 _UNPACKED = 5  # bytes of text for each one that is compressed: a guess
+_WRITTEN = 20  # bytes of a cell in a sheet of Excel, its place and its marks counted
 _STORED = 8  # bytes of a cell in files of statistics packages, where nothing is packed
 
 
@@ -42,6 +44,8 @@ def extent_of(address: str | os.PathLike[str], **reading: Any) -> Extent | None:
         return _extent_of_text(path, **reading)
     if kind == "feather":
         return _extent_of_feather(path)
+    if kind == "excel":
+        return Extent(unpacked_size(path) // _WRITTEN, 1)
     return Extent(path.stat().st_size // _STORED, 1)  # cells: that is what counts
 
 

@@ -76,6 +76,8 @@ class Judgement(ReadOnly):
         The columns that were recoded before they were masked, and how.
     missing_codes : tuple of MissingCodes
         The columns in which the file distinguishes several kinds of missing values; empty in public.
+    differences : tuple of str
+        How the file differs from the one that the recipe was written for, a line for each. None in public.
     missing_weights : mapping
         How many released records lack each sampling weight, where any do; empty in public.
     groups : Groups
@@ -130,6 +132,7 @@ class Judgement(ReadOnly):
     measures: Mapping[str, Measure]
     recoded: tuple[Recoded, ...]
     missing_codes: tuple[MissingCodes, ...]
+    differences: tuple[str, ...]
     missing_weights: Mapping[str, int]
     groups: Groups
     doubted: Mapping[str, str]
@@ -211,6 +214,7 @@ def judge(
         measures={} if public else {one.name: one for one in measures_of_both(release.loss, release.risk)},
         recoded=recoded_of(release, run, public),
         missing_codes=() if public else missing_codes_of(release),
+        differences=() if public else tuple(shown(str(one)) for one in release.differences),
         missing_weights={} if public else scale.counts(missing_weights_of(release)),
         groups=groups_of(release, run, public),
         idle_codes={} if public else idle_codes_of(release),

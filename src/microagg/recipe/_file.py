@@ -14,7 +14,9 @@ from microagg.io.files import whole_file
 from microagg.recipe._choice import NAME, NAME_OR_NAMES, NAMES, Choice, Part, choices_of
 from microagg.recipe._former import FORMER
 from microagg.recipe._lines import Comments, Place, comments_of, present
-from microagg.recipe._recipe import PARTS, K, Origin, Recipe, bracketed, options_of
+from microagg.recipe._profile import ColumnProfile, Profile, column_from, said_of
+from microagg.recipe._recipe import Recipe
+from microagg.recipe._tables import PARTS, K, Origin, bracketed, options_of
 
 _TITLE = (
     "Internal: this may hold counts, rare categories, limits and columns that were dropped. Do not publish it.",
@@ -37,6 +39,9 @@ _FORMERLY: dict[Place, tuple[str, dict[Any, Any]]] = {
     ("output", "reorder"): ("same_order", {True: False, False: True}),
 }
 """Choices of recipes that were written before: what they are called now, and their words."""
+
+_PROFILE = "profile"
+_OF_PROFILE = "what the file was like that this is for; it decides nothing, and the next file is compared with it"
 
 _ALWAYS = ("method", "masking", "blocks", "risk", "output")
 """The tables that are written even where all is as usual: a reader then sees what was chosen."""
@@ -75,6 +80,7 @@ def _parsed(text: str, name: str) -> Recipe:
     except tomllib.TOMLDecodeError as error:
         raise InvalidParameter(f"{name}: {error}. Correct that line.", parameter="recipe") from None
     origin = Origin(name, text, content)
+    profile = _profile_in(origin, content.pop(_PROFILE, None))
     for table, keys in content.items():
         if table != "k" and table not in PARTS:
             raise origin.fault((table,), f"{table!r} is not a part of a recipe.{_hint(table, ['k', *PARTS])}")
@@ -87,12 +93,28 @@ def _parsed(text: str, name: str) -> Recipe:
     _check_kind(origin, ("k",), content["k"], K)
     recipe = _blamed(origin, ("k",), lambda: Recipe(content["k"]))
     parts = {PARTS[table][0]: _part(origin, table, keys) for table, keys in content.items() if table != "k"}
-    made = Recipe(recipe.k, comments=comments_of(text), origin=origin)
+    made = Recipe(recipe.k, comments=comments_of(text), origin=origin, profile=profile)
     # Part by part, so that what does not go together is blamed on the one that came in last.
     for part, value in parts.items():
         with_part = {**{name: getattr(made, name) for name in parts}, part: value}
         made = _together(origin, made, with_part)
     return made
+
+
+def _profile_in(origin: Origin, said: Any) -> Profile | None:
+    """Read what a file says of the data that it was written for."""
+    if said is None:
+        return None
+    if not isinstance(said, dict):
+        raise origin.fault((_PROFILE,), f"{_PROFILE!r} must be a table: [{_PROFILE}].")
+    columns: dict[str, ColumnProfile] = {}
+    for name, own in said.items():
+        try:
+            columns[name] = column_from(own)
+        except ValueError as error:
+            what = f"in [{_PROFILE}], {name} {error}. Delete the line if you cannot."
+            raise origin.fault((_PROFILE, name), what) from None
+    return Profile(columns)
 
 
 def _together(origin: Origin, recipe: Recipe, parts: dict[str, Part]) -> Recipe:
@@ -296,6 +318,11 @@ def text_of(
             else:
                 name = toml_key(key)
                 lines.append(f"{name} = {toml(value)}{beside(place, '' if table == 'roles' else remark)}")
+    if recipe.profile is not None:
+        lines += ["", *over((_PROFILE,)), f"[{_PROFILE}]{beside((_PROFILE,), _OF_PROFILE)}"]
+        for key, own in said_of(recipe.profile).items():
+            place = (_PROFILE, key)
+            lines += [*over(place), f"{toml_key(key)} = {toml(own)}{beside(place)}"]
     end = kept(comments.end)
     return "\n".join([*lines, *([""] if end else []), *end]) + "\n"
 

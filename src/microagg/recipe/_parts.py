@@ -361,7 +361,7 @@ class Refine(Part):
 
 @dataclass(frozen=True)
 class Reading(Part):
-    """How a text file is written; what is left out is found out."""
+    """How a text file is written, and which sheet of an Excel file is read; what is left out is found out."""
 
     delimiter: str | None = choose(None, TEXT, "the character between two fields of a row, such as a comma")
     encoding: str | None = choose(None, TEXT, "how characters are stored, such as utf-8 or cp1252")
@@ -373,6 +373,7 @@ class Reading(Part):
         "whether the first row holds the names of the columns",
         more="A file whose first row may be a record is refused until you set this.",
     )
+    sheet: str | None = choose(None, TEXT, "the sheet of an Excel file; the first where this is left out")
 
 
 @dataclass(frozen=True)

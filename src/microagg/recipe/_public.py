@@ -8,7 +8,8 @@ from microagg.io.files import whole_file
 from microagg.recipe._by_column import Importance, Kinds
 from microagg.recipe._file import text_of
 from microagg.recipe._promised import UnitChoices
-from microagg.recipe._recipe import OF_PROTECT, Recipe
+from microagg.recipe._recipe import Recipe
+from microagg.recipe._tables import OF_PROTECT
 
 TITLE = (
     "How this file was masked, for everybody who uses it.",

@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 from microagg.errors import InvalidParameter
 from microagg.recipe._choice import Choice
-from microagg.recipe._recipe import Recipe, choices
+from microagg.recipe._recipe import Recipe
+from microagg.recipe._tables import choices
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -19,7 +19,7 @@ Each candidate is a whole recipe with a name and a note. Whoever reads the file 
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +93,7 @@ def write_candidates(path: Path, recipe: Recipe, candidates: Iterable[Saved], ma
 def _text(one: Saved) -> str:
     """Write a candidate out, without the remarks that stand beside the present choices."""
     lines = ["[[candidates]]", f"name = {toml(one.name)}", f"note = {toml(one.note)}"]
-    content = tomllib.loads(text_of(one.recipe, None))
+    content = tomllib.loads(text_of(replace(one.recipe, profile=None), None))
     lines.append(f"k = {content.pop('k')}")
     for table, keys in content.items():
         for own in keys if isinstance(keys, list) else [keys]:

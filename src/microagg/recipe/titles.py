@@ -18,7 +18,7 @@ TITLES = {
     "select": "Which columns form the groups",
     "blocks": "Large files",
     "refine": "Lower loss",
-    "read": "How a text file is written (detected by default)",
+    "read": "How a text file is written, or which sheet is read (detected by default)",
     "risk": "What the intruder knows",
     "output": "How the release is written",
     "compare": "What is compared",

@@ -19,7 +19,7 @@ from microagg.recipe._choice import (
     Choice,
 )
 from microagg.recipe._file import tables_in
-from microagg.recipe._recipe import choices
+from microagg.recipe._tables import choices
 
 LISTS = (NAMES, NAME_OR_NAMES, NUMBERS, WHOLES, WORDS)
 TABLES = (BY_COLUMN, WORD_OR_BY_COLUMN)

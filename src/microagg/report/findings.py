@@ -36,7 +36,12 @@ def findings(judgement: Judgement, written: WrittenFacts, holds: bool) -> tuple[
         found += _close(judgement) + _dominated(judgement.risk, moments.dominance(judgement))
     found += results.findings(judgement.results) + origin.missing_weights(judgement)
     found += values.large_losses(judgement) + values.missing(judgement) + values.totals(judgement)
-    found += origin.missing_codes(judgement, written) + origin.recoded(judgement) + sample.findings(judgement)
+    found += (
+        origin.differences(judgement)
+        + origin.missing_codes(judgement, written)
+        + origin.recoded(judgement)
+        + sample.findings(judgement)
+    )
     if not written.reordered and not (judgement.groups.units and judgement.groups.units.whole):
         found.append(
             Finding(

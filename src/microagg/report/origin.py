@@ -8,6 +8,7 @@ from microagg.report.parts import Finding, WrittenFacts
 from microagg.report.text import count, counted, first_of, percent, quoted
 
 _KEPT = "Recoded columns and dates keep no such codes; other columns keep those that the recipe names, or up to 30."
+_LISTED = 4  # differences to the file of the recipe that a line names
 _USERS = "Inform users: they can no longer see why a value is missing."
 
 
@@ -23,6 +24,23 @@ def recoded(judgement: Judgement) -> list[Finding]:
             f"{short[0].upper()}{short[1:]}. Loss and risk compare the masked file with the recoded one: they do not "
             f"include what recoding lost.",
             f"{short}; the loss does not count it.",
+        )
+    ]  # fmt: skip
+
+
+def differences(judgement: Judgement) -> list[Finding]:
+    """Return how the file differs from the one that the recipe was written for."""
+    if not judgement.differences:
+        return []
+    more = len(judgement.differences) - _LISTED
+    words = "; ".join(one.rstrip(".") for one in judgement.differences[:_LISTED])
+    short = f"the recipe was written for another file: {words}{f'; and {more} more' if more > 0 else ''}"
+    return [
+        Finding(
+            "look", "another file",
+            f"The recipe was written for another file. Differences: {' '.join(judgement.differences)} Check that every "
+            f"choice of the recipe still fits.",
+            f"{short}.",
         )
     ]  # fmt: skip
 

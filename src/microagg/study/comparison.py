@@ -4,7 +4,7 @@ import html
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from narwhals.typing import IntoDataFrame
@@ -315,6 +315,8 @@ def compare_each(
     for number, (name, recipe) in enumerate(recipes):
         grouped = _SHARES * number + _SHARES // 2
         began, compiled = time.perf_counter(), compiling_seconds()
+        if number:  # the first has compared the file with that of the recipe
+            recipe = replace(recipe, profile=None)
         release = protect(
             frame, recipe=recipe, n_jobs=threads, progress=part(progress, _SHARES * number, grouped, in_all)
         )

@@ -109,6 +109,7 @@ def column_costs(
     >>> max(found.columns, key=lambda column: column.ratio).name
     'wage'
     """
+    recipe = replace(recipe, profile=None)  # of a whole file: a sample would differ from it
     quasi = list(recipe.roles.quasi or ())
     if len(quasi) < 2:
         raise InvalidParameter(

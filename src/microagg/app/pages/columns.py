@@ -210,7 +210,8 @@ async def load(request: Request, session: Session) -> Response:
     except MicroaggError as error:
         return _shown(session, request, 422, Wrong(error, {}))
     words, kept = f"loaded the recipe {Path(place).name}", session.kept_with(saved, session.candidates)
-    if (recipe.reading, recipe.join) == (session.recipe.reading, session.recipe.join):
+    same = (recipe.reading, recipe.join) == (session.recipe.reading, session.recipe.join)
+    if same and recipe.profile is None:  # else the file is compared with that of the recipe, which may take a while
         session.change(recipe, words, kept)
     else:
         session.read_differently(recipe, words, kept)
