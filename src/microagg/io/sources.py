@@ -106,7 +106,7 @@ class Source:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The choices by which a text file or a sheet is read the same way again; of two joined files, those of both."""
+        """The choices by which a text file or a sheet is read in the same way again; of joined files, those of both."""
         if self.joined is not None:
             own, other = self.joined.persons.options, self.joined.households.options
             return {name: value for name, value in own.items() if other.get(name) == value}
