@@ -435,9 +435,11 @@ def usual_sample(n: int, highest: float = 1.0) -> int | None:
     """Return how many of n records to estimate linkage on where nobody said; None: all.
 
     Nobody is linked with a chance above `highest`, so that chances deviate from their mean by half of it at most: by
-    that the error of their mean is bounded before any is known. Less than half of a file is worth drawing.
+    that the error of their mean is bounded before any is known. Of a small file fewer are needed, as those that are
+    not drawn are fewer too. Less than half of a file is worth drawing.
     """
-    enough = math.ceil((100.0 * highest / 2.0 / SAMPLE_ERROR) ** 2)
+    of_many = (100.0 * highest / 2.0 / SAMPLE_ERROR) ** 2
+    enough = math.ceil(of_many / (1.0 + of_many / n))
     enough = min(max(enough, _FEWEST), _MOST)
     return enough if n > 2 * enough else None
 

@@ -242,8 +242,8 @@ class Release(Generic[IntoDataFrameT]):
             By default all masked columns.
         sample : int, optional
             How many records to estimate linkage on, or whole units where these are linked. By default so many that
-            the standard error stays below 0.25 percentage points (4445 at k = 3, 2000 from k = 5 on; 20 000 where k
-            bounds no record's chance), and all where these would be half of them.
+            the standard error stays below 0.25 percentage points (at most 4445 at k = 3, 2000 from k = 5 on; 20 000
+            where k bounds no record's chance), and all where these would be half of them.
         seed, n_jobs, progress : optional
             As in `disclosure_risk`.
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from microagg.checks import check_option
+from microagg.desk.memory import give_back
 from microagg.desk.opening import Opened
 from microagg.errors import InvalidParameter, setting
 from microagg.io.databases import is_database
@@ -19,6 +20,7 @@ ENGINES = ("memory", "disk", "dask")
 def mask(opened: Opened, progress: Progress | None = None) -> Release[Any]:
     """Mask a file by its recipe."""
     release = protect(opened.source, recipe=opened.recipe, progress=progress)
+    give_back()
     return replace(release, differences=opened.differences) if opened.differences else release
 
 
@@ -31,7 +33,12 @@ def judge(release: Release[Any], progress: Progress | None = None) -> Release[An
     """Measure the risk that the recipe asks for, what researchers would find, the loss, and how low it could be."""
     with release.recipe.blamed():
         judged = release.judged(progress=stage(progress, 0, 3))
-    return judged.with_results(stage(progress, 1, 3)).with_loss(stage(progress, 2, 3))
+    give_back()
+    judged = judged.with_results(stage(progress, 1, 3))
+    give_back()
+    judged = judged.with_loss(stage(progress, 2, 3))
+    give_back()
+    return judged
 
 
 def check_engine(engine: str, scheduler: str | None, scratch: str | None) -> None:

@@ -1,11 +1,15 @@
-"""Whether a file fits into memory, before it is read, and what can be done where it does not."""
+"""Whether a file fits into memory, before it is read, and what can be done where it does not; giving memory back."""
 
+import ctypes
 import os
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
 
 from microagg.desk.again import command
 from microagg.desk.opening import open_source
@@ -133,6 +137,19 @@ def free_memory() -> int | None:
         with suppress(OSError, ValueError, AttributeError):
             found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2)  # not all of it is free
     return min(found) if found else None
+
+
+def give_back() -> None:
+    """Let the system have what was freed: allocators keep it for later, half of a large job's memory."""
+    pa.default_memory_pool().release_unused()
+    trim = getattr(_process(), "malloc_trim", None)  # glibc's; others give back by themselves, or never
+    if trim is not None:
+        trim(0)
+
+
+@cache
+def _process() -> Any:
+    return ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def _gigabytes(count: int) -> str:

@@ -1,6 +1,6 @@
 """What there is to know of a column: its values and how often each occurs, read once for all rules."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,10 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from microagg.checks import EXACT_INTEGERS
+from microagg.checks import EXACT_INTEGERS, check_jobs
 from microagg.guessing.names import words_of
 from microagg.io._numbers import as_floats, plain_floats
 from microagg.io.labels import mostly_labelled
+from microagg.parallel import in_parallel
+from microagg.progress import Progress
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -92,6 +94,21 @@ class Facts:
 def tells_apart(counts: Ints) -> bool:
     """Return whether values that occur so often identify nearly everybody."""
     return bool(counts.sum() >= _ENOUGH and len(counts) >= _UNIQUE * counts.sum())
+
+
+def facts_of_table(
+    table: pa.Table,
+    labels: Mapping[str, Mapping[Any, str]],
+    measures: Mapping[str, str],
+    progress: Progress | None = None,
+) -> list[Facts]:
+    """Read all columns of a table, with what its file says of some."""
+
+    def read(name: str, check: Callable[[], None]) -> Facts:
+        check()
+        return read_facts(table[name], name, labels.get(name), measures.get(name))
+
+    return in_parallel(read, table.column_names, check_jobs(None), progress)
 
 
 def read_facts(

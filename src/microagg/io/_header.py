@@ -2,14 +2,17 @@
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from microagg.checks import check_jobs
 from microagg.errors import InvalidData
 from microagg.io._dialect import Dialect
 from microagg.io._numbers import MISSING
+from microagg.parallel import in_parallel
 
 _MANY = 100
 
@@ -46,13 +49,18 @@ class FirstRow:
         """Look at rows below the first: a table of text, its columns in the file's order."""
         if self._said is not None:
             return
-        for j, (cell, shape, column) in enumerate(zip(self._cells, self._shapes, table.columns, strict=True)):
-            self._repeated[j] |= pc.any(pc.equal(column, cell)).as_py() is True
+
+        def look(j: int, check: Callable[[], None]) -> None:
+            check()
+            column, shape = table.column(j), self._shapes[j]
+            self._repeated[j] |= pc.any(pc.equal(column, self._cells[j])).as_py() is True
             if self._numbers[j] >= 0:
                 self._count_numbers(j, column)
             if shape is not None:
                 self._present[j] += len(column) - column.null_count
                 self._alike[j] += pc.sum(pc.match_substring_regex(column, shape)).as_py() or 0
+
+        in_parallel(look, range(len(self._cells)), check_jobs(None))
 
     def _count_numbers(self, j: int, column: Any) -> None:
         present = column.drop_null()

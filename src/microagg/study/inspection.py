@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from microagg.guessing import codes, names
-from microagg.guessing.facts import FEW, Facts, read_facts
+from microagg.guessing.facts import FEW, Facts, facts_of_table
 from microagg.guessing.guess import ColumnGuess as ColumnGuess
 from microagg.guessing.roles import File, guess_column
 from microagg.io import frames
@@ -145,10 +145,7 @@ def inspect_table(
     frame = frames.open_frame(table)
     labels, measures = value_labels or {}, measures or {}
     reading, guessing, counting = (stage(progress, number, 3) for number in range(3))
-    facts = [
-        read_facts(table[name], name, labels.get(name), measures.get(name))
-        for name in each(table.column_names, reading)
-    ]
+    facts = facts_of_table(table, labels, measures, reading)
     named = next((one for one in facts if one.name == unit), None)
     file = File(facts, named)
     guesses = {one.name: guess_column(one, file) for one in each(facts, guessing)}
