@@ -153,7 +153,7 @@ def loss_bound(
     1.36
     >>> X = X[:100]
     >>> round(ma.loss_bound(X, k=3), 2), round(ma.loss_bound(X, k=3, method="programme"), 2)
-    (0, 0)
+    (3.58, 5.41)
     """
     check_option("method", method, METHODS)
     records, k = records_and_k(X, k)
