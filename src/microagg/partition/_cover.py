@@ -66,26 +66,31 @@ class Relaxed(NamedTuple):
         return bool((np.minimum(self.shares, np.abs(1.0 - self.shares)) < WHOLE).all())
 
 
-def relax(columns: Columns, cuts: Sequence[NDArray[np.int64]] = ()) -> Relaxed | None:
+def relax(
+    columns: Columns, cuts: Sequence[NDArray[np.int64]] = (), counts: NDArray[np.int64] | None = None
+) -> Relaxed | None:
     """Cover each record by shares of groups that add up to 1, at the least error; None if that is impossible.
 
-    Of the three records of a cut at most one group can have two or more.
+    Of the three records of a cut at most one group can have two or more. With `counts`, the shares of groups of size s
+    add up to counts[s].
     """
     from scipy.optimize import linprog  # it takes long to import
-    from scipy.sparse import csc_array
+    from scipy.sparse import csc_array, vstack
 
     n_groups = columns.sizes.size
     if n_groups == 0:
         return None
     covered = csc_array((np.ones(columns.members.size), columns.members, columns.starts()), (columns.n, n_groups))
+    wanted = np.ones(columns.n)
+    if counts is not None:
+        sizes = np.flatnonzero(counts)
+        covered = vstack((covered, csc_array((columns.sizes == sizes[:, None]).astype(float))), format="csc")
+        wanted = np.concatenate((wanted, counts[sizes]))
     crossed = csc_array((len(cuts), n_groups))
     if cuts:
         crossed = csc_array(np.array([columns.held(cut) >= 2 for cut in cuts], dtype=float))
-    found = linprog(
-        columns.errors, A_ub=crossed, b_ub=np.ones(len(cuts)), A_eq=covered, b_eq=np.ones(columns.n), method="highs-ds"
-    )
+    found = linprog(columns.errors, A_ub=crossed, b_ub=np.ones(len(cuts)), A_eq=covered, b_eq=wanted, method="highs-ds")
     if found.status != 0:
         return None
-    prices = found.eqlin.marginals
-    reduced = columns.errors - covered.T @ prices - crossed.T @ found.ineqlin.marginals
-    return Relaxed(float(found.fun), found.x, prices, found.ineqlin.marginals, reduced)
+    reduced = columns.errors - covered.T @ found.eqlin.marginals - crossed.T @ found.ineqlin.marginals
+    return Relaxed(float(found.fun), found.x, found.eqlin.marginals[: columns.n], found.ineqlin.marginals, reduced)
