@@ -89,8 +89,7 @@ def _beyond_memory(terminal: Terminal, address: str, wishes: Wishes, recipe: Rec
         )
     if release.details:
         terminal.say(f"{shown(Path(address).name)}: {understood(release.details)}")
-    left = written.places["recipe"]
     places = wishes.to, wishes.scratch
-    again = command(address, left, wishes.output, *places, engine=wishes.engine, overwrite=True)
+    again = command(address, written.places["recipe"], wishes.output, *places, engine=wishes.engine, overwrite=True)
     terminal.say("\n".join([repr(release), *written.results, *written.lines, f"To repeat it: {again}"]))
     terminal.result({**written_facts(judged, written), "details": dict(release.details), "command": again})
