@@ -242,7 +242,7 @@ class Calibrated(NamedTuple):
 
     @classmethod
     def of(cls, factors: Values, missed: float) -> "Calibrated":
-        """Tell what calibration does to some weights."""
+        """Return what calibration does to some weights."""
         return cls(float(factors.min()), float(factors.max()), missed)
 
     def join(self, other: "Calibrated") -> "Calibrated":
@@ -262,7 +262,7 @@ class Calibrated(NamedTuple):
 
 
 def calibration_of(weighing: Weighing, parts: Sequence[Sequence[Calibrated]]) -> Calibrated:
-    """Tell what was done to all weights from what was done to each in each part of a file, or refuse it."""
+    """Return what was done to all weights, from what was done in each part of a file, or refuse it."""
     whole: list[Calibrated] = [reduce(Calibrated.join, own) for own in zip(*parts, strict=True)]
     for name, own in zip(weighing.names, whole, strict=True):
         own.check(name)

@@ -275,7 +275,7 @@ class Session:
             self.worker.cancel(TRY)
 
     def key(self, recipe: "Recipe | None" = None) -> str:
-        """Tell what figures are of: the file as it was read, and the choices that they depend on."""
+        """Return what figures are about: the file as it was read, and the choices that they depend on."""
         from microagg.recipe import Compare, Output
 
         assert self.opened is not None
@@ -406,7 +406,7 @@ def _read_as(recipe: "Recipe") -> tuple[Any, Any]:
 
 
 def _content(opened: "Opened", reading: int) -> str:
-    """Tell what was read: by the checksum of the file, or of both that were joined; of a database, by when it was."""
+    """Return what was read: by the checksum of the file, or of both that were joined; of a database, by when it was."""
     source = opened.source
     files = [source] if source.joined is None else [source.joined.persons, source.joined.households]
     return " ".join(one.sha256 or f"reading {reading}" for one in files)

@@ -278,7 +278,7 @@ def draws_of_blocks(plan: Plan, known: Known, j: int, lowest: Sequence[Labels]) 
 
 
 def totals_found(plan: Plan, known: Known, cells: Sequence[Cells]) -> list[Labels]:
-    """Give, for each weight, what stored records weigh that are released with two categories; parts can be added."""
+    """Return, for each weight, what stored records weigh that are released with two categories; parts can be added."""
     after, sizes = _calibrated_numbers(plan, known, cells)
     return [found_totals(after, sizes, own.whole) for own in known.weights(plan, cells)]
 

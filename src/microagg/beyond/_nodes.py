@@ -112,7 +112,7 @@ class Laid:
     bounds : list of int
         The first node of each region, which one thread masks, and the end.
     keys : array or None
-        Which tell units.
+        Which columns name units.
     rows_in_file, leads : array
         The row of each record, and the lowest row of its group, or room for it.
     labels : array or None
@@ -170,7 +170,7 @@ def lay(
     nodes: NDArray[np.int32],
     led: Labels | None = None,
 ) -> Laid:
-    """Lay the records of a file node by node; where there is one node, they stay as they are.
+    """Lay the records of a file node by node; where there is one node, they stay in their order.
 
     In a second layout, `led` has the lowest row of the group of each row in the file.
     """

@@ -100,7 +100,7 @@ class Plan:
 
     @property
     def by_pattern(self) -> bool:
-        """Whether records that lack the same are grouped among themselves."""
+        """Whether records with values missing in the same columns are grouped among themselves."""
         return bool(self.recipe.masking.missing == "pattern")
 
     def finders(self, source: pa.Schema) -> dict[str, Finder]:
@@ -294,7 +294,7 @@ def added(one: Any, other: Any) -> Any:
 def weighed_by(
     plan: Plan, facts: Sequence[Facts], powers: Sequence[int], cells: Sequence[Cells]
 ) -> list[list[NDArray[np.int64]]]:
-    """Give, for each weight, what the stored cells of each level or category weigh; parts of a file can be added."""
+    """Return, for each weight, what the stored cells of each level or category weigh; parts of a file can be added."""
     columns = list(zip(plan.table(cells), facts, strict=True))
     return [
         [column.kind.weighed(column.cells, in_units(values, power), one) for column, one in columns]

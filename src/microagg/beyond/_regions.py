@@ -129,7 +129,7 @@ def group_region(folder: Folder, region: int) -> None:
 
 
 def find_districts(folder: Folder, region: int) -> None:
-    """Tell the districts of a region's groups, and their sizes."""
+    """Return the districts of a region's groups, and their sizes."""
     corners = object_in(folder, f"corners-{region}")
     found = object_of(folder, "districts").find(corners)
     keep(folder, f"found-districts-{region}", districts=found, sizes=corners.sizes)

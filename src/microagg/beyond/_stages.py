@@ -137,7 +137,7 @@ class Stages:
             self.client.cancel(list(futures))
 
     def _homes(self) -> list[dict[str, Any]]:
-        """Tell where tasks are best done: by a store, each part by the worker that may have read it before."""
+        """Return where tasks are best done: by a store, each part by the worker that may have read it before."""
         if isinstance(self.folder, Path) or not (workers := sorted(self.client.nthreads())):
             return [{}]
         return [{"workers": [one], "allow_other_workers": True} for one in workers]

@@ -80,7 +80,7 @@ class _Work:
 def households(n: int = 2000, *, seed: int = 0, frame: str = "pyarrow") -> Any:
     """Return a synthetic household survey: categories, dates, zeros, skipped questions and refused answers.
 
-    The persons of a household stand in consecutive rows. `household` and `person` are numbers that identify.
+    The persons of a household are in consecutive rows. `household` and `person` are numbers that identify.
     `region`, `size` (persons), `capital` (income from it, a year), `rent` (a month, 0 for owners), `income`
     (of the household, a year, equivalised) and `weight` (of the sample) are the household's, and the same for
     all its persons. `sex`, `birth`, `age`, `education` (ordered), `status` (employment), `occupation` (40

@@ -124,7 +124,7 @@ def _looked_at(address: str, recipe: Recipe | None, **chosen: Any) -> tuple[Reci
 
 
 def free_memory() -> int | None:
-    """Tell how many bytes of memory are free; None where the system does not say."""
+    """Return how many bytes of memory are free; None where the system does not say."""
     found = []
     with suppress(OSError, ValueError, IndexError):
         lines = Path("/proc/meminfo").read_text("ascii").splitlines()

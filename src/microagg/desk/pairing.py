@@ -29,7 +29,7 @@ class Pairing:
     ----------
     before, after : Source
     left_out : int
-        Records that masking left out of the original, which stand in neither any more.
+        Records that masking left out of the original, which are in neither any more.
     matched : bool
         Whether the output of `mask` says which row is which: rows of both files are then in the order of the original.
     """

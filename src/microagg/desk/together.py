@@ -28,8 +28,8 @@ def assess_all(
     ----------
     original : str
     masked : sequence of str
-        Of the same records. Rows in another order are matched by `key`, or else by nearest values, which the result
-        tells.
+        Of the same records. Rows in another order are matched by `key`, or else by nearest values; the result
+        says which.
     recipe : Recipe, optional
         What they were masked by.
     chosen : mapping, optional

@@ -140,7 +140,7 @@ def why_no_quantity(column: Facts, file: File, *, whole: bool) -> str | None:
     """Say why numbers are probably none that can be averaged: a numbering, codes, dates, weights; None if they may be.
 
     A name alone is not enough, and of two numbers the mean rounds to one of them. Of many numbers that repeat, other
-    columns tell what they are: where the file is not `whole`, nothing is said of those.
+    columns show what they are: where the file is not `whole`, nothing is said of those.
     """
     if column.distinct <= 2 or column.numbers is None:
         return None

@@ -89,8 +89,8 @@ def is_database(address: object) -> bool:
 def without_credentials(address: str) -> str:
     """Return what of an address may be shown or stored: no user, no password, and of its parameters only the place.
 
-    Of a malformed address, in which a password may stand anywhere, the scheme alone is given; a file's path is left
-    as it is. An address of a store is refused where it may hold a secret, so that it is shown whole.
+    Of a malformed address, in which a password may stand anywhere, the scheme alone is given; a file's path stays
+    unchanged. An address of a store is refused where it may hold a secret, so that it is shown whole.
 
     Examples
     --------

@@ -55,7 +55,7 @@ class Dialect:
         }
 
     def shown(self) -> dict[str, str]:
-        """Tell a person what was found or asked for."""
+        """Say what was found or asked for."""
         encoding = self.codec + (" with BOM" if self.bom else "") + (" (a guess: it is not UTF-8)" * self.guessed)
         decimal, thousands = self.marks.decimal, _SHOWN.get(self.marks.thousands, self.marks.thousands or "none")
         if self.unsure and self.marks.thousands:
@@ -72,7 +72,7 @@ class Dialect:
 
 
 def text_details(path: Readable, dialect: Dialect) -> dict[str, str]:
-    """Tell a person how a file is written."""
+    """Say how a file is written."""
     details = dialect.shown()
     if path.suffix.lower() in COMPRESSED:
         details["compression"] = COMPRESSED[path.suffix.lower()]

@@ -75,7 +75,7 @@ def finder_for(series: nw.Series[Any], name: Any, asked: Asked) -> "Finder":
 
 
 def _usual(series: nw.Series[Any], name: Any, asked: Asked) -> str:
-    """Tell the kind of a column by its type."""
+    """Return the kind of a column by its type."""
     dtype = series.dtype
     if asked.kin is not None:
         return "nominal"
@@ -99,7 +99,7 @@ def _usual(series: nw.Series[Any], name: Any, asked: Asked) -> str:
 
 
 def _holds_numbers(series: nw.Series[Any], name: Any) -> bool:
-    """Tell numbers from other things; decimals may be objects, or wider than dataframes know."""
+    """Return whether values are numbers; decimals may be objects, or wider than dataframes know."""
     if series.dtype.is_numeric() or series.dtype not in (nw.Object, nw.Unknown):
         return bool(series.dtype.is_numeric())
     return bool(pa.types.is_decimal(arrow_of(series, name).type))

@@ -82,7 +82,7 @@ def _in_plain_marks(text: pa.ChunkedArray, marks: Marks) -> pa.ChunkedArray:
 
 
 class NumbersSeen:
-    """Tells from all parts of a column of text what `to_numbers` would make of the whole.
+    """Finds from all parts of a column of text what `to_numbers` would make of the whole.
 
     Parameters
     ----------
@@ -294,13 +294,13 @@ def guess_marks(
 
 
 def _fitting(marks: Marks, columns: Sequence[Collection[str]]) -> list[bool]:
-    """Tell of each column whether all its values are numbers with these marks."""
+    """Return for each column whether all its values are numbers with these marks."""
     matches = re.compile(marks.pattern).match
     return [all(map(matches, column)) for column in columns]
 
 
 def is_text(dtype: pa.DataType) -> bool:
-    """Tell text, in any of Arrow's ways to lay it out."""
+    """Return whether a type is text, in any of Arrow's ways to lay it out."""
     return str(dtype) in ("string", "large_string", "string_view")
 
 

@@ -290,7 +290,7 @@ def _to_dates(numbers: pa.Array, kind: str, shown: str) -> pa.Array:
 
 
 def _sort(kind: str, shown: str) -> str | None:
-    """Tell a date from a date with a time from neither, by the format that the package shows it in."""
+    """Return whether a column is a date, a date with a time or neither, by the format that the package shows it in."""
     if kind == "stata":
         shown = shown.replace("%-", "%")  # set to the left
         for sort, starts in _FORMATS[kind].items():

@@ -294,7 +294,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _apostrophes(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Put an apostrophe before what a spreadsheet would take for a formula; plain numbers stay as they are."""
+    """Put an apostrophe before what a spreadsheet would take for a formula; plain numbers stay unchanged."""
     safe = pc.replace_substring_regex(column, pattern=f"({_RISKY})", replacement=r"'\1")
     return pc.if_else(pc.match_substring_regex(column, r"^ *-?[0-9][0-9.,]*$"), column, safe)
 

@@ -32,7 +32,7 @@ class Extent:
 
 
 def extent_of(address: str | os.PathLike[str], **reading: Any) -> Extent | None:
-    """Tell how large a file is without reading it; None of a database. `reading` is how a text file is written."""
+    """Return how large a file is without reading it; None of a database. `reading` is how a text file is written."""
     if is_database(address):
         return None
     kind = kind_at(address)
@@ -50,7 +50,7 @@ def extent_of(address: str | os.PathLike[str], **reading: Any) -> Extent | None:
 
 
 def _extent_of_text(path: Path, **reading: Any) -> Extent:
-    """Tell from the length of the first lines how many there are."""
+    """Estimate from the length of the first lines how many there are."""
     with open_bytes(path) as file:
         start = file.read(SAMPLE)
     size = path.stat().st_size * (_UNPACKED if path.suffix.lower() in COMPRESSED else 1)
@@ -60,7 +60,7 @@ def _extent_of_text(path: Path, **reading: Any) -> Extent:
 
 
 def _extent_of_feather(path: Path) -> Extent | None:
-    """Tell from the first part of a file how large all are, since nothing else says how many records it has.
+    """Estimate from the first part of a file how large all are, since nothing else says how many records it has.
 
     That part may be the whole file, so that only one of its columns is read.
     """

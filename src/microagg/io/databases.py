@@ -5,8 +5,8 @@ An address names the database and, as the parameter ``table``, the table::
     duckdb:///file.db?table=t                   a file here; four slashes begin at the root
     postgresql://user@host:5432/db?table=s.t    the other parameters are libpq's
 
-A name is taken as it is stored (PostgreSQL folds to lower case what is not quoted in SQL); one that holds a dot stands
-in double quotes; what addresses reserve is written with %. Rather than into the address, a password belongs into
+A name is written as the database stores it (PostgreSQL folds to lower case what is not quoted in SQL), in double quotes
+if it holds a dot; what addresses reserve is written with %. Rather than into the address, a password belongs into
 libpq's ``~/.pgpass``, or ``PGPASSWORD``.
 
 What a column becomes:

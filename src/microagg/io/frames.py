@@ -164,7 +164,7 @@ def only(frame: nw.DataFrame[Any], names: Sequence[Any]) -> Any:
 
 
 def is_frame(file: Any) -> bool:
-    """Tell a dataframe from an array."""
+    """Return whether it is a dataframe, and not an array."""
     return hasattr(file, "column_names") or hasattr(file, "columns")
 
 

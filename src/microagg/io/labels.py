@@ -31,7 +31,7 @@ class Labels:
     measures, widths : mapping
         Of SPSS: nominal, ordinal or scale; how wide a column is shown.
     missing : mapping of str to list
-        Of SPSS: values and ranges that are declared missing, and stand in the table as the values they are.
+        Of SPSS: values and ranges that are declared missing, and are in the table as the values they are.
     tags : mapping of str to Array
         Of Stata: which of the missing values .a to .z a row has, where the table has null.
     """

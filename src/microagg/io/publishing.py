@@ -102,7 +102,7 @@ def _say(words: str) -> None:
 
 
 def _this_process() -> dict[str, Any]:
-    """Tell this process from any other, as far as the system lets us."""
+    """Return what distinguishes this process from any other, as far as the system lets us."""
     return {**_here(), "process": os.getpid(), "born": _born(os.getpid())}
 
 
@@ -276,5 +276,5 @@ def _came_meanwhile(target: Place) -> InvalidParameter:
 
 
 def is_unfinished(names: Iterable[str]) -> bool:
-    """Tell by the names in a folder whether it was being published when its run was killed."""
+    """Return by the names in a folder whether it was being published when its run was killed."""
     return any(_UNFINISHED.fullmatch(name) for name in names)

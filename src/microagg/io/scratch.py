@@ -123,7 +123,7 @@ class _Folder:
             return []
 
     def empty(self) -> bool:
-        """Remove all but the lock; a worker of another machine may still be writing. Tell whether nothing is left."""
+        """Remove all but the lock; a worker of another machine may still be writing. Return whether nothing is left."""
         for _ in range(20):
             for name, is_folder in self.content():
                 if is_folder:
@@ -139,7 +139,7 @@ class _Folder:
     def remove(self) -> bool:
         """Remove the lock and the folder, which holds nothing else; another one that took its place stays.
 
-        Tell whether nothing came to be in it meanwhile.
+        Return whether nothing came to be in it meanwhile.
         """
         with suppress(OSError):
             os.unlink(self.inside(_LOCK), dir_fd=self.handle)

@@ -126,7 +126,7 @@ class Source:
         Parameters
         ----------
         names : sequence of str, optional
-            The columns to turn; others stay as they are. By default every column that is all numbers, unless one has
+            The columns to turn; others stay unchanged. By default every column that is all numbers, unless one has
             leading zeros or is too long for int64, as codes are; a column without any value stays text.
 
         Returns
@@ -166,7 +166,7 @@ class Source:
     ) -> pa.Table:
         """Return the table with those of the columns `names` turned into numbers that are such, or are said to be.
 
-        `kinds` says of which kind columns are, as recipes do. One of another kind than a number stays as it is
+        `kinds` says of which kind columns are, as recipes do. One of another kind than a number stays unchanged
         stored; what nothing is said of is turned where all of it is numbers, and none of them looks like a code. What
         SPSS declares missing is missing, but for the values that `codes` has of a column.
         """
@@ -232,7 +232,7 @@ def read_source(
     address : str or path
     delimiter, encoding, decimal, thousands : str, optional
         How a text file is written (``thousands=""``: nothing separates them). By default it is found out from its
-        first megabyte, and stands in `Source.details`.
+        first megabyte, and is in `Source.details`.
     header : bool, optional
         Whether the first row of a text file holds the names of its columns. By default it does, and a row that may be
         a record is refused: it would be published as names. Without a header columns are called column_1, column_2, ...
@@ -334,7 +334,7 @@ def write_target(
     excel_safe : bool
         Of text files: put an apostrophe before text and names that start with ``=``, ``+``, ``-``, ``@``, also behind
         spaces and what is not seen, or with a tab, a carriage return or a line feed, which a spreadsheet may take for a
-        formula. Numbers stay as they are.
+        formula. Numbers stay unchanged.
     promise : Promise, optional
         What must hold of the table, such as `Release.promise`. Its columns are read back from what was written and
         counted before the file gets its name, or the transaction ends.

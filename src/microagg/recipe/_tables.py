@@ -130,7 +130,7 @@ def options_of(method: Any) -> dict[str, Choice]:
 
 
 def _kind(usual: Any) -> str:
-    """Tell the kind of an option by its default; the method itself checks what may be said."""
+    """Return the kind of an option by its default; the method itself checks what may be said."""
     kinds = {bool: FLAG, int: WHOLE, float: NUMBER}
     return kinds.get(type(usual), WORD_OR_WHOLE)
 

@@ -38,7 +38,7 @@ _WITHIN = re.compile(r"^([ \t]*\[\[?[ \t]*)candidates[ \t]*\.", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Saved:
-    """A candidate as it stands in a file."""
+    """A candidate as a file has it."""
 
     name: str
     note: str

@@ -120,7 +120,7 @@ def _number_or_word(text: str) -> Any:
 
 
 def listed(text: str) -> list[str]:
-    """Split a list at its commas; a name that holds one stands in double quotes."""
+    """Split a list at its commas; a name that holds one is in double quotes."""
     try:
         row = next(csv.reader([text], skipinitialspace=True), [])
     except csv.Error:

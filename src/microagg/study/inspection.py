@@ -55,8 +55,8 @@ class Inspection:
     exposure : Exposure
         By the guessed columns to mask and strata.
     moved : int
-        Of the incomplete records, those that would have to join others that lack other columns, if all that lack the
-        same are grouped among themselves (`missing="pattern"`).
+        Of the incomplete records, those that would have to join others with values missing in other columns, if records
+        with values missing in the same columns are grouped among themselves (`missing="pattern"`).
     repeats : str or None
         A column by which several rows seem to belong to one person, household or firm, but which cannot be the unit:
         k counts rows, not those.

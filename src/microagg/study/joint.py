@@ -32,9 +32,9 @@ def joint_disclosure(
 ) -> JointDisclosure:
     """Measure what several releases of one file disclose together, though each keeps its own promise.
 
-    The intruder is the worst one: he knows which rows of the releases are the same record's, as where they are in the
-    order of the original. He then knows the groups of everybody, and the mean and the size of each. Rows in another
-    order hide that from him less than it seems: nearest values and means give it back.
+    The intruder is the worst one: they know which rows of the releases are the same record's, as where they are in the
+    order of the original. They then know the groups of everybody, and the mean and the size of each. Rows in another
+    order hide that from them less than it seems: nearest values and means give it back.
 
     Parameters
     ----------

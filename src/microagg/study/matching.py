@@ -24,7 +24,7 @@ _STEPS = 10.0 ** np.arange(9, -10, -1)
 
 
 def stands_beside(before: nw.DataFrame[Any], after: nw.DataFrame[Any], masked: Sequence[Any]) -> bool:
-    """Return whether most groups have the released means if each row is the record that stands in its place."""
+    """Return whether most groups have the released means if each row is the record in its place."""
     found = by_position(_files(before, after, masked, []))
     return bool(2 * np.count_nonzero(found.agree) >= found.agree.size)
 
