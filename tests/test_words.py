@@ -20,9 +20,6 @@ HELP = "--help"
 AREAS = ("src/microagg", "README.md", "SECURITY.md", "CONTRIBUTING.md", "docs", HELP)
 """The files and folders that are held to it; `HELP` stands for what every command's --help prints."""
 
-FORMER = ROOT / "src" / "microagg" / "recipe" / "_former.py"
-"""It has the sentences of recipes that were written before, to know them again: they stay what they were."""
-
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")  # an identifier, a JSON key, a word of a recipe: no sentence
 _FENCE = re.compile(r"^(```+|~~~+).*?^\1\s*?$", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"(`+)[^`].*?\1", re.DOTALL)
@@ -32,8 +29,9 @@ _TAG = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}", re.DOTALL)
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _SCRIPT = re.compile(r"//[^\n]*|/\*.*?\*/|(\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)", re.DOTALL)
 _FILLED_IN = re.compile(r"\$\{[^}]*\}")
-_FIGURES = re.compile("|".join(re.escape(name) for name in DEFINITIONS if " " in name))  # programs know them by these
+_FIGURE = re.compile("|".join(re.escape(name) for name in DEFINITIONS if " " in name))  # by which programs find it
 _OPENING = '"""'  # before an entry: only as the first word of a docstring
+_FORMER = "_former.py"  # sentences of older recipes, by which these are known
 
 
 class Text(NamedTuple):
@@ -73,16 +71,13 @@ def of_python(source):
     owners = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     opening = [node.body[0] for node in ast.walk(tree) if isinstance(node, owners) and node.body]
     docstrings = {id(one.value) for one in opening if isinstance(one, ast.Expr)}
-    named = [node for node in ast.walk(tree) if isinstance(node, (ast.arg, ast.AnnAssign))]
-    types = [node.annotation for node in named if node.annotation]
-    types += [node.returns for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.returns]
-    parts |= {id(one) for kind in types for one in ast.walk(kind)}
+    typed = [one for node in ast.walk(tree) for name in ("annotation", "returns") if (one := getattr(node, name, None))]
+    parts |= {id(one) for node in typed for one in ast.walk(node)}
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
             yield Text(node.lineno, "".join(one.value if isinstance(one, ast.Constant) else "…" for one in node.values))
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in parts:
-            is_name = _NAME.fullmatch(node.value) or node.value in DEFINITIONS  # by which programs find a figure
-            text = "" if is_name else node.value
+            text = "" if _NAME.fullmatch(node.value) else node.value
             yield Text(node.lineno, _CODE.sub(blank, _PARAMETER.sub(blank, text)), id(node) in docstrings)
 
 
@@ -119,8 +114,8 @@ READERS = {".py": of_python, ".j2": of_template, ".html": of_template, ".js": of
 
 def hits(texts, words=WORDS):
     """Yield the line of each hit, what stands there, and what to write."""
-    for line, text, docstring in texts:
-        text = _FIGURES.sub("…", text)
+    for line, whole, docstring in texts:
+        text = _FIGURE.sub(blank, whole)
         for entry, (found, instead) in words.items():
             for one in found.finditer(text):
                 if not entry.startswith(_OPENING) or (docstring and not text[: one.start()].strip()):
@@ -130,7 +125,8 @@ def hits(texts, words=WORDS):
 def files(area):
     place = ROOT / area
     found = [place] if place.is_file() else sorted(place.rglob("*"))
-    return [path for path in found if path.suffix in READERS and path.is_file() and path != FORMER]
+    suffixes = {".md"} if area == "docs" else {*READERS}
+    return [path for path in found if path.suffix in suffixes and path.is_file() and path.name != _FORMER]
 
 
 def help_texts(command, words=()):
@@ -197,7 +193,9 @@ def test_a_hit_has_its_line():
 
 def test_names_and_code_are_no_sentences():
     words = {"told": (pattern("told"), "said")}
-    source = '"""One.\n\nAttributes\n----------\ntold : int\n\n>>> told = 1\n"""\nKEY = found["told"]\ntold = apart\n'
+    source = (
+        '"""One.\n\nAttributes\n----------\ntold : int\n\n>>> told = 1\n"""\nKEY = found["told"]\ntold: "told | None"\n'
+    )
     assert not list(hits(of_python(source), words))
     assert not list(hits(of_template('<p class="a">{{ model.told }}{% if "told" in model %}.{% endif %}</p>'), words))
     assert list(hits(of_template('<p>{{ "It is told." if model.public }}</p>'), words))
