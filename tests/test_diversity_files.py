@@ -176,7 +176,7 @@ BAD = [
     ({"t": 0.5, "diversity": "closeness"}, InvalidParameter, "diversity", "no column .* has an order. Choose one of"),
     ({"l": 2, "unit": "code", "diversity": "candidates"}, InvalidParameter, "diversity", "one of 'auto', 'merge'"),
     ({"l": 2, "method": "ranking", "per_column": True}, InvalidParameter, "per_column", "Leave one of the two out"),
-    ({"l": 2, "unit": "code", "unit_release": "pseudonym"}, InvalidParameter, "unit_release", "Leave one of the two out"),
+    ({"l": 2, "unit": "code", "unit_release": "pseudonym"}, InvalidParameter, "unit_release", "Leave one of the two"),
 ]  # fmt: skip
 
 
