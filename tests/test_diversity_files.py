@@ -147,7 +147,7 @@ def test_a_file_that_breaks_a_demand_is_not_written(tmp_path, monkeypatch, form,
 
     whole = sources._without_traces
     monkeypatch.setattr(sources, "_without_traces", faulty)
-    with pytest.raises(PromiseBroken, match="give away more of a confidential column than l or t allows"):
+    with pytest.raises(PromiseBroken, match="disclose more of a confidential column than l or t allows"):
         ma.write(release, tmp_path / f"masked.{form}")
     assert [path.name for path in tmp_path.iterdir()] == [f"right.{form}"]
 
@@ -167,16 +167,16 @@ BAD = [
     ({"l": 2, "confidential": []}, InvalidParameter, "l", "none is named. Name them: confidential"),
     ({"l": 2, "l_columns": ["diagnosi"]}, RoleError, "l_columns", "Did you mean 'diagnosis'"),
     ({"t": 0.5, "t_columns": ["age"]}, RoleError, "t_columns", "column 'age' in t_columns is not confidential"),
-    ({"t": 0.5, "l_columns": ["diagnosis"]}, InvalidParameter, "l_columns", "Choose l, or leave it out"),
-    ({"l": 2, "t_columns": ["diagnosis"]}, InvalidParameter, "t_columns", "Choose t, or leave it out"),
-    ({"diversity": "merge"}, InvalidParameter, "diversity", "goes with l or t. Choose one, or leave it out"),
+    ({"t": 0.5, "l_columns": ["diagnosis"]}, InvalidParameter, "l_columns", "Set l, or leave the names out"),
+    ({"l": 2, "t_columns": ["diagnosis"]}, InvalidParameter, "t_columns", "Set t, or leave the names out"),
+    ({"diversity": "merge"}, InvalidParameter, "diversity", "works only with l or t. Set one of them, or leave it out"),
     ({"l": 2, "diversity": "best"}, InvalidParameter, "diversity", "Pass one of 'auto', 'merge'"),
     ({"l": 2, "diversity": "swap"}, InvalidParameter, "diversity", "for t, which is not asked for. Choose one"),
     ({"t": 0.5, "diversity": "candidates"}, InvalidParameter, "diversity", "for l, which is not asked for. Choose"),
     ({"t": 0.5, "diversity": "closeness"}, InvalidParameter, "diversity", "no column .* has an order. Choose one of"),
     ({"l": 2, "unit": "code", "diversity": "candidates"}, InvalidParameter, "diversity", "one of 'auto', 'merge'"),
-    ({"l": 2, "method": "ranking", "per_column": True}, InvalidParameter, "per_column", "Leave one of them out"),
-    ({"l": 2, "unit": "code", "unit_release": "pseudonym"}, InvalidParameter, "unit_release", "Leave one of them out"),
+    ({"l": 2, "method": "ranking", "per_column": True}, InvalidParameter, "per_column", "Leave one of the two out"),
+    ({"l": 2, "unit": "code", "unit_release": "pseudonym"}, InvalidParameter, "unit_release", "Leave one of the two"),
 ]  # fmt: skip
 
 

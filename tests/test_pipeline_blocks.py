@@ -93,7 +93,7 @@ class Everybody:
         ({"blocks": "median", "max_block": 5}, InputError, "max_block=5 must be a whole number, at least 6"),
         ({"blocks": "none", "max_block": 50}, InputError, "max_block works only with blocks"),
         ({"blocks": ma.MedianTree(), "max_block": 50}, InputError, "Set it on the object"),
-        ({"blocks": "median", "method": "ranking", "per_column": True}, InputError, "each column on its own"),
+        ({"blocks": "median", "method": "ranking", "per_column": True}, InputError, "each column by itself"),
         ({"blocks": Everybody()}, PromiseBroken, "the smallest has 1"),
         ({"blocks": ma.OrthantTree(k=2)}, InputError, "k=3 was asked for, but the blocks are set to k=2"),
         ({"blocks": Failing()}, InputError, "the blocks failed with ValueError"),

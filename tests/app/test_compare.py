@@ -185,7 +185,7 @@ def _figures(one):
     ("fields", "words"),
     [
         ({"compare__ks": "1, 5"}, "ks"),
-        ({"compare__ks": "three"}, "with commas"),
+        ({"compare__ks": "three"}, "separated by commas"),
         ({"compare__x": "2"}, "must be a number from 0 to 1"),
         ({"compare__least_k": "50"}, "above every k that is compared"),
         ({"compare__ks": ",".join(map(str, range(2, 60)))}, "and 100 can be"),

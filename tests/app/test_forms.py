@@ -74,7 +74,7 @@ def test_every_choice_has_a_field_with_its_words_limits_and_meaning():
         ("masking.spike", "-1", "spike", "must be a number from 0"),
         ("select.count", "0", "count", "count=0"),
         ("select.count", "2", "count", "works only with columns chosen"),
-        ("compare.ks", "3, x", "ks", "with commas"),
+        ("compare.ks", "3, x", "ks", "separated by commas"),
         ("diversity.t", "3", "t", "t"),
     ],
 )

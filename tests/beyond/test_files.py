@@ -145,7 +145,7 @@ class Bad:
         ({"target": "there.parquet"}, InputError, "'there.parquet' exists"),
         ({"k": 1}, InputError, "protects nobody"),
         ({"k": 3000}, InputError, "cannot fill a group of k=3000"),
-        ({"method": "ranking"}, InputError, "groups each column on its own"),
+        ({"method": "ranking"}, InputError, "groups each column by itself"),
         ({"max_block": 5}, InputError, "max_block=5 must be a whole number, at least 6"),
         (
             {"strata": ["person"], "identifiers": ["region"]},

@@ -98,7 +98,7 @@ def test_columns_that_were_not_masked_are_not_passed_over_in_silence():
     numbers, others = found["warnings"]
     assert "not judged: weight." in numbers
     assert "--columns age,wage,income,weight" in numbers
-    assert "no numbers: region." in others
+    assert "not numbers: region." in others
     assert "--strata region" in others
     assert "Warning: released unchanged" in run("assess", "survey.csv", MASKED).stdout
     whole = judged("survey.csv", MASKED, "--columns", "age,wage,income,weight", "--strata", "region")

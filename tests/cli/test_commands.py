@@ -403,4 +403,4 @@ def test_the_command_line_ranks():
     assert "--least-k 5" in said
     Path("r.toml").write_text("k = 20\n[roles]\nquasi = ['age', 'income']\nrest = 'drop'\n")
     said = call("compare", "survey.csv", "--recipe", "r.toml", "--methods", "mdav", "-k", "3").stdout
-    assert "k = 20, above every k that is compared" in said
+    assert "k = 20, which is above every k that is compared" in said

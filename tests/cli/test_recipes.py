@@ -164,7 +164,7 @@ def test_a_table_without_roles_says_which_columns_were_masked(tmp_path, monkeypa
         ("# more", "[method]\ntail = '4k'", 10, "Pass one of '3k', '2k'"),
         ("# more", "[blocks]\nmax_block = 5", 10, "max_block=5 must be a whole number, at least 6"),
         ("# more", "[read]\nencoding = 'utf-99'", 10, "encoding='utf-99'"),
-        ("# more", "[select]\nby = 'ama'\ncount = 3", 11, "count goes with"),
+        ("# more", "[select]\nby = 'ama'\ncount = 3", 11, "count works only with"),
     ],
 )
 def test_a_wrong_value_is_named_with_its_line(monkeypatch, capsys, old, new, line, words):

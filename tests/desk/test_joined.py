@@ -256,7 +256,7 @@ def test_a_recipe_that_joins_takes_no_single_table():
 
 def test_a_wrong_join_is_blamed_on_its_line():
     Path("mine.toml").write_text('k = 3\n[join]\nhouseholds = "homes.csv"\non = "hid"\n')
-    assert "mine.toml, line 3: in [join], --households goes with" in complaint(
+    assert "mine.toml, line 3: in [join], --households works only with" in complaint(
         "mask", "people.csv", "--recipe", "mine.toml"
     )
     Path("mine.toml").write_text(

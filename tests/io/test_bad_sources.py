@@ -105,7 +105,7 @@ def test_addresses_of_no_use_are_refused(tmp_path):
         (tmp_path / "absent.csv", InvalidData, "no file 'absent.csv'"),
         (tmp_path / "empty", InvalidData, "contains no .parquet"),
         (tmp_path / "none.parquet", InvalidData, "no records"),
-        (tmp_path / "d.xls", InvalidParameter, "no kind"),
+        (tmp_path / "d.xls", InvalidParameter, "does not end in a known way"),
         ("mysql://user:secret@host/db", InvalidParameter, "mysql://"),
         (3, InvalidParameter, "int"),
     ]

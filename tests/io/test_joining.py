@@ -64,7 +64,7 @@ PERSONS = {"hid": ["a", "b", "Secret", "b"], "age": [1, 2, 3, 4]}
             {"hid": ["a", None], "rooms": [1, 2]},
             None,
             InvalidData,
-            "1 of 2 rows of 'homes.parquet' do not tell",
+            "1 of 2 rows of 'homes.parquet' have no household",
         ),
         (
             {"hid": ["", None, "Secret"], "age": [1, 2, 3]},
@@ -98,7 +98,7 @@ def test_files_of_two_kinds_are_refused(tmp_path):
     ma.write(pa.table({"hid": ["a", "b", "Secret"], "rooms": [1, 2, 3]}), tmp_path / "homes.parquet")
     with pytest.raises(InvalidParameter, match="of kind csv and the file of households of kind parquet"):
         ma.read(tmp_path / "people.csv", households=str(tmp_path / "homes.parquet"))
-    with pytest.raises(InvalidParameter, match="two of the same kind"):
+    with pytest.raises(InvalidParameter, match="two files of the same kind"):
         join(ma.read(tmp_path / "people.csv"), ma.read(tmp_path / "homes.parquet"))
 
 

@@ -289,7 +289,7 @@ def test_a_run_that_is_killed_while_it_publishes_leaves_no_release(store, folder
     assert publishing.is_unfinished(one.name for one, _, _ in (folder / "out").inside())
     with pytest.raises(InvalidData, match="when its run was killed"):
         ma.read(str(folder / "out"))
-    with pytest.raises(InvalidParameter, match="is no release"):
+    with pytest.raises(InvalidParameter, match="is not a release"):
         publishing.check_replaceable_in_store(folder / "out")
     _publish(folder, FORMER, overwrite=True)  # the next run finds what was left, puts back what was there, and goes on
     assert _content(folder / "out") == FORMER

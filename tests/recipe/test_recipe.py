@@ -118,7 +118,7 @@ def test_choices_are_changed_one_by_one():
         ({"method": "ama", "tail": "2k"}, "method", "Leave those two out"),
         ({"method": "ama", "select": "emad"}, "method", "Leave those two out"),
         ({"select": 3}, "select", "select is a int"),
-        ({"select": ["a"], "count": 3}, "count", "count goes with"),
+        ({"select": ["a"], "count": 3}, "count", "count works only with"),
         ({"rest": "keep"}, "rest", "rest works only with quasi"),
         ({"max_block": 5}, "max_block", "at least 6"),
         ({"blocks": "none", "max_block": 100}, "max_block", "max_block works only with blocks"),
@@ -211,7 +211,7 @@ SURVEY = ma.datasets.survey(60).select(["age", "income", "region"])
     ("text", "line", "words"),
     [
         ("[method]\nname = 'univariate'", 3, "per_column = true"),
-        ("[masking]\nper_column = true", 3, "goes with univariate or ranking"),
+        ("[masking]\nper_column = true", 3, "works only with univariate or ranking"),
         ("[select]\ncount = 7", 3, "count=7"),
         ("[select]\ncolumns = ['region']", 3, "not masked"),
         ("[method]\nname = 'projection'\naxis = 'nowhere'", 4, "axis="),
@@ -230,8 +230,8 @@ SURVEY = ma.datasets.survey(60).select(["age", "income", "region"])
             7,
             "select cannot be combined",
         ),
-        ("[method]\nname = 'some.Class'", 3, "somebody's own"),
-        ("[blocks]\nby = 'some.Class'", 3, "somebody's own"),
+        ("[method]\nname = 'some.Class'", 3, "your own class"),
+        ("[blocks]\nby = 'some.Class'", 3, "your own class"),
     ],
 )
 def test_what_protect_refuses_names_its_line(text, line, words):
@@ -275,7 +275,7 @@ def test_what_protect_refuses_names_its_line(text, line, words):
         ("k = 3\n[method]\nname = 'vmdav'\ngama = 1.0", 4, "Did you mean 'gamma'?"),
         ("k = 3\n[method]\nname = 'mdav'\ngamma = 1.0", 4, "'gamma' is unknown in [method]"),
         ("kk = 3", 1, "not a part of a recipe"),
-        ("k = 3\n[select]\ncolumns = ['a']\ncount = 3", 4, "count goes with"),
+        ("k = 3\n[select]\ncolumns = ['a']\ncount = 3", 4, "count works only with"),
         ("k = 3\n[select]\nby = 'ama'\ncolumns = ['a']", 3, "there is nothing to choose"),
         ("k = 3\nroles = ['a']", 2, "must be a table"),
         ("k = 3\n[[roles]]\nquasi = ['a']", 2, "must be a table"),

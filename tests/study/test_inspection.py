@@ -30,10 +30,10 @@ def test_a_survey():
 
 
 COLUMNS = {
-    "record_no": (np.arange(N), Role.IDENTIFIER, "numbers the records"),
-    "email": ([f"p{i}@example.org" for i in range(N)], Role.IDENTIFIER, "by its name"),
+    "record_no": (np.arange(N), Role.IDENTIFIER, "number the records"),
+    "email": ([f"p{i}@example.org" for i in range(N)], Role.IDENTIFIER, "its name says so"),
     "remark": ([f"remark {i}" for i in range(N)], Role.IDENTIFIER, "identifies people"),
-    "household": (RNG.integers(0, 150, N), Role.IDENTIFIER, "belong together"),
+    "household": (RNG.integers(0, 150, N), Role.IDENTIFIER, "its name says that it groups rows"),
     "wgt": (RNG.random(N) + 0.5, Role.DROP, "move it to weight to use it as one, or to quasi to mask it"),
     "HIV": (RNG.integers(0, 2, N), Role.DROP, "sensitive; move it to confidential to release it unchanged"),
     "sex": (RNG.integers(1, 3, N), Role.STRATUM, "has enough records"),
@@ -43,7 +43,7 @@ COLUMNS = {
     "wave": (np.full(N, 3), Role.KEEP, "same value"),
     "nothing": (pa.nulls(N, pa.float64()), Role.DROP, "empty"),
     "patient_id": (RNG.integers(0, 30, N), Role.DROP, "may identify"),
-    "health_insurance_number": (RNG.permutation(N) * 7919, Role.IDENTIFIER, "numbers the records"),
+    "health_insurance_number": (RNG.permutation(N) * 7919, Role.IDENTIFIER, "number the records"),
     "health_expenditure": (RNG.lognormal(size=N), Role.QUASI, "numbers"),
     "drug_notes": ([f"note {i}" for i in RNG.integers(0, 400, N)], Role.DROP, "too many to mask"),
     "weight_kg": (RNG.normal(75, 10, N), Role.QUASI, "numbers"),

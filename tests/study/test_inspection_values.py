@@ -148,7 +148,7 @@ def test_missing_codes_lie_apart(values, codes):
     found = guess_of(values)
     assert found.role is Role.QUASI
     assert found.missing_codes == codes
-    assert not codes or "missing?" in found.reason
+    assert not codes or "codes for missing values?" in found.reason
 
 
 def test_a_spike_is_named_where_the_recipe_needs_it():
