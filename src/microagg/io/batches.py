@@ -186,6 +186,7 @@ class Batches:
         """Take those columns of text for numbers that are such, or are said to be, as `Source.typed_for` does."""
         if self.dialect is None:
             return
+        self._numeric, self._dates = {}, []  # what was found before is text again
         must, may = to_be_numbers(kinds or {}, names)
         seen = {name: NumbersSeen(self._text[2].marks, codes=name in must) for name in (*must, *may)}
         for table in self.tables(list(seen)) if seen else ():
