@@ -96,7 +96,7 @@ def test_folders_that_are_not_ours_are_refused(client, folder, tmp_path):
     before = names(folder)
     assert "contains files that are not from an earlier output" in refused(client, folder)  # the source's folder
     assert names(folder) == before
-    assert "the folder that the output" in refused(client, tmp_path / "none" / "out")
+    assert "The folder that the output 'out' is to be in does not exist" in refused(client, tmp_path / "none" / "out")
     assert "No folder is named" in refused(client, " ")
     (tmp_path / "file").write_text("")
     assert "is not a folder" in refused(client, tmp_path / "file")
