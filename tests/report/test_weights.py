@@ -90,7 +90,7 @@ def test_calibration_is_told_and_what_it_misses():
     frame = frame_of(60).assign(job=["rare", *["shop", "office"] * 29, "shop"])
     release = ma.protect(frame, 5, weight_release="group", calibrate=["job"], **ROLES)
     (found,) = findings(release, "calibration")
-    assert "because some category is released by no group" in found.text
+    assert "no group releases some category" in found.text
     (fact,) = [one for one in build(release).done if one.name == "weights"]
     assert "Calibration multiplied them by" in fact.why
 
