@@ -112,7 +112,7 @@ def test_rows_in_another_order_are_matched_by_nearest_values():
     assert moved.nearest == 2
     assert moved.consistent > 95.0
     assert moved.solved == pytest.approx(found.solved, abs=3)
-    assert "rows of 2 of 3 do not stand beside their originals" in str(moved)
+    assert "in 2 of 3 releases the rows are not in the order of the original" in str(moved)
     assert ma.joint_disclosure(survey, releases, match="nearest").nearest == 3
     by_position = ma.joint_disclosure(survey, [sorted_rows(one) for one in releases], match="position")
     assert by_position.nearest == 0

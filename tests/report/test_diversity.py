@@ -114,7 +114,7 @@ def test_the_public_page_tells_what_anybody_can_count_and_no_cost(both):
 def test_the_picture_has_the_shares_of_the_file_and_of_the_worst_group(both):
     model = build(both)
     page = render(model)
-    assert "in the file and in the group that is farthest from the file" in page
+    assert "in the file and in the group that differs most from the file" in page
     for one in model.kept.pictures:
         assert sum(bar.before for bar in one.bars) == pytest.approx(100)
         assert sum(bar.after for bar in one.bars) == pytest.approx(100)

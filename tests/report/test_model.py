@@ -181,7 +181,7 @@ def test_columns_that_single_people_out_only_together_are_told():
     assert found.verdict.headline.endswith(f"But {of_all} are unique in all released columns together.")
     assert found.verdict.alone_percent == 100 * alone / n
     assert found.verdict.look_first[1].startswith("“birth”, “town” and “sick” and the stratum “sex” are released")
-    assert f"{share} of the records are unique in these columns together" in found.verdict.look_first[1]
+    assert f"{share} are unique in these columns together" in found.verdict.look_first[1]
     public = build(release, public=True).verdict
     assert public.headline.endswith("It does not cover “birth”, “town” and “sick”, which are released unchanged.")
     # Fewer are in the headline too.

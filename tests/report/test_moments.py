@@ -40,18 +40,18 @@ def test_what_was_done_tells_how_exact_it_is_and_what_left_the_range():
     )
     assert "Variances differ from those of the original by less than 0.01 %." in why
     assert sum(outside.values()) > 0
-    cells = "1 cell" if sum(outside.values()) == 1 else f"{sum(outside.values())} cells"
-    assert f"{cells} left the range of the original: " in why
+    cells = "1 value is" if sum(outside.values()) == 1 else f"{sum(outside.values())} values are"
+    assert f"{cells} outside the range of the original column: " in why
     assert "cut back" not in why
     both = done(released("covariance"))["moments"]
-    assert both.startswith("Covariances of 2 columns are those of the original")
+    assert both.startswith("Covariances of 2 columns are the same as those of the original")
     assert "covariances of standard scores by less than 0.0001." in both
 
 
 def test_cells_that_were_cut_back_and_variances_that_are_missed_by_that_are_told():
     release = released(moments_clip=True, k=20)
     why = done(release)["moments"]
-    assert f"{sum(release.moments.clipped.values())} cells were cut back" in why
+    assert f"{sum(release.moments.clipped.values())} values were cut back" in why
     assert release.moments.variance_error > 0.01
     assert "Variances of 2 columns were brought close to those of the original" in why
 
@@ -64,7 +64,7 @@ def test_strata_that_stay_as_they_are_are_told():
         "1 stratum was not spread, because it has only one group, or groups that do not vary."
         in done(release)["moments"]
     )
-    assert repr(release).endswith("strata left as they are: 1")
+    assert repr(release).endswith("strata not spread: 1")
 
 
 @pytest.mark.parametrize("which", ["variance", "covariance"])

@@ -75,7 +75,7 @@ def test_whole_units_and_those_left_out_are_told(frame):
     assert "linkage is of whole units" in model.risk.how
     assert "Whole units linked rightly, by all their rows" in repr(linked)
     page = render(model)
-    assert "of whole units linked rightly" in page
+    assert "of the whole units are linked rightly" in page
     assert "right unit, all columns known" in page
     assert "at least 4 whole units have the same masked values" in page.replace("\u00a0", " ")
     assert release_facts(release)["linkage_of"] == "whole units"

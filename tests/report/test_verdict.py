@@ -140,7 +140,7 @@ def test_zeros_that_are_averaged_away_are_in_the_headline():
         assert f"{share:.1f}".removesuffix(".0") in found.short
     semi = ma.protect(table, 5, kinds={"amount": "semi"}, select=["amount"])
     assert "zeros" not in findings(semi)
-    assert lines(semi)["Values"].startswith("Of all records: zeros of “amount”")
+    assert lines(semi)["Values"].startswith("In percent of all records: zeros of “amount”")
     assert "zeros" not in to_json(build(release, public=True)).lower()
 
 
@@ -178,7 +178,7 @@ def test_records_left_out_are_told(lacking, state):
     assert found.state == state
     assert found.short.startswith(f"{lacking} records of 600 (")
     headline = build(release).verdict.headline
-    assert (f"{lacking} records are left out (10\u00a0%)." in headline) == (state == "look")
+    assert (f"{lacking} records are left out (10\u00a0% of the file)." in headline) == (state == "look")
 
 
 def test_cells_that_were_filled_or_blanked_are_told_inside_alone():
@@ -249,7 +249,7 @@ def test_kinds_spikes_and_the_rule_for_categories_are_told():
         assert words in facts["released"].why.lower()
     assert facts["spikes"].value == "wage (0)"
     assert "fewer than 3 members have another value" in facts["spikes"].why
-    assert "weighs 2 times as much" in facts["spikes"].why
+    assert "counts 2 times as much as the amount" in facts["spikes"].why
     exact = build(ma.protect(table, 3, spike_totals="exact", nominal="draw", nominal_seed=9, **options))
     facts = {one.name: one for one in exact.done}
     assert "where all members have it" in facts["spikes"].why
@@ -273,7 +273,7 @@ def test_what_became_of_each_column_is_told_in_its_own_terms():
     assert rows["sex"].change.mismatches == pytest.approx(100 * np.mean(before != after))
     page = render(model)
     assert "The same columns, by their kind." in page
-    assert model.loss.meaning == "of what one value for all would lose"
+    assert model.loss.meaning == "of the information that would be lost if all records got the same values"
     plain = build(ma.protect(pa.table({"a": RNG.normal(size=60)}), 3))
     assert "The same columns, by their kind." not in render(plain)
     public = build(release, public=True)

@@ -36,7 +36,7 @@ def test_a_weight_that_tells_a_masked_category_is_in_the_headline_and_the_findin
     expected = by_the_book.telling_weights(frame["w"].tolist(), frame["job"].tolist())
     assert expected == (6, 6, 1.0)
     assert away.short == "the weight “w” discloses “job” (6 of 6 weights)."
-    assert rare.short.startswith("3 records (1.5\u00a0%) have a weight “w” that fewer than 5 records share")
+    assert rare.short.startswith("3 records (1.5\u00a0%) have a weight “w” that fewer than 5 records have")
     assert "by group" in away.text
     verdict = build(release).verdict
     assert "The weight “w” discloses “job” (6 of 6 weights)." in verdict.headline
@@ -50,7 +50,7 @@ def test_weights_by_group_give_nothing_away():
     assert "discloses" not in model.verdict.headline
     assert model.verdict.lines[0].value.endswith("the stratum “region” and the weight “w”.")
     (one,) = [one for one in model.checklist if one.topic == "weights"]
-    assert (one.state, one.text) == ("good", "“w”: every record has the mean of its group; k holds for it too.")
+    assert (one.state, one.text) == ("good", "“w”: every record has the mean of its group, and k covers it too.")
     assert judge(release).alone.by_column == {}
     assert "weights by group" in to_json(model)
 

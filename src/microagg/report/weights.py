@@ -106,7 +106,7 @@ def findings(judgement: Judgement) -> list[Finding]:
     if found.missed > 1e-6:
         text = (
             f"After calibration, a weighted total of a category is wrong by up to {percent(found.missed)} of the sum "
-            f"of the weights, because no group releases that category."
+            f"of the weights, since no group releases some category."
         )
         told.append(Finding("look", "calibration", text, f"{text[0].lower()}{text[1:]}"))
     return told
