@@ -194,7 +194,7 @@ def test_methods_for_each_column_must_be_accepted_as_such(method):
     for name in QUASI:
         assert release.data[name].value_counts().min() >= release.k_achieved >= 3
     assert ma.protect(original[["tax"]], 3, method=method).groups.shape == (100,)
-    with pytest.raises(InvalidParameter, match="goes with"):
+    with pytest.raises(InvalidParameter, match="works only with"):
         ma.protect(original, 3, method="mdav", per_column=True)
 
 

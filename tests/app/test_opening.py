@@ -29,7 +29,7 @@ def test_without_a_file_every_step_leads_to_open(empty):
     [
         ({"path": "nowhere.csv"}, "There is no such file"),
         ({"path": "postgresql://me:secret@host/db?table=t"}, "To open a database, start microagg with its address"),
-        ({}, "Pick a file"),
+        ({}, "Choose a file, or type its path."),
     ],
 )
 def test_what_cannot_be_opened_is_refused_at_its_field(empty, fields, words):

@@ -181,7 +181,7 @@ def test_the_original_is_never_replaced(tmp_path, cluster):
     folder = tmp_path / "data"
     folder.mkdir()
     pq.write_table(SURVEY, folder / "survey.parquet")
-    with pytest.raises(InvalidParameter, match="holds the source"):
+    with pytest.raises(InvalidParameter, match="contains the source"):
         ma.protect_file(folder / "survey.parquet", folder, 3, engine="dask", scheduler=cluster, overwrite=True, **ROLES)
     assert names_in(folder) == ["survey.parquet"]
 
@@ -378,7 +378,7 @@ def test_bad_input_is_named_and_nothing_is_left(source, tmp_path, cluster):
     (tmp_path / "busy" / "thesis.docx").write_text("!")
     cases = [
         (InvalidParameter, "engine", lambda: ma.protect_file(source, target, 3, engine="spark", **ROLES)),
-        (InvalidParameter, "go with engine", lambda: ma.protect_file(source, target, 3, partitions=3, **ROLES)),
+        (InvalidParameter, "work only with engine", lambda: ma.protect_file(source, target, 3, partitions=3, **ROLES)),
         (InvalidParameter, "partitions=0", lambda: ma.protect_file(source, target, 3, partitions=0, **there, **ROLES)),
         (
             InvalidData,

@@ -166,7 +166,7 @@ class Bad:
         ({"rest": "keep"}, InputError, "rest works only with quasi"),
         ({"max_blok": 50}, InputError, "Did you mean 'max_block'"),
         ({"target": "folder.parquet"}, InputError, "is neither a .parquet file nor a .csv"),
-        ({"delimiter": ";"}, InputError, "delimiter is for text files only, and this is Parquet"),
+        ({"delimiter": ";"}, InputError, "delimiter is for text files, and this is Parquet"),
         ({"delimeter": ";"}, InputError, "no parameter 'delimeter'.*Did you mean 'delimiter'"),
         ({"delimiter": {"SECRET": ";"}}, InputError, "delimiter=a dict must be a text"),
         ({"decimal": 5}, InputError, "decimal=5 must be a text"),

@@ -77,7 +77,7 @@ def test_a_sample_is_of_whole_groups_and_tells_of_the_whole_file(file, tmp_path)
     assert (sample.n_records, sample.n_groups) == (12_000, expected.n_groups)
     note = next(one for one in model.verdict.findings if one.topic == "sample")
     assert re.search(r"judged on .* of 12\D000 records", note.short)
-    assert any("upper bound" in one for one in model.limits)
+    assert any("upper limit" in one for one in model.limits)
     assert sample.risk.rld >= expected.risk.rld
     share = abs(model.verdict.alone_percent - whole.verdict.alone_percent)
     assert share < 5.0
@@ -99,8 +99,8 @@ def test_the_same_groups_are_drawn_by_whoever_masks(file, tmp_path, cluster):
 @pytest.mark.usefixtures("few")
 def test_a_report_is_written_and_a_stored_release_has_none(file, tmp_path):
     found = ma.protect_file(file, tmp_path / "b.parquet", 4, **CHOSEN)
-    assert "beyond memory" in found.report(tmp_path / "report.html").read_text()
-    assert "upper bound" not in found.report(tmp_path / "public.html", public=True).read_text()
+    assert "larger than memory" in found.report(tmp_path / "report.html").read_text()
+    assert "upper limit" not in found.report(tmp_path / "public.html", public=True).read_text()
     stored = pickle.loads(pickle.dumps(found))
     assert (stored.k_achieved, stored.sample, stored.rounded) == (found.k_achieved, None, {})
     with pytest.raises(InvalidData, match="no original values"):

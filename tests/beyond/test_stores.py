@@ -99,8 +99,8 @@ def test_what_does_not_go_is_refused_before_any_work(store, cluster, place, tmp_
     before = store.counted.requests.get("PUT", 0)
     source, local = "s3://bucket/survey.parquet", tmp_path / "masked.parquet"
     for target, how, words in [
-        (f"{place}/masked.parquet", {}, "Name a folder that only you may read: scratch"),
-        (f"{place}/parts", {"engine": "dask"}, "Name a folder that only you may read: scratch"),
+        (f"{place}/masked.parquet", {}, "Name a folder that only you can read: scratch"),
+        (f"{place}/parts", {"engine": "dask"}, "Name a folder that only you can read: scratch"),
         (local, {"scratch": f"{place}/scratch"}, "on this machine"),
         (f"{place}/masked.csv", {"scratch": tmp_path}, "no .parquet file"),
         (f"s3://{BUCKET}", {"scratch": tmp_path, "engine": "dask"}, "Name one"),

@@ -71,7 +71,7 @@ CASES = {
     "a folder": (lambda: Path("folder").mkdir(), (*MASK, "folder"), 1, "folder"),
     "an empty file": (write("e.csv", ""), (*MASK, "e.csv"), 1, "e.csv"),
     "a header alone": (write("h.csv", "a,b\n"), (*MASK, "h.csv"), 1, "no records"),
-    "an unknown kind": (write("x.xlsx", "PK"), (*MASK, "x.xlsx"), 2, "x.xlsx"),
+    "an unknown kind": (write("x.xls", "PK"), (*MASK, "x.xls"), 2, "x.xls"),
     "truncated parquet": (truncated_parquet, (*MASK, "t.parquet"), 1, "t.parquet"),
     "truncated gzip": (truncated_gz, (*MASK, "g.csv.gz"), 1, "g.csv.gz"),
     "not parquet at all": (write("n.parquet", GOOD), (*MASK, "n.parquet"), 1, "n.parquet"),

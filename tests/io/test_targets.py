@@ -28,7 +28,7 @@ def test_targets_are_checked_before_any_work(tmp_path):
     (tmp_path / "folder.csv").mkdir()
     write_bytes(tmp_path / "there.csv", b"")
     cases = [
-        ("out.xlsx", False, "does not end in a known way"),
+        ("out.xls", False, "does not end in a known way"),
         ("out.parquet.gz", False, "does not end in a known way"),
         ("out.sas7bdat", False, "read but not written"),
         ("nowhere/out.csv", False, "does not exist"),

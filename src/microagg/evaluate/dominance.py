@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from microagg._kernels.groups import largest_and_rest
 from microagg.checks import check_jobs
 from microagg.parallel import in_parallel
-from microagg.progress import Progress
+from microagg.progress import Progress, part
 from microagg.readonly import ReadOnly
 
 
@@ -71,11 +71,13 @@ def measure_dominance(
     """Judge the groups of the original columns (d, n); `labels` (n,) are numbered from 0, and `weights` (n,)."""
     n_groups = int(labels.max()) + 1
 
+    heard = part(progress, 0, len(names), len(names) + 1)  # whoever asked goes on
+
     def judge(column: NDArray[np.float64], check: Callable[[], None]) -> tuple[float, float, int] | None:
         check()
         return _shares(column, labels, n_groups, p, weights) if column.min() >= 0 else None
 
-    found = dict(zip(names, in_parallel(judge, list(columns), check_jobs(None), progress), strict=True))
+    found = dict(zip(names, in_parallel(judge, list(columns), check_jobs(None), heard), strict=True))
     known = {name: one for name, one in found.items() if one is not None}
     return Dominance(
         largest_share={name: one[0] for name, one in known.items()},
