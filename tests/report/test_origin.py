@@ -127,7 +127,7 @@ def test_the_kinds_of_missing_values_that_a_recoded_column_and_a_date_lose_are_t
     release = ma.protect(stata, 3, recode={"wage": {"top": 80}}, **roles)
     (told,) = codes_of(release)
     assert told.state == "look"
-    assert told.short.endswith("in so many cells: “day” (8).")  # numbers keep theirs when they are recoded
+    assert told.short.endswith("(number of cells): “day” (8).")  # numbers keep theirs when they are recoded
     assert "Stata" not in told.text
     assert judge(release, public=True).missing_codes == ()
 

@@ -252,7 +252,7 @@ def test_kinds_spikes_and_the_rule_for_categories_are_told():
     assert "counts 2 times as much as the amount" in facts["spikes"].why
     exact = build(ma.protect(table, 3, spike_totals="exact", nominal="draw", nominal_seed=9, **options))
     facts = {one.name: one for one in exact.done}
-    assert "where all members have it" in facts["spikes"].why
+    assert "if all members have it" in facts["spikes"].why
     assert "a category drawn at random" in facts["released"].why
     assert facts["seed"].value == "secret"  # who knows it can work backwards from what was drawn
 
