@@ -124,7 +124,8 @@ def test_records_that_lack_a_value_are_left_out_and_counted():
     found = ma.utility(frame, survey(), [ma.Analysis("mean", "income", by="sex", weight="w")])
     assert found.analyses[0].left_out == (16, 0)
     assert found.remarks == (
-        "Analyses leave out records with a missing value. Number of records left out: Mean of income by sex: 16 before masking, 0 after it.",
+        "Analyses leave out records with a missing value. Number of records left out: Mean of income by sex: 16 before "
+        "masking, 0 after it.",
     )
 
 

@@ -102,7 +102,7 @@ def test_what_does_not_go_is_refused_before_any_work(store, cluster, place, tmp_
         (f"{place}/masked.parquet", {}, "Name a folder that only you can read: scratch"),
         (f"{place}/parts", {"engine": "dask"}, "Name a folder that only you can read: scratch"),
         (local, {"scratch": f"{place}/scratch"}, "on this machine"),
-        (f"{place}/masked.csv", {"scratch": tmp_path}, "no .parquet file"),
+        (f"{place}/masked.csv", {"scratch": tmp_path}, "is not a .parquet file"),
         (f"s3://{BUCKET}", {"scratch": tmp_path, "engine": "dask"}, "Name one"),
         (source, {"scratch": tmp_path, "overwrite": True}, "is the source"),
         (f"s3://{BUCKET}/survey.parquet/x", {"scratch": tmp_path, "engine": "dask"}, "is the source"),

@@ -85,7 +85,7 @@ def test_confidential_columns_without_a_limit_are_said_to_be_unchanged(limit, na
     found = json.loads(call("mask", "persons.parquet", "-k", 3, *roles, *limit, "--json", "--force").stdout)
     assert [line for line in found["warnings"] if start in line] == expected
     page = Path("out/internal/report.html").read_text(encoding="utf-8")
-    assert "“hours” and “diagnosis”: released unchanged, and not covered by k." in page
+    assert "“hours” and “diagnosis” are released unchanged, and k does not cover them." in page
 
 
 @pytest.mark.usefixtures("_file")
