@@ -80,7 +80,7 @@ def columns(page):
 
 
 def tried(page):
-    """Try: ten alike."""
+    """Try: groups of ten."""
     go(page, "Try")
     page.locator("#k").fill("10")
     page.locator("#k").press("Tab")

@@ -86,6 +86,28 @@ def find_program(name):
     return found[-1]
 
 
+@pytest.fixture(scope="module")
+def cluster():
+    """Return the address of a cluster that the tests of a file share."""
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
+    ) as running:
+        yield running.scheduler_address
+
+
+@pytest.fixture
+def by_engine(request):
+    """Return how a file is masked beyond memory by an engine: on a cluster that is there, as it takes long to start."""
+
+    def choices(engine):
+        scheduler = {"scheduler": request.getfixturevalue("cluster")} if engine == "dask" else {}
+        return {"engine": engine, **scheduler}
+
+    return choices
+
+
 def pytest_terminal_summary(terminalreporter):
     """Say which tests were left out: long ones, and those for want of a program."""
     if campaigns_left_out and "not campaign" in terminalreporter.config.getoption("markexpr"):

@@ -39,23 +39,27 @@ CASES = {
     "classes of pd.cut": (
         lambda: ma.protect(frame(d=pd.cut(np.arange(12), 3)), 3),
         InvalidData,
-        r"'d' holds values of a type of its own \(pandas.interval\).*text",
+        r"'d' holds values of a special type \(pandas.interval\).*text",
     ),
-    "intervals": (lambda: ma.protect(frame(d=pd.interval_range(0, 12)), 3), InvalidData, "'d' holds values of a type"),
+    "intervals": (
+        lambda: ma.protect(frame(d=pd.interval_range(0, 12)), 3),
+        InvalidData,
+        "'d' holds values of a special type",
+    ),
     "periods": (
         lambda: ma.protect(frame(d=pd.period_range("2020-01", periods=12, freq="M")), 3),
         InvalidData,
-        r"\(pandas.period\).*make periods dates",
+        r"\(pandas.period\).*turn periods into dates",
     ),
     "a step for categories": (
         lambda: ma.protect(frame(d=["x", "y", "z"] * 4), 3, rounding={"d": 10}),
         InvalidParameter,
-        "column 'd' is of kind 'nominal', of which nothing is rounded",
+        "column 'd' is of kind 'nominal', which is not rounded",
     ),
     "a spike that nobody has": (
         lambda: ma.protect(frame(), 3, kinds={"c": {"spike": 999}}),
         InvalidData,
-        "fewer than 3 records have the spike of column 'c'.*Name a value that many have in kinds",
+        "fewer than 3 records have the spike of column 'c'.*Name in kinds a value that many have",
     ),
     "a mean of text": (
         lambda: ma.protect(frame(d=["secret"] * 12), 3, kinds={"d": "number"}),
@@ -75,17 +79,17 @@ CASES = {
     "a date of words": (
         lambda: ma.protect(frame(d=["secret"] * 12), 3, kinds={"d": "date"}),
         InvalidData,
-        "'d' is text, and not all of it is dates",
+        "'d' is text, and not all its values are dates",
     ),
     "text without levels": (
         lambda: ma.protect(frame(d=["secret", "b"] * 6), 3, kinds={"d": "ordinal"}),
         InvalidData,
-        "'d' is text, whose order nobody has said",
+        "'d' is text, and the order of its values is not known",
     ),
     "levels that the file lacks": (
         lambda: ma.protect(frame(d=["secret", "b"] * 6), 3, kinds={"d": ["a", "b"]}),
         InvalidData,
-        "'d' has 6 value.* none of its 2 levels",
+        "'d' has 6 value.* not among its 2 levels",
     ),
     "too many categories": (
         lambda: ma.protect(pd.DataFrame({"d": [f"secret{i}" for i in range(2000)]}), 3),
@@ -120,19 +124,19 @@ CASES = {
     "unscaled categories": (
         lambda: ma.protect(frame(d=["secret", "b"] * 6), 3, scale="none"),
         InvalidParameter,
-        "scale='none' goes with numbers",
+        "scale='none' works only with numbers",
     ),
     "a taxonomy with gaps": (
         lambda: ma.protect(frame(d=["secret", "b"] * 6), 3, taxonomy={"d": {"b": ["x"]}}),
         InvalidData,
-        "lacks 1 of its 2 categories",
+        "does not hold 1 of its 2 categories",
     ),
     "infinite": (lambda: ma.protect(with_cell(np.inf), 3), InvalidData, "'a' has 1 infinite"),
     "minus infinite": (lambda: ma.protect(with_cell(-np.inf), 3), InvalidData, "'a' has 1 infinite"),
     "all missing": (
         lambda: ma.protect(frame(a=np.nan), 3, missing="drop"),
         InvalidData,
-        "every record lacks",
+        "every record has a missing value",
     ),
     "too few left": (
         lambda: ma.protect(frame(a=[1.0, 2.0] + [np.nan] * 10), 3, missing="drop"),
@@ -233,7 +237,7 @@ CASES = {
         "decimals beyond",
     ),
     "misspelt role": (lambda: ma.protect(frame(), 3, identifers=["a"]), InvalidParameter, "Did you mean 'identifiers'"),
-    "rest alone": (lambda: ma.protect(frame(), 3, rest="keep"), InvalidParameter, "rest goes with quasi"),
+    "rest alone": (lambda: ma.protect(frame(), 3, rest="keep"), InvalidParameter, "rest works only with quasi"),
     "a class for a method": (lambda: ma.protect(frame(), 3, method=ma.MDAV), InvalidParameter, "method is a "),
     "levels of column names": (
         lambda: ma.protect(pd.DataFrame(np.eye(4), columns=pd.MultiIndex.from_product([["x", "y"], [1, 2]])), 3),

@@ -163,7 +163,8 @@ def test_on_a_large_file_it_is_left_out_and_that_is_said(monkeypatch, survey):
     found = replaced(release).loss.bound
     assert (found.percent, found.reached) == (None, None)
     said = (
-        "How little any grouping at k=4 could lose is not known: to find it would take too long on a file of this size."
+        "It is not known how little any grouping at k=4 could lose: the computation would take too long on a file of "
+        "this size."
     )
     assert str(found) == said
     model = build(replaced(release))
@@ -214,6 +215,6 @@ def test_beyond_memory_it_is_found_where_all_records_are_drawn(monkeypatch, surv
     monkeypatch.setattr("microagg.beyond._sample.GROUPS", 10)
     some = ma.protect_file(tmp_path / "survey.parquet", tmp_path / "again.parquet", 4).sample
     assert some.whole is not None
-    said = "How little any grouping at k=4 could lose is not known: only some of the records are in memory."
+    said = "It is not known how little any grouping at k=4 could lose: only some of the records are in memory."
     assert str(some.loss.bound) == said
     assert build(some).loss.bound_text == said

@@ -73,7 +73,7 @@ def test_what_is_said_of_the_kind_goes_before_what_a_text_file_looks_like(tmp_pa
     choices = {**CHOICES, "confidential": ["score"], "t": 0.5}
     release = ma.protect(source, **choices, kinds={"score": "nominal"})
     assert release.diversity.after["score"].t == pytest.approx(oracle_t(made(), "score", release.groups, False))
-    with pytest.raises(InvalidParameter, match="no column that t is about has an order") as caught:
+    with pytest.raises(InvalidParameter, match="no column that t applies to has an order") as caught:
         ma.protect(source, **choices, kinds={"score": "nominal"}, diversity="closeness")
     assert caught.value.parameter == "diversity"
 
@@ -121,7 +121,9 @@ def test_a_file_whose_confidential_values_moved_is_not_written(tmp_path, monkeyp
 
     whole = sources._without_traces
     monkeypatch.setattr(sources, "_without_traces", faulty)
-    with pytest.raises(PromiseBroken, match="column 'diagnosis' has not the values, row by row, that l or t was kept"):
+    with pytest.raises(
+        PromiseBroken, match="column 'diagnosis' does not have, row by row, the values for which l or t was kept"
+    ):
         ma.write(release, tmp_path / f"wrong.{form}")
     assert not (tmp_path / f"wrong.{form}").exists()
 
@@ -145,7 +147,7 @@ def test_a_file_that_breaks_a_demand_is_not_written(tmp_path, monkeypatch, form,
 
     whole = sources._without_traces
     monkeypatch.setattr(sources, "_without_traces", faulty)
-    with pytest.raises(PromiseBroken, match="give away more of a confidential column than l or t allows"):
+    with pytest.raises(PromiseBroken, match="disclose more of a confidential column than l or t allows"):
         ma.write(release, tmp_path / f"masked.{form}")
     assert [path.name for path in tmp_path.iterdir()] == [f"right.{form}"]
 
@@ -165,16 +167,16 @@ BAD = [
     ({"l": 2, "confidential": []}, InvalidParameter, "l", "none is named. Name them: confidential"),
     ({"l": 2, "l_columns": ["diagnosi"]}, RoleError, "l_columns", "Did you mean 'diagnosis'"),
     ({"t": 0.5, "t_columns": ["age"]}, RoleError, "t_columns", "column 'age' in t_columns is not confidential"),
-    ({"t": 0.5, "l_columns": ["diagnosis"]}, InvalidParameter, "l_columns", "Choose l, or leave it out"),
-    ({"l": 2, "t_columns": ["diagnosis"]}, InvalidParameter, "t_columns", "Choose t, or leave it out"),
-    ({"diversity": "merge"}, InvalidParameter, "diversity", "goes with l or t. Choose one, or leave it out"),
+    ({"t": 0.5, "l_columns": ["diagnosis"]}, InvalidParameter, "l_columns", "Set l, or leave the names out"),
+    ({"l": 2, "t_columns": ["diagnosis"]}, InvalidParameter, "t_columns", "Set t, or leave the names out"),
+    ({"diversity": "merge"}, InvalidParameter, "diversity", "works only with l or t. Set one of them, or leave it out"),
     ({"l": 2, "diversity": "best"}, InvalidParameter, "diversity", "Pass one of 'auto', 'merge'"),
     ({"l": 2, "diversity": "swap"}, InvalidParameter, "diversity", "for t, which is not asked for. Choose one"),
     ({"t": 0.5, "diversity": "candidates"}, InvalidParameter, "diversity", "for l, which is not asked for. Choose"),
     ({"t": 0.5, "diversity": "closeness"}, InvalidParameter, "diversity", "no column .* has an order. Choose one of"),
     ({"l": 2, "unit": "code", "diversity": "candidates"}, InvalidParameter, "diversity", "one of 'auto', 'merge'"),
-    ({"l": 2, "method": "ranking", "per_column": True}, InvalidParameter, "per_column", "Leave one of them out"),
-    ({"l": 2, "unit": "code", "unit_release": "pseudonym"}, InvalidParameter, "unit_release", "Leave one of them out"),
+    ({"l": 2, "method": "ranking", "per_column": True}, InvalidParameter, "per_column", "Leave one of the two out"),
+    ({"l": 2, "unit": "code", "unit_release": "pseudonym"}, InvalidParameter, "unit_release", "Leave one of the two"),
 ]  # fmt: skip
 
 
@@ -206,7 +208,7 @@ def test_values_that_a_format_cannot_tell_apart_are_not_written(tmp_path):
     """SPSS cuts blanks at the end, so that two values of a group would be one."""
     frame = pd.DataFrame({"age": np.arange(40.0), "diagnosis": ["asthma", "asthma "] * 20})
     release = ma.protect(frame, 4, quasi=["age"], confidential=["diagnosis"], l=2)
-    with pytest.raises(PromiseBroken, match="has not the values, row by row"):
+    with pytest.raises(PromiseBroken, match="does not have, row by row, the values"):
         ma.write(release, tmp_path / "out.sav")
     ma.write(release, tmp_path / "out.csv")
     assert list(tmp_path.iterdir()) == [tmp_path / "out.csv"]

@@ -151,6 +151,7 @@ def test_refining_lowers_the_price_of_different_values(adults):
     assert adults.loss(found.labels, 3) <= 2.3
 
 
+@pytest.mark.campaign
 def test_refining_lowers_the_price_of_closeness(census):
     demand = Demand.of([census.column("FEDTAX")], t=0.13)
     _, formed = best_way(census.records, 5, census.plain, demand)

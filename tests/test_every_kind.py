@@ -109,7 +109,7 @@ def check(drawn, library, folder):
     assert nw.from_native(alone.data, eager_only=True).to_arrow().equals(after.to_arrow())
 
 
-@settings(max_examples=100, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(drawn=frames(), library=st.sampled_from(["pandas", "polars", "pyarrow"]))
 def test_every_kind_of_frame(drawn, library, tmp_path_factory):
     check(drawn, library, tmp_path_factory.mktemp("kinds"))

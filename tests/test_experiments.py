@@ -118,6 +118,7 @@ def same_but_for_what_was_skipped(name, rows):
     return len(ran)
 
 
+@pytest.mark.campaign
 @pytest.mark.casc
 def test_the_real_files_of_the_iamat_papers_give_the_committed_figures():
     module = importlib.import_module("experiments.iamat.run")
@@ -232,6 +233,7 @@ def test_iamat_loses_less_at_every_point():
     assert all(row.verdict == "equal" for row in claims)
 
 
+@pytest.mark.campaign
 @pytest.mark.casc
 def test_census_gives_the_committed_costs_of_closeness():
     module = importlib.import_module("experiments.diversity.run")

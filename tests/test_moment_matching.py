@@ -155,7 +155,7 @@ def test_too_few_groups_for_all_covariances_are_refused_by_the_size_of_the_strat
     frame = frame_of(107, seed=6)
     frame["s"] = np.where(np.arange(107) < 7, 1, 0)
     roles = {"quasi": NUMBERS, "strata": ["s"], "rest": "drop"}
-    message = r"in a stratum of 7 records .* the 2 groups vary in 1 directions and the records in 3"
+    message = r"covariances of a stratum of 7 records .* its 2 groups vary in 1 directions, and its records in 3"
     with pytest.raises(InvalidData, match=message) as caught:
         ma.protect(frame, k=3, moments="covariance", **roles)
     assert caught.value.parameter == "moments"

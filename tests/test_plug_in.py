@@ -63,7 +63,7 @@ def test_the_help_of_mask_names_it_and_says_what_its_options_mean():
 
 
 def test_the_help_of_compare_names_it():
-    assert ", in-order, ama, with commas." in help_of("compare")
+    assert ", in-order, ama. Separate several by commas." in help_of("compare")
 
 
 def test_it_goes_through_a_recipe_file(tmp_path):

@@ -124,7 +124,8 @@ def test_records_that_lack_a_value_are_left_out_and_counted():
     found = ma.utility(frame, survey(), [ma.Analysis("mean", "income", by="sex", weight="w")])
     assert found.analyses[0].left_out == (16, 0)
     assert found.remarks == (
-        "Records that lack a value are left out. Mean of income by sex: 16 before masking, 0 after it.",
+        "Analyses leave out records with a missing value. Number of records left out: Mean of income by sex: 16 before "
+        "masking, 0 after it.",
     )
 
 
@@ -253,7 +254,7 @@ def test_a_new_kind_of_analysis_is_one_definition(monkeypatch):
 
     monkeypatch.setitem(ANALYSES, "largest", AnalysisKind("largest", "Largest", largest))
     found = ma.utility(survey(), survey(), [{"kind": "largest", "columns": "age"}])
-    assert found.sentences == ("Largest of age 89 → 89: it has no interval to judge by.",)
+    assert found.sentences == ("Largest of age 89 → 89: it has no interval, so it cannot be judged.",)
     assert found.measures == ()
 
 

@@ -18,6 +18,8 @@ from microagg.recipe import PARTS, choices_of
 for name in ("sphinx", "myst_parser", "pydata_sphinx_theme"):
     pytest.importorskip(name, reason="left out: the docs group is not installed (make docs)")
 
+pytestmark = pytest.mark.campaign  # to build the site takes long
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -133,7 +135,6 @@ def test_every_experiment_has_its_page_and_every_page_its_title(site):
     assert len(figures) >= 11
 
 
-@pytest.mark.campaign
 def test_a_page_from_elsewhere_may_link_to_all_there_is_and_to_nothing_else(tmp_path):
     """On a copy: an experiment that links all over the place, and errata. Nothing is copied among the pages."""
     shutil.copytree(ROOT / "docs", tmp_path / "docs", ignore=shutil.ignore_patterns("__pycache__"))

@@ -233,7 +233,7 @@ def test_a_record_that_weighs_nothing_counts_for_k_and_not_for_means():
         ([1.0, float("inf"), 2.0], "1 infinite"),
         (["1", "2", "x"], "not numeric"),
         ([True, False, True], "not numeric"),
-        ([0.0, 0.0, 0.0], "0 throughout"),
+        ([0.0, 0.0, 0.0], "0 in every record"),
         ([1e30, 1.0, 1.0], "too large or small"),
     ],
 )

@@ -125,7 +125,7 @@ def test_rare_sizes_are_suppressed_or_refused():
     ) as told:
         ma.protect(frame, 3, unit="id", unit_release="pseudonym", small_units="error")
     assert told.value.parameter == "small_units"
-    with pytest.raises(TooFewRecords, match="fewer than k=4 units have the same shape"):
+    with pytest.raises(TooFewRecords, match="fewer than k=4 units have it"):
         ma.protect(frame, 4, unit="id", unit_release="pseudonym")
 
 
@@ -169,7 +169,7 @@ def test_strata_must_hold_whole_units():
 
 def test_a_wave_that_repeats_is_refused():
     frame = pd.DataFrame({"id": [0, 0, 1, 1], "year": [1, 1, 1, 2], "x": [1.0, 2.0, 3.0, 4.0]})
-    with pytest.raises(InvalidData, match="1 rows have the wave of another row of their unit"):
+    with pytest.raises(InvalidData, match="1 rows have the same wave, in column 'year', as another row of their unit"):
         ma.protect(frame, 2, quasi=["x"], keep=["year"], unit="id", unit_release="pseudonym", wave="year")
 
 

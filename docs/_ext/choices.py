@@ -97,6 +97,6 @@ class Choices(Directive):
 
 
 def setup(app) -> dict[str, bool]:
-    """Tell Sphinx."""
+    """Register with Sphinx."""
     app.add_directive("choices", Choices)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -76,6 +76,6 @@ class Commands(Directive):
 
 
 def setup(app) -> dict[str, bool]:
-    """Tell Sphinx."""
+    """Register with Sphinx."""
     app.add_directive("commands", Commands)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

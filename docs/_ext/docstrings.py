@@ -50,7 +50,7 @@ def escape_bars(app, what, name, obj, options, lines) -> None:  # noqa: ARG001
 
 
 def setup(app) -> dict[str, bool]:
-    """Tell Sphinx."""
+    """Register with Sphinx."""
     app.add_role("backticks", backticks)
     app.config.default_role = "backticks"
     app.connect("autodoc-process-signature", hide_signature)

@@ -105,9 +105,10 @@ def released_by(
 
 
 def _moved(cells: Cells, found: Cells, labels: Labels, cut: NDArray[np.bool_], weights: Weights) -> Moved:
-    """Tell how far a weighted total moved where weights were cut."""
+    """Return how far a weighted total moved where weights were cut."""
     present = cells.present
-    power = -100 if np.abs(cells.known).max(initial=0.0) > 2.0**900 else 0  # as for rounding: only the share is told
+    # As for rounding, only the share is reported.
+    power = -100 if np.abs(cells.known).max(initial=0.0) > 2.0**900 else 0
     known, own = np.ldexp(weights.values[present], power) * cells.known, labels[present]
     changed = cut[own]
     fresh = np.ldexp(weights.values[present], power)[changed] * found.values[own[changed]]

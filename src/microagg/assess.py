@@ -104,7 +104,7 @@ def disclosure_risk(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> DisclosureRisk:
-    """Measure what an intruder could do: link records by the keys he knows, or bound the values of one.
+    """Measure what an intruder could do: link records by the keys that they know, or bound the values of one.
 
     Parameters
     ----------
@@ -117,9 +117,9 @@ def disclosure_risk(
         The masked columns, for intervals and groups; by default all, and both files must have the same. They
         hold the keys.
     strata : list of names, optional
-        Columns that are released as they are and that the intruder knows too: he links within their values.
+        Columns that are released unchanged and that the intruder knows too: they link within the values of these.
     unit : name, optional
-        The column of the original that tells which rows belong to one person or firm: any of its rows will do for a
+        The column of the original that shows which rows belong to one person or firm: any of its rows will do for a
         link. Rows are linked one by one: if the masked file has a number by which the rows of a unit can be followed,
         an intruder who compares all of them links more. `Release.risk` measures that.
     truth : array of shape (n,), optional
@@ -132,7 +132,7 @@ def disclosure_risk(
         How many records, drawn with `seed`, to estimate linkage on; all, if left out or if there are no more.
     seed : int
     weights : array of shape (n,), optional
-        Of how many persons each record stands, where the file is a sample: `expected_links` then tells what remains of
+        How many persons each record represents, where the file is a sample: `expected_links` then shows what remains of
         linkage for an intruder who cannot know who is in it.
     n_jobs : int, optional
         Threads; by default one a core. The result does not depend on it.
@@ -174,7 +174,7 @@ def disclosure_risk(
 def anonymity(
     frame: IntoDataFrame, keys: Iterable[Any] | None = None, *, confidential: Iterable[Any] = (), unit: Any = None
 ) -> Anonymity:
-    """Count how many records share their keys, and how much those give away of confidential columns.
+    """Count how many records share their keys, and how much those disclose of confidential columns.
 
     Parameters
     ----------
@@ -183,9 +183,9 @@ def anonymity(
     keys : list of names, optional
         The columns an intruder knows; by default all that are not confidential.
     confidential : list of names
-        The columns he wants to learn.
+        The columns that the intruder tries to learn.
     unit : name, optional
-        The column that tells which rows belong to one person or firm, if a file that is not released yet still has it:
+        The column that shows which rows belong to one person or firm, if a file that is not released yet still has it:
         k then counts units.
 
     Returns
@@ -226,7 +226,7 @@ def checked_order(truth: Any, records: int) -> NDArray[np.int64]:
 def judged_anonymity(
     opened: Any, keys: list[Any], secret: list[Any], units: Units | None, progress: Progress | None = None
 ) -> Anonymity:
-    """Return the anonymity of an open frame, whose units may be told from elsewhere."""
+    """Return the anonymity of an open frame, whose units may come from elsewhere."""
     first, second, third = (stage(progress, number, 3) for number in range(3))
     columns = {}
     for name in secret:
@@ -244,11 +244,11 @@ def pmse(
     missing_codes: Mapping[Any, Any] | None = None,
     seed: int = 0,
 ) -> PMSE:
-    """Measure how well a model tells masked records from original ones, by values, squares and products of two columns.
+    """Return how well a model distinguishes masked records from original ones.
 
-    Categories and ways of being missing are indicators. A model has at most 400 terms: where there would be more,
-    rarer categories count as one, and then products of the last columns are left out. Of files of more than 100 000
-    records, so many are drawn.
+    The model uses values, squares and products of two columns. Categories and ways of being missing are indicators. A
+    model has at most 400 terms: where there would be more, rarer categories count as one, and then products of the last
+    columns are left out. Of files of more than 100 000 records, so many are drawn.
 
     Parameters
     ----------
@@ -293,7 +293,7 @@ def relations(
         Record against record; columns are matched by name.
     relations : list of str
         Such as "income = wage + benefits" or "size >= 2 * adults": sums, differences and products of columns and
-        numbers with =, !=, <=, >=, < or > between them. Names that are not one word stand in quotes.
+        numbers with =, !=, <=, >=, < or > between them. Names that are not one word need quotes.
     tolerance : float
         By how much the two sides of =, <= and >= may differ, such as the step to which released means are rounded; a
         billionth of their size is always allowed. A `Relation` has its own.
@@ -389,7 +389,7 @@ def _matched(
     missing_codes: Mapping[Any, Any] | None,
     leave_out: Sequence[Any] = (),
 ) -> tuple[Table, Table]:
-    """Return the columns to compare of both files, coded alike, record against record."""
+    """Return the columns to compare of both files, with the same codes, record against record."""
     if frames.is_frame(original) != frames.is_frame(masked):
         raise InvalidData("one file is a dataframe and the other is not. Pass both as frames, or both as arrays.")
     if frames.is_frame(original):
@@ -435,9 +435,11 @@ def usual_sample(n: int, highest: float = 1.0) -> int | None:
     """Return how many of n records to estimate linkage on where nobody said; None: all.
 
     Nobody is linked with a chance above `highest`, so that chances deviate from their mean by half of it at most: by
-    that the error of their mean is bounded before any is known. Less than half of a file is worth drawing.
+    that the error of their mean is bounded before any is known. Of a small file fewer are needed, as those that are
+    not drawn are fewer too. Less than half of a file is worth drawing.
     """
-    enough = math.ceil((100.0 * highest / 2.0 / SAMPLE_ERROR) ** 2)
+    of_many = (100.0 * highest / 2.0 / SAMPLE_ERROR) ** 2
+    enough = math.ceil(of_many / (1.0 + of_many / n))
     enough = min(max(enough, _FEWEST), _MOST)
     return enough if n > 2 * enough else None
 

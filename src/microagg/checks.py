@@ -93,7 +93,7 @@ def check_between(name: str, value: Any, low: float, high: float, remedy: str) -
 def check_names(names: Any) -> list[Any]:
     """Return a list of column names; one name is a list of one, and a column of data is none."""
     if hasattr(names, "iloc") or type(names).__module__.split(".")[0] in ("polars", "pyarrow"):
-        raise RoleError(f"names of columns are wanted, not a {type(names).__name__} of data. Pass a list of names.")
+        raise RoleError(f"names of columns are needed, not a {type(names).__name__} of data. Pass a list of names.")
     return list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
 
 
@@ -139,7 +139,9 @@ def check_matrix(X: ArrayLike) -> NDArray[np.float64]:
     try:
         matrix = np.asarray(X)
     except ValueError:
-        raise InvalidData("X is ragged. Pass a matrix whose rows are equally long.") from None
+        raise InvalidData(
+            "the rows of X have different lengths. Pass a matrix whose rows have the same length."
+        ) from None
     if matrix.dtype.kind not in "fiu":
         raise InvalidData(
             f"X has dtype {matrix.dtype}. Pass real numbers; encode categories and booleans as 0, 1, 2, ..."
@@ -150,7 +152,7 @@ def check_matrix(X: ArrayLike) -> NDArray[np.float64]:
         raise InvalidData("X has no columns. Pass at least one.")
     extremes = (int(matrix.min()), int(matrix.max())) if matrix.dtype.kind in "iu" and matrix.size else (0, 0)
     if max(map(abs, extremes)) > EXACT_INTEGERS:
-        raise InvalidData("X has integers beyond 2**53, which float64 cannot tell apart. Subtract an offset first.")
+        raise InvalidData("X has integers beyond 2**53, which float64 cannot distinguish. Subtract an offset first.")
     matrix = matrix.astype(np.float64, copy=False)
     bad = np.count_nonzero(~np.isfinite(matrix), axis=0)
     if bad.any():
@@ -206,7 +208,8 @@ def check_labels(labels: ArrayLike, n: int, d: int) -> NDArray[np.int64]:
     array = np.asarray(labels)
     if array.shape not in ((n,), (n, d)):
         raise InvalidParameter(
-            f"labels have shape {array.shape}, but there are {n} records of {d} columns. Pass one label a record."
+            f"labels have shape {array.shape}, but there are {n} records of {d} columns. Pass one label for each "
+            "record."
         )
     if array.dtype.kind not in "iu" or (array.size and array.min() < 0):
         raise InvalidParameter("labels must be whole numbers from 0. Pass what fit_predict returned.")

@@ -33,7 +33,7 @@ Labels = NDArray[np.int64]
 class KeptGroups(NamedTuple):
     """Groups that keep a demand.
 
-    `pieces` tells which records may still be in one group: groups of the same piece were formed together.
+    `pieces` says which records may still be in one group: groups of the same piece were formed together.
     """
 
     groups: Labels
@@ -49,15 +49,16 @@ def demanded_columns(recipe: Recipe, confidential: Sequence[Any]) -> dict[Any, L
         return {}
     if not confidential:
         raise InvalidParameter(
-            f"{_asked(recipe)} is about confidential columns, and none is named. Name them: {setting('confidential')}.",
+            f"{_asked(recipe)} applies to confidential columns, and none is named. Name them: "
+            f"{setting('confidential')}.",
             parameter=_asked(recipe),
         )
     for keyword in ("l_columns", "t_columns"):
         for name in getattr(said, keyword):
             if name not in confidential:
                 raise RoleError(
-                    f"column {shown_name(name)} in {setting(keyword)} is not confidential. Make it so, or leave "
-                    f"it out.{nearest(name, confidential)}",
+                    f"column {shown_name(name)} in {setting(keyword)} is not confidential. Give it that role, or "
+                    f"leave it out here.{nearest(name, confidential)}",
                     parameter=keyword,
                     columns=(name,),
                 )
@@ -83,8 +84,8 @@ def check_demanded(recipe: Recipe, confidential: Sequence[Any]) -> None:
     ):
         if said:
             raise InvalidParameter(
-                f"{setting(choice, value)} does not go with {_asked(recipe)}, which groups of whole records "
-                f"keep. Leave one of them out.",
+                f"{setting(choice, value)} cannot be combined with {_asked(recipe)}, which needs groups of whole "
+                "records. Leave one of the two out.",
                 parameter=choice,
             )
 
@@ -137,8 +138,8 @@ def _confidential(column: Coded, limits: Limits) -> Confidential:
     missing = ~cells.present
     if limits.t is not None and cells.states is not None and np.unique(cells.states[missing]).size > 1:
         raise InvalidData(
-            f"column {shown_name(column.name)} has several codes for missing values, which the masked file tells "
-            f"apart, and t takes what is missing as one value. Make them one, or leave the codes out "
+            f"column {shown_name(column.name)} has several codes for missing values, which stay different in the "
+            "masked file, but t counts all missing values as one. Make them one code, or leave the codes out "
             f"({setting('missing_codes')}), so that each is a value of its own.",
             columns=(column.name,),
         )
@@ -165,12 +166,12 @@ def ways_of(n: int, demand: Demand, way: str, units: Units | None = None) -> tup
 
 def _why_not(way: str, demand: Demand, units: Units | None) -> str:
     if units is not None:
-        return "it chooses records, whatever their unit"
+        return "it chooses single records, and not units"
     if way == "candidates":
         return "it is for l, which is not asked for"
     if all(limits.t is None for limits in demand.limits):
         return "it is for t, which is not asked for"
-    return "no column that t is about has an order" if way == "closeness" else "there are too many records"
+    return "no column that t applies to has an order" if way == "closeness" else "there are too many records"
 
 
 def keep_demand(
@@ -209,7 +210,7 @@ def keep_demand(
     ]
     kept = [(lost(labels), labels, one) for one, labels in zip(ways, tried, strict=True) if demand.kept(labels)]
     if not kept:
-        raise PromiseBroken("groups were formed that do not keep what was demanded of confidential columns.")
+        raise PromiseBroken("groups were formed that do not keep the l or t that was demanded of confidential columns.")
     loss, best, taken = min(kept, key=itemgetter(0))
     number = np.empty_like(groups)
     for piece, rows in enumerate(together):

@@ -1,4 +1,4 @@
-"""What a group may give away of confidential columns: l-diversity, p-sensitivity and t-closeness."""
+"""What a group may disclose of confidential columns: l-diversity, p-sensitivity and t-closeness."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -133,9 +133,9 @@ class Limits(NamedTuple):
     t: float | None = None
 
     def check(self) -> None:
-        """Say what a limit must be that is not; by the keywords of a recipe."""
+        """Return what a limit must be, where it is not; by the keywords of a recipe."""
         if self.l is not None:
-            check_whole("l", self.l, 2, remedy="A group of one value gives it away.")
+            check_whole("l", self.l, 2, remedy="A group of one value discloses it.")
         if self.entropy is not None and not 1 < self.entropy <= _MOST:
             raise InvalidParameter(
                 f"entropy_l={self.entropy:g} must be above 1, and a number: it is like a number of values.",
@@ -213,7 +213,7 @@ class Demand:
         return _joined([_asked(*pair) for pair in zip(self.columns, self.limits, strict=True)])
 
     def breach(self, labels: Labels) -> NDArray[np.float64]:
-        """Tell how badly groups, numbered from 0 without gaps, break it: 0 where one keeps it, else up to 1.
+        """Return how badly groups, numbered from 0 without gaps, break it: 0 where one keeps it, else up to 1.
 
         That is t of the group where t is too great, or by what part of l it falls short of l; the worst over columns.
         """
@@ -267,8 +267,8 @@ def _check_has_meaning(column: Confidential, limits: Limits) -> None:
         alone = int(np.count_nonzero(column.counts[:-1] == 1))
         raise InvalidParameter(
             f"nearly all values of column {column.name!r} differ ({alone} of {int(column.counts[:-1].sum())} records "
-            f"have one of their own), so different values in a group hide nothing: they may lie close together. "
-            f"Recode the column into classes, or ask for closeness (t).",
+            f"have a unique value), so different values in a group do not protect: they may be nearly equal. Recode "
+            f"the column into classes, or ask for closeness (t).",
             parameter=_first(limits),
             columns=(column.name,),
         )

@@ -1,4 +1,4 @@
-"""Equivalence classes: records that are alike in some columns, each class with a number from 0 without gaps."""
+"""Equivalence classes: records that are the same in some columns, each class with a number from 0 without gaps."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -35,7 +35,7 @@ def classes_of(columns: Sequence[Values]) -> NDArray[np.int64]:
     """Number what records have in all of these columns together, in no particular order.
 
     One sort, of digests, does for all columns. Should two records that differ share theirs, by a chance of 2**-64, they
-    are told apart column by column.
+    are distinguished column by column.
     """
     bits = [float_bits(column) if column.dtype == np.float64 else column.view(np.uint64) for column in columns]
     classes = codes_of(digests_of(bits, b"")[0])
@@ -64,9 +64,9 @@ def split_classes(
     values: Values,
     codes: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
-    """Tell members of a class with different values apart; `codes` are those of the values, if they are known.
+    """Split classes whose members have different values; `codes` are those of the values, if they are known.
 
-    Sorting takes most of the time. Most columns after the first few tell nobody apart any more, and members that are
+    Sorting takes most of the time. Most columns after the first few split no class any more, and members that are
     alone already need no sorting.
     """
     first = first_of_each(classes)

@@ -36,20 +36,20 @@ _SETTING = re.compile("\u27ea(.*?)\u27eb")
 
 
 def setting(parameter: str, value: Any = None) -> str:
-    """Name a choice within a message such that each edge can say it in its own way.
+    """Return a mark for a choice within a message; the command line, the app and Python each name it in their own way.
 
-    Python reads ``overwrite=True``, the command line ``--force``, somebody who writes a recipe its key.
+    Python shows ``overwrite=True``, the command line ``--force``, a recipe its key.
     """
     return f"\u27ea{json.dumps([parameter, value])}\u27eb"
 
 
 def worded(text: str, say: Callable[[str, Any], str]) -> str:
-    """Return a text with every choice it names said by `say(parameter, value)`."""
+    """Return a text in which `say(parameter, value)` writes every choice that it names."""
     return _SETTING.sub(lambda one: say(*json.loads(one[1])), text)
 
 
 def as_keyword(parameter: str, value: Any) -> str:
-    """Say a choice as Python passes it."""
+    """Return a choice as Python passes it."""
     return parameter if value is None else f"{parameter}={value!r}"
 
 
@@ -72,7 +72,7 @@ class MicroaggError(Exception):
         self.placed = False
 
     def worded(self, say: Callable[[str, Any], str]) -> str:
-        """Return the message with every choice it names said by `say(parameter, value)`."""
+        """Return the message in which `say(parameter, value)` writes every choice that it names."""
         return worded(str(self.args[0]) if self.args else "", say)
 
     @property
@@ -93,7 +93,7 @@ class MicroaggError(Exception):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"
 
-    def __reduce__(self) -> tuple[Any, ...]:  # keywords do not survive by themselves: workers hand errors back
+    def __reduce__(self) -> tuple[Any, ...]:  # keywords would be lost when workers return errors
         return functools.partial(type(self), parameter=self.parameter, columns=self.columns), self.args
 
 

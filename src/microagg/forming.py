@@ -85,7 +85,7 @@ class File(NamedTuple):
 
     @property
     def representing(self) -> Weights | None:
-        """The weights by which groups are represented; None where all records count alike."""
+        """The weights by which groups are represented; None if all records count the same."""
         weights = self.weighed.representing
         if weights is None or self.units is None:
             return weights
@@ -107,9 +107,9 @@ class Diverse(NamedTuple):
 class Formed(NamedTuple):
     """Groups and what they release.
 
-    `file` has the records that are released. `labels` tell which group's value a cell gets: of shape (n,), or
-    (n, columns); `places` which records are released alike. `layout` tells the units of rows, and their places in
-    them, where units are released alike as a whole.
+    `file` has the records that are released. `labels` say which group's value a cell gets: of shape (n,), or
+    (n, columns); `places` which records are released with the same values. `layout` says the units of rows, and their
+    places in them, if whole units are released identical.
     """
 
     file: File
@@ -264,12 +264,14 @@ def _loss(
 
 
 def check_whole_units(recipe: Recipe, schema: Schema, method: str) -> None:
-    """Refuse, before any work, what does not go with whole units that are released alike."""
+    """Refuse, before any work, what cannot be combined with whole units that are released identical."""
     if recipe.units.release != "pseudonym":
         return
     pseudonym = setting("unit_release", "pseudonym")
     if not schema.names(Role.UNIT):
-        raise InvalidParameter(f"{pseudonym} goes with a unit. Name its column: {setting('unit')}.", parameter="unit")
+        raise InvalidParameter(
+            f"{pseudonym} works only with a unit. Name its column: {setting('unit')}.", parameter="unit"
+        )
     known = [column.name for column in schema.columns]
     if recipe.units.wave is not None and recipe.units.wave not in known:
         raise RoleError(
@@ -280,13 +282,13 @@ def check_whole_units(recipe: Recipe, schema: Schema, method: str) -> None:
     for name in recipe.units.order:
         if name not in masked:
             raise RoleError(
-                f"column {shown_name(name)} in unit_order is not masked. Name columns that are.{nearest(name, masked)}",
+                f"column {shown_name(name)} in unit_order is not masked. Name masked columns.{nearest(name, masked)}",
                 parameter="unit_order",
             )
     if recipe.masking.moments == "covariance":
         raise InvalidParameter(
-            f"{setting('moments', 'covariance')} does not go with {pseudonym}: what the rows of a unit share would "
-            f"differ by row. Choose {setting('moments', 'variance')}.",
+            f"{setting('moments', 'covariance')} cannot be combined with {pseudonym}: values that all rows of a unit "
+            f"share would differ from row to row. Choose {setting('moments', 'variance')}.",
             parameter="moments",
         )
     refused = {
@@ -296,15 +298,15 @@ def check_whole_units(recipe: Recipe, schema: Schema, method: str) -> None:
     }
     if recipe.masking.missing == "drop":
         raise InvalidParameter(
-            f"{setting('missing', 'drop')} would leave single rows of a unit out, so that it does not go with "
+            f"{setting('missing', 'drop')} would leave out single rows of a unit, so that it cannot be combined with "
             f"{pseudonym}. Choose {setting('missing', 'pattern')} or {setting('missing', 'state')}.",
             parameter="missing",
         )
     for choice, said in refused.items():
         if said:
             raise InvalidParameter(
-                f"{setting(choice)} does not go with {pseudonym}, which groups whole units by all masked columns. "
-                f"Leave it out.",
+                f"{setting(choice)} cannot be combined with {pseudonym}, which groups whole units by all masked "
+                "columns. Leave it out.",
                 parameter=choice,
             )
 
@@ -318,7 +320,7 @@ def _of_whole_units(
     n_jobs: int,
     progress: Progress | None,
 ) -> Formed:
-    """Group whole units, whose rows are all released alike."""
+    """Group whole units, all of whose rows are released identical."""
     _check_strata_of_units(file, schema)
     assert file.units is not None
     choices = recipe.units
@@ -362,8 +364,8 @@ def _check_strata_of_units(file: File, schema: Schema) -> None:
     apart = pairs.size - file.units.n_units
     if apart:
         raise InvalidData(
-            f"rows of one unit are in different strata ({apart} more than there are units), so that whole units cannot "
-            f"be alike. Mask these columns instead: {', '.join(map(repr, schema.names(Role.STRATUM)))}.",
+            f"rows of one unit are in different strata ({apart} more than there are units), so that whole units "
+            f"cannot be identical. Mask these columns instead: {', '.join(map(repr, schema.names(Role.STRATUM)))}.",
             parameter="strata",
         )
 
@@ -372,13 +374,13 @@ def _waves(file: File, wave: Any) -> Labels:
     """Return the wave of each row, numbered from 0."""
     assert file.units is not None
     codes = file.units.codes
-    frames.check_complete(file.frame, [wave], remedy="Complete them: nobody else knows the wave of such a record.")
+    frames.check_complete(file.frame, [wave], remedy="Fill them in: only you can know the wave of such a record.")
     slots, _ = frames.ordered_codes(file.frame, wave)
     twice = codes.size - np.unique(codes * (int(slots.max()) + 1) + slots).size
     if twice:
         raise InvalidData(
-            f"{twice} rows have the wave of another row of their unit, by column {wave!r}. Name one that tells the "
-            f"rows of a unit apart.",
+            f"{twice} rows have the same wave, in column {wave!r}, as another row of their unit. Name a column that "
+            "differs between the rows of a unit.",
             parameter="wave",
             columns=(wave,),
         )

@@ -93,13 +93,14 @@ def resolve_method(method: Method, k: int, quasi: list[Any]) -> Grouping:
     if isinstance(name, str):
         if name not in METHODS and "." in name:
             raise InvalidParameter(
-                f"method {name!r} is somebody's own, of which only the name is known. Pass the object itself.",
+                f"method {name!r} is your own class, and the recipe holds only its name. Pass the object itself.",
                 parameter="method",
             )
         chosen, function = method_named(name).bound(method.options)
         if chosen.get("axis") in quasi and chosen["axis"] in ("pca", "zscores"):
             raise InvalidParameter(
-                f"axis={chosen['axis']!r} is a column and a kind of axis. Rename the column.", parameter="axis"
+                f"axis={chosen['axis']!r} is both the name of a column and a kind of axis. Rename the column.",
+                parameter="axis",
             )
         return Grouping(name, chosen, function)
     if isinstance(name, type) or not hasattr(name, "fit_predict"):
@@ -110,7 +111,7 @@ def resolve_method(method: Method, k: int, quasi: list[Any]) -> Grouping:
     parameters = dict(name.get_params()) if hasattr(name, "get_params") else {}
     if parameters.pop("k", k) != k:
         raise InvalidParameter(
-            f"k={k} was asked for, but the method is set to k={name.k}. Pass the same.", parameter="method"
+            f"k={k} was asked for, but the method is set to k={name.k}. Use the same k in both.", parameter="method"
         )
     if hasattr(name, "as_named_method"):  # one of ours: the plain function also reports progress
         return resolve_method(Method(*name.as_named_method()), k, quasi)
@@ -120,7 +121,7 @@ def resolve_method(method: Method, k: int, quasi: list[Any]) -> Grouping:
             return np.asarray(copy.deepcopy(name).fit_predict(X))
         except Exception as error:  # noqa: BLE001 - another library's message may show cells
             raise InvalidParameter(
-                f"the method failed with {type(error).__name__}. Run it by itself on scaled data to see why.",
+                f"the method failed with {type(error).__name__}. Run it directly on scaled data to see why.",
                 parameter="method",
             ) from None
 
@@ -132,8 +133,8 @@ def check_kinds(table: Table, method: Grouping, recipe: Recipe) -> None:
     forming = [column for column in table if column.name in (recipe.select.columns or table.names)]
     if forming and not any(column.importance for column in forming):
         raise InvalidParameter(
-            f"importance is 0 for every column that forms groups ({len(forming)}), so nothing says which records are "
-            f"alike. Leave it out for one of them.",
+            f"importance is 0 for every column that forms groups ({len(forming)}), so that no column shows which "
+            "records are similar. Leave it out for at least one of them.",
             parameter="importance",
             columns=tuple(column.name for column in forming),
         )
@@ -152,19 +153,19 @@ def check_kinds(table: Table, method: Grouping, recipe: Recipe) -> None:
             )
         if column.name in steps and not column.kind.is_quantity:
             raise InvalidParameter(
-                f"column {column.name!r} is of kind {word!r}, of which nothing is rounded. Leave it out of rounding.",
+                f"column {column.name!r} is of kind {word!r}, which is not rounded. Leave it out of rounding.",
                 parameter="rounding",
                 columns=(column.name,),
             )
         if axis == column.name and not column.kind.is_ordered:
             raise InvalidParameter(
-                f"axis={axis!r} is a column without an order. Choose one of numbers, or leave it out.",
+                f"axis={axis!r} is a column without an order. Choose a column of numbers, or leave it out.",
                 parameter="axis",
                 columns=(column.name,),
             )
         if scale == "none" and not column.kind.is_squared:
             raise InvalidParameter(
-                f"scale='none' goes with numbers, and column {column.name!r} is of kind {word!r}. Leave it out.",
+                f"scale='none' works only with numbers, and column {column.name!r} is of kind {word!r}. Leave it out.",
                 parameter="scale",
                 columns=(column.name,),
             )
@@ -199,7 +200,7 @@ def select_forming(select: Select, frame: Any, names: list[Any], table: Table) -
     chosen = [name for name in names if name in wanted]
     if all(column.is_constant for column in table.named(chosen)):
         raise InvalidData(
-            "no selected column varies, so no record is nearer than another. Select one that does.",
+            "no selected column varies, so that all records are equally near. Select a column that varies.",
             parameter="select",
         )
     if isinstance(select.by, Selection):
@@ -231,9 +232,9 @@ def check_stratum_units(held: Held, k: int, names: Sequence[Any], in_part: bool)
         worst = large[np.argmax(held.largest[large] / held.rows[large])]
         where = f"in {large.size} of {of_what} one unit" if names else "one unit"
         raise TooFewRecords(
-            f"{where} has more than 1/{k} of the rows ({held.largest[worst]} of {held.rows[worst]}), so that it would "
-            f"hold more than its part of a group. {'Merge strata' if names else 'Lower k'}, or accept groups of {k} "
-            f"different units of which one has most of the rows: {setting('unit_share', 'any')}.",
+            f"{where} has more than 1/{k} of the rows ({held.largest[worst]} of {held.rows[worst]}), so that it "
+            f"would have more than its share of a group. {'Merge strata' if names else 'Lower k'}, or accept groups "
+            f"of {k} different units of which one has most of the rows: {setting('unit_share', 'any')}.",
             parameter="unit_share",
         )
 
@@ -270,7 +271,7 @@ def settle_blocks(blocks: Blocks, k: int, n: int, *, whole: bool) -> Blocks:
         own_k = by.get_params().get("k", k) if hasattr(by, "get_params") else k
         if own_k != k:
             raise InvalidParameter(
-                f"k={k} was asked for, but the blocks are set to k={own_k}. Pass the same.", parameter="blocks"
+                f"k={k} was asked for, but the blocks are set to k={own_k}. Use the same k in both.", parameter="blocks"
             )
         return blocks
     if by == "auto":
@@ -278,13 +279,15 @@ def settle_blocks(blocks: Blocks, k: int, n: int, *, whole: bool) -> Blocks:
         by = "median" if n > beyond and not whole else "none"
     elif by not in ("none", *BLOCKINGS):
         raise InvalidParameter(
-            f"blocks {by!r} are somebody's own, of which only the name is known. Pass the object.", parameter="blocks"
+            f"blocks {by!r} are your own class, and the recipe holds only its name. Pass the object.",
+            parameter="blocks",
         )
     if by == "none":
         return Blocks("none")
     if whole:
         raise InvalidParameter(
-            "blocks do not go with a method that groups each column on its own. Pass 'none'.", parameter="blocks"
+            "blocks cannot be combined with a method that groups each column by itself. Pass 'none'.",
+            parameter="blocks",
         )
     return Blocks(by, DEFAULT_BLOCK if most is None else most)
 
@@ -337,7 +340,7 @@ def cut_into_pieces(
             except Exception as error:  # noqa: BLE001 - another library's message may show cells
                 name = type(error).__name__
                 raise InvalidParameter(
-                    f"the blocks failed with {name}. Run them by themselves to see why.", parameter="blocks"
+                    f"the blocks failed with {name}. Run them directly to see why.", parameter="blocks"
                 ) from None
             labels = check_labels(labels, rows.size, columns.shape[0])
             smallest = np.bincount(labels).min() if labels.ndim == 1 else 0
@@ -391,7 +394,7 @@ def checked_groups(labels: Any, columns: Columns, k: int, *, per_column: bool = 
     found = check_labels(labels, columns.shape[1], columns.shape[0])
     if (found.ndim == 2) != per_column:
         raise PromiseBroken(
-            "the method gave each record several labels, as one that groups each column on its own does; whole "
+            "the method gave each record several labels, as a method that groups each column by itself does; whole "
             "records may stay unique. Choose a method that gives each record one label."
         )
     for own in np.atleast_2d(found.T):

@@ -41,8 +41,8 @@ class MomentFacts(ReadOnly):
     clipped : mapping
         For each column with any: cells that were cut back, which ends exactness.
     left : int
-        Strata (or parts of one that lack the same values) that stay as they are: they have one group, or groups that do
-        not vary.
+        Strata (or parts of one with the same missing values) that are not spread: they have one group, or groups that
+        do not vary.
     variance_error : float
         How far the variance of a column, as written, is from that of the original, at most, as a share of the latter.
     covariance_error : float
@@ -59,7 +59,7 @@ class MomentFacts(ReadOnly):
 
 
 def moment_words(facts: MomentFacts) -> str:
-    """Say in a line what is kept, how exactly, and what that did to values."""
+    """Return in a line what is kept, how exactly, and what that did to values."""
     if not facts.columns:
         return "nothing to keep, no number varies"
     error = 100.0 * facts.variance_error
@@ -67,11 +67,11 @@ def moment_words(facts: MomentFacts) -> str:
     words = [f"{what} kept, variances to within {'0.01' if error < 0.01 else f'{error:.2g}'} %"]
     outside, clipped = sum(facts.outside.values()), sum(facts.clipped.values())
     if outside:
-        words.append(f"cells that left the original range: {outside}")
+        words.append(f"values outside the original range: {outside}")
     if clipped:
-        words.append(f"cells cut back: {clipped}")
+        words.append(f"values cut back: {clipped}")
     if facts.left:
-        words.append(f"strata left as they are: {facts.left}")
+        words.append(f"strata not spread: {facts.left}")
     return "; ".join(words)
 
 
@@ -162,7 +162,7 @@ def match_moments(
         Whether cells are cut back to the range of the original column, or rather to the means of its lowest and highest
         values: the lowest and the highest alone may be one person's.
     rule : Rule
-        Its `fewest` tells of how many values.
+        Its `fewest` is the number of values.
     """
     scored = [
         _scored(j, column, of_groups.columns[j], labels if labels.ndim == 1 else np.ascontiguousarray(labels[:, j]))
@@ -200,7 +200,7 @@ def _scored(place: int, column: Coded, of_groups: Coded, labels: Labels) -> _Sco
 
 
 class _Piece(NamedTuple):
-    """Rows that are mapped alike, the columns that are, and the rows whose variation is wanted."""
+    """Rows that one map moves, the columns that it moves, and the rows whose variation is wanted."""
 
     rows: Labels
     columns: Labels
@@ -234,7 +234,7 @@ def _map_of(
 ) -> tuple[Values, Values, NDArray[np.bool_]] | None:
     """Return the mean of what the rows of a piece release, the map about it, and which columns it changes.
 
-    None: the piece stays as it is, since it has one group, or since its groups do not vary.
+    None: the piece is not spread, since it has one group, or since its groups do not vary.
     """
     rows = piece.rows
     n_groups = np.unique(columns[0].labels[rows]).size
@@ -256,7 +256,7 @@ def _map_of(
 def mean_and_covariance(values: Values, weights: Values) -> tuple[Values, Values]:
     """Return the mean and the covariance of columns (d, n), the same in whatever order the records are.
 
-    Records count alike where none weighs anything.
+    Records count equally where none weighs anything.
     """
     weights = weights if weights.any() else np.ones(weights.size)
     total, d = exact_sum(weights), values.shape[0]
@@ -280,10 +280,9 @@ def _least_change(found: Values, wanted: Values, n_records: int, n_groups: int) 
         return np.zeros(found.shape)  # neither varies, but by rounding
     if lengths.size < n_wanted:
         raise InvalidData(
-            f"in a stratum of {n_records} records (or its records that lack the same values), the {n_groups} groups "
-            f"vary in {lengths.size} directions and the records in {n_wanted}, so that no map gives the groups the "
-            f"covariances of the records. Choose {setting('moments', 'variance')}, fewer strata, fewer columns or a "
-            f"smaller k.",
+            f"the covariances of a stratum of {n_records} records (or of its records with the same missing values) "
+            f"cannot be kept: its {n_groups} groups vary in {lengths.size} directions, and its records in {n_wanted}. "
+            f"Choose {setting('moments', 'variance')}, fewer strata, fewer columns or a smaller k.",
             parameter="moments",
         )
     roots = np.sqrt(lengths)
@@ -339,7 +338,7 @@ def _check_finite(values: Values, name: Any) -> None:
 
 
 def _bounds(cells: Cells, rule: Rule) -> tuple[float, float]:
-    """Give to what cells are cut back: the mean of the lowest values, and of the highest, of different units."""
+    """Return to what cells are cut back: the mean of the lowest values, and of the highest, of different units."""
     known = np.sort(cells.known)
     if rule.units is None:
         lowest, highest = known[: rule.fewest], known[-rule.fewest :]
@@ -355,7 +354,7 @@ def _bounds(cells: Cells, rule: Rule) -> tuple[float, float]:
 
 
 def moment_facts(matched: Matched, which: str, original: Table, written: Table, weights: Values | None) -> MomentFacts:
-    """Tell what became of the moments, as they are written."""
+    """Return what became of the moments, in the form that is stored."""
     before, after, names, outside = [], [], [], {}
     for j, column in _varying(original):
         known, released = column.cells.known, written.columns[j].cells.known

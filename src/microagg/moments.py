@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.sums import exact_sum, round_digits
-from microagg.progress import Progress, tell
 
 _SAFE = 450  # beyond 2**±450 the square of a value, or of its last digit, leaves the range of float64
 
@@ -96,18 +95,6 @@ def standard_scores(columns: NDArray[np.float64]) -> NDArray[np.float64]:
     for j, column in enumerate(columns):
         scores[j] = standardise(column, *moments(column))
     return scores
-
-
-def standard_scores_of_both(
-    originals: NDArray[np.float64], released: NDArray[np.float64], progress: Progress | None = None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the z-scores of original and released columns (d, n), both by the moments of the originals."""
-    before, after = np.empty_like(originals), np.empty_like(released)
-    for j, column in enumerate(originals):
-        tell(progress, j, len(originals))
-        own = moments(column)
-        before[j], after[j] = standardise(column, *own), standardise(released[j], *own)
-    return before, after
 
 
 class Moved(NamedTuple):

@@ -4,7 +4,7 @@ import os
 import stat
 
 KNOWN = hasattr(os, "geteuid")
-"""Whether this system tells owners by number. Windows does not: there nothing is checked."""
+"""Whether this system knows owners by number. Windows does not: there nothing is checked."""
 
 
 def is_ours(status: os.stat_result) -> bool:

@@ -23,7 +23,7 @@ def in_parallel(
     n_jobs: int,
     progress: Progress | None = None,
 ) -> list[Result]:
-    """Give work(item, check) for each item, in their order; tell `progress` of each that is done.
+    """Return work(item, check) for each item, in their order; report each that is done to `progress`.
 
     The first error, or Ctrl-C, stops the rest: those that have begun end when they next call check().
     """
@@ -43,7 +43,7 @@ def in_parallel(
     running: dict[Future[Result], int] = {}
     with ThreadPoolExecutor(workers) as executor:
         try:
-            # Few are handed out at a time, so that there is little to call back.
+            # Few are started at a time, so that few must be called back.
             for number, item in enumerate(items):
                 if len(running) >= 2 * workers:
                     _collect(running, results)

@@ -36,6 +36,7 @@ from microagg.prepare.selection import Selection
 from microagg.progress import Progress, part, stage, tell
 from microagg.recipe import OF_PROTECT, DiversityChoices, Kinds, Masking, Missing, Recipe, Select
 from microagg.recipe._signature import recipe_of, takes
+from microagg.recipe.differences import compared
 from microagg.recipe.joined import with_join
 from microagg.recipe.wishes import asked_of, settled_kinds, with_declared_codes
 from microagg.relation_keeping import check_numbers, keep_relations
@@ -83,19 +84,19 @@ def protect(
     Parameters
     ----------
     frame : pandas, polars or PyArrow dataframe, or Source
-        One row a record. It is not changed. A pandas index other than 0, 1, 2, ... counts as an identifier. What
-        `read` gives will do too.
+        One row for each record. It is not changed. A pandas index other than 0, 1, 2, ... counts as an identifier. You
+        can also pass what `read` returns.
     k : int
         The least number of records that may share one combination of released values.
     recipe : Recipe, optional
-        All choices in one value; keywords beside it change single ones.
+        All choices in one value; keywords change single choices of it.
     n_jobs : int, optional
-        Threads for strata and blocks; by default one a core. The result does not depend on it.
+        Threads for strata and blocks; by default one for each core. The result does not depend on it.
     progress : callable, optional
         Called as progress(records done, records in all), often; what it raises stops the work.
     {choices}
     **options
-        The method's own options.
+        The options of the method.
 
     Returns
     -------
@@ -114,10 +115,11 @@ def protect(
     """
     asked = recipe_of(k, recipe, choices)
     with asked.blamed():
-        asked = with_join(asked, frame.joined if isinstance(frame, Source) else None)
-        if not isinstance(frame, Source):
-            return _protected(frame, asked, check_jobs(n_jobs), progress)
-        return _protected_source(frame, asked, check_jobs(n_jobs), progress)
+        asked, jobs = with_join(asked, frame.joined if isinstance(frame, Source) else None), check_jobs(n_jobs)
+        asked, found = compared(asked, frame)
+        mask: Any = _protected_source if isinstance(frame, Source) else _protected
+        release: Release[Any] = mask(frame, asked, jobs, progress)
+    return replace(release, differences=found) if found else release
 
 
 def _protected_source(source: Source, asked: Recipe, n_jobs: int, progress: Progress | None) -> Release[Any]:
@@ -142,7 +144,7 @@ def _protected_source(source: Source, asked: Recipe, n_jobs: int, progress: Prog
 
 
 def _numbers_of(source: Source, asked: Recipe) -> pa.Table:
-    """Return the columns of weights of a file, and of relations, as numbers; what is released as it is stays text."""
+    """Return the columns of weights of a file, and of relations, as numbers; what is released unchanged stays text."""
     related = [name for relation in asked.relations.relations for name in relation.columns]
     names, weighing = dict.fromkeys([*asked.roles.of(Role.WEIGHT.value), *related]), weighing_of(asked)
     known = [name for name in names if name in source.table.column_names]
@@ -151,7 +153,7 @@ def _numbers_of(source: Source, asked: Recipe) -> pa.Table:
 
 
 def _sensitive_of(source: Source, asked: Recipe, kinds: Mapping[Any, Any]) -> pa.Table:
-    """Return the confidential columns of a file with its numbers as numbers, where anything is demanded of them."""
+    """Return the confidential columns of a file with its numbers as numbers, if l or t is demanded of them."""
     listed = asked.roles.confidential if asked.diversity.demanded else ()
     known = [name for name in listed if name in source.table.column_names and name not in asked.recode.recode]
     return source.typed_for(kinds, known).select(known)
@@ -239,11 +241,13 @@ def _protected(
     if k_achieved < k:
         whose = "record" if units is None else "unit"
         raise PromiseBroken(
-            f"only {k_achieved} {whose}(s) would share a combination of released values; k={k} was asked."
+            f"only {k_achieved} {whose}(s) would share a combination of released values, but k={k} is asked for."
         )
     classes = groups if demand is None else classes_sharing(counted, strata)
     if demand is not None and not demand.kept(classes):
-        raise PromiseBroken("records that look alike would give away more of a confidential column than l or t allows.")
+        raise PromiseBroken(
+            "records that look the same would disclose more of a confidential column than l or t allows."
+        )
     release = Release(
         data=data,
         groups=groups,
@@ -383,28 +387,29 @@ def _released_frame(
 
 
 def _check_possible(method: str, options: Any, select: Any, per_column: bool, refine: Any, n_columns: int) -> None:
-    """Refuse, before any work, choices that do not go together on so many masked columns."""
+    """Refuse, before any work, choices that cannot be combined on this number of masked columns."""
     each_apart = groups_each_column(method) and n_columns > 1
     if select and (groups_each_column(method) or options.get("axis", "pca") not in ("pca", "zscores")):
         raise InvalidParameter(
-            f"select does not go with method {method!r} by single columns. Leave it out.", parameter="select"
+            f"select cannot be combined with method {method!r}, which groups single columns. Leave it out.",
+            parameter="select",
         )
     if each_apart and not per_column:
         raise InvalidParameter(
-            f"method {method!r} groups each of {n_columns} columns on its own, so whole records may stay unique. "
+            f"method {method!r} groups each of {n_columns} columns by itself, so that whole records may stay unique. "
             f"Choose another method, or accept k for each column only: {setting('per_column', True)}.",
             parameter="method",
         )
     if per_column and not each_apart:
         apart = " or ".join(name for name in METHODS if groups_each_column(name))
         raise InvalidParameter(
-            f"{setting('per_column', True)} goes with {apart} on several columns, not with {method!r} on {n_columns}. "
-            f"Leave it out: {setting('per_column', False)}.",
+            f"{setting('per_column', True)} works only with {apart} on several columns, not with {method!r} on "
+            f"{n_columns}. Leave it out: {setting('per_column', False)}.",
             parameter="per_column",
         )
     if refine is not None and each_apart:
         raise InvalidParameter(
-            "refine goes with groups of whole records. Leave it or per_column out.", parameter="refine"
+            "refine works only with groups of whole records. Leave out refine or per_column.", parameter="refine"
         )
 
 
@@ -429,7 +434,8 @@ def _without_missing(
     complete = ~np.logical_or.reduce(list(lacking.values()))
     if not complete.any():
         raise InvalidData(
-            "every record lacks a value, so missing='drop' leaves none. Impute or drop columns instead.",
+            "every record has a missing value, so that missing='drop' leaves no record. Impute values, or drop "
+            "columns instead.",
             parameter="missing",
         )
     kept = frames.keep_rows(frame, complete)

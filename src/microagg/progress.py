@@ -1,4 +1,4 @@
-"""How long work tells its caller how far it has come."""
+"""How long work reports its progress to the caller."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -24,14 +24,14 @@ def stage(progress: Progress | None, number: int, of: int) -> Progress | None:
 
 
 def part(progress: Progress | None, start: int, stop: int, in_all: int) -> Progress | None:
-    """The progress of a step that takes the whole from `start` to `stop`; the same twice: it is heard, no more."""
+    """The progress of a step that takes the whole from `start` to `stop`; equal ones only let it be stopped."""
     if progress is None:
         return None
     return lambda done, total: progress(start + (stop - start) * done // max(1, total), in_all)
 
 
 def each(things: Sequence[One], progress: Progress | None) -> Iterator[One]:
-    """Give things one by one, and tell before each how many are done."""
+    """Yield things one by one, and report before each how many are done."""
     for done, one in enumerate(things):
         tell(progress, done, len(things))
         yield one
@@ -45,7 +45,7 @@ class Told:
         self._lock = threading.Lock()
 
     def __call__(self, more: int) -> None:
-        """Tell that so much more is done."""
+        """Report that this much more is done."""
         with self._lock:
             self._done += more
             tell(self._progress, self._done, self._in_all)

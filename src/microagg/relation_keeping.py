@@ -2,8 +2,8 @@
 
 Means of groups keep sums by themselves; rounding, medians, spikes and maps that restore variances break them. Where one
 column stands alone on a side, a group may release for it what the other side gives. That is made of values that are
-released anyway, so it tells nothing more, and members stay identical, so k holds. But for one case: a total tells what
-a spike hides of its parts. So a part is not made of its total where a group hides it.
+released anyway, so it discloses nothing more, and members stay identical, so k holds. But for one case: a total shows
+what a spike hides of its parts. So a part is not made of its total where a group hides it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -70,7 +70,7 @@ def numbers_of(column: Coded) -> Values | None:
 
 
 def check_numbers(relations: Sequence[Relation], masked: Table, is_number: Callable[[Any], bool]) -> None:
-    """Refuse, before any work, a relation of a column without numbers; `is_number` tells of one that is not masked."""
+    """Refuse, before any work, a relation of a column without numbers; `is_number` knows those that are not masked."""
     known = {column.name: numbers_of(column) is not None for column in masked}
     for relation in relations:
         for name in relation.columns:
@@ -110,9 +110,9 @@ def keep_relations(
     labels : array of shape (n,), or (n, d) where columns have groups of their own
         Records of one label release the same.
     rounded : mapping
-        The step to which each quantity is rounded. What is chosen is rounded alike, of a sum as its finest part.
+        The step to which each quantity is rounded. What is chosen is rounded the same way, of a sum as its finest part.
     weights : array of shape (n,), optional
-        By which totals are taken, to tell how far they moved.
+        By which totals are taken, to know how far they moved.
     """
     if not relations:
         return Chosen(released, dict(rounded), ())
@@ -184,7 +184,7 @@ class _Wanted(NamedTuple):
     def mended(
         self, values: Mapping[Any, Values], others: Sequence[Relation], broken_before: Sequence[NDArray[np.bool_]]
     ) -> tuple[NDArray[np.bool_], Values]:
-        """Tell for which records a choice keeps the relation, and what is chosen."""
+        """Return for which records a choice keeps the relation, and what is chosen."""
         sound = {one: ~_by_group(own, self.labels) for one, own in zip(others, broken_before, strict=True)}
         broken = self.relation.violated(values) & sound[self.relation]
         chosen = self._chosen(values)
@@ -208,7 +208,7 @@ class _Wanted(NamedTuple):
         if hidden.any():
             groups = np.unique(self.labels[hidden]).size
             raise InvalidData(
-                f"the relation {self.relation.said!r} would give back the amounts of {shown_name(self.target)} that "
+                f"the relation {self.relation.said!r} would disclose the amounts of {shown_name(self.target)} that "
                 f"{groups} group(s) hide by its spike. Write it with the total alone on a side, as in income = wage + "
                 f"rent, or leave it out.",
                 parameter="relations",

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from microagg.evaluate.analyses.judge import Failed
     from microagg.evaluate.bound import LossBound
     from microagg.judgement.parts import JudgedResults
+    from microagg.recipe.differences import Difference
     from microagg.report.parts import ReportModel, SourceFacts, WrittenFacts
     from microagg.study.comparison import Comparison
 
@@ -59,6 +60,7 @@ _NOT_STORED = (
         "weights",
         "moments",
         "chosen",
+        "differences",
         "_original",
         "_written",
         "_weights",
@@ -91,12 +93,12 @@ class Release(Generic[IntoDataFrameT]):
         lose. Computed when asked.
     risk : DisclosureRisk
         What an intruder who knows all masked columns and the strata could do; on large files linkage is estimated on
-        some of the records (see `risk_for`). Where units are released by numbers, he links whole units, by
+        some of the records (see `risk_for`). Where units are released by numbers, the intruder links whole units, by
         all their rows. Computed when asked; `risk_for` has the choices.
     utility : method
         Whether the results of analyses survive: `release.utility()`.
     anonymity : Anonymity
-        How many records share their masked values and strata, and what those give away of the confidential
+        How many records share their masked values and strata, and what those disclose of the confidential
         columns. Computed when asked.
     k_achieved : int
         The fewest records, or units where a unit is named, that share one combination of values in the masked columns
@@ -139,6 +141,8 @@ class Release(Generic[IntoDataFrameT]):
         What it was made from, if that was read by `read`; not stored.
     whole : WholeFile or None
         Where it holds the records of some groups of a file beyond memory, drawn to judge it: what is known of all.
+    differences : tuple of Difference
+        How the file differs from the one that the recipe was written for, where the recipe has a profile; not stored.
 
     Examples
     --------
@@ -170,6 +174,7 @@ class Release(Generic[IntoDataFrameT]):
     chosen: tuple[KeptRelation, ...] = field(default=(), repr=False)
     source: Source | None = field(default=None, repr=False)
     whole: WholeFile | None = field(default=None, repr=False)
+    differences: "tuple[Difference, ...]" = field(default=(), repr=False)
     diversity: DiversityFacts | None = None
     _original: Table | None = field(default=None, repr=False)
     _written: Table | None = field(default=None, repr=False)
@@ -237,8 +242,8 @@ class Release(Generic[IntoDataFrameT]):
             By default all masked columns.
         sample : int, optional
             How many records to estimate linkage on, or whole units where these are linked. By default so many that
-            the standard error stays below 0.25 percentage points (4445 at k = 3, 2000 from k = 5 on; 20 000 where k
-            bounds no record's chance), and all where these would be half of them.
+            the standard error stays below 0.25 percentage points (at most 4445 at k = 3, 2000 from k = 5 on; 20 000
+            where k bounds no record's chance), and all where these would be half of them.
         seed, n_jobs, progress : optional
             As in `disclosure_risk`.
 
@@ -345,7 +350,7 @@ class Release(Generic[IntoDataFrameT]):
         return Masking(*self._both(), self.recipe.kinds.kinds, self.recipe.missing_codes.codes)
 
     def pmse(self, seed: int = 0) -> PMSE:
-        """Measure how well a model tells the masked columns from the original ones (see `microagg.pmse`)."""
+        """Return how well a model distinguishes the masked columns from the original ones (see `microagg.pmse`)."""
         original, written = self._both()
         return measure_pmse(original, written, check_sample(MOST_RECORDS, original.n_records, seed))
 
@@ -403,7 +408,7 @@ class Release(Generic[IntoDataFrameT]):
         return judged_anonymity(frames.open_frame(self.data), keys, list(roles.confidential), self._units, progress)
 
     def _measure(self, names: Sequence[str], progress: Progress | None) -> None:
-        """Measure what would be measured when it is asked for, where nobody could tell how far it has come."""
+        """Measure what would be measured when it is asked for, where its progress could not be shown."""
         measured: Mapping[str, Callable[[Progress | None], Any]] = {
             "loss": self._measured_loss,
             "anonymity": self._measured_anonymity,
@@ -499,6 +504,7 @@ class Release(Generic[IntoDataFrameT]):
             "_judged": None,
             "_rows": None,
             "_results": None,
+            "differences": (),
             "_tags": {},
             "_repeating": {},
             "_demand": None,

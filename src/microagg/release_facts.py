@@ -102,12 +102,12 @@ class WeightFacts(ReadOnly):
 
 
 def by_weight(weights: WeightFacts | None) -> str:
-    """Say the loss by weight beside that without, and how far totals moved where weights were cut."""
+    """Return the loss by weight beside that without, and how far totals moved where weights were cut."""
     if weights is None:
         return ""
     cut = ""
     if weights.dominated:
         most = 100.0 * max(map(abs, weights.moved.values()), default=0.0)
         groups = "1 group" if weights.dominated == 1 else f"{weights.dominated} groups"
-        cut = f"; weights cut in {groups}, weighted totals moved by up to {most:.2g} %"
+        cut = f"; weights cut in {groups}, weighted totals changed by up to {most:.2g} %"
     return f" ({weights.information.percent:.2f} % by weight{cut})"

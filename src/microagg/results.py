@@ -256,7 +256,7 @@ def check_level(level: Any) -> float:
 
 
 def checked_analyses(analyses: Any) -> tuple[Analysis, ...]:
-    """Give analyses as such, each of them said by itself or by a mapping; one need not be in a list."""
+    """Return analyses as such, each of them said by itself or by a mapping; one need not be in a list."""
     several = isinstance(analyses, Iterable) and not isinstance(analyses, (str, Mapping))
     return tuple(map(Analysis.of, analyses if several else [analyses]))
 
@@ -274,7 +274,7 @@ def _opened(
             continue
         is_text = not (series.dtype.is_numeric() or series.dtype.is_temporal()) or wish.kind == "nominal"
         if not is_text or series.n_unique() <= MOST_CATEGORIES:
-            with suppress(MicroaggError):  # whoever names such a column is told why it cannot be read
+            with suppress(MicroaggError):  # an analysis of such a column gets an error that says why it cannot be read
                 opened.extend(open_table(frame, {name: wish})[0])
     return Table(tuple(opened))
 

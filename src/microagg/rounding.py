@@ -62,7 +62,7 @@ class Steps:
             return cls(largest, above)
         below = 0
         for decimals in range(1, _MOST_DECIMALS + 1):
-            # More decimals of the same numbers are multiples as well, while products are exact enough to tell.
+            # More decimals of the same numbers are multiples as well, while products are exact enough to see that.
             if (below and largest * 10.0**decimals < 2.0**50) or _is_multiple(values, -decimals):
                 below |= 1 << (decimals - 1)
         return cls(largest, above, below)
@@ -88,7 +88,7 @@ class Steps:
 
 
 def spread_of(scale: int, _: float, deviation: float) -> float:
-    """Return the standard deviation that moments tell."""
+    """Return the standard deviation that follows from moments."""
     return math.ldexp(deviation, scale)
 
 
@@ -98,7 +98,7 @@ def common_power_of_ten(values: NDArray[np.float64]) -> int:
 
 
 def _is_multiple(values: NDArray[np.float64], power: int) -> bool:
-    few = values[:256]  # which mostly tell
+    few = values[:256]  # which mostly decide
     return bool((to_power_of_ten(few, power) == few).all() and (to_power_of_ten(values, power) == values).all())
 
 
@@ -146,7 +146,7 @@ def round_means(
         "none"; "auto": to the largest power of ten that divides every value, else to six significant digits of the
         standard deviation; a mapping has powers of ten for some columns, and "auto" is for the others.
     weights : array of shape (n,), optional
-        By which totals are taken, to tell how far rounding moved them.
+        By which totals are taken, to know how far rounding moved them.
     progress : callable, optional
         Called as progress(columns done, columns in all).
     """
@@ -167,12 +167,12 @@ def round_means(
 
 
 def round_cells(column: Coded, power: int, sizes: NDArray[Any]) -> tuple[Cells, Moved]:
-    """Round what groups of these sizes, or weights, release to multiples of 10**power; tell how that moved totals."""
+    """Round what groups of these sizes, or weights, release to multiples of 10**power; return how that moved totals."""
     cells = column.cells
     values = off_reserved(column, Cells(to_power_of_ten(cells.values, power), cells.states), power).values
     present = cells.present
     before, after, sizes = cells.values[present], values[present], sizes[present]
-    # A total of values near the largest float overflows; only its share that moved is told.
+    # A total of values near the largest float overflows; only its share that moved is reported.
     power = -100 if np.abs(before).max(initial=0.0) > 2.0**900 else 0
     before, after = np.ldexp(before, power), np.ldexp(after, power)
     return Cells(values, cells.states), Moved(exact_digits(before * sizes), exact_digits((after - before) * sizes))

@@ -19,15 +19,15 @@ class Role(Enum):
     IDENTIFIER = "identifiers"
     """Identifies a person by itself: dropped."""
     CONFIDENTIAL = "confidential"
-    """Sensitive and not known to an intruder: released as it is."""
+    """Sensitive and not known to an intruder: released unchanged."""
     WEIGHT = "weight"
     """A sampling weight: it weights what groups release, and is never grouped on."""
     STRATUM = "strata"
-    """Microaggregation stays within its values: released as it is."""
+    """Microaggregation stays within its values: released unchanged."""
     UNIT = "unit"
     """The person or firm a row belongs to: groups hold k different ones; dropped."""
     KEEP = "keep"
-    """Harmless: released as it is."""
+    """Harmless: released unchanged."""
     DROP = "drop"
     """Left out of the release."""
 
@@ -72,7 +72,7 @@ class Schema:
         rest: str | None = None,
         **roles: Iterable[Any],
     ) -> Schema:
-        """Give each column its role.
+        """Return each column its role.
 
         Without `quasi`, every column that has no other role is a quasi-identifier. With it, a column
         without a role is an error, unless `rest` is "keep" or "drop".

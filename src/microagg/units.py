@@ -18,7 +18,7 @@ class Units(NamedTuple):
     in_part : bool
         Whether no unit may hold more than 1/k of a group's rows; else k different units in a group are enough.
     slots : array of shape (n,) or None
-        The place of each row in its unit, where whole units are released alike.
+        The place of each row in its unit, where whole units are released with the same rows.
     """
 
     codes: Labels

@@ -78,14 +78,16 @@ def weighing_of(recipe: Recipe) -> Weighing:
         for keyword, name in _KEYWORDS.items():
             if getattr(chosen, name) not in (getattr(WeightChoices(), name), False):
                 raise InvalidParameter(
-                    f"{keyword} goes with a weight, and no column is named as one. Name it: {setting('weight')}.",
+                    f"{keyword} works only with a weight, and no column is named as the weight. Name it: "
+                    f"{setting('weight')}.",
                     parameter=keyword,
                 )
         return Weighing()
     by_group = chosen.release == "group"
     if chosen.cap and chosen.weighted is False:
         raise InvalidParameter(
-            f"{setting('weight_cap', True)} goes with weighted means. Leave it or {setting('weighted', False)} out.",
+            f"{setting('weight_cap', True)} works only with weighted means. Leave it out, or leave out "
+            f"{setting('weighted', False)}.",
             parameter="weight_cap",
         )
     if chosen.calibrate and not by_group:
@@ -95,8 +97,8 @@ def weighing_of(recipe: Recipe) -> Weighing:
         )
     if by_group and recipe.masking.per_column:
         raise InvalidParameter(
-            f"{setting('weight_release', 'group')} goes with groups of whole records, and with per_column a record has "
-            f"one group for each column. Leave one of both out.",
+            f"{setting('weight_release', 'group')} works only with groups of whole records, and with per_column a "
+            "record has one group for each column. Leave one of the two out.",
             parameter="weight_release",
         )
     return Weighing(names, chosen.weighted is not False, by_group, chosen.cap, chosen.calibrate)
@@ -116,7 +118,7 @@ class Weighed(NamedTuple):
             name = weighing.names[0]
             try:
                 found[name] = checked_weights(frame.get_column(name), name)
-            except InvalidData:  # it is released as it is, whatever it holds
+            except InvalidData:  # it is released unchanged, whatever it holds
                 return cls(weighing, {})
         return cls(weighing, found)
 
@@ -132,7 +134,7 @@ class Weighed(NamedTuple):
 
     @property
     def representing(self) -> Weights | None:
-        """The weights by which groups are represented; None where all records count alike."""
+        """The weights by which groups are represented; None if all records count the same."""
         return self.first if self.weighing.weighted else None
 
 
@@ -142,8 +144,8 @@ def check_dominance(dominated: int, n_groups: int, weighing: Weighing, *, of_uni
         hold = "holds" if dominated == 1 else "hold"
         raise InvalidData(
             f"{dominated} of {n_groups} groups {hold} one {'unit' if of_units else 'record'} with more than "
-            f"{100 * DOMINATED:.0f} % of the group's weight, so that the mean is all but its value. Cut such weights, "
-            f"which moves weighted totals: {setting('weight_cap', True)}; or do not weight: "
+            f"{100 * DOMINATED:.0f} % of the group's weight, so that the mean is almost its value. Cut such weights, "
+            f"which changes weighted totals: {setting('weight_cap', True)}; or do not weight: "
             f"{setting('weighted', False)}.",
             parameter="weight_cap",
             columns=weighing.names[:1],
@@ -151,7 +153,7 @@ def check_dominance(dominated: int, n_groups: int, weighing: Weighing, *, of_uni
 
 
 def weights_of_groups(values: Values, labels: Labels) -> Values:
-    """Give each record the mean weight of its group."""
+    """Return for each record the mean weight of its group."""
     return np.asarray(rounded_group_means(values, labels, int(labels.max()) + 1)[labels])
 
 
@@ -161,15 +163,15 @@ def check_calibrated(weighing: Weighing, columns: Sequence[Coded]) -> None:
     for name in weighing.calibrate:
         if name not in known:
             raise RoleError(
-                f"column {shown_name(name)} in calibrate is not masked. Name nominal columns that are."
-                f"{nearest(name, list(known))}",
+                f"column {shown_name(name)} in calibrate is not masked. Name masked nominal "
+                f"columns.{nearest(name, list(known))}",
                 parameter="calibrate",
                 columns=(name,),
             )
         if not isinstance(known[name].kind, Nominal):
             raise InvalidParameter(
-                f"column {name!r} in calibrate is of kind {known[name].kind.name!r}; totals are kept of nominal "
-                f"columns. Leave it out.",
+                f"column {name!r} in calibrate is of kind {known[name].kind.name!r}, and only totals of nominal "
+                "columns can be kept. Leave it out.",
                 parameter="calibrate",
                 columns=(name,),
             )
@@ -240,7 +242,7 @@ class Calibrated(NamedTuple):
 
     @classmethod
     def of(cls, factors: Values, missed: float) -> "Calibrated":
-        """Tell what calibration does to some weights."""
+        """Return what calibration does to some weights."""
         return cls(float(factors.min()), float(factors.max()), missed)
 
     def join(self, other: "Calibrated") -> "Calibrated":
@@ -260,7 +262,7 @@ class Calibrated(NamedTuple):
 
 
 def calibration_of(weighing: Weighing, parts: Sequence[Sequence[Calibrated]]) -> Calibrated:
-    """Tell what was done to all weights from what was done to each in each part of a file, or refuse it."""
+    """Return what was done to all weights, from what was done in each part of a file, or refuse it."""
     whole: list[Calibrated] = [reduce(Calibrated.join, own) for own in zip(*parts, strict=True)]
     for name, own in zip(weighing.names, whole, strict=True):
         own.check(name)
@@ -274,7 +276,7 @@ class ReleasedWeights(NamedTuple):
     Attributes
     ----------
     values : mapping
-        The released weights by column; empty where they are released as they are.
+        The released weights by column; empty if they are released unchanged.
     calibrated : Calibrated or None
     """
 

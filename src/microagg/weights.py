@@ -69,7 +69,7 @@ class Members(NamedTuple):
     Attributes
     ----------
     weights : Weights
-        As they are in the file.
+        As in the file.
     units : array of shape (n,)
         The same in whole units.
     values : array of shape (n,)
@@ -90,7 +90,7 @@ class Members(NamedTuple):
 
     @classmethod
     def of(cls, weights: Weights, labels: Labels, n_groups: int, present: NDArray[np.bool_] | None = None) -> "Members":
-        """Find what members weigh; `present` tells which of them have a value, where not all do."""
+        """Return what members weigh; `present` marks which of them have a value, where not all do."""
         values = weights.values if present is None else np.where(present, weights.values, 0.0)
         values, cut = _cut(values, labels, n_groups, weights.units)
         alike = np.ones(values.size) if present is None else present.astype(np.float64)
@@ -115,12 +115,12 @@ class Members(NamedTuple):
 
 
 def has_most(values: Values, labels: Labels, n_groups: int, units: Labels | None) -> NDArray[np.bool_]:
-    """Tell in which groups a member, or unit, has more than 0.8 of the weight."""
+    """Return in which groups a member, or unit, has more than 0.8 of the weight."""
     return _cut(values, labels, n_groups, units)[1]
 
 
 def _cut(values: Values, labels: Labels, n_groups: int, units: Labels | None) -> tuple[Values, NDArray[np.bool_]]:
-    """Cut the weights of a member, or unit, that has more than 0.8 of its group's; tell in which groups one has."""
+    """Cut the weights of a member, or unit, that has more than 0.8 of its group's; return in which groups one has."""
     members, owners, sums = np.arange(values.size), labels, values
     if units is not None:
         n_units = int(units.max()) + 1

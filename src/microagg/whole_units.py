@@ -1,4 +1,4 @@
-"""Whole units alike: households with all their members, persons in all their waves.
+"""Identical whole units: households with all their members, persons in all their waves.
 
 Where the number of a unit is released, its rows are known to belong together, so k units must have the same rows. A
 unit then is one point: what its rows have in common once, and the rest slot by slot.
@@ -54,7 +54,7 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class WholeGroups:
-    """Groups of whole units: `groups` and `places` tell the group of each row, and the slot of the group."""
+    """Groups of whole units: `groups` and `places` say the group of each row, and the slot of the group."""
 
     groups: Labels
     places: Labels
@@ -86,7 +86,9 @@ def lay_out(codes: Labels, slots: Labels, strata: Labels, k: int, *, panel: bool
     if rare.any():
         kept = _without_surplus(codes, slots, strata, shapes, rare) if panel else ~rare[codes]
     if not kept.any():
-        raise TooFewRecords(f"fewer than k={k} units have the same shape, whichever it is. Lower k.", parameter="k")
+        raise TooFewRecords(
+            f"for every number of rows or set of waves, fewer than k={k} units have it. Lower k.", parameter="k"
+        )
     rows = np.flatnonzero(kept)
     units = codes_of(codes[rows])
     return Layout(rows, units, slots[rows], shapes_of(units, slots[rows], strata[rows]), int(np.count_nonzero(~kept)))
@@ -125,12 +127,12 @@ def household_columns(table: Table, codes: Labels, named: Sequence[Any]) -> list
     for name in named:
         if name not in differing:
             raise InvalidParameter(
-                f"household names {name!r}, which is not masked. Name columns that are.", parameter="household"
+                f"household names {name!r}, which is not masked. Name masked columns.", parameter="household"
             )
         if differing[name]:
             raise InvalidData(
-                f"column {name!r} differs within {differing[name]} units, so it is not the household's. Leave it out "
-                f"of {setting('household')}, or mend the file.",
+                f"column {name!r} differs within {differing[name]} units, so that it is not a value of the whole "
+                f"unit. Leave it out of {setting('household')}, or correct the file.",
                 parameter="household",
                 columns=(name,),
             )

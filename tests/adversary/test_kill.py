@@ -118,7 +118,7 @@ def test_torn_outputs_are_a_problem_unless_it_is_said(job, place):
     job.former["data"], job.new["data"] = "absent", digest(place / "s.csv", [place])
     shutil.copy(place / "s.csv", place / "data")
     assert "torn" in look(job, place).problems[0]
-    assert look(job, place, err="The masked data is in 'data' already").problems == []
+    assert look(job, place, err="The masked data is already in 'data', but").problems == []
     assert look(job, place, ("KILL",)).problems == []
 
 

@@ -202,7 +202,7 @@ def test_reload_back_and_a_second_tab_show_the_state_and_lose_nothing(page, app)
     assert stale.locator("#helping").is_hidden()  # that of the former page
     page.reload()
     contains(page.locator("#line"), "k 8")
-    stale.get_by_role("button", name="Apply mine on top").click()
+    stale.get_by_role("button", name="Apply my choices as well").click()
     see(stale.locator("#k"))
     assert stale.locator("#k").input_value() == "3"
     stale.close()

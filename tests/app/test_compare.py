@@ -185,10 +185,10 @@ def _figures(one):
     ("fields", "words"),
     [
         ({"compare__ks": "1, 5"}, "ks"),
-        ({"compare__ks": "three"}, "with commas"),
+        ({"compare__ks": "three"}, "separated by commas"),
         ({"compare__x": "2"}, "must be a number from 0 to 1"),
         ({"compare__least_k": "50"}, "above every k that is compared"),
-        ({"compare__ks": ",".join(map(str, range(2, 60)))}, "and 100 can be"),
+        ({"compare__ks": ",".join(map(str, range(2, 60)))}, "and at most 100 are possible"),
         ({"compare__ts": "3"}, "t must be above 0"),
     ],
 )
@@ -243,7 +243,7 @@ def test_points_come_one_by_one_and_cancel_keeps_what_is_done(file, monkeypatch)
     page = client.get("/compare")
     assert len(points(page)) == 3
     assert "Cancelled. What was done until then is kept." in page.text
-    assert page.text.count("not compared by risk yet") == 1
+    assert page.text.count("its risk is not measured yet") == 1
     assert page.text.count('class="m">not made yet') == 2
     session.worker.end()
 

@@ -44,7 +44,7 @@ def test_a_point_is_reached_by_tab_and_leads_to_its_row_and_from_there_to_look(a
         see(page.get_by_role("heading", name="Columns", exact=True))
         compare(page, app)
         points = page.locator("a.point")
-        has(page.locator("#mapped figcaption").first, re.compile("Each point leads to its row"))
+        has(page.locator("#mapped figcaption").first, re.compile("Click a point to go to its row"))
         names = points.evaluate_all("all => all.map(one => one.getAttribute('aria-label'))")
         assert len(names) == 4
         assert all(re.match(r"(mdav|iamat), k (3|5): loss [\d.]+\s%, risk [\d.]+\s%", name) for name in names)

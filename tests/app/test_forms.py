@@ -73,8 +73,8 @@ def test_every_choice_has_a_field_with_its_words_limits_and_meaning():
         ("masking.scale", "metric", "scale", "is not known"),
         ("masking.spike", "-1", "spike", "must be a number from 0"),
         ("select.count", "0", "count", "count=0"),
-        ("select.count", "2", "count", "goes with columns chosen"),
-        ("compare.ks", "3, x", "ks", "with commas"),
+        ("select.count", "2", "count", "works only with columns chosen"),
+        ("compare.ks", "3, x", "ks", "separated by commas"),
         ("diversity.t", "3", "t", "t"),
     ],
 )
@@ -124,7 +124,7 @@ def test_roles_and_kinds_are_changed_one_by_one():
     recipe = Recipe.of(5, **ROLES)
     changed = with_roles(recipe, COLUMNS, {"age": "keep", "wage": "unit"})
     assert change_words(recipe, changed, COLUMNS) == "role of age: quasi → keep; role of wage: quasi → unit"
-    with pytest.raises(RoleError, match="2 columns are units") as found:
+    with pytest.raises(RoleError, match="2 columns have the role unit") as found:
         with_roles(changed, COLUMNS, {"job": "unit"})
     assert found.value.columns == ("job",)
     assert with_roles(recipe, COLUMNS, dict.fromkeys(COLUMNS, "drop")).masked(COLUMNS) == []

@@ -28,8 +28,8 @@ def test_without_a_file_every_step_leads_to_open(empty):
     ("fields", "words"),
     [
         ({"path": "nowhere.csv"}, "There is no such file"),
-        ({"path": "postgresql://me:secret@host/db?table=t"}, "Databases are named when microagg is started"),
-        ({}, "Pick a file"),
+        ({"path": "postgresql://me:secret@host/db?table=t"}, "To open a database, start microagg with its address"),
+        ({}, "Choose a file, or type its path."),
     ],
 )
 def test_what_cannot_be_opened_is_refused_at_its_field(empty, fields, words):
@@ -97,9 +97,9 @@ def test_a_file_beyond_memory_is_not_read_and_is_masked_on_disk_by_the_command(e
     monkeypatch.setattr(memory, "_LOOKED_AT", 400)
     page = empty.post("/open/read", path="large.csv")
     assert empty.session.opened is None
-    said = "would need some 1.0 MB of memory (600 records × 13 columns, 10 of them to mask), and 0.2 MB are free"
+    said = "would need about 1.0 MB of memory (600 records × 13 columns, 10 of them to mask), and 0.2 MB are free"
     assert said in text_of(page)
-    assert "which leaves a report as well" in text_of(page)
+    assert "That writes a report as well" in text_of(page)
     assert [path.name for path in tmp_path.iterdir()] == ["large.csv"]
     assert empty.post("/open/recipe", place="large.csv").status == 422
     page = empty.post("/open/recipe", place="mine.toml")
@@ -193,3 +193,37 @@ def test_a_guess_of_the_decimal_mark_is_told_and_the_other_reading_is_a_button(e
     empty.post("/columns/read", read__decimal=decimal("right-0"))
     assert empty.session.opened.source.typed(["wage"])["wage"][0].as_py() == 10700
     assert [guess.other for guess in empty.session.guesses] == [""]
+
+
+def test_a_recipe_of_another_file_lists_what_differs(empty, tmp_path):
+    rows = [f"{20 + i % 50},{'baker' if i % 2 else 'nurse'},{1000 + 7 * i}" for i in range(60)]
+    (tmp_path / "now.csv").write_text("\n".join(["age,job,wage", *rows]))
+    (tmp_path / "next.csv").write_text("\n".join(["age,job,wage", *(row.replace("nurse", "smith") for row in rows)]))
+    empty.session.folder = tmp_path
+    call("inspect", tmp_path / "now.csv", "-k", 3, "-o", tmp_path / "recipe.toml")
+    assert 'id="differences"' not in empty.post("/open/read", path="next.csv").text
+    page = empty.post("/columns/load", recipe="recipe.toml")
+    said = "~ column 'job': 1 category is new and 1 category is gone."
+    assert f"The recipe was written for another file. Check that every choice still fits. {said}" in text_of(page)
+    assert "smith" not in page.text
+    empty.session.open(str(tmp_path / "next.csv"), Recipe.read(tmp_path / "recipe.toml"))
+    empty.settle()
+    assert said in text_of(empty.get("/"))
+    assert [str(one) for one in empty.session.opened.differences] == [said]
+    assert "another file" in text_of(empty.get("/release"))
+    empty.session.open(str(tmp_path / "now.csv"), Recipe.read(tmp_path / "recipe.toml"))
+    empty.settle()
+    assert 'id="differences"' not in empty.get("/").text
+
+
+def test_a_recipe_whose_rule_does_not_fit_the_file_is_refused(empty, tmp_path):
+    lines = ["age,wage", *(f"{20 + i % 50},{1000 + 7 * i}" for i in range(60))]
+    (tmp_path / "now.csv").write_text("\n".join(lines))
+    (tmp_path / "next.csv").write_text("\n".join([lines[0], *(f"{line}000" for line in lines[1:])]))
+    recipe = Recipe.of(k=3, quasi=["age", "wage"], recode={"wage": {"top": 1300}})
+    recipe.with_profile(opening.read_file(str(tmp_path / "now.csv"))).write(tmp_path / "recipe.toml")
+    empty.session.folder = tmp_path
+    empty.session.open(str(tmp_path / "next.csv"), Recipe.read(tmp_path / "recipe.toml"))
+    empty.settle()
+    assert "Column 'wage': its numbers are about 1000 times as large" in empty.session.refused.text
+    assert empty.session.opened is None

@@ -51,7 +51,7 @@ def test_roles_and_reasons_are_those_of_inspect(client, folder):
         (one["name"], one["role"], one["reason"]) for one in facts["columns"]
     ]
     page = client.get("/")
-    chosen = re.findall(r'aria-label="role of ([^"]*)".*?<option selected>(\w+)</option>', page.text)
+    chosen = re.findall(r'aria-label="role of ([^"]*)".*?<option value="(\w+)" selected>', page.text)
     assert dict(chosen) == {one["name"]: one["role"] for one in facts["columns"]}
     assert page.text.count("<tr id=") == 13
     assert shown(page, "alone") == str(facts["unique"])
@@ -86,7 +86,7 @@ def test_two_units_are_refused_at_the_row(client):
     client.post("/columns/apply", **{f"role-{client.row('person')}": "unit"})
     page = client.post("/columns/apply", **{f"role-{client.row('age')}": "unit"})
     assert page.status == 422
-    assert re.search(rf'id="e-{client.row("age")}" role="alert">2 columns are units', page.text)
+    assert re.search(rf'id="e-{client.row("age")}" role="alert">2 columns have the role unit', page.text)
     assert client.session.recipe.roles.unit == "person"
     assert "different units (“person”) share masked values" in text_of(client.get("/try"))
 

@@ -54,8 +54,8 @@ def test_with_choices_that_are_not_written_it_asks_and_saves_them(client, ended,
     assert "different values" in saved.read_text()  # why something was guessed
     assert client.session.opened.source.sha256 not in saved.read_text()
     command = last_words(client.session)
-    assert f"<code>{command.partition('Go on by: ')[2]}</code>" in done.text
-    assert shlex.split(command.partition("Go on by: ")[2])[-2:] == ["--recipe", str(saved)]
+    assert f"<code>{command.partition('To continue: ')[2]}</code>" in done.text
+    assert shlex.split(command.partition("To continue: ")[2])[-2:] == ["--recipe", str(saved)]
     saved.unlink()
 
 
@@ -114,7 +114,7 @@ def test_saving_twice_to_go_on_does_not_end(client, ended, folder):
     client.post("/try/apply", k="7")
     for _ in range(2):
         page = client.post("/quit/end", how="stay", place="stay.toml")
-        assert "Nothing that you chose would be lost" in page.text
+        assert "None of your choices would be lost" in page.text
     assert ended == []
     (folder / "stay.toml").unlink()
 
@@ -157,4 +157,4 @@ def test_a_session_goes_on_where_quit_or_ctrl_c_has_ended_it(browser, tmp_path):
 
 
 def words_in(said):
-    return shlex.split(re.search(r"Go on by: (.*?)\s*\Z", said, re.DOTALL)[1])
+    return shlex.split(re.search(r"To continue: (.*?)\s*\Z", said, re.DOTALL)[1])

@@ -69,7 +69,7 @@ def test_everything_to_look_at_must_be_ticked(client, tmp_path):
     assert "1 box is not ticked" in page.text
     assert not (tmp_path / "out").exists()
     page = client.post("/release/apply", shown=all_boxes, tick=all_boxes[:1])
-    assert page.text.count(" checked") == 1  # what was ticked stays so until it is unticked
+    assert len(re.findall("<input[^>]* checked", page.text)) == 1  # what was ticked stays so until it is unticked
     page = client.post("/release/apply", output__same_order=["", "yes"], shown=all_boxes, tick=all_boxes)
     client.settle()
     assert len(boxes(client.get("/release"))) == len(all_boxes) + 1  # rows that are not sorted need looking at
@@ -89,14 +89,14 @@ def test_folders_that_are_not_ours_are_refused(client, folder, tmp_path):
     other.mkdir()
     (other / "mine.txt").write_text("mine")
     why = refused(client, other)
-    assert "holds other files than a former output" in why
+    assert "contains files that are not from an earlier output" in why
     by_command = complaint("mask", folder / "survey.csv", "--yes", "-o", other)
     assert by_command.partition(": ")[2].partition(". ")[0].lower() in why.lower()
     assert names(other) == ["mine.txt"]
     before = names(folder)
-    assert "holds other files" in refused(client, folder)  # the source's folder
+    assert "contains files that are not from an earlier output" in refused(client, folder)  # the source's folder
     assert names(folder) == before
-    assert "no folder to make the output" in refused(client, tmp_path / "none" / "out")
+    assert "The folder that the output 'out' is to be in does not exist" in refused(client, tmp_path / "none" / "out")
     assert "No folder is named" in refused(client, " ")
     (tmp_path / "file").write_text("")
     assert "is not a folder" in refused(client, tmp_path / "file")
@@ -115,7 +115,7 @@ def test_of_two_files_that_were_joined_either_may_have_changed(tmp_path, monkeyp
     client.settle()
     lost = client.session.figures().percent
     homes.assign(income=homes["income"].iloc[::-1].to_numpy()).to_csv("homes.csv", index=False)
-    assert "was changed on disk since it was read" in refused(client, tmp_path / "out")
+    assert "was changed on disk after it was read" in refused(client, tmp_path / "out")
     client.post("/release/reread")
     assert client.session.figures() is None  # those were of the former file
     write(client, tmp_path / "out")
@@ -179,7 +179,7 @@ def test_a_folder_that_cannot_be_written_to_is_refused(client, tmp_path, monkeyp
         raise PermissionError(errno.EACCES, "no")
 
     monkeypatch.setattr("tempfile.mkdtemp", fails)
-    assert "no folder can be made in the one for the output" in refused(client, tmp_path / "out")
+    assert "no folder can be created in the folder for the output" in refused(client, tmp_path / "out")
     assert names(tmp_path) == []
 
 
@@ -192,7 +192,7 @@ def test_a_file_that_was_changed_since_is_not_released(tmp_path, folder):
     with source.open("a") as file:
         file.write(source.read_text().splitlines()[1] + "\n")
     why = refused(client, tmp_path / "out")
-    assert "was changed on disk since it was read" in why
+    assert "was changed on disk after it was read" in why
     assert "Read it again" in why
     assert names(tmp_path) == ["survey.csv"]
     page = client.post("/release/reread")
@@ -218,10 +218,12 @@ def test_a_second_release_that_differs_needs_a_reason(client, tmp_path):
     assert not (tmp_path / "two").exists()
     page = write(client, tmp_path / "two", reason="  the first\nhad \x1b a wrong role # see mail ")
     text = (tmp_path / "two" / "internal" / "recipe.toml").read_text()
-    assert "# Not the first release of this file. Reason: the first had a wrong role # see mail\n" in text
+    assert (
+        "# This file was released before. Reason to release it again: the first had a wrong role # see mail\n" in text
+    )
     assert Recipe.read(tmp_path / "two" / "internal" / "recipe.toml").k == 7
     assert field(page, "a-recipe") == text
-    assert "Not the first" not in (tmp_path / "one" / "internal" / "recipe.toml").read_text()
+    assert "This file was released before" not in (tmp_path / "one" / "internal" / "recipe.toml").read_text()
 
 
 def test_a_candidate_is_written_as_it_was_kept_and_never_another(client, tmp_path):
@@ -263,7 +265,7 @@ def test_what_does_not_go_together_is_said_at_its_field(client, tmp_path):
     page = write(client, tmp_path / "out", output__kind="parquet", output__excel_safe=["", "yes"])
     assert page.status == 422
     found = re.search(r'id="e-output.excel_safe"[^>]*>(.*?)</p>', page.text)
-    assert "goes with text files" in unescape(found[1])
+    assert "works only with text files" in unescape(found[1])
     assert not (tmp_path / "out").exists()
 
 

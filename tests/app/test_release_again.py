@@ -16,6 +16,8 @@ from tests.app.releases import names, write
 from tests.app.running import running
 from tests.desk.test_joined import CHOICES, tables
 
+pytestmark = pytest.mark.campaign  # desk/test_again.py has what a quick run tries
+
 ROLES = """k = 4  # agreed
 
 [roles]
@@ -31,10 +33,6 @@ SELECT = '\n[select]\nby = "emad"\ncount = 2\n'
 IN_ORDER = {"output__same_order": "yes"}
 SAFE = {"output__excel_safe": "yes"}
 OPEN = {"output__public": "yes"}
-
-
-def long(*values):
-    return pytest.param(*values, marks=pytest.mark.campaign)
 
 
 def survey(path):
@@ -93,14 +91,14 @@ def check(source, out, programs):
     ("suffix", "recipe", "fields"),
     [
         (".csv", ROLES + REFINE, IN_ORDER | SAFE | OPEN),
-        long(".csv", ROLES + SELECT, OPEN),
-        long(".csv", UNIT + REFINE, SAFE),
-        long(".parquet", ROLES + REFINE + SELECT, IN_ORDER | OPEN),
-        long(".parquet", UNIT, OPEN),
-        long(".sav", ROLES + REFINE, IN_ORDER | OPEN),
-        long(".sav", UNIT + SELECT, {}),
-        long(".sav", ROLES, {"output__kind": "csv"} | SAFE),
-        long(".csv", ROLES, {"output__kind": "parquet"} | OPEN),
+        (".csv", ROLES + SELECT, OPEN),
+        (".csv", UNIT + REFINE, SAFE),
+        (".parquet", ROLES + REFINE + SELECT, IN_ORDER | OPEN),
+        (".parquet", UNIT, OPEN),
+        (".sav", ROLES + REFINE, IN_ORDER | OPEN),
+        (".sav", UNIT + SELECT, {}),
+        (".sav", ROLES, {"output__kind": "csv"} | SAFE),
+        (".csv", ROLES, {"output__kind": "parquet"} | OPEN),
     ],
 )
 def test_three_ways_give_the_bytes_of_the_app(tmp_path, programs, suffix, recipe, fields):
@@ -141,7 +139,6 @@ STEPS = (
 )
 
 
-@pytest.mark.campaign
 def test_names_of_ill_will_do_nothing_on_a_narrow_screen_and_three_ways_give_the_bytes(tmp_path, programs, browser):
     source, out = tmp_path / "-rf $(date) 'x.csv", tmp_path / "-o `it`"
     values = {name: [(i * 7 + j * j) % 97 for i in range(120)] for j, name in enumerate(ILL)}
@@ -181,7 +178,6 @@ def set_roles(page):
     contains(page.locator("#line"), f"{len(ILL)} masked")
 
 
-@pytest.mark.campaign
 def test_three_ways_give_the_bytes_of_two_files_that_were_joined(tmp_path, programs, monkeypatch):
     monkeypatch.chdir(tmp_path)
     people, homes = tables()

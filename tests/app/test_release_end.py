@@ -12,6 +12,7 @@ from tests.app.browsing import contains, see, watched
 from tests.app.releases import boxes, names
 from tests.app.running import running, within
 from tests.cli import call
+from tests.lengths import first_few
 
 # Writing takes long, and hears nothing meanwhile.
 SLOWLY = """
@@ -112,7 +113,7 @@ def begin_to_write(app, folder):
     assert any(path.name.startswith(".microagg-") for path in folder.iterdir())
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", first_few(1, [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]))
 def test_a_signal_while_a_release_is_written_leaves_no_folder(survey, number):
     with running(survey, "survey.csv", hook=SLOWLY.format(0.5)) as app:
         begin_to_write(app, survey)

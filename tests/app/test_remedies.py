@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from microagg.recipe import Recipe
 from tests.app.client import remedies, text_of
 
@@ -39,19 +41,20 @@ def test_a_stratum_smaller_than_k_offers_its_size_and_names_no_stratum(client):
     assert client.session.failure() is None
 
 
+@pytest.mark.campaign
 def test_a_remedy_of_one_change_is_a_button_and_a_step_of_the_history(empty, tmp_path):
     rows = [f"{i // 3},{i * 7 % 50},{i * i % 61 if i else ''}" for i in range(60)]
     (tmp_path / "lacking.csv").write_text("\n".join(["house,x,y", *rows]) + "\n")
     empty.session.open(str(tmp_path / "lacking.csv"), Recipe(2).replace(quasi=["x", "y"], unit="house"))
     empty.settle()
     cases = [
-        ({"masking__missing": "error"}, "Keep them, and group records that lack the same columns", "→ pattern"),
+        ({"masking__missing": "error"}, "Keep them, and group records with the same columns missing", "→ pattern"),
         ({"method__name": "univariate"}, "Choose mdav, which groups whole records", "method univariate → mdav"),
         ({"masking__per_column": "yes"}, "Let k hold for whole records", "k for each column only yes → no"),
         ({"k": 25}, "Set k to 20", "k 25 → 20"),
         ({"k": 25}, "Drop the unit “house”: k then counts records", "role of house: unit → drop"),
         ({"masking__missing": "error"}, "Leave those records out", "missing values error → drop"),
-        ({"method__name": "univariate"}, "Accept k for each column only: whole records may be unique", "no → yes"),
+        ({"method__name": "univariate"}, "Accept k for each column by itself: whole records may be unique", "no → yes"),
     ]
     for fields, label, words in cases:
         empty.get("/try")
@@ -70,7 +73,7 @@ def test_what_takes_long_says_how_long_and_what_would_be_faster(client, monkeypa
     monkeypatch.setattr(type(client.session), "seconds", property(lambda _: 90.0))
     page = client.post("/try/apply", refine__effort="fast")
     assert "Start anyway" in page.text
-    assert "This takes some 90 s" in text_of(page)
+    assert "This takes about 90 s" in text_of(page)
     assert [client.session.figures(), len(remedies(page))] == [None, 3]
     client.post("/try/apply", remedy="blocks.by=median&blocks.max_block=10000")
     client.post("/try/apply", remedy="select.by=emad&select.count=3")

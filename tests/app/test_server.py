@@ -77,7 +77,7 @@ def test_a_port_can_be_named_and_a_taken_one_is_refused(tmp_path, app):
     command = [sys.executable, "-m", "microagg", "app", "--no-browser", "--port", str(app.port)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 2
-    assert f"port {app.port} is taken" in done.stderr
+    assert f"port {app.port} is in use" in done.stderr
 
 
 BROWSER = """#!{python}

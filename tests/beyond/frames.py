@@ -17,6 +17,11 @@ KINDS = {
 CODES = {"wage": [-9.0, -8.0], "town": ["refused"]}
 KIN = {"aa": "a", "ab": "a", "ba": "b", "bb": "b", "cc": "c"}
 CHOICES = {"kinds": KINDS, "missing_codes": CODES, "taxonomy": {"job": KIN}, "importance": {"age": 2.0, "sex": 0.5}}
+NOMINAL_AND_MISSING = [
+    ("mode", "pattern"), ("balanced", "state"), ("draw", "pattern"),
+    ("mode", "state"), ("balanced", "pattern"), ("draw", "state"),
+]  # fmt: skip
+"""Pairs of two choices: the first three hold each value of both."""
 
 
 def mixed(n, seed, *, missing=0.1, plain=False):

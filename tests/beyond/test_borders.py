@@ -1,5 +1,7 @@
 """Refining across the borders of blocks: the same groups in memory, on disk and on a cluster."""
 
+from functools import partial
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,6 +13,7 @@ from microagg.blocking import districts
 from tests.beyond.frames import CHOICES, ROLES, WAYS, assert_same, mixed, weighted
 from tests.beyond.test_cluster import compare
 from tests.beyond.test_units import with_units
+from tests.lengths import first_few
 
 K = 3
 
@@ -44,11 +47,23 @@ def in_order_of_values(n, seed):
     return pa.table({f"c{j}": column[order] for j, column in enumerate(columns)})
 
 
-def check(table, tmp_path, cluster, options, max_block=150):
-    """Mask in memory, on disk and on a cluster; the groups are those of memory."""
+@pytest.fixture(params=first_few(1, ["disk", "dask"]))
+def masked_on(request):
+    """Return how a file is masked on disk alone, or there and on a cluster, which must give the same."""
+    if request.param == "dask":
+        return partial(compare, cluster=request.getfixturevalue("cluster"), partitions=4)
+
+    def on_disk(source, tmp_path, **options):
+        return ma.protect_file(source, tmp_path / "here.parquet", overwrite=True, **options)
+
+    return on_disk
+
+
+def check(table, tmp_path, masked_on, options, max_block=150):
+    """Mask in memory and beyond it; the groups are those of memory."""
     pq.write_table(table, tmp_path / "in.parquet", row_group_size=170)
     options = {"refine": "fast", "seed": 5, "max_block": max_block, "rounding": "none", **options}
-    found = compare(tmp_path / "in.parquet", tmp_path, cluster, K, partitions=4, **options)
+    found = masked_on(tmp_path / "in.parquet", tmp_path, k=K, **options)
     expected = ma.protect(table, K, blocks="median", **options)
     assert_same(found, expected, pq.read_table(found.path))
     assert found.sample.moves == expected.moves
@@ -57,27 +72,27 @@ def check(table, tmp_path, cluster, options, max_block=150):
     return found
 
 
-@pytest.mark.parametrize("what", ["strata", "unit", "weight"])
-def test_memory_disk_and_a_cluster_give_the_same(tmp_path, cluster, what):
+@pytest.mark.parametrize("what", first_few(1, ["strata", "unit", "weight"]))
+def test_memory_disk_and_a_cluster_give_the_same(tmp_path, masked_on, what):
     table, roles = numbers(1200, **{what: True})
-    check(table, tmp_path, cluster, roles)
+    check(table, tmp_path, masked_on, roles)
 
 
-def test_of_ties_too_where_rows_are_in_the_order_of_values(tmp_path, cluster):
-    check(in_order_of_values(1300, 1), tmp_path, cluster, {"kinds": {"c2": "nominal"}})
+def test_of_ties_too_where_rows_are_in_the_order_of_values(tmp_path, masked_on):
+    check(in_order_of_values(1300, 1), tmp_path, masked_on, {"kinds": {"c2": "nominal"}})
 
 
-def test_a_file_may_be_one_district(tmp_path, cluster, monkeypatch):
+def test_a_file_may_be_one_district(tmp_path, masked_on, monkeypatch):
     monkeypatch.setattr(districts, "DISTRICT", 50_000)
     table, roles = numbers(1200, strata=True)
-    check(table, tmp_path, cluster, roles)
+    check(table, tmp_path, masked_on, roles)
 
 
-def test_districts_cut_by_some_of_the_groups(tmp_path, cluster, monkeypatch):
+def test_districts_cut_by_some_of_the_groups(tmp_path, masked_on, monkeypatch):
     table, _ = numbers(1500, 4)
-    all_of_them = check(table, tmp_path, cluster, {})
+    all_of_them = check(table, tmp_path, masked_on, {})
     monkeypatch.setattr(districts, "CORNERS", 60)
-    some = check(table, tmp_path, cluster, {})
+    some = check(table, tmp_path, masked_on, {})
     assert some.information != all_of_them.information
 
 
@@ -98,6 +113,7 @@ def test_borders_cost_less_than_where_blocks_are_refined_alone(tmp_path, monkeyp
     assert across.n_blocks == alone.n_blocks
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("way", ["weights", "units", "drawn"])
 def test_every_kind_of_column_comes_out_of_a_cluster_as_from_disk(tmp_path, cluster, way):
     """Ties across a cut are parted by row there, and by value in memory."""

@@ -54,7 +54,7 @@ def test_every_choice_is_obeyed_beyond_memory_or_refused(tmp_path):
     assert OBEYED & set(REFUSED) == {"missing"}  # all of its words but one are obeyed
     for name, chosen in REFUSED.items():
         recipe = Recipe.of(3, **(ROLES | chosen))
-        with pytest.raises(InvalidParameter, match="does not go with files beyond memory") as caught:
+        with pytest.raises(InvalidParameter, match="cannot be combined with files larger than memory") as caught:
             ma.protect_file(source, tmp_path / "out.parquet", recipe=recipe)
         assert caught.value.parameter in (name, "select", "unit_release", "households", "l", "t", "moments")
     assert not (tmp_path / "out.parquet").exists()

@@ -145,7 +145,7 @@ class Bad:
         ({"target": "there.parquet"}, InputError, "'there.parquet' exists"),
         ({"k": 1}, InputError, "protects nobody"),
         ({"k": 3000}, InputError, "cannot fill a group of k=3000"),
-        ({"method": "ranking"}, InputError, "groups each column on its own"),
+        ({"method": "ranking"}, InputError, "groups each column by itself"),
         ({"max_block": 5}, InputError, "max_block=5 must be a whole number, at least 6"),
         (
             {"strata": ["person"], "identifiers": ["region"]},
@@ -163,16 +163,24 @@ class Bad:
         ({"method": Bad()}, PromiseBroken, "a group of 1 records"),
         ({"method": Short()}, InputError, "labels have shape"),
         ({"quasi": ["age"], "rest": "bogus"}, InputError, "rest='bogus' is not known"),
-        ({"rest": "keep"}, InputError, "rest goes with quasi"),
+        ({"rest": "keep"}, InputError, "rest works only with quasi"),
         ({"max_blok": 50}, InputError, "Did you mean 'max_block'"),
         ({"target": "folder.parquet"}, InputError, "is neither a .parquet file nor a .csv"),
         ({"delimiter": ";"}, InputError, "delimiter is for text files, and this is Parquet"),
         ({"delimeter": ";"}, InputError, "no parameter 'delimeter'.*Did you mean 'delimiter'"),
         ({"delimiter": {"SECRET": ";"}}, InputError, "delimiter=a dict must be a text"),
         ({"decimal": 5}, InputError, "decimal=5 must be a text"),
-        ({"scale": "none"}, InputError, "scale does not go with files beyond memory, where columns are standardised"),
-        ({"blocks": "orthants"}, InputError, "blocks='orthants' does not go with files beyond memory"),
-        ({"method": "ama"}, InputError, "select does not go with files beyond memory, where all masked columns form"),
+        (
+            {"scale": "none"},
+            InputError,
+            "scale cannot be combined with files larger than memory, where columns are standardised",
+        ),
+        ({"blocks": "orthants"}, InputError, "blocks='orthants' cannot be combined with files larger than memory"),
+        (
+            {"method": "ama"},
+            InputError,
+            "select cannot be combined with files larger than memory, where all masked columns form",
+        ),
         ({"engine": "local"}, InputError, "engine='local' is not known.*'disk', 'dask'"),
     ],
 )
@@ -189,7 +197,7 @@ def test_nothing_is_written_when_it_cannot_be(source, tmp_path, change, error, m
 
 
 def test_a_password_is_not_shown(tmp_path):
-    with pytest.raises(InputError, match="a table of a database is not read in parts") as caught:
+    with pytest.raises(InputError, match="a table of a database cannot be read in parts") as caught:
         ma.protect_file("postgresql://me:SECRET@host?table=t", tmp_path / "out.parquet", 3)
     assert "SECRET" not in str(caught.value)
 
@@ -206,7 +214,7 @@ def test_broken_files_are_told_without_their_cells(tmp_path):
     for name, message in (
         ("cut.parquet", "cannot be read as Parquet"),
         ("gaps.parquet", "missing values in 1 column"),
-        ("empty", "holds no .parquet file"),
+        ("empty", "contains no .parquet file"),
         ("parts", "'b.parquet' has other columns"),
     ):
         with pytest.raises(InputError, match=message):
@@ -264,11 +272,11 @@ def test_a_part_of_the_source_is_never_the_target(tmp_path):
     for name in ("a.parquet", "b.PQ"):
         pq.write_table(SURVEY.select(["age", "wage"]).slice(0, 30), folder / name)
     for target in ("a.parquet", "new.parquet"):
-        with pytest.raises(InputError, match="the target lies in the folder that is read"):
+        with pytest.raises(InputError, match="the target is in the folder that is read"):
             ma.protect_file(folder, folder / target, 3, overwrite=True)
     assert ma.protect_file(folder, tmp_path / "out.parquet", 3).n_records == 60
     (folder / "more").mkdir()
-    with pytest.raises(InputError, match="holds folders"):
+    with pytest.raises(InputError, match="contains folders"):
         ma.protect_file(folder, tmp_path / "out.parquet", 3, overwrite=True)
 
 
@@ -277,9 +285,9 @@ def test_no_room_for_scratch_is_an_error_and_no_crash(source, tmp_path, monkeypa
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
-    with pytest.raises(InputError, match="no room for 220000 bytes of scratch"):
+    with pytest.raises(InputError, match="no space for 220000 bytes of temporary files"):
         ma.protect_file(source, tmp_path / "out.parquet", 3, **ROLES)
-    with pytest.raises(InputError, match="Pass another one as scratch="):
+    with pytest.raises(InputError, match="Pass another folder as scratch="):
         ma.protect_file(source, tmp_path / "out.parquet", 3, scratch=tmp_path / "none", **ROLES)
 
 
@@ -359,7 +367,7 @@ def names_in(folder):
 
 def test_headers_that_repeat_are_not_shown(tmp_path):
     (tmp_path / "bare.csv").write_text("SECRET,SECRET\n1,2\n3,4\n")
-    with pytest.raises(InputError, match="two columns of one name") as caught:
+    with pytest.raises(InputError, match="two columns with the same name") as caught:
         ma.protect_file(tmp_path / "bare.csv", tmp_path / "out.parquet", 2)
     assert "SECRET" not in str(caught.value)
     (tmp_path / "data.sav").write_bytes(b"")

@@ -11,12 +11,12 @@ import pytest
 import microagg as ma
 from microagg.errors import InputError
 from microagg.io.sources import read_source, write_target
-from tests.beyond.frames import CHOICES, ROLES, assert_same, mixed
+from tests.beyond.frames import CHOICES, NOMINAL_AND_MISSING, ROLES, assert_same, mixed
 from tests.cli import call
+from tests.lengths import first_few
 
 
-@pytest.mark.parametrize("missing", ["pattern", "state"])
-@pytest.mark.parametrize("nominal", ["mode", "balanced", "draw"])
+@pytest.mark.parametrize(("nominal", "missing"), first_few(3, NOMINAL_AND_MISSING))
 @pytest.mark.parametrize("seed", [0, 1])
 def test_mixed_frames_come_out_as_in_memory(tmp_path, missing, nominal, seed):
     table = mixed(900, seed)
@@ -102,7 +102,7 @@ def drawn_case(seed):
     return table, options, {"row_group_size": int(rng.integers(5, 100)), "n_jobs": one(1, 2)}
 
 
-@pytest.mark.parametrize("first", range(0, 60, 10))
+@pytest.mark.parametrize("first", first_few(2, range(0, 60, 10)))
 def test_drawn_frames_and_choices_come_out_as_in_memory(tmp_path, first):
     same = 0
     for seed in range(first, first + 10):
@@ -155,9 +155,9 @@ def test_missing_values_are_refused_where_that_is_asked_for(tmp_path):
         (pa.array([f"name {i}" for i in range(1500)]), "nominal", "1500 categories, more than 1000"),
         (pa.array([None] * 1500, pa.string()), "nominal", "no value at all"),
         (pa.array([None] * 1500, pa.float64()), "semi", "no value at all"),
-        (pa.array(["low", "mid"] * 750), ["low", "high"], "750 value.s. that are none"),
-        (pa.array(["2020-01-01"] * 1499 + ["SECRET"]), "date", "not all of it is dates in one form"),
-        (pa.array(["a", "b"] * 750), "ordinal", "whose order nobody has said"),
+        (pa.array(["low", "mid"] * 750), ["low", "high"], "750 value.s. that are not among"),
+        (pa.array(["2020-01-01"] * 1499 + ["SECRET"]), "date", "not all its values are dates in one form"),
+        (pa.array(["a", "b"] * 750), "ordinal", "and the order of its values is not known"),
     ],
 )
 def test_columns_that_do_not_fit_their_kind_are_refused_in_the_words_of_protect(tmp_path, column, kind, message):

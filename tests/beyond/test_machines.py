@@ -81,9 +81,9 @@ def test_workers_on_machines_of_their_own_give_the_same_bytes(there, expected):
 def test_a_folder_of_the_client_is_not_seen(there):
     if not there.networks:
         pytest.skip("left out: this user may not hide folders from workers")
-    with pytest.raises(ma.errors.ClusterFailed, match="does not see the folder for scratch"):
+    with pytest.raises(ma.errors.ClusterFailed, match="cannot reach the folder for temporary files"):
         ma.protect_file(f"{there.bucket}/survey.parquet", there.client / "masked", scheduler=there.scheduler, **HOW)
-    with pytest.raises(ma.errors.ClusterFailed, match="does not see the folder of the target"):
+    with pytest.raises(ma.errors.ClusterFailed, match="cannot reach the folder of the target"):
         ma.protect_file(
             f"{there.bucket}/survey.parquet",
             there.client / "masked",

@@ -15,6 +15,7 @@ from microagg.beyond import _sample
 from microagg.errors import InvalidData
 from microagg.report import build, to_json
 from tests.beyond.frames import CHOICES, ROLES, mixed, weighted
+from tests.lengths import first_few
 
 
 def told(release, source=None, *, public=False):
@@ -23,9 +24,10 @@ def told(release, source=None, *, public=False):
     return {name: value for name, value in model.items() if name not in ("source", "title")}
 
 
-@pytest.mark.parametrize("engine", ["disk", "dask"])
-@pytest.mark.parametrize("kind", [".parquet", ".csv"])
-def test_all_records_are_judged_as_in_memory(tmp_path, cluster, engine, kind):
+@pytest.mark.parametrize(
+    ("engine", "kind"), first_few(2, [("disk", ".parquet"), ("disk", ".csv"), ("dask", ".parquet"), ("dask", ".csv")])
+)
+def test_all_records_are_judged_as_in_memory(tmp_path, by_engine, engine, kind):
     table = weighted(mixed(700, 4, plain=True), 4)
     table = table.append_column("sick", pa.array(np.arange(700) % 7 == 0).cast(pa.string()))
     table = table.append_column("home", pa.array([f"h{i % 300}" for i in range(700)]))
@@ -33,8 +35,7 @@ def test_all_records_are_judged_as_in_memory(tmp_path, cluster, engine, kind):
     ma.write(table, path)
     choices = {**CHOICES, **ROLES, "weight": "w", "weight_cap": True, "drop": ["v"], "confidential": ["sick"]}
     choices |= {"identifiers": ["name", "home"], "blocks": "median", "max_block": 100, "refine": "fast"}
-    there = {"engine": engine} | ({"scheduler": cluster} if engine == "dask" else {})
-    found = ma.protect_file(path, target, 3, **there, **choices)
+    found = ma.protect_file(path, target, 3, **by_engine(engine), **choices)
     expected = ma.protect(ma.read(path), 3, same_order=True, **choices)
     assert found.sample.whole is None
     for public in (False, True):
@@ -76,12 +77,13 @@ def test_a_sample_is_of_whole_groups_and_tells_of_the_whole_file(file, tmp_path)
     assert (sample.n_records, sample.n_groups) == (12_000, expected.n_groups)
     note = next(one for one in model.verdict.findings if one.topic == "sample")
     assert re.search(r"judged on .* of 12\D000 records", note.short)
-    assert any("upper bound" in one for one in model.limits)
+    assert any("upper limit" in one for one in model.limits)
     assert sample.risk.rld >= expected.risk.rld
     share = abs(model.verdict.alone_percent - whole.verdict.alone_percent)
     assert share < 5.0
 
 
+@pytest.mark.campaign
 @pytest.mark.usefixtures("few")
 def test_the_same_groups_are_drawn_by_whoever_masks(file, tmp_path, cluster):
     one = ma.protect_file(file, tmp_path / "b.parquet", 4, **CHOSEN)
@@ -97,8 +99,8 @@ def test_the_same_groups_are_drawn_by_whoever_masks(file, tmp_path, cluster):
 @pytest.mark.usefixtures("few")
 def test_a_report_is_written_and_a_stored_release_has_none(file, tmp_path):
     found = ma.protect_file(file, tmp_path / "b.parquet", 4, **CHOSEN)
-    assert "beyond memory" in found.report(tmp_path / "report.html").read_text()
-    assert "upper bound" not in found.report(tmp_path / "public.html", public=True).read_text()
+    assert "larger than memory" in found.report(tmp_path / "report.html").read_text()
+    assert "upper limit" not in found.report(tmp_path / "public.html", public=True).read_text()
     stored = pickle.loads(pickle.dumps(found))
     assert (stored.k_achieved, stored.sample, stored.rounded) == (found.k_achieved, None, {})
     with pytest.raises(InvalidData, match="no original values"):

@@ -68,6 +68,7 @@ def test_one_machine_writes_the_same_bytes_to_a_store(store, place, tmp_path):
     assert left(store) == []
 
 
+@pytest.mark.campaign
 def test_a_cluster_writes_the_same_bytes_by_a_store_as_by_a_folder(store, cluster, place, tmp_path):
     pq.write_table(SURVEY, tmp_path / "survey.parquet", row_group_size=130)
     here = on_cluster(cluster, tmp_path / "parts", tmp_path, tmp_path / "survey.parquet")
@@ -98,14 +99,18 @@ def test_what_does_not_go_is_refused_before_any_work(store, cluster, place, tmp_
     before = store.counted.requests.get("PUT", 0)
     source, local = "s3://bucket/survey.parquet", tmp_path / "masked.parquet"
     for target, how, words in [
-        (f"{place}/masked.parquet", {}, "Name a folder that only you may read: scratch"),
-        (f"{place}/parts", {"engine": "dask"}, "Name a folder that only you may read: scratch"),
+        (f"{place}/masked.parquet", {}, "Name a folder that only you can read: scratch"),
+        (f"{place}/parts", {"engine": "dask"}, "Name a folder that only you can read: scratch"),
         (local, {"scratch": f"{place}/scratch"}, "on this machine"),
-        (f"{place}/masked.csv", {"scratch": tmp_path}, "no .parquet file"),
+        (f"{place}/masked.csv", {"scratch": tmp_path}, "is not a .parquet file"),
         (f"s3://{BUCKET}", {"scratch": tmp_path, "engine": "dask"}, "Name one"),
         (source, {"scratch": tmp_path, "overwrite": True}, "is the source"),
         (f"s3://{BUCKET}/survey.parquet/x", {"scratch": tmp_path, "engine": "dask"}, "is the source"),
-        (f"{place}/parts", {"scratch": f"{place}/parts/x", "engine": "dask"}, "scratch lies in the target"),
+        (
+            f"{place}/parts",
+            {"scratch": f"{place}/parts/x", "engine": "dask"},
+            "the folder for temporary files is in the target",
+        ),
         (f"{place}/parts?secret_key=x", {"scratch": tmp_path}, "might be a secret"),
         (f"{place}/parts", {"scratch": "s3://a:b@bucket/x", "engine": "dask"}, "user or a password"),
     ]:
@@ -147,7 +152,7 @@ def test_a_store_that_refuses_midway_leaves_nothing(store, cluster, place):
 
 
 def test_a_worker_that_cannot_do_its_part_is_named(store, cluster, place, monkeypatch):
-    for what, words in [("target", "does not see the folder of the target"), ("store", "cannot reach the store")]:
+    for what, words in [("target", "cannot reach the folder of the target"), ("store", "cannot reach the store")]:
         monkeypatch.setattr("microagg.beyond._tasks.look", lambda _, what=what: (ma.__version__, [what]))
         with pytest.raises(ClusterFailed, match=words):
             on_cluster(cluster, f"{place}/parts", f"{place}/scratch")

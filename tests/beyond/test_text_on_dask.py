@@ -9,6 +9,8 @@ from microagg.errors import InvalidData, InvalidParameter
 from microagg.io.sources import read_source, write_target
 from tests.beyond.frames import CHOICES, ROLES, mixed, weighted
 
+pytestmark = pytest.mark.campaign  # test_cluster.py has what a quick run tries on a cluster
+
 WORDS = "plz;lohn;alter;ort\n" + "".join(
     f'0{1000 + i};{1 + i * i % 97}.000,{i % 10};{20 + i * 7 % 50};"Straße; {i % 4}"\n' for i in range(600)
 )

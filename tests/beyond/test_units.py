@@ -8,6 +8,7 @@ import pytest
 import microagg as ma
 from microagg.errors import InputError, InvalidData, TooFewRecords
 from tests.beyond.frames import CHOICES, ROLES, assert_same, mixed
+from tests.lengths import first_few
 
 
 def with_units(n, seed, *, text=False, largest=6):
@@ -36,6 +37,7 @@ def test_disk_gives_what_memory_does(tmp_path, missing, method, share):
     assert found.k_achieved >= 4
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(("missing", "partitions"), [("pattern", 4), ("state", 1)])
 def test_a_cluster_gives_what_memory_does(tmp_path, cluster, missing, partitions):
     table = with_units(1500, 3, text=True)
@@ -68,19 +70,19 @@ FIRMS = {"unit": "unit", "unit_share": "any", "weight": "weight", "max_block": 8
 
 
 @pytest.mark.parametrize("nominal", ["mode", "draw"])
-@pytest.mark.parametrize("engine", ["disk", "dask"])
-def test_units_with_most_of_the_weight_are_refused_or_cut_as_in_memory(tmp_path, cluster, engine, nominal):
+@pytest.mark.parametrize("engine", first_few(1, ["disk", "dask"]))
+def test_units_with_most_of_the_weight_are_refused_or_cut_as_in_memory(tmp_path, by_engine, engine, nominal):
     table = of_firms()
     path = saved(table, tmp_path)
     seed = {"nominal_seed": 3} if nominal == "draw" else {}
     how = {**FIRMS, "nominal": nominal, **seed}
-    there = {"scheduler": cluster, "partitions": 3} if engine == "dask" else {}
+    there = by_engine(engine) | ({"partitions": 3} if engine == "dask" else {})
     with pytest.raises(InvalidData, match="hold one unit with more than 80 %") as in_memory:
         ma.protect(table, 4, blocks="median", **how)
     with pytest.raises(InvalidData) as beyond:
-        ma.protect_file(path, tmp_path / "out.parquet", 4, engine=engine, **there, **how)
+        ma.protect_file(path, tmp_path / "out.parquet", 4, **there, **how)
     assert str(beyond.value) == str(in_memory.value)
-    found = ma.protect_file(path, tmp_path / "out.parquet", 4, engine=engine, weight_cap=True, **there, **how)
+    found = ma.protect_file(path, tmp_path / "out.parquet", 4, weight_cap=True, **there, **how)
     expected = ma.protect(table, 4, blocks="median", weight_cap=True, **how)
     assert_same(found, expected, pq.read_table(found.path))
     assert found.weights == expected.weights
@@ -95,9 +97,9 @@ def test_many_ranges_of_units_are_counted_as_one(tmp_path, monkeypatch):
     assert_same(found, expected, pq.read_table(tmp_path / "out.parquet"))
 
 
-@pytest.mark.parametrize("engine", ["disk", "dask"])
-def test_files_whose_units_cannot_be_kept_apart_are_refused_as_in_memory(tmp_path, cluster, engine):
-    where = {"engine": engine} | ({"scheduler": cluster} if engine == "dask" else {})
+@pytest.mark.parametrize("engine", first_few(1, ["disk", "dask"]))
+def test_files_whose_units_cannot_be_kept_apart_are_refused_as_in_memory(tmp_path, by_engine, engine):
+    where = by_engine(engine)
     base = pa.table({"x": np.arange(60.0), "unit": np.repeat(np.arange(12), 5)})
     cases = [
         (base.set_column(1, "unit", pa.array([None] * 2 + [1] * 58)), InvalidData, "missing values in 1 column"),
@@ -116,5 +118,7 @@ def test_files_whose_units_cannot_be_kept_apart_are_refused_as_in_memory(tmp_pat
 
 def test_whole_units_are_refused_beyond_memory(tmp_path):
     path = saved(with_units(100, 0), tmp_path)
-    with pytest.raises(InputError, match="does not go with files beyond memory, where whole units are not brought"):
+    with pytest.raises(
+        InputError, match="cannot be combined with files larger than memory, where whole units are not brought"
+    ):
         ma.protect_file(path, tmp_path / "out.parquet", 3, unit="unit", unit_release="pseudonym", **CHOICES, **ROLES)

@@ -9,12 +9,12 @@ import pytest
 import microagg as ma
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.io.sources import read_source, write_target
-from tests.beyond.frames import CHOICES, ROLES, WAYS, assert_same, mixed, weighted
+from tests.beyond.frames import CHOICES, NOMINAL_AND_MISSING, ROLES, WAYS, assert_same, mixed, weighted
+from tests.lengths import first_few
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("nominal", ["mode", "balanced", "draw"])
-@pytest.mark.parametrize("missing", ["pattern", "state"])
+@pytest.mark.parametrize(("nominal", "missing"), first_few(3, NOMINAL_AND_MISSING))
 def test_mixed_frames_come_out_as_in_memory(tmp_path, way, nominal, missing):
     table = weighted(mixed(900, 3), 3, whole=nominal == "draw")
     pq.write_table(table, tmp_path / "in.parquet", row_group_size=170)
@@ -58,7 +58,7 @@ def test_totals_stay_to_twelve_digits(tmp_path):
         assert (masked["w"] * masked[name]).sum() == pytest.approx((before["w"] * before[name]).sum(), rel=1e-12)
 
 
-@pytest.mark.parametrize("engine", ["disk", "dask"])
+@pytest.mark.parametrize("engine", first_few(1, ["disk", "dask"]))
 def test_a_weight_that_dominates_is_refused_alike(tmp_path, engine):
     rng = np.random.default_rng(0)
     weights = rng.uniform(1, 2, 300)

@@ -7,6 +7,7 @@ from numpy.testing import assert_array_equal
 from microagg.blocking import BLOCKINGS, median_blocks, orthant_blocks, univariate_blocks
 from microagg.blocking._blocks import join_small_blocks
 from microagg.errors import InputError
+from tests.lengths import given_few
 from tests.reference import blocking as oracle
 
 everywhere = pytest.mark.parametrize("name", BLOCKINGS)
@@ -31,8 +32,7 @@ def test_the_orthant_tree_is_the_oracles(case):
     assert orthant_blocks(columns, most, k).tolist() == oracle.labels(expected)
 
 
-@settings(max_examples=300)
-@given(case=files())
+@given_few(50, 300, case=files())
 def test_cuts_by_rank_are_the_oracles(case):
     columns, most, k = case
     expected = oracle.by_rank(columns.T.tolist(), most, k)
@@ -53,8 +53,7 @@ def test_joining_small_blocks_is_the_oracles(case, seed):
 
 
 @everywhere
-@settings(max_examples=100)
-@given(case=files())
+@given_few(30, 100, case=files())
 def test_no_block_is_smaller_than_k_and_numbers_follow_the_rows(name, case):
     columns, most, k = case
     labels = BLOCKINGS[name](columns, most, k)

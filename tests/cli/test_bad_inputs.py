@@ -71,7 +71,7 @@ CASES = {
     "a folder": (lambda: Path("folder").mkdir(), (*MASK, "folder"), 1, "folder"),
     "an empty file": (write("e.csv", ""), (*MASK, "e.csv"), 1, "e.csv"),
     "a header alone": (write("h.csv", "a,b\n"), (*MASK, "h.csv"), 1, "no records"),
-    "an unknown kind": (write("x.xlsx", "PK"), (*MASK, "x.xlsx"), 2, "x.xlsx"),
+    "an unknown kind": (write("x.xls", "PK"), (*MASK, "x.xls"), 2, "x.xls"),
     "truncated parquet": (truncated_parquet, (*MASK, "t.parquet"), 1, "t.parquet"),
     "truncated gzip": (truncated_gz, (*MASK, "g.csv.gz"), 1, "g.csv.gz"),
     "not parquet at all": (write("n.parquet", GOOD), (*MASK, "n.parquet"), 1, "n.parquet"),
@@ -107,7 +107,12 @@ CASES = {
     "unknown engine": (write("good.csv", GOOD), (*MASK, "good.csv", "--engine", "spark"), 2, "spark"),
     "unknown option": (write("good.csv", GOOD), (*MASK, "good.csv", "--kk", "3"), 2, "--kk"),
     "output is a file": (write("good.csv", GOOD), (*MASK, "good.csv", "-o", "good.csv"), 2, "not a folder"),
-    "no folder for the output": (write("good.csv", GOOD), (*MASK, "good.csv", "-o", "no/where"), 2, "no folder"),
+    "no folder for the output": (
+        write("good.csv", GOOD),
+        (*MASK, "good.csv", "-o", "no/where"),
+        2,
+        "'where' is to be in does not exist",
+    ),
     "target is the source": (
         write("good.csv", GOOD),
         (*MASK, "good.csv", "--to", "good.csv", "--force"),
@@ -142,19 +147,19 @@ CASES = {
         database("out/release/masked.parquet"),
         (*MASK, "duckdb:///out/release/masked.parquet?table=t", "--force"),
         2,
-        "the output is the source, or holds it",
+        "the output is the source, or contains it",
     ),
     "target's database in the output": (
         lambda: (Path("out").mkdir(), Path("good.csv").write_text(GOOD)),
         (*MASK, "good.csv", "--to", "duckdb:///out/report.html?table=t"),
         2,
-        "lies in it",
+        "is the output folder, or is in it",
     ),
     "target in the output": (
         lambda: (Path("out").mkdir(), Path("good.csv").write_text(GOOD)),
         (*MASK, "good.csv", "--to", "out/m.csv"),
         2,
-        "lies in it",
+        "is the output folder, or is in it",
     ),
     "target of no kind": (write("good.csv", GOOD), (*MASK, "good.csv", "--to", "m.docx"), 2, "m.docx"),
     "recipe without k": (recipe(ROLES), BY_RECIPE, 2, "k"),
@@ -203,7 +208,7 @@ CASES = {
         write("good.csv", GOOD),
         (*MASK, "good.csv", "--excel-safe", "--to", "m.parquet"),
         2,
-        "--excel-safe goes with text files",
+        "--excel-safe works only with text files",
     ),
     "the recipe over the source": (
         write("good.csv", GOOD),
@@ -316,7 +321,7 @@ def test_data_elsewhere_goes_again_if_the_folder_cannot_be_put_in_place(tmp_path
     with pytest.raises(SystemExit) as caught:
         main()
     assert caught.value.code == 1
-    assert "of one that is not, nothing is left" in capsys.readouterr().err
+    assert "so that no half of one is left" in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["good.csv", "r.toml"]
     elsewhere = {"m.csv": ["--force"]} | ({"duckdb:///m.db?table=t": []} if engine == "memory" else {})
     Path("m.csv").write_text("former")
@@ -326,7 +331,7 @@ def test_data_elsewhere_goes_again_if_the_folder_cannot_be_put_in_place(tmp_path
             main()
         assert caught.value.code == 1
         said = capsys.readouterr().err
-        assert f"No space left on device. The masked data is in {target!r} already; the output 'out'" in said
+        assert f"No space left on device. The masked data is already in {target!r}, but the output 'out'" in said
         assert "--force" in said
     assert not Path("out").exists()
 

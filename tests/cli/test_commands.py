@@ -44,7 +44,7 @@ def header(path):
 def test_from_a_raw_file_to_a_report():
     result = call("inspect", "survey.csv", "-k", 4)
     assert "identifiers" in result.stdout
-    assert "are alone with their values" in result.stdout
+    assert "are unique: no other has the same values" in result.stdout
     recipe = Path("recipe.toml").read_text()
     assert '"person",' in recipe
     assert "numbers the records" in recipe or "by its name" in recipe
@@ -137,7 +137,7 @@ def test_people_see_tables():
     said = call("compare", "survey.csv", "-k", "3,3", "--methods", "mdav", "--yes").stdout
     assert "The lowest score" in said
     assert len([line for line in said.splitlines() if line.startswith("mdav ")]) == 1
-    assert "would stand for all 10 columns" in call("tree", "survey.csv").stdout
+    assert "would represent all 10 columns" in call("tree", "survey.csv").stdout
     assert "census" in call("datasets", "list").stdout
 
 
@@ -245,7 +245,7 @@ def test_compare_obeys_the_recipe_or_says_what_it_does_not_use():
         assert one["rld"] == release.risk_for(["age"], 200, 4).rld
     assert found["sampled"] == 200
     assert found["candidates"][1]["groups"] != ma.protect(table, 3, method="vmdav").n_groups
-    assert "Not used" not in result.stderr
+    assert "that is not used" not in result.stderr
     result = call(*words, "mdav", "--keys", "age,tax", "--sample", "100")
     assert "the method vmdav and its gamma" in result.stderr
     release = ma.protect(table, 3)
@@ -305,7 +305,7 @@ def test_text_beyond_memory_is_as_in_memory(tmp_path, monkeypatch, capsys):
     assert "--engine disk works on files, not on tables of databases" in capsys.readouterr().err
     for words, expected in (
         (["--to", "duckdb:///a.db?table=t"], "--engine disk works on files, not on tables of databases"),
-        (["--excel-safe"], "--excel-safe does not go with files beyond memory"),
+        (["--excel-safe"], "--excel-safe cannot be combined with files larger than memory"),
         (["--decimal", ";"], "decimal=';' is not a decimal mark"),
         (["-o", "disk"], "the output 'disk' exists"),
     ):
@@ -326,10 +326,12 @@ def test_formulas_are_defused_where_asked(tmp_path, monkeypatch):
     call("mask", "f.csv", "--recipe", "r.toml", "-o", "safe", "--excel-safe", "--public")
     assert text_of("plain/release/f_masked.csv")["note"].to_pylist() == ["=cmd()"] * 30
     assert text_of("safe/release/f_masked.csv")["note"].to_pylist() == ["'=cmd()"] * 30
-    assert "Not used" not in call("mask", "f.csv", "--recipe", "safe/internal/recipe.toml", "-o", "again").stderr
+    assert (
+        "that is not used" not in call("mask", "f.csv", "--recipe", "safe/internal/recipe.toml", "-o", "again").stderr
+    )
     result = call("mask", "f.csv", "--recipe", "safe/internal/recipe.toml", "-o", "other", "--to", "f.parquet")
-    assert "Not used of the recipe: excel_safe" in result.stderr
-    said = "an apostrophe was put before what a spreadsheet would take for a formula"
+    assert "Part of the recipe that is not used: excel_safe" in result.stderr
+    said = "A spreadsheet could read some texts and names of columns as formulas. An apostrophe was put before them."
     changed = {"plain/internal/report": False, "safe/internal/report": True, "other/internal/report": False}
     changed["safe/release/report_public"] = True
     for report, is_changed in changed.items():
@@ -401,4 +403,4 @@ def test_the_command_line_ranks():
     assert "--least-k 5" in said
     Path("r.toml").write_text("k = 20\n[roles]\nquasi = ['age', 'income']\nrest = 'drop'\n")
     said = call("compare", "survey.csv", "--recipe", "r.toml", "--methods", "mdav", "-k", "3").stdout
-    assert "k = 20, above every k that is compared" in said
+    assert "k = 20, which is above every k that is compared" in said

@@ -82,7 +82,7 @@ def test_help_lists_every_kind_of_file_that_is_read(command):
     for kind in KINDS.values():
         assert TITLES[kind] in said
     assert "CSV, TSV (.gz, .zst), Parquet (file or folder, also s3://, gs://, abfs://, hdfs://), Feather, SPSS" in said
-    assert "SPSS, Stata, SAS, duckdb:///" in said
+    assert "SPSS, Stata, SAS, Excel, duckdb:///" in said
 
 
 def test_the_version_imports_nothing_heavy():

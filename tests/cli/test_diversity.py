@@ -56,4 +56,4 @@ def test_levels_are_compared():
 def test_the_options_stand_under_what_a_group_may_give_away():
     said = run("mask", "--help").stdout
     assert "What a group may give away" in said
-    assert "At least so many different values" in said
+    assert "How many different values each confidential column" in " ".join(said.replace("│", " ").split())

@@ -53,7 +53,7 @@ def test_what_pandas_has_not_written_says_nothing_of_an_index(stored):
     "deep", ["quasi = " + "[" * 2000 + "]" * 2000, "x = " + "{a = " * 2000, "a" + ".a" * 2000 + " = 1"]
 )
 def test_a_recipe_that_is_nested_without_end_is_refused(deep):
-    with pytest.raises(InvalidParameter, match="lists or tables within each other"):
+    with pytest.raises(InvalidParameter, match="lists or tables inside each other"):
         Recipe.parse(f"k = 3\n[roles]\n{deep}\n")
 
 
@@ -116,9 +116,9 @@ def test_damaged_text_of_parquet_is_refused_in_memory_and_on_disk():
         whole = file.read()
         file.seek(whole.index(b"wordy", whole.index(b"plain")))
         file.write(b"w\xff")
-    with pytest.raises(InvalidData, match="cannot be read to its end"):
+    with pytest.raises(InvalidData, match="cannot be read completely"):
         ma.read("in.parquet")
-    with pytest.raises(InvalidData, match="cannot be read to its end"):
+    with pytest.raises(InvalidData, match="cannot be read completely"):
         ma.protect_file("in.parquet", "out.parquet", 3, quasi=["a"], rest="keep")
     assert not Path("out.parquet").exists()
 
@@ -169,11 +169,15 @@ def test_what_was_written_is_not_said_not_to_be(monkeypatch):
     err = io.StringIO()
     assert run(monkeypatch, "mask", "in.parquet", "-y", "-k", "3", "--json", out=Full(), err=err) == 1
     assert Path("out/release/in_masked.parquet").exists()
-    assert "No space left on device: something could not be read or written. An output that is there" in err.getvalue()
+    assert (
+        "No space left on device: something could not be read or written. An output is written as a whole"
+        in err.getvalue()
+    )
     with pytest.raises(ZeroDivisionError) as caught:
         _ = 1 / 0
     assert told(caught.value).text.endswith(
-        "of the program. Please report it. An output that is there is whole; of one that is not, nothing is left."
+        "in the program. Please report it. An output is written as a whole or not at all, so that no half of one is "
+        "left."
     )
 
 

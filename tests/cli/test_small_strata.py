@@ -121,12 +121,14 @@ def test_a_list_lies_in_no_output():
     call("mask", "people.csv", "--quasi", "age", "--rest", "drop", "-k", 3, "--to", "safe.csv", "-o", "apart")
     for place in ("out/small.csv", "out/release/small.csv", "apart/small.csv", "apart/internal/small.csv"):
         Path(place).parent.mkdir(exist_ok=True)
-        assert "would lie in an output" in complaint(*INSPECT, place, "-o", "r.toml"), place
+        assert "would be in an output folder" in complaint(*INSPECT, place, "-o", "r.toml"), place
         assert not Path(place).exists()
     assert "no folder" in complaint(*INSPECT, "new/small.csv")
     Path("own").mkdir()
     call(*INSPECT, "own/small.csv")
-    assert "holds other files" in complaint("mask", "people.csv", "--quasi", "age", "--rest", "drop", "-o", "own")
+    assert "contains files that are not from an earlier output" in complaint(
+        "mask", "people.csv", "--quasi", "age", "--rest", "drop", "-o", "own"
+    )
 
 
 @pytest.mark.usefixtures("people")
@@ -134,10 +136,10 @@ def test_a_list_is_neither_the_source_nor_the_recipe():
     os.link("people.csv", "hard.csv")
     for place in ("people.csv", "hard.csv"):
         assert "source itself" in complaint(*INSPECT, place, "--force")
-    assert "one name" in complaint(*INSPECT, "r.toml", "-o", "r.toml", "--force")
+    assert "the same name" in complaint(*INSPECT, "r.toml", "-o", "r.toml", "--force")
     call("inspect", "people.csv")
     os.link("recipe.toml", "again.toml")
-    assert "one name" in complaint(*INSPECT, "again.toml", "--force")
+    assert "the same name" in complaint(*INSPECT, "again.toml", "--force")
 
 
 @pytest.mark.usefixtures("people")

@@ -64,10 +64,10 @@ def test_masked_data_goes_to_the_store_and_all_else_stays_here(store, mask, tmp_
 def test_what_does_not_go_is_refused(store, mask):
     before = store.counted.requests.get("PUT", 0)
     for words, said in [
-        (["-o", "s3://bucket/out"], "place in the store for the masked data alone: --to"),
-        (["--scratch", "here"], "--scratch goes with --engine disk"),
+        (["-o", "s3://bucket/out"], "place in the store for the masked data only: --to"),
+        (["--scratch", "here"], "--scratch works only with --engine disk"),
         (["--to", "s3://bucket/a.csv"], "not Parquet"),
-        (["--to", "s3://bucket/parts", "--engine", "dask", "--same-order"], "only you may read: --scratch"),
+        (["--to", "s3://bucket/parts", "--engine", "dask", "--same-order"], "only you can read: --scratch"),
         (["--to", "s3://bucket/survey.parquet", "--force"], "source"),
         (["--to", "s3://u:geheim@bucket/a.parquet"], "user or a password"),
     ]:

@@ -104,7 +104,9 @@ def test_help_shows_every_word_of_it(command):
 
 def test_help_says_that_names_of_columns_will_do():
     said = CliRunner().invoke(app, ["mask", "--help"], env={"COLUMNS": "200"}).output
-    assert "are chosen: emad, ama, or a list of names, with commas." in " ".join(said.replace("\u2502", " ").split())
+    assert "are chosen: emad, ama, or a list of names, separated by commas." in " ".join(
+        said.replace("\u2502", " ").split()
+    )
 
 
 def test_json_has_no_infinite_numbers(capsys):

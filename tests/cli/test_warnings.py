@@ -24,7 +24,7 @@ def _file(tmp_path, monkeypatch):
 def test_the_terminal_the_page_and_json_warn_alike():
     shown = call("mask", "persons.parquet", "-k", 3, *ROLES).stdout
     warned = [line.removeprefix("Warning: ") for line in shown.splitlines() if line.startswith("Warning: ")]
-    assert any(line.endswith("are alone by all that is released.") for line in warned)
+    assert any(line.endswith("are unique in all released columns together.") for line in warned)
     assert any(line.startswith("zeros lost: “wage”") for line in warned)
     assert all(len(line) < 200 and "\u202f" not in line and "\u00a0" not in line for line in warned)
     found = json.loads(call("mask", "persons.parquet", "-k", 3, *ROLES, "--json", "--force").stdout)
@@ -71,6 +71,36 @@ def test_quiet_says_no_warning_and_json_has_them():
     assert json.loads(found.stdout)["warnings"]
 
 
+@pytest.mark.usefixtures("_file")
+@pytest.mark.parametrize(
+    ("limit", "named"),
+    [((), "“hours”, “diagnosis”"), (("--l", 2, "--l-columns", "diagnosis"), "“hours”"), (("--l", 2), None)],
+)
+def test_confidential_columns_without_a_limit_are_said_to_be_unchanged(limit, named):
+    roles = ("--quasi", "birth,wage", "--confidential", "diagnosis,hours", "--rest", "drop")
+    shown = call("mask", "persons.parquet", "-k", 3, *roles, *limit).stdout.splitlines()
+    start = "confidential columns are released unchanged, and neither l nor t limits what a group discloses of them: "
+    expected = [] if named is None else [f"{start}{named}."]
+    assert [line.removeprefix("Warning: ") for line in shown if start in line] == expected
+    found = json.loads(call("mask", "persons.parquet", "-k", 3, *roles, *limit, "--json", "--force").stdout)
+    assert [line for line in found["warnings"] if start in line] == expected
+    page = Path("out/internal/report.html").read_text(encoding="utf-8")
+    assert "“hours” and “diagnosis” are released unchanged, and k does not cover them." in page
+
+
+@pytest.mark.usefixtures("_file")
+def test_the_role_confidential_is_said_to_release_a_column_unchanged():
+    for command in ("mask", "compare"):
+        words = " ".join(call(command, "--help").output.replace("│", " ").split())
+        assert "--confidential <str> Released unchanged: sensitive columns that an intruder does not know;" in words
+    shown = call("mask", "persons.parquet", "--confidential", "diagnosis", "--yes", "-o", "new").stdout
+    (line,) = [line for line in shown.splitlines() if line.startswith("diagnosis")]
+    assert line.split()[1] == "confidential"
+    assert "as asked for; it is released unchanged" in line
+    recipe = Path("new/internal/recipe.toml").read_text(encoding="utf-8")
+    assert "# released unchanged: sensitive columns that an intruder does not know; only l and t limit" in recipe
+
+
 def test_findings_are_plain_values_with_a_level():
     frame = ma.datasets.survey(100, seed=0, frame="pandas")[["age", "income"]]
     release = ma.protect(frame, k=5)
@@ -99,9 +129,7 @@ def test_rows_of_one_household_are_not_taken_for_different_ones(tmp_path, monkey
     warned = f"k counts rows, not units: {few} of {told['groups']} groups"
     assert any(warned in line for line in told["warnings"])
     assert warned in Path("out/internal/report.html").read_text()
-    assert (
-        "It counts rows: several of them may belong to one person" in Path("out/release/report_public.html").read_text()
-    )
+    assert "It counts rows: several rows may belong to one person" in Path("out/release/report_public.html").read_text()
 
 
 def test_a_dropped_category_is_no_unit(tmp_path, monkeypatch):

@@ -83,7 +83,7 @@ def test_a_folder_of_ones_own_comes_first(server, monkeypatch, tmp_path):
 
 def test_other_content_is_refused(server, monkeypatch, tmp_path):
     server.content = archive(table=UTILITIES.assign(SALES=[10.0, 20.0, 31.0]))
-    with pytest.raises(DatasetUnavailable, match="another digest"):
+    with pytest.raises(DatasetUnavailable, match="its checksum is another one"):
         datasets.load("eia")
     assert not (tmp_path / "cache").exists()
     (tmp_path / "eia.csv").write_text("UTILITYID,SALES\n3,10\n1,20\n2,31\n")

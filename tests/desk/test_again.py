@@ -44,7 +44,7 @@ def long(*values):
     ("suffix", "same_order"),
     [
         (".csv", "true"),
-        (".sav", "false"),
+        long(".sav", "false"),
         long(".csv", "false"),
         long(".parquet", "true"),
         long(".parquet", "false"),

@@ -24,7 +24,10 @@ def test_remarks_stand_on_top_and_take_the_place_of_former_ones(tmp_path):
     assert read.text("a.csv") == (tmp_path / "first.toml").read_text()
     second = with_remarks(read, DAY, among=1, reason="new roles")
     assert second.text().count("Chosen among") == 0
-    assert "\n# agreed with the board\n# Not the first release of this file. Reason: new roles\n" in second.text()
+    assert (
+        "\n# agreed with the board\n# This file was released before. Reason to release it again: new roles\n"
+        in second.text()
+    )
     assert second == first  # remarks are no choices
 
 

@@ -91,18 +91,16 @@ def test_a_file_that_keeps_it_is_said_to(folder):  # noqa: ARG001
 def test_what_cannot_be_judged_is_refused(folder):
     frame, _ = folder
     pd.read_csv("masked.csv").drop(columns="ill").to_csv("masked.csv", index=False)
-    with pytest.raises(
-        InvalidData, match="column 'ill', which that is counted on, is not in the masked file"
-    ) as caught:
+    with pytest.raises(InvalidData, match="with column 'ill', and that column is not in the masked file") as caught:
         assessed(l=2, l_columns=["ill"])
     assert caught.value.columns == ("ill",)
     frame.to_csv("masked.csv", index=False)
     with pytest.raises(InvalidParameter, match="per_column"):
         assessed(l=2, per_column=True)
-    with pytest.raises(InvalidData, match="does not say in which order its classes are"):
+    with pytest.raises(InvalidData, match="the recipe does not say that order"):
         assessed(t=0.5, t_columns=["debt"], recode={"debt": {"width": 50}})
 
 
 def test_a_level_that_is_not_compared_is_told():
     recipe = Recipe.of(k=3, l=3, ls=[1, 2], t=0.2, **ROLES)
-    assert not_used(recipe, ["mdav"]) == ["l = 3; levels of it are compared"]
+    assert not_used(recipe, ["mdav"]) == ["l = 3; several levels of it are compared"]

@@ -188,12 +188,13 @@ def test_columns_that_differ_within_a_household_are_not_written():
     [
         (
             ["--unit", "hid"],
-            "--households goes with --unit-release pseudonym: without pseudonyms nothing tells which rows of the two "
-            "files belong together. Choose it, so that k whole households are alike, or join the files yourself",
+            "--households works only with --unit-release pseudonym: without pseudonyms nothing shows which rows of the "
+            "two files belong together. Choose it, so that k whole households are identical, or join the files "
+            "yourself",
         ),
         (["--unit", "age", "--on", "hid", "--unit-release", "pseudonym"], "joined by 'hid' and the unit is 'age'"),
-        ([*ASKED, "--to", "other.csv"], "--to names one place, and two files are joined"),
-        ([*ASKED, "--engine", "disk"], "does not go with --engine disk"),
+        ([*ASKED, "--to", "other.csv"], "--to names one place, but two files are written"),
+        ([*ASKED, "--engine", "disk"], "cannot be combined with --engine disk"),
         ([*ASKED, "--on", "home"], "is 'hid', but whole households"),
         ([*ASKED, "--strata", "person"], "rows of one unit are in different strata"),
     ],
@@ -204,13 +205,16 @@ def test_what_does_not_go_with_two_files_is_refused(words, said):
 
 
 def test_on_needs_a_file_and_the_output_may_not_hold_it():
-    assert "on goes with a file of households" in complaint("mask", "people.csv", "--on", "hid")
+    assert "on works only with a file of households" in complaint("mask", "people.csv", "--on", "hid")
     mask("-o", "out")
     Path("homes.csv").rename("out/release/homes_masked.csv")
     said = complaint(
         "mask", "people.csv", "--households", "out/release/homes_masked.csv", *ASKED, "-o", "out", "--force"
     )
-    assert "holds other files" in said or "the output is the source, or holds it" in said
+    assert (
+        "contains files that are not from an earlier output" in said
+        or "the output is the source, or contains it" in said
+    )
 
 
 def test_files_of_one_name_are_told_apart():
@@ -230,7 +234,7 @@ def test_a_recipe_that_joins_takes_no_single_table():
         assert told.value.parameter == "households"
     with pytest.raises(InvalidParameter, match="Name a place for the second"):
         ma.write(release, "p.csv")
-    with pytest.raises(InvalidParameter, match="have one name"):
+    with pytest.raises(InvalidParameter, match="have the same name"):
         ma.write(release, "p.csv", households="p.csv")
     with pytest.raises(InvalidParameter, match="is the source itself"):
         ma.write(release, "homes.csv", households="p.csv", overwrite=True)
@@ -238,7 +242,7 @@ def test_a_recipe_that_joins_takes_no_single_table():
         ma.write(release, "p.csv", households="duckdb:///x.duckdb?table=t")
     with pytest.raises(InvalidParameter, match="is of one file"):
         ma.write(ma.protect(frame[["age"]], k=3), "p.csv", households="h.csv")
-    with pytest.raises(InvalidParameter, match="a table has no households"):
+    with pytest.raises(InvalidParameter, match="a table has no separate households"):
         ma.write(release.data, "p.csv", households="h.csv")
     with pytest.raises(InvalidData, match="a stored release does not know"):
         ma.write(pickle.loads(pickle.dumps(release)), "p.csv", households="h.csv")
@@ -246,13 +250,13 @@ def test_a_recipe_that_joins_takes_no_single_table():
     assert "Read the report of `mask`" in complaint("assess", "people.csv", "people.csv", "--recipe", recipe)
     with pytest.raises(InvalidParameter, match="the files were joined by 'hid'"):
         ma.protect(ma.read("people.csv", households="homes.csv"), recipe=release.recipe.replace(on="age", unit="age"))
-    with pytest.raises(InvalidParameter, match="does not go with files beyond memory"):
+    with pytest.raises(InvalidParameter, match="cannot be combined with files larger than memory"):
         ma.protect_file("people.csv", "x.csv", recipe=release.recipe)
 
 
 def test_a_wrong_join_is_blamed_on_its_line():
     Path("mine.toml").write_text('k = 3\n[join]\nhouseholds = "homes.csv"\non = "hid"\n')
-    assert "mine.toml, line 3: in [join], --households goes with" in complaint(
+    assert "mine.toml, line 3: in [join], --households works only with" in complaint(
         "mask", "people.csv", "--recipe", "mine.toml"
     )
     Path("mine.toml").write_text(

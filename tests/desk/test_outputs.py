@@ -80,7 +80,7 @@ def test_a_file_that_is_not_as_it_was_is_not_matched():
     whole = read_origin(Path("out/internal/rows.parquet"))
     for rows in (whole.rows[:-1], whole.rows * 0, whole.rows - 1, whole.rows + 1):
         replace(whole, rows=rows).write(Path("out/internal/rows.parquet"))
-        assert "'rows.parquet', which tells the rows of" in complaint("assess", "survey.csv", masked)
+        assert "'rows.parquet', which says which row of" in complaint("assess", "survey.csv", masked)
     whole.write(Path("out/internal/rows.parquet"))
     masked.write_text(masked.read_text().replace("4", "5", 1))
     assert origin_of(str(masked), None) is None
@@ -124,7 +124,7 @@ def test_an_earlier_release_of_the_same_file_is_told_of(tmp_path):
 
 def test_beyond_memory_the_order_of_rows_must_be_accepted():
     said = complaint("mask", "survey.csv", *ROLES, "--engine", "disk")
-    assert "beyond memory rows are not sorted" in said
+    assert "a file larger than memory is not sorted" in said
     assert "--same-order" in said
     assert not Path("out").exists()
 
@@ -153,7 +153,7 @@ def test_several_sorted_releases_are_judged_as_those_in_order(survey):
 def test_a_folder_in_the_former_manner_is_not_replaced():
     Path("out").mkdir()
     Path("out/report.html").write_text("former")
-    assert "holds other files than a former output" in complaint("mask", "survey.csv", *ROLES, "--force")
+    assert "contains files that are not from an earlier output" in complaint("mask", "survey.csv", *ROLES, "--force")
     assert files_in("out") == ["report.html"]
 
 
@@ -167,7 +167,7 @@ def test_a_release_that_was_stored_knows_no_rows(survey):
 
 def test_the_folder_you_are_in_is_named():
     Path("other.txt").write_text("")
-    with pytest.raises(InvalidParameter, match=r"the output '\.' holds other files"):
+    with pytest.raises(InvalidParameter, match=r"the output '\.' contains files that are not from an earlier output"):
         check_output(Path(), "f.csv", None, overwrite=False)
     with pytest.raises(InvalidParameter, match=r"the output '\.' exists"):
         check_absent(Path(), "the output", overwrite=False)

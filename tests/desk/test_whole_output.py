@@ -65,7 +65,7 @@ def test_what_somebody_puts_into_a_former_output_meanwhile_is_not_deleted(opened
     release = desk.judge(desk.mask(opened))
     writing.write(release, opened, tmp_path / "out")
     former = (tmp_path / "out" / "internal" / "recipe.toml").stat().st_mtime_ns
-    with pytest.raises(InvalidParameter, match="holds other files than a former output"):
+    with pytest.raises(InvalidParameter, match="contains files that are not from an earlier output"):
         writing.write(release, opened, tmp_path / "out", overwrite=True, progress=put)
     assert (tmp_path / "out" / "thesis.txt").read_text() == "all of it"
     assert (tmp_path / "out" / "internal" / "recipe.toml").stat().st_mtime_ns == former
@@ -79,6 +79,8 @@ def test_what_stops_the_work_between_both_is_said(opened, tmp_path):
 
     address = f"duckdb:///{tmp_path}/a.db?table=t"
     release = desk.judge(desk.mask(opened))
-    with pytest.raises(InvalidData, match=r"The work was stopped\. The masked data is in 'duckdb:.* already"):
+    with pytest.raises(
+        InvalidData, match=r"The work was stopped\. The masked data is already in 'duckdb:.*, but the output"
+    ):
         writing.write(release, opened, tmp_path / "out", to=address, progress=stop)
     assert not (tmp_path / "out").exists()

@@ -262,7 +262,7 @@ def estimate(before, after, low, high, after_low=None, after_high=None, **others
             "Mean of x 0.10 → 0.20: within its interval; significant only after masking.",
         ),
         (estimate(0.1, -0.1, -0.2, 0.4), "Mean of x 0.10 → -0.10: within its interval."),  # it may as well be 0
-        (estimate(2.0, 3.0, math.nan, math.nan), "Mean of x 2 → 3: it has no interval to judge by."),
+        (estimate(2.0, 3.0, math.nan, math.nan), "Mean of x 2 → 3: it has no interval, so it cannot be judged."),
         (estimate(2.0, math.nan, 1.0, 3.0), "Mean of x: lost by masking."),
         (estimate(math.nan, 2.0, 1.0, 3.0), "Mean of x: only the masked file has it."),
         (estimate(math.nan, math.nan, 1.0, 3.0), "Mean of x: neither file has it."),

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microagg.evaluate.columns import change_of, changes_of, has_gaps
 from microagg.kinds import Cells, Date, Nominal, Number, Ordinal, Semi, Taxonomy
 from microagg.table import Coded, Table
+from tests.lengths import given_few
 from tests.reference import columns as reference
 
 
@@ -28,8 +28,7 @@ def _columns(draw):
     return before, after, np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
-@given(_columns())
-@settings(max_examples=200, deadline=None)
+@given_few(50, 200, _columns())
 def test_every_kind_is_told_as_by_the_letter(columns):
     before, after, labels = columns
     nominal = change_of(coded(Nominal(), before), coded(Nominal(), after), labels)

@@ -36,9 +36,9 @@ def test_what_is_demanded_is_said_in_one_sentence():
     labels = np.zeros(6, dtype=np.int64)
     facts = DiversityFacts.of(demand, labels, labels, "merge", (1.0, 2.0))
     assert promised(facts.goals["c"], "'c'") == (
-        "Records that look alike hold at least 2 different values of 'c'; their values vary at least as much as 1.5 "
-        "equally frequent ones; the commonest of their values has fewer records than 3 times the 2nd commonest and all "
-        "rarer ones together; their values are at most 0.9 away from those of the whole file"
+        "Records with the same masked values hold at least 2 different values of 'c'; their values vary at least as "
+        "much as 1.5 equally frequent values; the commonest of their values has fewer records than 3 times the 2nd "
+        "commonest value and all rarer ones together; their values differ by at most 0.9 from those of the whole file"
     )
     assert demand_words(facts) == (
         "l = 2 of c (3 reached), entropy_l = 1.5 of c (3 reached), recursive_l = (3, 2) of c (0.5 reached), t = 0.9 of "

@@ -81,7 +81,9 @@ def test_what_cannot_be_compared_is_refused():
         ma.joint_disclosure(survey, [])
     with pytest.raises(ma.errors.InvalidParameter, match="each row of the masked file, 0 to 59, once"):
         ma.joint_disclosure(survey, [masked], truth=[[0] * 60])
-    with pytest.raises(ma.errors.InvalidData, match="release 1 has none of the masked columns, or is the original"):
+    with pytest.raises(
+        ma.errors.InvalidData, match="release 1 has none of the masked columns, or is identical to the original"
+    ):
         ma.joint_disclosure(survey, [masked, survey])
     with pytest.raises(ma.errors.InvalidData, match="release 0 has none of the masked columns"):
         ma.joint_disclosure(survey, [masked.drop(columns="age")], columns=["age"])
@@ -110,7 +112,7 @@ def test_rows_in_another_order_are_matched_by_nearest_values():
     assert moved.nearest == 2
     assert moved.consistent > 95.0
     assert moved.solved == pytest.approx(found.solved, abs=3)
-    assert "rows of 2 of 3 do not stand beside their originals" in str(moved)
+    assert "in 2 of 3 releases the rows are not in the order of the original" in str(moved)
     assert ma.joint_disclosure(survey, releases, match="nearest").nearest == 3
     by_position = ma.joint_disclosure(survey, [sorted_rows(one) for one in releases], match="position")
     assert by_position.nearest == 0

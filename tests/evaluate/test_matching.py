@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microagg.evaluate.matching import Files, by_nearest, by_position
+from tests.lengths import given_few
 from tests.reference.matching import agreeing, cheapest
 
 
@@ -47,8 +48,7 @@ def test_groups_are_those_whose_means_agree(made):
     assert found.agree.tolist() == [own == wanted for own, wanted in zip(given_to, right, strict=True)]
 
 
-@settings(max_examples=60, deadline=None)
-@given(grouped())
+@given_few(20, 60, grouped())
 def test_without_sums_the_distances_are_the_least(made):
     points, groups = made
     found = by_nearest(files_of(points, groups, values=points[:, :0]))

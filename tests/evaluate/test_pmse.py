@@ -67,10 +67,10 @@ def test_two_equal_files_cannot_be_told_apart_and_two_others_can():
     frame = made(300, 0)
     same = ma.pmse(frame, frame)
     assert same.value < 1e-20
-    assert "cannot tell" in same.reading
+    assert "cannot distinguish" in same.reading
     apart = ma.pmse(frame, frame.assign(income=frame["income"] + 1000.0))
     assert apart.value == pytest.approx(0.25, abs=1e-6)
-    assert "can often tell" in apart.reading
+    assert "can often distinguish" in apart.reading
     assert apart.percent == pytest.approx(100.0, abs=1e-3)
 
 

@@ -57,9 +57,9 @@ def test_products_beyond_float64_are_infinite_and_warn_of_nothing():
         ("income = wage / 3", "'/ 3' cannot be read"),
         ("income = (wage", "it ends too early"),
         ("income = wage )", r"'\)' comes too late"),
-        ("income = * wage", r"'\*' stands where"),
+        ("income = * wage", r"it has '\*' in place of"),
         ("1 < 2", "names no column"),
-        ("__import__('os') = 1", "stands where"),
+        ("__import__('os') = 1", "it has '\\(' in place of"),
         ("", "it ends too early"),
         (3, "a relation is of type int"),
     ],
@@ -76,11 +76,11 @@ def test_counts_before_and_after_masking():
     (found,) = ma.relations(FRAME, masked, ["income = wage + 'child benefit'"])
     assert (found.before, found.after, found.fresh) == (1, 2, 2)
     assert (found.known_before, found.known_after) == (3, 4)
-    assert found.reading.endswith("broken by 2 of 4 masked records, 2 of them by masking.")
+    assert found.reading.endswith("broken by 2 of 4 masked records, 2 of them because of masking.")
     (found,) = ma.relations(FRAME, masked, "income = wage + 'child benefit'", tolerance=1)
     assert (found.before, found.after, found.fresh) == (0, 1, 1)
     (found,) = ma.relations(FRAME, FRAME, ["income = wage + 'child benefit'"])
-    assert found.reading.endswith("broken by 1 of 3 masked records, as before.")
+    assert found.reading.endswith("broken by 1 of 3 masked records, as in the original.")
     assert ma.relations(FRAME, masked, []) == ()
 
 

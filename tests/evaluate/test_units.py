@@ -15,6 +15,7 @@ from microagg.io.promise import Promise, check_written
 from microagg.prepare.embedding import embed_both
 from microagg.table import Table
 from microagg.units import Units, held_by
+from tests.lengths import given_few
 from tests.reference import counted_units as slow
 
 released = st.integers(1, 40).flatmap(
@@ -29,7 +30,7 @@ def table_of(rows):
     return Table.of_numbers(["a", "b"], np.array(rows, dtype=float).T.copy())
 
 
-@given(released, st.booleans())
+@given_few(50, 200, released, st.booleans())
 def test_units_that_share_values_are_counted(drawn, in_part):
     rows, units = drawn
     codes = np.unique(units, return_inverse=True)[1].astype(np.int64)
@@ -42,7 +43,7 @@ def test_units_that_share_values_are_counted(drawn, in_part):
     assert check_written(promise, [written.slice(0, half), written.slice(half)], len(rows), "x") == expected
 
 
-@given(released)
+@given_few(50, 200, released)
 def test_units_with_the_same_rows_are_counted(drawn):
     rows, units = drawn
     codes = np.unique(units, return_inverse=True)[1].astype(np.int64)
@@ -84,7 +85,9 @@ def test_what_groups_hold(drawn):
     assert all(np.array_equal(one, other) for one, other in zip(counted, doubled, strict=True))
 
 
-@given(
+@given_few(
+    50,
+    200,
     st.integers(2, 25).flatmap(
         lambda n: st.tuples(
             st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=n, max_size=n),
@@ -92,7 +95,7 @@ def test_what_groups_hold(drawn):
             st.lists(st.integers(0, 4), min_size=n, max_size=n),
             st.lists(st.integers(0, 1), min_size=n, max_size=n),
         )
-    )
+    ),
 )
 def test_any_row_of_a_unit_will_do_for_a_link(drawn):
     rows, masked, units, strata = drawn
@@ -108,14 +111,16 @@ def test_any_row_of_a_unit_will_do_for_a_link(drawn):
     assert found.full_keys == pytest.approx(100 * np.mean(expected))
 
 
-@given(
+@given_few(
+    50,
+    200,
     st.integers(3, 10).flatmap(
         lambda n: st.tuples(
             st.lists(st.sets(st.integers(0, 2), min_size=1), min_size=n, max_size=n),
             st.lists(st.integers(0, 1), min_size=n, max_size=n),
             st.integers(0, 2**32),
         )
-    )
+    ),
 )
 def test_whole_units_are_linked_by_all_their_rows(drawn):
     waves, strata, seed = drawn

@@ -7,7 +7,7 @@ import pytest
 from tests.io.server import postgresql
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def server():
     with postgresql() as found:
         yield found

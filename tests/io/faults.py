@@ -4,7 +4,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from microagg.io import _duckdb, _postgresql, _text
+from microagg.io import _duckdb, _postgresql, _text, sources
 
 
 def spoilt(table, name):
@@ -60,6 +60,11 @@ def spoil_statistics(patch, name):
         patch.setattr(package, function, faulty)
 
 
+def spoil_excel(patch, name):
+    write = sources.write_excel
+    patch.setattr(sources, "write_excel", lambda table, *rest: write(spoilt(table, name), *rest))
+
+
 def spoil_duckdb(patch, name):
     create = _duckdb._create
     patch.setattr(_duckdb, "_create", lambda at, table, *rest: create(at, spoilt(table, name), *rest))
@@ -81,4 +86,5 @@ FAULTS = {
     ".sav": spoil_statistics,
     ".zsav": spoil_statistics,
     ".dta": spoil_statistics,
+    ".xlsx": spoil_excel,
 }

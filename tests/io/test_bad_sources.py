@@ -11,6 +11,7 @@ from microagg.errors import InputError, InvalidData, InvalidParameter
 from microagg.io.addresses import check_target, file_digest
 from microagg.io.sources import read_source, write_target
 from tests.io.tables import ARROW, STATISTICS, STORED, check_message, source_of, write_bytes
+from tests.lengths import first_few
 
 BAD_TEXT = [
     (b"", "empty"),
@@ -18,7 +19,7 @@ BAD_TEXT = [
     (b"a,b\n", "no records"),
     (b"a,b", "no records"),
     (b"a,b\n1,secret\n1,2,secret\n", "fields than its header's 2"),
-    (b"a,a\n1,secret\n", "two columns of one name"),
+    (b"a,a\n1,secret\n", "two columns with the same name"),
     (b"a,\n1,secret\n", "column 2 of 2"),
     (b"1,2\n3,4\n", "a number over numbers"),
     (b"a,b\n1,sec\0ret\n", "NUL"),
@@ -44,8 +45,8 @@ def test_stray_quotes_within_fields_are_values(tmp_path):
     assert read_source(path).table["a"].to_pylist() == ['5" pipe']
 
 
-@pytest.mark.parametrize("suffix", [".csv.gz", ".csv.zst", *ARROW, *STATISTICS, ".sas7bdat"])
-@pytest.mark.parametrize("share", [0.0, 0.5, 0.97])
+@pytest.mark.parametrize("suffix", [".csv.gz", ".csv.zst", *ARROW, *STATISTICS, ".sas7bdat", ".xlsx"])
+@pytest.mark.parametrize("share", first_few(1, [0.97, 0.5, 0.0]))
 def test_files_cut_off_are_refused(tmp_path, suffix, share):
     table = pa.table({"a": [f"secret{number * 7919 % 1000}" for number in range(1000)]})
     whole = tmp_path / f"whole{suffix if suffix != '.sas7bdat' else '.dta'}"
@@ -99,12 +100,12 @@ def test_addresses_of_no_use_are_refused(tmp_path):
     (tmp_path / "empty").mkdir()
     pq.write_table(STORED.slice(0, 0), tmp_path / "none.parquet")
     pq.write_table(STORED, tmp_path / "d.parquet")
-    write_bytes(tmp_path / "d.xlsx", b"")
+    write_bytes(tmp_path / "d.xls", b"")
     cases = [
         (tmp_path / "absent.csv", InvalidData, "no file 'absent.csv'"),
-        (tmp_path / "empty", InvalidData, "holds no .parquet"),
+        (tmp_path / "empty", InvalidData, "contains no .parquet"),
         (tmp_path / "none.parquet", InvalidData, "no records"),
-        (tmp_path / "d.xlsx", InvalidParameter, "no kind"),
+        (tmp_path / "d.xls", InvalidParameter, "does not end in a known way"),
         ("mysql://user:secret@host/db", InvalidParameter, "mysql://"),
         (3, InvalidParameter, "int"),
     ]

@@ -83,7 +83,7 @@ def test_duckdb_files_that_cannot_be_used_are_told_apart(tmp_path):
     assert "main" in refused(InvalidData, check_table_target, f"duckdb:///{path}?table=s.t", False)
     path.write_text("hush: not a database at all")
     for work in (read_table, lambda at: check_table_target(at, False), lambda at: write_table(AWKWARD, at, True)):
-        assert "no DuckDB file" in refused(InvalidData, work, address)
+        assert "not a DuckDB file" in refused(InvalidData, work, address)
     assert path.read_text().startswith("hush")
     path.unlink()
     with duckdb.connect(str(path)):

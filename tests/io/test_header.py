@@ -58,7 +58,9 @@ def test_whoever_says_that_there_is_a_header_is_believed(tmp_path, data):
     assert source.dialect.options()["header"] is True
 
 
-@pytest.mark.parametrize(("data", "words"), [(b"a,a\n1,2\n", "two columns of one name"), (b"a,\n1,2\n", "no name")])
+@pytest.mark.parametrize(
+    ("data", "words"), [(b"a,a\n1,2\n", "two columns with the same name"), (b"a,\n1,2\n", "no name")]
+)
 def test_names_that_cannot_be_told_apart_are_refused_all_the_same(tmp_path, data, words):
     with pytest.raises(InvalidData, match=words):
         read_source(write_bytes(tmp_path / "d.csv", data), header=True)

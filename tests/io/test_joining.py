@@ -29,7 +29,7 @@ def test_every_person_gets_the_households_row(of_persons, homes, n_homes, as_tex
     try:
         rows, alone = naive.joined(persons, households, "hid")
     except ValueError:
-        with pytest.raises(InvalidData, match=r"persons belong to a household that 'h' lacks"):
+        with pytest.raises(InvalidData, match=r"persons belong to a household that is not in 'h'"):
             join(*files)
         return
     whole = join(*files, on="hid")
@@ -45,31 +45,37 @@ PERSONS = {"hid": ["a", "b", "Secret", "b"], "age": [1, 2, 3, 4]}
 @pytest.mark.parametrize(
     ("persons", "households", "on", "kind", "words"),
     [
-        (PERSONS, {"hid": ["a", "b"], "rooms": [1, 2]}, None, InvalidData, "1 of 4 persons belong to a household that"),
+        (
+            PERSONS,
+            {"hid": ["a", "b"], "rooms": [1, 2]},
+            None,
+            InvalidData,
+            "1 of 4 persons belong to a household that is not in",
+        ),
         (
             PERSONS,
             {"hid": ["a", "b", "Secret", "Secret"], "rooms": [1, 2, 3, 4]},
             None,
             InvalidData,
-            "1 of 4 rows of 'homes.parquet' have the household of another row",
+            "1 of 4 rows of 'homes.parquet' have the same household as another row",
         ),
         (
             PERSONS,
             {"hid": ["a", None], "rooms": [1, 2]},
             None,
             InvalidData,
-            "1 of 2 rows of 'homes.parquet' do not tell",
+            "1 of 2 rows of 'homes.parquet' have no household",
         ),
         (
             {"hid": ["", None, "Secret"], "age": [1, 2, 3]},
             {"hid": ["Secret"], "rooms": [1]},
             None,
             InvalidData,
-            "2 of 3 rows of 'people.parquet' do not tell their household",
+            "2 of 3 rows of 'people.parquet' have no household",
         ),
         (PERSONS, {"hid": [1, 2], "rooms": [1, 2]}, None, InvalidData, "'hid' holds text in .* and whole numbers in"),
-        (PERSONS, {"home": ["a"], "rooms": [1]}, None, InvalidParameter, "have no column of one name"),
-        (PERSONS, {"hid": ["a"], "age": [1]}, None, InvalidParameter, "have 2 columns of one name"),
+        (PERSONS, {"home": ["a"], "rooms": [1]}, None, InvalidParameter, "have no column with the same name"),
+        (PERSONS, {"hid": ["a"], "age": [1]}, None, InvalidParameter, "have 2 columns with the same name"),
         (PERSONS, {"hid": ["a"], "age": [1]}, "hid", RoleError, r"1 column\(s\) are in both files.*'age'. Rename them"),
         (
             PERSONS,
@@ -90,9 +96,9 @@ def test_what_cannot_be_joined_is_refused_by_number_and_not_by_value(persons, ho
 def test_files_of_two_kinds_are_refused(tmp_path):
     ma.write(pa.table(PERSONS), tmp_path / "people.csv")
     ma.write(pa.table({"hid": ["a", "b", "Secret"], "rooms": [1, 2, 3]}), tmp_path / "homes.parquet")
-    with pytest.raises(InvalidParameter, match="of kind csv and that of households of kind parquet"):
+    with pytest.raises(InvalidParameter, match="of kind csv and the file of households of kind parquet"):
         ma.read(tmp_path / "people.csv", households=str(tmp_path / "homes.parquet"))
-    with pytest.raises(InvalidParameter, match="two of the same kind"):
+    with pytest.raises(InvalidParameter, match="two files of the same kind"):
         join(ma.read(tmp_path / "people.csv"), ma.read(tmp_path / "homes.parquet"))
 
 
@@ -134,7 +140,7 @@ def test_two_files_are_counted_together(rows, kinds):
     ):
         check_written_apart(Promise(expected + 1, ("x",), ("y",), pseudonym="hid"), *files)
     more = households.slice(0, 1) if len(units) > 1 else pa.concat_tables([households, households])
-    with pytest.raises(PromiseBroken, match="has not one row for each household"):
+    with pytest.raises(PromiseBroken, match="does not have exactly one row for each household"):
         check_written_apart(promise, files[0], written("h.csv", more))
 
 

@@ -78,7 +78,7 @@ def test_schemas_views_and_rights_of_postgresql(server, run):
     assert "view" in refused(InvalidData, check_table_target, at("v"), True)
     write_table(pa.table({"a": [1]}), at("%22s.1%22.t"), False)
     assert read_table(at("%22s.1%22.t"))[0].num_rows == 1
-    assert "not permitted" in refused(InvalidData, read_table, guest + "locked")
+    assert "you have no right to do that" in refused(InvalidData, read_table, guest + "locked")
     assert "may not create" in refused(InvalidData, check_table_target, guest + "mine", False)
     assert "may not create" in refused(InvalidData, check_table_target, guest + "locked", True)
     more = "&options=-cdefault_transaction_read_only%3Don"

@@ -80,7 +80,7 @@ def test_one_stray_quote_is_not_closed(tmp_path):
 
 def test_a_closing_quote_ends_its_cell(tmp_path):
     path = write_bytes(tmp_path / "d.csv", b'a,b\n1,"two\nlines" and secret\n')
-    assert all("line 2" in message and "before more text" in message for message in refusals(path))
+    assert all("line 2" in message and "more text follows" in message for message in refusals(path))
 
 
 CORPUS = {

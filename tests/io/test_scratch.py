@@ -224,7 +224,7 @@ def test_no_room_for_a_lock_leaves_nothing(shared, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(scratch.os, "write", full)
-    with pytest.raises(InvalidParameter, match="no folder can be made"):
+    with pytest.raises(InvalidParameter, match="no folder can be created"):
         run_in(shared)
     assert files_in(shared) == []
 

@@ -16,6 +16,7 @@ from microagg.io._numbers import Marks
 from microagg.io.addresses import check_target, file_digest
 from microagg.io.sources import Source, read_source, write_target
 from tests.io.tables import ARROW, AWKWARD, STATISTICS, STORED, TEXT, rewrite, source_of, write_bytes
+from tests.lengths import given_few
 
 
 @pytest.mark.parametrize("suffix", TEXT + ARROW)
@@ -39,8 +40,8 @@ def test_types_come_back_as_they_were(tmp_path, suffix):
     assert read_source(path).table.equals(table)
 
 
-@pytest.mark.parametrize("suffix", STATISTICS)
-def test_statistics_files_come_back_as_they_were(tmp_path, suffix):
+@pytest.mark.parametrize("suffix", [*STATISTICS, ".xlsx"])
+def test_statistics_and_excel_files_come_back_as_they_were(tmp_path, suffix):
     path = tmp_path / f"data{suffix}"
     write_target(STORED, path, source_of(STORED))
     read = read_source(path)
@@ -97,7 +98,9 @@ FIELD = st.none() | st.text(
 )
 
 
-@given(
+@given_few(
+    60,
+    200,
     rows=st.integers(1, 3).flatmap(lambda width: st.lists(st.tuples(*[FIELD] * width), min_size=1, max_size=6)),
     delimiter=st.sampled_from(",;\t|"),
     line_end=st.sampled_from(["\n", "\r\n"]),
@@ -197,13 +200,14 @@ def test_databases_are_left_to_their_module(monkeypatch):
         read_source("duckdb://a?table=t", encoding="utf-8")
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".feather", ".csv"])
+@pytest.mark.parametrize("suffix", [".parquet", ".feather", ".xlsx", ".csv"])
 def test_the_checksum_is_of_the_bytes_that_were_read(tmp_path, monkeypatch, suffix):
     path, other = tmp_path / f"data{suffix}", tmp_path / f"other{suffix}"
     for target, value in ((path, 1.5), (other, 2.5)):
         write_target(pa.table({"pay": [value] * 3}), target, source_of(pa.table({"pay": [value]})))
     before = file_digest(path)
-    name = {".parquet": "Batches", ".feather": "read_feather", ".csv": "text_details"}[suffix]
+    names = {".parquet": "Batches", ".feather": "read_feather", ".xlsx": "read_excel_apart", ".csv": "text_details"}
+    name = names[suffix]
     whole = getattr(sources, name)
 
     def then_exchanged(*arguments):

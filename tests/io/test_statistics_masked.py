@@ -150,7 +150,7 @@ def test_numbers_most_of_which_have_labels_need_a_kind(tmp_path):
     texts = {"job": {1.0: "farmer", 2.0: "clerk"}, "wage": {0.0: "none", 99.0: "refused"}}
     source = write_spss(tmp_path / "data.sav", columns, variable_value_labels=texts)
     assert ma.protect(source, k=3, quasi=["wage"], keep=["job"]).k_achieved >= 3
-    with pytest.raises(InvalidData, match="'job' holds numbers that the file has labels for"):
+    with pytest.raises(InvalidData, match="'job' holds numbers that have labels in the file"):
         ma.protect(source, k=3, quasi=["job", "wage"])
 
 

@@ -215,7 +215,7 @@ FRESH = {"part-0.parquet": b"new 0", "part-1.parquet": b"new 1", "part-3.parquet
 def test_a_folder_is_published_and_replaced_as_a_whole(folder):
     _publish(folder, FORMER)
     assert _content(folder / "out") == FORMER
-    with pytest.raises(InvalidParameter, match="has come to be there"):
+    with pytest.raises(InvalidParameter, match="was created by somebody else"):
         _publish(folder, FRESH)
     assert _content(folder / "out") == FORMER
     _publish(folder, FRESH, overwrite=True)
@@ -258,7 +258,7 @@ def test_two_runs_that_publish_to_one_place_do_not_mix(folder, monkeypatch):
             write(folder / "out" / "part-0.parquet", b"theirs")
 
     monkeypatch.setattr(Place, "write_bytes", meanwhile)
-    with pytest.raises(InvalidParameter, match="has come to be there"):
+    with pytest.raises(InvalidParameter, match="was created by somebody else"):
         _publish(folder, FRESH)
     assert _content(folder / "out") == {"part-0.parquet": b"theirs"}
 
@@ -289,7 +289,7 @@ def test_a_run_that_is_killed_while_it_publishes_leaves_no_release(store, folder
     assert publishing.is_unfinished(one.name for one, _, _ in (folder / "out").inside())
     with pytest.raises(InvalidData, match="when its run was killed"):
         ma.read(str(folder / "out"))
-    with pytest.raises(InvalidParameter, match="is no release"):
+    with pytest.raises(InvalidParameter, match="is not a release"):
         publishing.check_replaceable_in_store(folder / "out")
     _publish(folder, FORMER, overwrite=True)  # the next run finds what was left, puts back what was there, and goes on
     assert _content(folder / "out") == FORMER

@@ -28,9 +28,9 @@ def test_targets_are_checked_before_any_work(tmp_path):
     (tmp_path / "folder.csv").mkdir()
     write_bytes(tmp_path / "there.csv", b"")
     cases = [
-        ("out.xlsx", False, "no kind"),
-        ("out.parquet.gz", False, "no kind"),
-        ("out.sas7bdat", False, "read and not written"),
+        ("out.xls", False, "does not end in a known way"),
+        ("out.parquet.gz", False, "does not end in a known way"),
+        ("out.sas7bdat", False, "read but not written"),
         ("nowhere/out.csv", False, "does not exist"),
         ("there.csv", False, "exists. Name another"),
         ("source.csv", True, "source itself"),
@@ -82,7 +82,7 @@ def test_what_a_file_cannot_hold_is_refused(tmp_path, suffix):
 def test_characters_that_an_encoding_lacks_are_refused(tmp_path):
     path = write_bytes(tmp_path / "d.csv", "a,b\né,1\n".encode("cp1252"))
     source = read_source(path)
-    with pytest.raises(InvalidData, match="cp1252 does not know"):
+    with pytest.raises(InvalidData, match="cp1252 does not have"):
         write_target(pa.table({"a": ["שם"]}), tmp_path / "out.csv", source)
 
 

@@ -159,4 +159,4 @@ def test_a_method_of_no_name_here_is_the_callers_own():
     method = next(
         one for one in build(ma.protect(SURVEY.select(["age"]), 5, method=Halves())).done if one.name == "method"
     )
-    assert method.why == "a method of the caller's own"
+    assert method.why == "a method from outside microagg"

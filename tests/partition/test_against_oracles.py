@@ -1,12 +1,12 @@
 import pytest
-from hypothesis import given
 from numpy.testing import assert_array_equal
 
+from tests.lengths import given_few
 from tests.partition.cases import PARTITIONERS, UNIVARIATE, matrices_and_k
 
 
 @pytest.mark.parametrize("name", PARTITIONERS)
-@given(case=matrices_and_k())
+@given_few(50, 200, case=matrices_and_k())
 def test_partition_equals_its_oracle(name, case):
     X, k = case
     partitioner, oracle, options = PARTITIONERS[name]
@@ -14,7 +14,7 @@ def test_partition_equals_its_oracle(name, case):
 
 
 @pytest.mark.parametrize("method", UNIVARIATE)
-@given(case=matrices_and_k(most_columns=3))
+@given_few(50, 200, case=matrices_and_k(most_columns=3))
 def test_univariate_equals_its_oracle_in_every_column(method, case):
     X, k = case
     partitioner, oracle = UNIVARIATE[method]

@@ -43,7 +43,7 @@ def test_fewer_than_twice_k_is_one_group(name):
         (X.astype(object), "object"),
         (X[:, 0], "1 dimension"),
         (X[:, :0], "no columns"),
-        ([[1.0, 2.0], [3.0]], "ragged"),
+        ([[1.0, 2.0], [3.0]], "rows of X have different lengths"),
         (np.column_stack([X[:, 0] * 1e250, X[:, 1] * 1e-20]), "column 1 varies by less than"),
     ],
 )

@@ -20,6 +20,7 @@ from microagg.partition.refine import refine
 from microagg.prepare.embedding import embed
 from microagg.recipe._signature import recipe_of
 from microagg.recipe.wishes import asked_of
+from tests.lengths import given_few
 from tests.partition.cases import PARTITIONERS
 from tests.partition.test_search import SEARCHED, everywhere
 
@@ -63,8 +64,7 @@ def files(draw):
 
 
 @everywhere
-@settings(max_examples=80)
-@given(case=files())
+@given_few(20, 80, case=files())
 def test_codes_change_no_label(name, case):
     records, k = case
     partitioner, options = SEARCHED[name]

@@ -1,7 +1,6 @@
 """Merging until every group keeps what is demanded: equal to its oracle, and the demand kept."""
 
 import numpy as np
-from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
@@ -10,6 +9,7 @@ from microagg._kernels.records import coordinates, plain_records
 from microagg.diversity import Demand
 from microagg.partition.mdav import mdav
 from microagg.partition.merging import merge_worst, with_units
+from tests.lengths import given_few
 from tests.partition.cases import matrices_and_k
 from tests.partition.test_codes import made
 from tests.partition.test_units import can_keep, units_of
@@ -19,7 +19,7 @@ from tests.reference.units import breach as units_breach
 from tests.test_diversity import columns, confidential, limits, oracle_breach
 
 
-@given(data=st.data(), case=matrices_and_k(most_columns=3), demanded=limits(), most=st.integers(1, 12))
+@given_few(50, 200, data=st.data(), case=matrices_and_k(most_columns=3), demanded=limits(), most=st.integers(1, 12))
 def test_merging_equals_its_oracle_and_keeps_the_demand(data, case, demanded, most):
     X, k = case
     n = X.shape[0]

@@ -6,10 +6,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import microagg as ma
+from microagg._kernels.records import plain_records
 from microagg.partition import _recombine
+from microagg.partition._annealing import Search
 from microagg.partition._cover import Columns
 from microagg.partition._recombine import Pool, best_cover, recombine
-from tests.reference.optimum import least_error, squared_error
+from microagg.progress import Told
+from tests.reference.optimum import least_error, least_error_of_sizes, squared_error
 
 
 def groups_of(X, k):
@@ -32,6 +35,33 @@ def test_the_best_of_all_covers(number):
     assert_array_equal(np.sort(found.members), np.arange(len(X)))
     assert_allclose(found.errors.sum(), optimum, rtol=1e-9)
     assert best_cover(groups_of(X, k), optimum, 200)[0] is None  # there is none below
+
+
+@pytest.mark.parametrize("number", range(40))
+def test_the_best_of_all_covers_of_fixed_sizes(number):
+    rng = np.random.default_rng(number)
+    sizes = [(2, 2, 2, 3), (3, 3, 3), (2, 3, 3), (2, 2, 2, 2), (3, 3, 4), (2, 2, 3, 3)][number % 6]
+    X = rng.normal(size=(sum(sizes), 2))
+    optimum = least_error_of_sizes(X.tolist(), sizes)
+    columns = groups_of(X, min(sizes))
+    found, left = best_cover(columns, 1.01 * optimum, 200, np.bincount(sizes))
+    assert left > 0
+    assert found is not None
+    assert_array_equal(np.sort(found.members), np.arange(len(X)))
+    assert tuple(np.sort(found.sizes)) == sizes
+    assert_allclose(found.errors.sum(), optimum, rtol=1e-9)
+    assert best_cover(columns, optimum, 200, np.bincount(sizes))[0] is None  # there is none below
+
+
+def test_parts_of_other_sizes_are_not_taken_where_sizes_are_fixed():
+    """Two crowds of twelve records, each best in groups of three; each partition has one crowd in groups of four."""
+    threes, fours = np.repeat(np.arange(4), 3), np.repeat(np.arange(3), 4)
+    X = np.concatenate((10.0 * threes, 1000.0 + 20.0 * threes))
+    one, two = np.concatenate((threes, 4 + fours)), np.concatenate((fours, 3 + threes))
+    for variable, sizes in ((True, [3] * 8), (False, [3] * 4 + [4] * 3)):
+        search = Search(plain_records(X[None, :]), one, 3, variable, 0, 1, None, None, None)
+        best = search._best_of([one[search.order], two[search.order]], Told(None, 0))
+        assert np.sort(np.bincount(best)).tolist() == sizes
 
 
 def test_programmes_are_counted():
@@ -85,6 +115,7 @@ def test_a_thorough_search_is_repeatable_and_keeps_sizes(sizes):
         assert_array_equal(np.sort(np.bincount(one.labels)), np.sort(np.bincount(labels)))
 
 
+@pytest.mark.campaign
 def test_a_filled_time_limit_goes_beyond_the_schedule_and_can_be_repeated(monkeypatch):
     monkeypatch.setattr(importlib.import_module("microagg.partition.refine"), "_RESERVE", 0.02)
     X = ma.datasets.normal(120, 2, seed=0)

@@ -2,12 +2,12 @@ import importlib
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import microagg as ma
 from microagg.errors import InvalidParameter
+from tests.lengths import first_few, given_few
 from tests.reference.optimum import least_error
 
 
@@ -23,7 +23,7 @@ def partitions(draw):
     return X, labels, k
 
 
-@given(partitions(), st.sampled_from(["variable", "fixed"]), st.integers(0, 3))
+@given_few(40, 200, partitions(), st.sampled_from(["variable", "fixed"]), st.integers(0, 3))
 def test_never_invalid_never_worse(case, sizes, seed):
     X, labels, k = case
     found = ma.refine(X, labels, k, effort=20_000, sizes=sizes, seed=seed)
@@ -38,7 +38,7 @@ def test_never_invalid_never_worse(case, sizes, seed):
         assert_array_equal(np.sort(counts), np.sort(np.bincount(np.unique(labels, return_inverse=True)[1])))
 
 
-@given(partitions(), st.integers(0, 5))
+@given_few(50, 200, partitions(), st.integers(0, 5))
 def test_a_function_of_the_seed_alone(case, seed):
     X, labels, k = case
     one, two = (ma.refine(X, labels, k, effort=5000, seed=seed, n_jobs=jobs) for jobs in (1, 2))
@@ -46,7 +46,7 @@ def test_a_function_of_the_seed_alone(case, seed):
     assert_array_equal(one.labels, ma.refine(X, labels, k, effort=one.moves or 1, seed=seed).labels)
 
 
-@pytest.mark.parametrize("number", range(200))
+@pytest.mark.parametrize("number", first_few(40, range(200)))
 def test_the_optimum_of_small_files(number):
     rng = np.random.default_rng(number)
     k = int(rng.integers(2, 5))

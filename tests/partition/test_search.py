@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
@@ -17,6 +16,7 @@ from microagg.partition.iamat import iamat
 from microagg.partition.maximum_distance import maximum_distance
 from microagg.partition.mdav import mdav
 from microagg.partition.vmdav import vmdav
+from tests.lengths import given_few
 
 SEARCHED = {
     "mdav": (mdav, {}),
@@ -69,8 +69,7 @@ def files(draw):
 
 
 @everywhere
-@settings(max_examples=500)
-@given(case=files())
+@given_few(60, 500, case=files())
 def test_tree_and_brute_agree_on_one_thread_and_on_two(name, case):
     X, k = case
     by_tree, by_brute = both(name, X, k)

@@ -8,6 +8,7 @@ import microagg as ma
 from microagg.errors import InvalidParameter
 from microagg.moments import standard_scores
 from microagg.partition.tight_bound import tight_bound
+from tests.lengths import first_few
 from tests.reference.optimum import least_error
 from tests.reference.pricing import largest_excess, programme
 
@@ -21,7 +22,7 @@ def small_file(number, most):
     return X * 10.0 ** rng.integers(-4, 5), k
 
 
-@pytest.mark.parametrize("number", range(200))
+@pytest.mark.parametrize("number", first_few(40, range(200)))
 def test_never_above_the_optimum_of_small_files(number):
     X, k = small_file(number, 11)
     found = tight_bound(X, k)
@@ -74,6 +75,7 @@ def test_bad_parameters():
         tight_bound(np.zeros((5001, 1)), 3)
 
 
+@pytest.mark.campaign
 @pytest.mark.casc
 @pytest.mark.parametrize(("name", "least"), [("tarragona", 13.85), ("census", 4.645)])
 def test_bounds_of_the_reference_files(name, least):

@@ -19,6 +19,7 @@ from microagg.partition.merging import merge_short
 from microagg.partition.refine import refine
 from microagg.partition.vmdav import vmdav
 from microagg.units import Units, held_by
+from tests.lengths import first_few, given_few
 from tests.partition.cases import matrices_and_k
 from tests.partition.test_codes import made
 from tests.reference import units as oracles
@@ -77,8 +78,7 @@ def assert_kept(labels, k, units):
 
 
 @everywhere
-@settings(max_examples=300)
-@given(case=cases())
+@given_few(50, 300, case=cases())
 def test_partition_equals_its_oracle(name, case):
     X, k, units = case
     partitioner, oracle, options = METHODS_WITH_UNITS[name]
@@ -90,7 +90,7 @@ def test_partition_equals_its_oracle(name, case):
 
 
 @everywhere
-@given(case=matrices_and_k(), in_part=st.booleans())
+@given_few(40, 200, case=matrices_and_k(), in_part=st.booleans())
 def test_every_record_its_own_unit_changes_nothing(name, case, in_part):
     X, k = case
     partitioner, _, options = METHODS_WITH_UNITS[name]
@@ -122,8 +122,7 @@ def larger_cases(draw):
 
 
 @everywhere
-@settings(max_examples=80)
-@given(case=larger_cases())
+@given_few(20, 80, case=larger_cases())
 def test_tree_and_brute_force_agree_and_keep_the_promise(name, case):
     records, k, units = case
     partitioner, _, options = METHODS_WITH_UNITS[name]
@@ -211,8 +210,7 @@ def test_methods_say_whether_they_take_units():
     }
 
 
-@settings(max_examples=300)
-@given(case=cases(), most=st.integers(1, 8), seed=st.integers(0, 100))
+@given_few(60, 300, case=cases(), most=st.integers(1, 8), seed=st.integers(0, 100))
 def test_merging_equals_its_oracle_and_keeps_the_promise(case, most, seed):
     X, k, units = case
     labels = np.random.default_rng(seed).integers(0, most, X.shape[0])
@@ -238,8 +236,7 @@ def test_merging_refuses_what_no_merge_can_mend():
         merge_short(made(6, 3), np.zeros(6, dtype=np.int64), 3, Units(np.array([0, 0, 0, 0, 1, 2])))
 
 
-@settings(max_examples=100)
-@given(case=larger_cases(), sizes=st.sampled_from(["variable", "fixed"]), seed=st.integers(0, 3))
+@given_few(30, 100, case=larger_cases(), sizes=st.sampled_from(["variable", "fixed"]), seed=st.integers(0, 3))
 def test_refining_keeps_the_promise_and_is_never_worse(case, sizes, seed):
     records, k, units = case
     labels = mdav(records, k, units=units)
@@ -262,9 +259,10 @@ def test_refining_where_every_record_is_its_own_unit_changes_nothing(case, in_pa
     assert (found.before, found.after) == (expected.before, expected.after)
 
 
-def test_refining_finds_the_optimum_of_most_small_files():
+@pytest.mark.parametrize("files", first_few(1, [20, 100]))
+def test_refining_finds_the_optimum_of_most_small_files(files):
     found = []
-    for number in range(100):
+    for number in range(files):
         rng = np.random.default_rng(number)
         k = int(rng.integers(2, 4))
         n = int(rng.integers(2 * k, 10))
@@ -278,7 +276,7 @@ def test_refining_finds_the_optimum_of_most_small_files():
         assert_kept(refined.labels, k, units)
         assert refined.after >= least * (1 - 1e-9)
         found.append(refined.after <= least * (1 + 1e-9))
-    assert len(found) > 60
+    assert len(found) > 0.6 * files
     assert np.mean(found) >= 0.9
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from microagg.moments import standard_scores, standard_scores_of_both
+from microagg.moments import standard_scores
 from microagg.prepare.embedding import embed
 from microagg.table import Table
 
@@ -52,7 +52,7 @@ def test_constant_column_becomes_zeros():
     columns = np.array([[0.1] * 7, [1e300] * 7])
     for scale in ("standard", "range"):
         assert_array_equal(scale_columns(columns, scale), np.zeros((2, 7)))
-    assert_array_equal(standard_scores_of_both(columns, columns), np.zeros((2, 2, 7)))
+    assert_array_equal(standard_scores(columns), np.zeros((2, 7)))
 
 
 def test_range_and_none():

@@ -14,5 +14,5 @@ def test_of_seeds_only_that_of_what_was_drawn_is_left_out(tmp_path):
     text = write_public(release.recipe, tmp_path / "recipe.toml", None).read_text("utf-8")
     assert "987654" not in text
     assert "seed = 4242" in text  # of moves, which tell nothing of the original
-    assert "Left out: columns that are not released, values of the original, the seed of what was drawn, " in text
+    assert "Left out: columns that are not released, original values, the seed of what was drawn, " in text
     assert "seeds" not in text

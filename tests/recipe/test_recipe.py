@@ -118,10 +118,10 @@ def test_choices_are_changed_one_by_one():
         ({"method": "ama", "tail": "2k"}, "method", "Leave those two out"),
         ({"method": "ama", "select": "emad"}, "method", "Leave those two out"),
         ({"select": 3}, "select", "select is a int"),
-        ({"select": ["a"], "count": 3}, "count", "count goes with"),
-        ({"rest": "keep"}, "rest", "rest goes with quasi"),
+        ({"select": ["a"], "count": 3}, "count", "count works only with"),
+        ({"rest": "keep"}, "rest", "rest works only with quasi"),
         ({"max_block": 5}, "max_block", "at least 6"),
-        ({"blocks": "none", "max_block": 100}, "max_block", "max_block goes with blocks"),
+        ({"blocks": "none", "max_block": 100}, "max_block", "max_block works only with blocks"),
         ({"per_column": "yes"}, "per_column", "must be true or false"),
         ({"seed": -1, "refine": "fast"}, "seed", "seed=-1"),
         ({"x": 2}, "x", "from 0 to 1"),
@@ -211,15 +211,27 @@ SURVEY = ma.datasets.survey(60).select(["age", "income", "region"])
     ("text", "line", "words"),
     [
         ("[method]\nname = 'univariate'", 3, "per_column = true"),
-        ("[masking]\nper_column = true", 3, "goes with univariate or ranking"),
+        ("[masking]\nper_column = true", 3, "works only with univariate or ranking"),
         ("[select]\ncount = 7", 3, "count=7"),
         ("[select]\ncolumns = ['region']", 3, "not masked"),
         ("[method]\nname = 'projection'\naxis = 'nowhere'", 4, "axis="),
-        ("[method]\nname = 'univariate'\n[masking]\nper_column = true\n[blocks]\nby = 'median'", 7, "blocks do not go"),
-        ("[method]\nname = 'univariate'\n[masking]\nper_column = true\n[refine]\neffort = 'fast'", 7, "refine goes"),
-        ("[method]\nname = 'univariate'\n[masking]\nper_column = true\n[select]\nby = 'emad'", 7, "select does not go"),
-        ("[method]\nname = 'some.Class'", 3, "somebody's own"),
-        ("[blocks]\nby = 'some.Class'", 3, "somebody's own"),
+        (
+            "[method]\nname = 'univariate'\n[masking]\nper_column = true\n[blocks]\nby = 'median'",
+            7,
+            "blocks cannot be combined",
+        ),
+        (
+            "[method]\nname = 'univariate'\n[masking]\nper_column = true\n[refine]\neffort = 'fast'",
+            7,
+            "refine works only with groups",
+        ),
+        (
+            "[method]\nname = 'univariate'\n[masking]\nper_column = true\n[select]\nby = 'emad'",
+            7,
+            "select cannot be combined",
+        ),
+        ("[method]\nname = 'some.Class'", 3, "your own class"),
+        ("[blocks]\nby = 'some.Class'", 3, "your own class"),
     ],
 )
 def test_what_protect_refuses_names_its_line(text, line, words):
@@ -263,8 +275,8 @@ def test_what_protect_refuses_names_its_line(text, line, words):
         ("k = 3\n[method]\nname = 'vmdav'\ngama = 1.0", 4, "Did you mean 'gamma'?"),
         ("k = 3\n[method]\nname = 'mdav'\ngamma = 1.0", 4, "'gamma' is unknown in [method]"),
         ("kk = 3", 1, "not a part of a recipe"),
-        ("k = 3\n[select]\ncolumns = ['a']\ncount = 3", 4, "count goes with"),
-        ("k = 3\n[select]\nby = 'ama'\ncolumns = ['a']", 3, "leave nothing to choose"),
+        ("k = 3\n[select]\ncolumns = ['a']\ncount = 3", 4, "count works only with"),
+        ("k = 3\n[select]\nby = 'ama'\ncolumns = ['a']", 3, "there is nothing to choose"),
         ("k = 3\nroles = ['a']", 2, "must be a table"),
         ("k = 3\n[[roles]]\nquasi = ['a']", 2, "must be a table"),
         ("k = 3\n[roles.quasi]\na = 1", 2, "must be a list of names"),
@@ -332,7 +344,7 @@ def test_what_came_from_elsewhere_is_not_blamed_on_the_file():
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("k = = 3", "line 1"), ("[roles]\nquasi = ['a']", "does not say k"), ("k = 3\nk = 4\n", "line 2")],
+    [("k = = 3", "line 1"), ("[roles]\nquasi = ['a']", "has no k"), ("k = 3\nk = 4\n", "line 2")],
 )
 def test_other_faults(tmp_path, text, words):
     with pytest.raises(InvalidParameter, match=words):
@@ -387,7 +399,7 @@ holds = "tax <= income"
             '"incom"]\nby',
             r"line 11: column 'incom' of the analysis .* is not in the file. Did you mean",
         ),
-        ('by = ["sex"]', 'by = ["region"]', "line 12: column 'region' of the analysis .* is not released, so nobody"),
+        ('by = ["sex"]', 'by = ["region"]', "line 12: column 'region' of the analysis .* is not released, so users"),
         ('by = ["sex"]', 'unit = "region"', "line 12: the unit 'region' of an analysis is neither"),
         ("tax <=", "tux <=", "line 14: column 'tux' of the relation 'tux <= income' is not in the file"),
         ("tax <= income", "income >= region", "line 14: column 'region' of the relation .* is not released"),

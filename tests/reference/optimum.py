@@ -1,6 +1,7 @@
 """The partition of least squared error, by trying them all: for a dozen records at most, exactly if of fractions."""
 
 from functools import cache
+from itertools import combinations
 
 
 def squared_error(records):
@@ -36,3 +37,24 @@ def least_error(records, k, keeps=None):
         return best
 
     return least((1 << n) - 1)
+
+
+def least_error_of_sizes(records, sizes):
+    """Give the least squared error of any partition into groups of exactly these sizes."""
+
+    @cache
+    def least(left, sizes):
+        if not left:
+            return 0
+        first, others = left[0], left[1:]
+        best = float("inf")
+        for size in set(sizes):
+            rest = list(sizes)
+            rest.remove(size)
+            for mates in combinations(others, size - 1):
+                remaining = tuple(row for row in others if row not in mates)
+                error = squared_error([records[row] for row in (first, *mates)])
+                best = min(best, error + least(remaining, tuple(rest)))
+        return best
+
+    return least(tuple(range(len(records))), tuple(sizes))

@@ -36,10 +36,11 @@ def both():
 
 def test_the_promise_stands_in_the_headline_and_what_is_reached_beside_it(both):
     model = build(both)
-    assert "Records that look alike hold at least 2 different values of “ill”." in model.verdict.headline
-    assert "The values of “debt” in records that look alike are at most 0.3 away from those of the whole file." in (
-        model.verdict.headline
-    )
+    assert "Records with the same masked values hold at least 2 different values of “ill”." in model.verdict.headline
+    assert (
+        "The values of “debt” in records with the same masked values differ by at most 0.3 from those of the whole "
+        "file."
+    ) in (model.verdict.headline)
     lines = said(model)
     assert "hold at least 2 different values of “ill”" in lines["Promised"]
     after = both.diversity.after
@@ -51,11 +52,11 @@ def test_what_it_cost_is_told_with_the_groups_that_gave_a_value_away(both):
     facts, lost = both.diversity, said(build(both))["Lost"]
     before = facts.before["ill"]
     assert before.uniform > 0
-    assert f"{before.uniform} of {before.groups} groups would have one value of “ill” throughout" in lost
-    assert "Groups that need not keep l and t would lose" in lost
+    assert f"{before.uniform} of {before.groups} groups would have only one value of “ill”." in lost
+    assert "Without the demand on l and t, groups would lose" in lost
     assert "refined" not in lost
     refined = ma.protect(frame_of(), 4, l=2, l_columns=["ill"], refine="fast", **CHOSEN)
-    assert ", both before they were refined." in said(build(refined))["Lost"]
+    assert " (both before groups were refined)." in said(build(refined))["Lost"]
 
 
 def test_the_way_is_told_with_what_it_does(both):
@@ -64,10 +65,10 @@ def test_the_way_is_told_with_what_it_does(both):
     assert done["demanded"].value in ("l = 2, t = 0.3", "t = 0.3, l = 2")
     assert done["kept by"].value == both.diversity.way
     assert "group" in done["kept by"].why
-    assert any("Different values may mean much the same" in text for text in model.limits)
-    assert any("t bounds how far" in text for text in model.limits)
+    assert any("Different values may mean nearly the same" in text for text in model.limits)
+    assert any("t limits how far" in text for text in model.limits)
     (one,) = [one for one in model.checklist if one.topic == "confidential columns"]
-    assert "What records alike give away is limited for “ill” (l = 2), “debt” (t = 0.3)." in one.text
+    assert "What a group discloses is limited for “ill” (l = 2), “debt” (t = 0.3)." in one.text
 
 
 def test_a_column_of_which_nothing_is_demanded_is_warned_of_as_before():
@@ -113,7 +114,7 @@ def test_the_public_page_tells_what_anybody_can_count_and_no_cost(both):
 def test_the_picture_has_the_shares_of_the_file_and_of_the_worst_group(both):
     model = build(both)
     page = render(model)
-    assert "in the file and in the group that is farthest from the file" in page
+    assert "in the file and in the group that differs most from the file" in page
     for one in model.kept.pictures:
         assert sum(bar.before for bar in one.bars) == pytest.approx(100)
         assert sum(bar.after for bar in one.bars) == pytest.approx(100)
@@ -129,17 +130,24 @@ def test_a_release_that_was_changed_does_not_keep_it(both):
     assert alone.any()
     model = build(dataclasses.replace(both, data=data))
     assert model.verdict.state == "bad"
-    assert model.verdict.headline.startswith("The promise is broken: records that share their masked values give away")
+    assert model.verdict.headline.startswith("The promise is broken: records with the same masked values disclose")
 
 
 @pytest.mark.parametrize(
     ("chosen", "words"),
     [
-        ({"entropy_l": 1.5}, "The values of “ill” in records that look alike vary at least as much as 1.5 equally"),
-        ({"recursive_l": [9, 2]}, "has fewer records than 9 times the 2nd commonest and all rarer ones together."),
+        (
+            {"entropy_l": 1.5},
+            "The values of “ill” in records with the same masked values vary at least as much as 1.5 equally",
+        ),
+        (
+            {"recursive_l": [9, 2]},
+            "has fewer records than 9 times the 2nd commonest value and all rarer ones together.",
+        ),
         (
             {"l": 2, "t": 0.8},
-            "hold at least 2 different values of “ill”; their values are at most 0.8 away from those of the whole file",
+            "hold at least 2 different values of “ill”; their values differ by at most 0.8 from those of the whole "
+            "file",
         ),
     ],
 )
@@ -154,5 +162,5 @@ def test_every_demand_has_its_words(chosen, words):
 def test_columns_of_which_the_same_is_demanded_share_a_sentence():
     release = ma.protect(frame_of(), 4, l=2, **CHOSEN)
     assert build(release).kept.promise == (
-        "Records that look alike hold at least 2 different values of each of “ill” and “debt”.",
+        "Records with the same masked values hold at least 2 different values of each of “ill” and “debt”.",
     )

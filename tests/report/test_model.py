@@ -68,16 +68,17 @@ def test_the_verdict_gives_no_false_comfort(model):
     assert "“weight”" in model.verdict.headline  # nearly everybody has a weight of his own
     assert model.verdict.state == "look"
     assert any(
-        "original order" in text and "Sort the rows by what is released" in text for text in model.verdict.look_first
+        "original order" in text and "sort the rows by their released values" in text
+        for text in model.verdict.look_first
     )
-    assert "Small: below 5 %" in model.loss.scale
+    assert "Small is below 5 %" in model.loss.scale
 
 
 def test_how_the_file_was_written_is_told_by_who_wrote_it():
     plain, written = build(RELEASE), build(RELEASE, written=WrittenFacts(reordered=True, excel_safe=True))
     topics = [{one.topic: one for one in model.checklist} for model in (plain, written)]
     assert (topics[0]["row order"].state, topics[1]["row order"].state) == ("look", "note")
-    assert "sort the rows by what is released" in topics[0]["row order"].text
+    assert "Sort the rows by their released values" in topics[0]["row order"].text
     assert "formulas" not in topics[0]
     assert "apostrophe" in topics[1]["formulas"].text
     assert not any("original order" in text for text in written.verdict.look_first)
@@ -104,7 +105,7 @@ def test_what_the_intruder_is_taken_to_know_is_said_wherever_risk_is():
     assert said in intruder
     assert "was not measured" in intruder
     for text in (intruder, found.risk.how):
-        assert "Estimated on 200 records drawn with seed 42; standard error" in text
+        assert "This was estimated on 200 records drawn with seed 42; standard error" in text
     assert "only “age” and “tax” (the keys), 2 of 3 masked columns" in found.risk.how
     assert any("knows only “age” and “tax”" in text for text in found.verdict.look_first)
     assert {one.column for one in found.risk.columns if one.driver is None} == {"income"}
@@ -114,7 +115,7 @@ def test_what_the_intruder_is_taken_to_know_is_said_wherever_risk_is():
     release.__dict__["risk"] = release.risk_for(["age"])
     found = build(release)
     assert "who knows only “age”, 1 of 3 masked columns" in found.verdict.lines[-1].value
-    assert "Estimated" not in found.verdict.lines[-1].value
+    assert "estimated" not in found.verdict.lines[-1].value
     assert "only one column known</span>" in render(found)
     assert not build(release, public=True).risk
 
@@ -135,16 +136,20 @@ def test_columns_released_as_they_are_are_told_where_they_single_people_out():
     found = build(release)
     assert found.verdict.state == "look"
     assert found.verdict.headline.endswith(
-        "But 200 of 200 records (100\u00a0%) are alone by all that is released; “income” by itself is unique in "
-        "half of the records or more."
+        "But 200 of 200 records (100\u00a0%) are unique in all released columns together; in “income” alone, half "
+        "of the records or more are unique."
     )  # and “shoe” is not named: 10 % are not most
     everything, shoe, income = found.verdict.look_first[:3]
-    assert everything.startswith("200 of 200 records (100\u00a0%) are alone by all that is released: nobody else")
+    assert everything.startswith(
+        "200 of 200 records (100\u00a0%) are unique in all released columns together: no other record has the same"
+    )
     assert shoe.startswith("“shoe” is released unchanged, and its value is unique in 10\u00a0% of the records")
     assert income.startswith("“income” is confidential and released unchanged, and its value is unique in 100\u00a0%")
     assert not any("“sick”" in text and "unique" in text for text in found.verdict.look_first[1:])
     public = build(release, public=True)
-    assert public.verdict.headline.endswith("It does not cover “shoe”, “income” and “sick”, released unchanged.")
+    assert public.verdict.headline.endswith(
+        "It does not cover “shoe”, “income” and “sick”, which are released unchanged."
+    )
     assert public.verdict.look_first == ()
     assert not re.search(r"\b(20|10|100)\b", " ".join(one.text for one in public.checklist))
     more = build(
@@ -153,7 +158,7 @@ def test_columns_released_as_they_are_are_told_where_they_single_people_out():
     together = more.verdict.look_first[1]
     assert together.startswith("3 columns are released unchanged")
     assert "“tag” (100\u00a0%), “income” (100\u00a0%, confidential), “shoe” (10\u00a0%)" in together
-    assert "; “tag” and “income” are each unique in half of the records or more." in more.verdict.headline
+    assert "; in each of “tag” and “income” alone, half of the records or more are unique." in more.verdict.headline
 
 
 def test_columns_that_single_people_out_only_together_are_told():
@@ -173,12 +178,12 @@ def test_columns_that_single_people_out_only_together_are_told():
     _, numbers = np.unique(released, axis=1, return_counts=True)
     alone = np.count_nonzero(numbers == 1)
     of_all = f"{alone} of 400 records ({100 * alone / n:.1f}".removesuffix(".0") + "\u00a0%)"
-    assert found.verdict.headline.endswith(f"But {of_all} are alone by all that is released.")
+    assert found.verdict.headline.endswith(f"But {of_all} are unique in all released columns together.")
     assert found.verdict.alone_percent == 100 * alone / n
     assert found.verdict.look_first[1].startswith("“birth”, “town” and “sick” and the stratum “sex” are released")
-    assert f"they are unique in {share}" in found.verdict.look_first[1]
+    assert f"{share} are unique in these columns together" in found.verdict.look_first[1]
     public = build(release, public=True).verdict
-    assert public.headline.endswith("It does not cover “birth”, “town” and “sick”, released unchanged.")
+    assert public.headline.endswith("It does not cover “birth”, “town” and “sick”, which are released unchanged.")
     # Fewer are in the headline too.
     few = ma.protect(table.drop_columns(["town"]), 5, keep=["birth"], confidential=["sick"], strata=["sex"])
     codes = np.array([columns["birth"], columns["sick"], table["sex"]])
@@ -186,7 +191,7 @@ def test_columns_that_single_people_out_only_together_are_told():
     assert 0 < np.count_nonzero(counts == 1) < n / 2
     found = build(few).verdict
     assert found.state == "look"
-    assert "are alone by all that is released." in found.headline
+    assert "are unique in all released columns together." in found.headline
     assert any("“birth” and “sick” and the stratum" in text for text in found.look_first)
     # Where nobody stands alone there is nothing to say.
     same = table.select([*masked]).append_column("same", pa.array(["x"] * n))
@@ -209,15 +214,17 @@ def test_a_group_with_one_confidential_value_is_no_reason_to_be_at_ease():
     assert 0 < groups < release.n_groups
     found = build(release)
     assert found.verdict.state == "look"
-    told = next(text for text in found.verdict.look_first if text.startswith("One value throughout a group"))
+    told = next(
+        text for text in found.verdict.look_first if text.startswith("In some groups all records have one value")
+    )
     assert f"“sick” in {groups} groups ({records} records)." in told
     (own,) = found.diversity
     assert (own.uniform_groups, own.uniform_records) == (groups, records)
-    assert own.text.startswith(f"{groups} groups have one value throughout, {records} records in all")
-    assert "throughout" not in to_json(build(release, public=True))
+    assert own.text.startswith(f"{groups} groups have only one value ({records} records in all)")
+    assert "have only one value" not in to_json(build(release, public=True))
     varied = build(ma.protect(table.set_column(2, "sick", pa.array(np.arange(n) % 2)), 5, confidential=["sick"]))
     assert varied.diversity[0].uniform_groups == varied.diversity[0].uniform_records == 0
-    assert not any("throughout" in text for text in varied.verdict.look_first)
+    assert not any("all records have one value" in text for text in varied.verdict.look_first)
 
 
 def test_values_released_nearly_as_they_were_are_told():
@@ -227,14 +234,14 @@ def test_values_released_nearly_as_they_were_are_told():
     assert share > 75
     found = build(close).verdict
     assert found.state == "look"
-    told = [text for text in found.look_first if "lie close to the released ones" in text]
+    told = [text for text in found.look_first if "are close to the released ones" in text]
     assert len(told) == 1
     assert told[0].startswith(f"In {share:.1f}".removesuffix(".0") + "\u00a0% of the records")
     assert build(close, public=True).verdict.state == "good"  # which tells nothing that was measured
     far = ma.protect(pa.table(np.random.default_rng(0).normal(size=(4, 500)).tolist(), list("abcd")), 5)
     assert far.risk.interval < 20
     assert build(far).verdict.state == "good"
-    assert not any("lie close" in text for text in build(far).verdict.look_first)
+    assert not any("are close to the released ones" in text for text in build(far).verdict.look_first)
 
 
 def test_dominance_is_the_second_member_s_guess_at_the_largest():
@@ -243,8 +250,9 @@ def test_dominance_is_the_second_member_s_guess_at_the_largest():
     assert worst.dominated > 0.05 * found.risk.n_groups
     share = f"{100 * worst.dominated / found.risk.n_groups:.1f}".removesuffix(".0")
     said = (
-        f"In {share}\u00a0% of the groups the second largest member in “{worst.column}”, who knows its own value, can "
-        f"work out the largest to within 10\u00a0% from the mean. See risk by column."
+        f"In {share}\u00a0% of the groups, the member (a person, household or firm) with the second largest value of "
+        f"“{worst.column}” can estimate the largest value to within 10\u00a0%: they know the mean and their own value. "
+        f"See the table of risk by column."
     )
     assert said in found.verdict.look_first
     assert any("second largest" in text for text in found.limits)
@@ -312,7 +320,7 @@ def test_every_kind_of_release_has_a_report(case):
     if case == "one column":
         inside = build(release)
         intruder = inside.verdict.lines[-1].value
-        assert intruder.startswith("Knowing the masked column of everybody, he picks the right record in")
+        assert intruder.startswith("An intruder who knows the masked column of everybody finds the right record in")
         assert "all masked columns" not in intruder
         assert "linked rightly, the column known" in render(inside)
     if case == "single columns":

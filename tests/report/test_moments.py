@@ -35,32 +35,36 @@ def test_what_was_done_tells_how_exact_it_is_and_what_left_the_range():
     release = released()
     why, outside = done(release)["moments"], release.moments.outside
     assert why.startswith(
-        "Variances of 2 columns are those of the original: released means were spread by one map for each stratum."
+        "Variances of 2 columns are the same as those of the original: released means were spread (moved apart) by one "
+        "linear map for each stratum."
     )
-    assert "Variances miss those of the original by less than 0.01 %." in why
+    assert "Variances differ from those of the original by less than 0.01 %." in why
     assert sum(outside.values()) > 0
-    cells = "1 cell" if sum(outside.values()) == 1 else f"{sum(outside.values())} cells"
-    assert f"{cells} left the range of the original: " in why
+    cells = "1 value is" if sum(outside.values()) == 1 else f"{sum(outside.values())} values are"
+    assert f"{cells} outside the range of the original column: " in why
     assert "cut back" not in why
     both = done(released("covariance"))["moments"]
-    assert both.startswith("Covariances of 2 columns are those of the original")
+    assert both.startswith("Covariances of 2 columns are the same as those of the original")
     assert "covariances of standard scores by less than 0.0001." in both
 
 
 def test_cells_that_were_cut_back_and_variances_that_are_missed_by_that_are_told():
     release = released(moments_clip=True, k=20)
     why = done(release)["moments"]
-    assert f"{sum(release.moments.clipped.values())} cells were cut back" in why
+    assert f"{sum(release.moments.clipped.values())} values were cut back" in why
     assert release.moments.variance_error > 0.01
-    assert "Variances of 2 columns were brought near those of the original" in why
+    assert "Variances of 2 columns were brought close to those of the original" in why
 
 
 def test_strata_that_stay_as_they_are_are_told():
     frame = frame_of()
     frame.loc[:5, "region"] = "islands"
     release = ma.protect(frame, 5, moments="variance", **ROLES)
-    assert "1 stratum stays as it is: it has one group, or groups that do not vary." in done(release)["moments"]
-    assert repr(release).endswith("strata left as they are: 1")
+    assert (
+        "1 stratum was not spread, because it has only one group, or groups that do not vary."
+        in done(release)["moments"]
+    )
+    assert repr(release).endswith("strata not spread: 1")
 
 
 @pytest.mark.parametrize("which", ["variance", "covariance"])
@@ -69,10 +73,10 @@ def test_nothing_says_that_a_plain_mean_is_released(which):
     model = build(release)
     assert done(release)["released"].endswith(f"in every masked column, spread so that {which}s are kept")
     assert "Values are released with all their digits." in done(release)["rounding"]
-    assert not any("find too little variation, the less" in text for text in model.limits)
-    assert any("Released means were spread: he must first learn how far." in text for text in model.limits)
+    assert not any("find too little variation: the larger" in text for text in model.limits)
+    assert any("Released means were spread: the member must first learn how far." in text for text in model.limits)
     page = render(model)
-    assert "from the mean, if he learns how far it was spread." in page
+    assert ", if they learn how far it was spread." in page
     assert ("so correlations tend to grow" in page) is (which == "variance")
     mixed = frame_of().assign(job=np.tile(["farm", "shop"], 120))
     by_kind = ma.protect(mixed, 5, moments="variance", **{**ROLES, "quasi": ["pay", "tax", "job"]})
@@ -83,7 +87,7 @@ def test_that_original_variances_become_public_is_to_be_looked_at():
     (found,) = [one for one in build(released()).verdict.findings if one.topic == "variances"]
     assert found.state == "look"
     assert found.text.startswith("The original variances of “pay” and “tax” become public with the release.")
-    assert "The public report does not tell that loss." in found.text
+    assert "The public report does not show that loss." in found.text
     assert found.text in build(released()).verdict.look_first
     assert not [one for one in build(released("none")).verdict.findings if one.topic == "variances"]
 
@@ -93,26 +97,28 @@ def test_the_public_report_says_whose_variances_they_are_and_no_figure():
     public = build(release, public=True)
     assert judge(release, public=True).moments is None
     assert done(release, public=True)["moments"] == (
-        "Variances of numbers are those of the original, as far as rounding, values that were cut back and strata "
-        "of one group allow: released means were spread by one map for each stratum."
+        "Variances of numbers are the same as those of the original, as far as rounding, values that were cut back and "
+        "strata of one group allow: released means were spread (moved apart) by one linear map for each stratum."
     )
     plain = ma.protect(frame_of(), 5, moments="variance", quasi=["pay", "tax"], rest="drop")
     assert done(plain, public=True)["moments"] == (
-        "Variances of numbers are those of the original, as far as rounding allows: released means were "
-        "spread by one map."
+        "Variances of numbers are the same as those of the original, as far as rounding allows: released means were "
+        "spread (moved apart) by one linear map."
     )
-    assert "left the range" not in to_json(public)
+    assert "outside the range of the original column" not in to_json(public)
     assert "become public" not in to_json(public)
     lost = {line.name: line.value for line in public.verdict.lines}["Lost"]
-    assert "variances are kept, and beside them it would reveal how much varies inside groups." in lost
-    assert "It is not told of numbers, whose variances are kept" in render(public)
+    assert (
+        "variances are kept, and together with them the loss would reveal how much values vary inside groups." in lost
+    )
+    assert "The loss of numbers is not shown, because their variances are kept" in render(public)
 
 
 def test_the_public_report_withholds_a_loss_that_would_tell_how_far_means_were_spread():
     frame = pd.DataFrame({"x": np.random.default_rng(0).normal(size=4000)})
     plain, kept = (build(ma.protect(frame, 3, moments=which), public=True).loss for which in ("none", "variance"))
     assert (plain.told, kept.told) == (1, 0)
-    assert kept.columns[0].word == "not told"
+    assert kept.columns[0].word == "not shown"
 
 
 def test_programs_and_the_terminal_are_told_the_same():
@@ -125,7 +131,7 @@ def test_programs_and_the_terminal_are_told_the_same():
     assert facts["strata_left_as_they_are"] == 0
     (line,) = [line for line in repr(release).splitlines() if line.startswith("Moments: ")]
     assert line.startswith("Moments: variances of 2 columns kept, variances to within ")
-    assert f"cells cut back: {sum(own.clipped.values())}" in line
+    assert f"values cut back: {sum(own.clipped.values())}" in line
     assert "moments" not in release_facts(released("none"))
 
 

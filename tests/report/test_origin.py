@@ -44,7 +44,7 @@ def test_every_recoded_column_is_told_with_its_rule_and_the_cells_that_changed()
     assert release.recoded["region"] == joined > 0
     page = render(found)
     assert "<h3>Recoded before masking</h3>" in page
-    assert "what recoding itself lost is not in them" in page
+    assert "do not include what recoding lost" in page
     (note,) = (one for one in found.verdict.findings if one.topic == "recoded")
     assert note.state == "note"
     assert f"“region” ({joined} cells)" in note.short
@@ -116,7 +116,7 @@ def stata(tmp_path):
 def codes_of(release, **written):
     found = build(release, written=WrittenFacts(**written)).verdict
     told = [one for one in found.findings if one.topic == "missing codes"]
-    assert [one.text for one in told] == [text for text in found.look_first if "missing" in text and "cells:" in text]
+    assert [one.text for one in told] == [text for text in found.look_first if "missing" in text and "cells): " in text]
     return told
 
 
@@ -127,7 +127,7 @@ def test_the_kinds_of_missing_values_that_a_recoded_column_and_a_date_lose_are_t
     release = ma.protect(stata, 3, recode={"wage": {"top": 80}}, **roles)
     (told,) = codes_of(release)
     assert told.state == "look"
-    assert told.short.endswith("in so many cells: “day” (8).")  # numbers keep theirs when they are recoded
+    assert told.short.endswith("(number of cells): “day” (8).")  # numbers keep theirs when they are recoded
     assert "Stata" not in told.text
     assert judge(release, public=True).missing_codes == ()
 
@@ -135,8 +135,8 @@ def test_the_kinds_of_missing_values_that_a_recoded_column_and_a_date_lose_are_t
 @pytest.mark.parametrize(
     ("written", "why"),
     [
-        ({"kind": "csv"}, "Only a Stata file that is made of a Stata file"),
-        ({"kind": "csv", "reordered": True}, "Only a Stata file that is made of a Stata file"),
+        ({"kind": "csv"}, "Only a Stata file that is written from a Stata file"),
+        ({"kind": "csv", "reordered": True}, "Only a Stata file that is written from a Stata file"),
     ],
 )
 def test_codes_that_the_written_file_cannot_hold_are_told(stata, written, why):
@@ -162,7 +162,7 @@ def test_nothing_is_told_where_the_codes_are_kept(stata, tmp_path, choices):
 def test_the_terminal_warns_of_codes_that_are_lost(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = ("mask", "data.dta", "-k", 3, "--quasi", "age,wage", "--keep", "kept", "--rest", "drop", "--force")
-    warned = "codes for missing values became plain missing values, in so many cells: “wage” (14), “kept” (3)."
+    warned = "codes for missing values became simple missing values (number of cells): “wage” (14), “kept” (3)."
     assert warned not in json.loads(call(*words, "--json").stdout)["warnings"]
     assert warned in json.loads(call(*words, "--json", "--to", "masked.csv").stdout)["warnings"]
     assert f"Warning: {warned}" in call(*words, "--to", "masked.csv").stdout
@@ -185,12 +185,12 @@ def test_values_that_spss_declares_missing_are_told_where_they_are_lost_or_no_lo
     release = ma.protect(spss, 3, **roles)
     assert codes_of(release, kind="spss", reordered=True) == codes_of(release) == []
     (told,) = codes_of(release, kind="csv")
-    assert told.short.endswith("stand as plain values, in so many cells: “wage” (13), “kept” (4).")
+    assert told.short.endswith("are released as normal values (number of cells): “wage” (13), “kept” (4).")
     (told,) = codes_of(ma.protect(spss, 3, missing_codes={"wage": [-9]}, **roles), kind="spss")
-    assert told.short.endswith("became plain missing values, in so many cells: “wage” (5).")
+    assert told.short.endswith("became simple missing values (number of cells): “wage” (5).")
     recoded = ma.protect(spss, 3, recode={"wage": {"width": 10}}, **roles)
     (stand,) = codes_of(recoded, kind="parquet")
-    assert stand.short.endswith("stand as plain values, in so many cells: “wage” (13), “kept” (4).")
+    assert stand.short.endswith("are released as normal values (number of cells): “wage” (13), “kept” (4).")
 
 
 def test_a_weight_that_is_missing_in_some_records_is_told(tmp_path, monkeypatch):

@@ -20,7 +20,7 @@ from microagg.report.pictures.scales import Scale, cut_short, exact, labels, rou
 BAD = '</svg><script>alert("1")</script> {{ 7 * 7 }}'
 BINS = Distribution("a & b", (0.0, 10.0, 20.0, 30.0), (10.0, 60.0, 30.0), (5.0, 70.0, 25.0), 0.0)
 CHANGES = Correlations((BAD, "b"), ((0.0, -0.2), (-0.2, 0.0)), ((BAD, "b", -0.2),), 0.2)
-RECORDS = RecordsPicture((0.0, 10.0, 20.0), (75.0, 25.0), (), 20.0, quantiles=(("the highest of all", 18.0),))
+RECORDS = RecordsPicture((0.0, 10.0, 20.0), (75.0, 25.0), (), 20.0, quantiles=(("the highest chance", 18.0),))
 TREE = Tree("normal", (BAD, "b", "c", "alone"), ((0, 1, None), (1, 2, 0.5)), (1,), "")
 
 

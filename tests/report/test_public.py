@@ -91,9 +91,11 @@ def test_the_loss_overall_is_told_only_where_that_of_every_column_is():
     found = build(release, public=True)
     assert found.loss.word == NOT_TOLD  # "small", of two columns, would contradict the page inside
     lost = next(line.value for line in found.verdict.lines if line.name == "Lost")
-    assert lost.startswith("The loss of information as a whole is not told: in some of the columns one group")
-    assert "It is told of 2 columns." in lost
-    assert "it might then reveal that group's outlier" in render(found)
+    assert lost.startswith(
+        "This page does not show the loss of information as a whole: in some of the columns a single group"
+    )
+    assert "This page shows the loss of 2 columns." in lost
+    assert "it might then reveal an extreme value of that group" in render(found)
 
 
 def test_inside_and_outside_the_loss_overall_is_the_same_or_not_told():
@@ -112,7 +114,7 @@ def test_inside_and_outside_the_loss_overall_is_the_same_or_not_told():
 def test_correlations_are_told_in_coarse_steps_and_of_told_columns_alone():
     one = ma.protect(file_with_award([0.0, 0.0, 500.0, 0.0, 0.0]), K, select=["wealth"])
     lost = next(line.value for line in build(one, public=True).verdict.lines if line.name == "Lost")
-    assert "Correlations moved by less than 0.1 on average." in lost
+    assert "Correlations changed by less than 0.1 on average." in lost
     alone = ma.protect(file_with_award([100.0] * 5).select(["wealth", "award"]), K, select=["wealth"])
     assert "orrelation" not in to_json(build(alone, public=True)).split('"correlations"')[0]
 
@@ -130,7 +132,7 @@ def test_where_nothing_may_be_told_the_page_says_so(table, options):
     assert {one.word for one in found.loss.columns} == {NOT_TOLD}
     assert found.loss.word == NOT_TOLD
     lost = next(line.value for line in found.verdict.lines if line.name == "Lost")
-    assert "is not told" in lost
+    assert "This page does not show the loss of information as a whole" in lost
     assert "Correlations" not in lost
     assert not re.search(r"<td>(small|moderate|large)</td>", render(found))
 

@@ -90,7 +90,7 @@ def test_a_model_tells_both_files_apart_by_masked_columns(release):
     by_hand = ma.pmse(frame_of()[["age", "income"]], release.data[["age", "income"]])
     assert (own.value, own.terms, own.left_out) == (pytest.approx(by_hand.value), by_hand.n_terms, 0)
     assert own.seed is None
-    assert "It looked at all 240 records of each file, in the masked columns, by 5 terms." in render(build(release))
+    assert "The model used all 240 records of each file, the masked columns, and 5 terms." in render(build(release))
 
 
 def test_too_many_columns_for_the_records_are_not_said_to_be_alike():
@@ -98,7 +98,7 @@ def test_too_many_columns_for_the_records_are_not_said_to_be_alike():
     values = np.random.default_rng(0).normal(size=(60, 8))
     found = ma.protect(pa.table({f"c{j}": values[:, j] for j in range(8)}), 3).results
     assert found.told_apart is None
-    assert "8 masked columns are too many for a model by 60 records." in found.remarks[-1]
+    assert "8 masked columns are too many for a model of 60 records." in found.remarks[-1]
 
 
 def test_relations_are_counted_and_those_that_masking_breaks_are_a_warning(release, model):
@@ -165,7 +165,7 @@ def test_a_release_without_anything_to_analyse_has_one_sentence():
     assert (model.results.analyses, model.results.told_apart, model.results.lines) == (0, None, ())
     section = render(model).partition('<section id="results">')[2].partition("</section>")[0]
     assert section.count("<p>") == 1
-    assert "Nothing was found that researchers would analyse" in section
+    assert "No analysis could be guessed" in section
     assert not [one for one in model.verdict.lines if one.name == "Results"]
 
 
@@ -250,8 +250,10 @@ def test_what_was_chosen_so_that_a_relation_holds_is_told():
     release = ma.protect(survey, 5, moments="variance", relations=said)
     (chosen,), (line,) = release.chosen, release.results.relations
     assert line.after == 0 < chosen.records
-    assert line.reading.startswith("wage >= 0: holds in the masked file. wage is chosen so in ")
-    assert f" {chosen.records} records; its total moved by {100 * chosen.moved:.2g} %." in line.reading
+    assert line.reading.startswith(
+        "wage >= 0: holds in the masked file. To keep it, the released wage was chosen anew in "
+    )
+    assert f" {chosen.records} records; its total changed by {100 * chosen.moved:.2g} %." in line.reading
 
 
 def test_a_relation_that_most_original_records_break_is_asked_about():

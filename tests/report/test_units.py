@@ -31,14 +31,18 @@ def test_k_is_told_of_units(frame):
     release = ma.protect(frame, 4, unit="hhnr")
     model = build(release)
     assert (
-        "shared by at least 4 different units (“hhnr”), none with more than 1/4 of the rows" in model.verdict.headline
+        "at least 4 different units (“hhnr”) have the same masked values, and none of them has more than 1/4 of the "
+        "rows" in model.verdict.headline
     )
-    assert said(model)["Promised"].startswith("k = 4: at least 4 different units alike")
-    assert said(model)["Kept"] == "Yes. Counted again in the released file, the fewest units alike are 4."
+    assert said(model)["Promised"].startswith("k = 4: at least 4 different units have the same values")
+    assert said(model)["Kept"] == (
+        "Yes. Counted again in the released file, the smallest number of units with the same masked values is 4."
+    )
     page = render(model)
-    assert "units alike, at least" in page
-    assert f"the most that one has of such rows is {release.anonymity.share:.0f}" in page.replace("\u00a0", " ")
-    assert any(one.topic == "units" and "Every group holds 4 different ones" in one.text for one in model.checklist)
+    assert "units or more have the same masked values" in page
+    assert f"one unit has at most {release.anonymity.share:.0f}" in page.replace("\u00a0", " ")
+    holds = "Every group holds at least 4 different units"
+    assert any(one.topic == "units" and holds in one.text for one in model.checklist)
 
 
 def test_the_public_page_names_no_unit(frame):
@@ -49,7 +53,7 @@ def test_the_public_page_names_no_unit(frame):
 
 def test_a_unit_with_most_of_the_rows_is_told(frame):
     model = build(ma.protect(frame, 4, unit="hhnr", unit_share="any"))
-    assert "of which one may have most of the rows (up to " in model.verdict.headline
+    assert "one of them may have most of the rows (up to " in model.verdict.headline
 
 
 def test_whole_units_and_those_left_out_are_told(frame):
@@ -57,23 +61,23 @@ def test_whole_units_and_those_left_out_are_told(frame):
     model = build(release)
     assert "every unit has the same masked rows as at least 3 other units (“hhnr”)" in model.verdict.headline
     assert model.left_out.text.startswith(f"7 records of {len(frame)}")
-    assert "waves, that fewer than 4 units share" in model.left_out.text
+    assert "whose waves, fewer than 4 units have" in model.left_out.text
     (left,) = [one for one in model.verdict.findings if one.topic == "records left out"]
-    assert "because fewer than 4 units have as many rows" in left.text
+    assert "because fewer than 4 units have the same number of rows" in left.text
     assert "value" not in left.text
     intruder, linked = said(model)["An intruder"], release.risk
     assert intruder.startswith(
-        "Knowing all masked columns of everybody, in all rows of a unit, he picks the right unit"
+        "An intruder who knows all masked columns of everybody, in all rows of a unit, finds the right unit"
     )
-    assert f"in {linked.full_keys:.1f} % of cases, of at most 25 %" in intruder.replace("\u00a0", " ")
+    assert f"in {linked.full_keys:.1f} % of the cases (k allows at most 25 %)" in intruder.replace("\u00a0", " ")
     assert linked.full_keys <= linked.full_group
     assert (model.risk.units, linked.n_units) == (60, 60)
     assert "linkage is of whole units" in model.risk.how
     assert "Whole units linked rightly, by all their rows" in repr(linked)
     page = render(model)
-    assert "of whole units linked rightly" in page
+    assert "of the whole units are linked rightly" in page
     assert "right unit, all columns known" in page
-    assert "4 whole units or more are released alike" in page.replace("\u00a0", " ")
+    assert "at least 4 whole units have the same masked values" in page.replace("\u00a0", " ")
     assert release_facts(release)["linkage_of"] == "whole units"
     assert release_facts(ma.protect(frame, 4, unit="hhnr"))["linkage_of"] == "records"
     assert not any("original order" in one.text for one in (*model.verdict.findings, *model.checklist))
@@ -86,8 +90,8 @@ def test_a_sample_of_whole_units_and_their_weights_are_told():
     release = ma.protect(frame, 4, unit="u", unit_release="pseudonym", weight="w")
     model = build(release.with_risk(release.risk_for(sample=30, seed=3)))
     intruder = said(model)["An intruder"].replace("\u00a0", " ")
-    assert "Estimated on 30 units drawn with seed 3" in intruder
-    assert "which stands for 4 000 by its weights" in intruder.replace("\u202f", " ")
+    assert "This was estimated on 30 units drawn with seed 3" in intruder
+    assert "which by its weights represents a population of 4 000" in intruder.replace("\u202f", " ")
     assert "of 80 units rightly" in intruder
 
 

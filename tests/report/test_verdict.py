@@ -31,10 +31,10 @@ def test_all_that_is_released_counts_together():
     assert 0 < alone < N
     verdict = build(release).verdict
     share = f"{alone} of 600 records ({100 * alone / N:.1f}".removesuffix(".0") + "\u00a0%)"
-    assert verdict.headline.endswith(f"But {share} are alone by all that is released.")
+    assert verdict.headline.endswith(f"But {share} are unique in all released columns together.")
     assert (verdict.state, verdict.alone_percent) == ("look", 100 * alone / N)
     found = findings(release)["alone"]
-    assert (found.state, found.short) == ("look", f"{share} are alone by all that is released.")
+    assert (found.state, found.short) == ("look", f"{share} are unique in all released columns together.")
     assert found.text in verdict.look_first
     public = build(release, public=True)
     assert (public.verdict.findings, public.verdict.alone_percent) == ((), None)
@@ -73,9 +73,9 @@ def test_one_group_of_most_of_a_stratum_is_told_where_units_are(strata):
     most = max(release.groups.tolist().count(group) for group in range(release.n_groups))
     assert most > 500
     found, verdict = findings(release)["large group"], build(release).verdict
-    whole = "its stratum" if strata else "all"
+    whole = "its stratum" if strata else "all records"
     assert found.short == f"one group holds {most} records, {most / 10:.1f}".removesuffix(".0") + f"\u00a0% of {whole}."
-    assert "Accept groups of which one unit has most of the rows (unit share any)" in found.text
+    assert "Accept groups in which one unit has most of the rows (unit share any)" in found.text
     assert found.short[1:-1] in verdict.headline
     assert verdict.state == "look"
     public = build(release, public=True)
@@ -140,7 +140,7 @@ def test_zeros_that_are_averaged_away_are_in_the_headline():
         assert f"{share:.1f}".removesuffix(".0") in found.short
     semi = ma.protect(table, 5, kinds={"amount": "semi"}, select=["amount"])
     assert "zeros" not in findings(semi)
-    assert lines(semi)["Values"].startswith("Of all records: zeros of “amount”")
+    assert lines(semi)["Values"].startswith("In percent of all records: zeros of “amount”")
     assert "zeros" not in to_json(build(release, public=True)).lower()
 
 
@@ -178,7 +178,7 @@ def test_records_left_out_are_told(lacking, state):
     assert found.state == state
     assert found.short.startswith(f"{lacking} records of 600 (")
     headline = build(release).verdict.headline
-    assert (f"{lacking} records are left out (10\u00a0%)." in headline) == (state == "look")
+    assert (f"{lacking} records are left out (10\u00a0% of the file)." in headline) == (state == "look")
 
 
 def test_cells_that_were_filled_or_blanked_are_told_inside_alone():
@@ -191,17 +191,19 @@ def test_cells_that_were_filled_or_blanked_are_told_inside_alone():
     assert filled + blanked > 6
     found = findings(release)["missing values"]
     assert found.state == "look"
-    assert found.short == f"{filled} missing cells filled, {blanked} blanked."
+    assert found.short == f"{filled} empty cells were filled, and {blanked} values were made empty."
     facts = {one.name: one for one in build(release).done}
-    assert facts["missing values"].value == "a value of their own"
-    assert f"{filled} cells were filled, {blanked} blanked." in facts["missing values"].why
+    assert facts["missing values"].value == "a value like others"
+    assert f"{filled} cells were filled, and {blanked} values were made empty." in facts["missing values"].why
     empty = next(one for one in build(release).checklist if one.topic == "empty cells")
-    assert f"{filled} more were filled, and {blanked} are new." in empty.text
+    assert (
+        f"{blanked} of them had a value before. {filled} cells that were empty before have a value now." in empty.text
+    )
     public = build(release, public=True)
     told = {one.name: one for one in public.done}["missing values"].why + " ".join(one.text for one in public.checklist)
     assert not any(character.isdigit() for character in told)
     assert "filled" not in told
-    assert "Masked columns have some." in told
+    assert "Masked columns have some empty cells." in told
 
 
 def test_patterns_and_records_that_had_to_move_are_told():
@@ -211,11 +213,13 @@ def test_patterns_and_records_that_had_to_move_are_told():
     release = ma.protect(table, 5)
     assert (release.missing.patterns, release.missing.moved) == (3, 2)
     why = {one.name: one for one in build(release).done}["missing values"].why
-    assert "3 patterns; 2 records of patterns rarer than k joined another." in why
+    assert "3 patterns; 2 records with a pattern of fewer than k records joined another pattern." in why
     whole = ma.protect(table.drop_columns(["second"]), 5)
     why = {one.name: one for one in build(whole).done}["missing values"].why
-    assert why.endswith("2 patterns; no record had to join another pattern. No cell was filled or blanked.")
-    assert "No missing cell was filled, and none was blanked." in lines(whole)["Values"]
+    assert why.endswith(
+        "2 patterns; no record had to join another pattern. No empty cell was filled, and no value was made empty."
+    )
+    assert "No empty cell was filled, and no value was made empty." in lines(whole)["Values"]
     assert "pattern" not in {one.name: one for one in build(whole, public=True).done}["missing values"].why
 
 
@@ -226,11 +230,11 @@ def test_how_far_rounding_moved_totals_is_told():
     moved = 100 * abs(release.rounded["age"].moved)
     assert moved > 0.01
     found = findings(release)["totals"]
-    assert f"By rounding alone, at most {moved:.2f}\u00a0%." in found.text
+    assert f"Rounding alone changed them by at most {moved:.2f}\u00a0%." in found.text
     fact = {one.name: one for one in build(release).done}["rounding"]
     assert fact.why.startswith("1: age; ")
-    assert f"Totals moved by at most {moved:.2f}\u00a0%." in fact.why
-    assert "moved" not in {one.name: one for one in build(release, public=True).done}["rounding"].why
+    assert f"Totals changed by at most {moved:.2f}\u00a0%." in fact.why
+    assert "changed" not in {one.name: one for one in build(release, public=True).done}["rounding"].why
     plain = {one.name: one for one in build(ma.protect(table, 5, rounding="none")).done}["rounding"]
     assert plain.value == "none"
 
@@ -241,15 +245,15 @@ def test_kinds_spikes_and_the_rule_for_categories_are_told():
     facts = {one.name: one for one in build(ma.protect(table, 3, **options)).done}
     assert facts["kinds"].value == "1 number, 1 date, 1 ordinal, 1 nominal, 1 semi-continuous"
     assert "ordinal: education" in facts["kinds"].why
-    for words in ("ordinal: the median level", "nominal: the most common category", "date: the mean, rounded"):
+    for words in ("ordinal: the median level", "nominal: its most common category", "date: the mean, rounded"):
         assert words in facts["released"].why.lower()
     assert facts["spikes"].value == "wage (0)"
     assert "fewer than 3 members have another value" in facts["spikes"].why
-    assert "weighs 2 times as much" in facts["spikes"].why
+    assert "counts 2 times as much as the amount" in facts["spikes"].why
     exact = build(ma.protect(table, 3, spike_totals="exact", nominal="draw", nominal_seed=9, **options))
     facts = {one.name: one for one in exact.done}
-    assert "where all members have it" in facts["spikes"].why
-    assert "a category by chance" in facts["released"].why
+    assert "if all members have it" in facts["spikes"].why
+    assert "a category drawn at random" in facts["released"].why
     assert facts["seed"].value == "secret"  # who knows it can work backwards from what was drawn
 
 
@@ -268,10 +272,10 @@ def test_what_became_of_each_column_is_told_in_its_own_terms():
     before, after = (np.array(one["sex"].to_pylist()) for one in (table, release.data))
     assert rows["sex"].change.mismatches == pytest.approx(100 * np.mean(before != after))
     page = render(model)
-    assert "The same columns in their own terms." in page
-    assert model.loss.meaning == "of what one value for all would lose"
+    assert "The same columns, by their kind." in page
+    assert model.loss.meaning == "of the information that would be lost if all records got the same values"
     plain = build(ma.protect(pa.table({"a": RNG.normal(size=60)}), 3))
-    assert "in their own terms" not in render(plain)
+    assert "The same columns, by their kind." not in render(plain)
     public = build(release, public=True)
     assert public.loss.spikes == ()
     assert all(one.change is None and one.own == "" and one.step is None for one in public.loss.columns)
@@ -303,13 +307,13 @@ def test_of_many_spikes_the_verdict_names_three_and_a_table_has_all():
     said = next(line.value for line in model.verdict.lines if line.name == "Values")
     named = re.findall(r"zeros of “(a\d+)”", said)
     assert [moved[name] for name in named] == pytest.approx(sorted(moved.values(), reverse=True)[:3])
-    assert "; and 14 others, in the table of spikes." in said
+    assert "; the table of spikes has 14 more columns." in said
     assert {one.column: abs(one.change) for one in model.loss.spikes} == pytest.approx(moved)
     assert "<caption>Spikes: " in render(model)
     few = build(ma.protect(pa.table(amounts).select(["a0", "a1"]), 4, kinds={"a0": "semi", "a1": "semi"}))
     said = next(line.value for line in few.verdict.lines if line.name == "Values")
     assert said.count("zeros of") == 2
-    assert "other" not in said
+    assert "more column" not in said
 
 
 def hand_made(n=1200):
@@ -334,7 +338,12 @@ def test_numberings_weights_and_codes_that_were_averaged_are_told():
     release = ma.protect(table, 5)
     (found,) = told_otherwise(release)
     assert found.state == "look"
-    for words in ("“number” (it numbers the records", "“factor” (", "a sampling weight?", "“job” (only 7 different"):
+    for words in (
+        "“number” (its values number the records",
+        "“factor” (",
+        "a sampling weight?",
+        "“job” (only 7 different",
+    ):
         assert words in found.text
     assert "age" not in found.text
     assert build(release).verdict.state == "look"

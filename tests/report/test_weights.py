@@ -35,11 +35,11 @@ def test_a_weight_that_tells_a_masked_category_is_in_the_headline_and_the_findin
     away, rare = findings(release, "weights")
     expected = by_the_book.telling_weights(frame["w"].tolist(), frame["job"].tolist())
     assert expected == (6, 6, 1.0)
-    assert away.short == "the weight “w” gives away “job” (6 of 6 weights)."
-    assert rare.short.startswith("3 records (1.5\u00a0%) have a weight “w” that fewer than 5 records share")
+    assert away.short == "the weight “w” discloses “job” (6 of 6 weights)."
+    assert rare.short.startswith("3 records (1.5\u00a0%) have a weight “w” that fewer than 5 records have")
     assert "by group" in away.text
     verdict = build(release).verdict
-    assert "The weight “w” gives away “job” (6 of 6 weights)." in verdict.headline
+    assert "The weight “w” discloses “job” (6 of 6 weights)." in verdict.headline
     assert verdict.state == "look"
 
 
@@ -47,10 +47,10 @@ def test_weights_by_group_give_nothing_away():
     release = ma.protect(telling(), 5, weight_release="group", **ROLES)
     assert findings(release, "weights") == []
     model = build(release)
-    assert "gives away" not in model.verdict.headline
+    assert "discloses" not in model.verdict.headline
     assert model.verdict.lines[0].value.endswith("the stratum “region” and the weight “w”.")
     (one,) = [one for one in model.checklist if one.topic == "weights"]
-    assert (one.state, one.text) == ("good", "“w”: every record has the mean of its group; k holds for it too.")
+    assert (one.state, one.text) == ("good", "“w”: every record has the mean of its group, and k covers it too.")
     assert judge(release).alone.by_column == {}
     assert "weights by group" in to_json(model)
 
@@ -60,7 +60,7 @@ def test_a_weight_that_was_cut_is_told_with_how_far_totals_moved():
     release = ma.protect(frame, 3, quasi=["age", "income"], weight="w", weight_cap=True, rest="drop")
     (found,) = findings(release, "weights cut")
     assert found.state == "look"
-    assert found.short.startswith("weights were cut in 1 group; weighted totals moved by that: ")
+    assert found.short.startswith("weights were cut in 1 group; weighted totals changed by that: ")
     assert "In 1 group one record had more than 80" in found.text
     assert "“income”" in found.short
     assert "weights cut in 1 group," in repr(release)
@@ -71,9 +71,9 @@ def test_a_weight_that_was_cut_is_told_with_how_far_totals_moved():
 def test_the_loss_is_told_with_and_without_weights_and_a_sample_beside_the_worst_case():
     release = ma.protect(frame_of(200), 5, **ROLES)
     lines = {line.name: line.value for line in build(release).verdict.lines}
-    assert "By weight it is" in lines["Lost"]
+    assert "With weights, the loss is" in lines["Lost"]
     stands_for = f"{round(frame_of(200)['w'].sum()):,}".replace(",", "\u202f")
-    assert f"which stands for {stands_for} by its weights" in lines["An intruder"]
+    assert f"which by its weights represents a population of {stands_for}" in lines["An intruder"]
     symbols = {one.symbol for one in (*build(release).loss.figures, *build(release).risk.figures)}
     assert {"IL", "IL_w", "full keys", "expected links"} <= symbols
     assert f"({release.weights.information.percent:.2f} % by weight)" in repr(release)
@@ -81,9 +81,9 @@ def test_the_loss_is_told_with_and_without_weights_and_a_sample_beside_the_worst
 
 def test_totals_are_said_to_be_weighted():
     release = ma.protect(frame_of(200), 5, rounding={"income": 1000}, **ROLES)
-    assert any(one.short.startswith("weighted totals moved") for one in findings(release, "totals"))
+    assert any(one.short.startswith("weighted totals changed") for one in findings(release, "totals"))
     plain = ma.protect(frame_of(200), 5, rounding={"income": 1000}, weighted=False, **ROLES)
-    assert all(one.short.startswith("totals moved") for one in findings(plain, "totals"))
+    assert all(one.short.startswith("totals changed") for one in findings(plain, "totals"))
 
 
 def test_calibration_is_told_and_what_it_misses():
@@ -111,10 +111,10 @@ def test_the_public_report_tells_how_weights_are_released_and_no_more():
     release = ma.protect(telling(), 5, **ROLES)
     public = build(release, public=True)
     text = to_json(public)
-    assert "gives away" not in text
-    assert "By weight it is" not in text
+    assert "discloses" not in text
+    assert "With weights, the loss is" not in text
     assert judge(release, public=True).weights is None
-    assert [one.value for one in public.done if one.name == "weights"] == ["weighted; weights as they are"]
+    assert [one.value for one in public.done if one.name == "weights"] == ["weighted; weights unchanged"]
 
 
 def test_the_loss_of_a_weighted_column_is_public_only_where_the_lightest_member_could_not_have_made_it():
@@ -141,4 +141,4 @@ def test_eusilc_gives_the_region_away_by_its_weight():
     release = ma.protect(frame, 10, **roles)
     found = {one.weight: one for one in judge(release).weights.found}["rb050"]
     assert (found.distinct, found.rare, found.telling["db040"].weights, found.telling["db040"].share) == (71, 56, 71, 1)
-    assert "The weight “rb050” gives away “db040” (71 of 71 weights)." in build(release).verdict.headline
+    assert "The weight “rb050” discloses “db040” (71 of 71 weights)." in build(release).verdict.headline

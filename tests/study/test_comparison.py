@@ -87,7 +87,7 @@ def test_an_estimator_that_cannot_be_made_without_arguments_is_named_by_its_clas
     three = [Wrapped(ma.MDAV()), Wrapped(ma.MDAV(), seed=1), Wrapped(ma.MDAV(), centres=np.ones((3, 4)))]
     found = ma.compare(TABLE, three, 3)
     assert [one.method for one in found.candidates] == ["Wrapped", "Wrapped(seed=1)", "Wrapped(centres=ndarray)"]
-    with pytest.raises(InputError, match="two methods are the same"):
+    with pytest.raises(InputError, match="two methods have the same name"):
         ma.compare(TABLE, [Wrapped(ma.MDAV()), Wrapped(ma.CBFS())], 3)
 
 
@@ -119,7 +119,7 @@ def test_a_method_may_bring_arguments_of_its_own():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"methods": {"a": {"n_jobs": 1}}}, "'n_jobs' is one for all methods"),
+        ({"methods": {"a": {"n_jobs": 1}}}, "'n_jobs' is the same for all methods"),
         ({"methods": {"a": {"method": "mdva"}}}, "method='mdva' is not known"),
         ({"methods": []}, "nothing to compare"),
         ({"ks": []}, "nothing to compare"),
@@ -127,9 +127,9 @@ def test_a_method_may_bring_arguments_of_its_own():
         ({"methods": ["mdva"]}, "method='mdva' is not known"),
         ({"keys": ["weight"]}, "'weight' is not among the masked columns"),
         ({"ks": [1]}, "k=1 protects nobody"),
-        ({"methods": ["mdav", "mdav"]}, "two methods are the same"),
+        ({"methods": ["mdav", "mdav"]}, "two methods have the same name"),
         ({"methods": 3}, "method is a int"),
-        ({"k": 4}, "k goes into ks"),
+        ({"k": 4}, "pass k in ks"),
     ],
 )
 def test_bad_input_is_named(options, message):

@@ -9,6 +9,7 @@ from microagg.guessing import names
 from microagg.io.sources import read_source
 from microagg.schema import Role
 from microagg.study.inspection import inspect_table
+from tests.lengths import first_few
 
 N = 400
 RNG = np.random.default_rng(0)
@@ -29,24 +30,24 @@ def test_a_survey():
 
 
 COLUMNS = {
-    "record_no": (np.arange(N), Role.IDENTIFIER, "numbers the records"),
-    "email": ([f"p{i}@example.org" for i in range(N)], Role.IDENTIFIER, "by its name"),
-    "remark": ([f"remark {i}" for i in range(N)], Role.IDENTIFIER, "tells people apart"),
-    "household": (RNG.integers(0, 150, N), Role.IDENTIFIER, "belong together"),
+    "record_no": (np.arange(N), Role.IDENTIFIER, "number the records"),
+    "email": ([f"p{i}@example.org" for i in range(N)], Role.IDENTIFIER, "its name says so"),
+    "remark": ([f"remark {i}" for i in range(N)], Role.IDENTIFIER, "identifies people"),
+    "household": (RNG.integers(0, 150, N), Role.IDENTIFIER, "its name says that it groups rows"),
     "wgt": (RNG.random(N) + 0.5, Role.DROP, "move it to weight to use it as one, or to quasi to mask it"),
     "HIV": (RNG.integers(0, 2, N), Role.DROP, "sensitive; move it to confidential to release it unchanged"),
-    "sex": (RNG.integers(1, 3, N), Role.STRATUM, "has records enough"),
+    "sex": (RNG.integers(1, 3, N), Role.STRATUM, "has enough records"),
     "country": ([f"c{i % 45}" for i in range(N)], Role.QUASI, "words, 45 different values"),
     "job": ([f"job {i % 30}" for i in range(N)], Role.QUASI, "words, 30 different values"),
     "born": (pa.array(RNG.integers(0, 9000, N), pa.int32()).cast(pa.date32()), Role.QUASI, "dates"),
     "wave": (np.full(N, 3), Role.KEEP, "same value"),
     "nothing": (pa.nulls(N, pa.float64()), Role.DROP, "empty"),
     "patient_id": (RNG.integers(0, 30, N), Role.DROP, "may identify"),
-    "health_insurance_number": (RNG.permutation(N) * 7919, Role.IDENTIFIER, "numbers the records"),
+    "health_insurance_number": (RNG.permutation(N) * 7919, Role.IDENTIFIER, "number the records"),
     "health_expenditure": (RNG.lognormal(size=N), Role.QUASI, "numbers"),
     "drug_notes": ([f"note {i}" for i in RNG.integers(0, 400, N)], Role.DROP, "too many to mask"),
     "weight_kg": (RNG.normal(75, 10, N), Role.QUASI, "numbers"),
-    "customerId": (RNG.integers(0, 200, N) + 5, Role.UNIT, "whose row it is"),
+    "customerId": (RNG.integers(0, 200, N) + 5, Role.UNIT, "identifies somebody"),
     "income": (RNG.lognormal(size=N), Role.QUASI, "numbers, 400 different values"),
     "children": (RNG.integers(0, 5, N), Role.QUASI, "only 5 different whole numbers"),
 }
@@ -84,10 +85,11 @@ VALUES = {
 }
 
 
+@pytest.mark.parametrize("tried", first_few(1, [NAMES[::5], NAMES]), ids=["some", "all"])
 @pytest.mark.parametrize("values", VALUES)
-def test_no_column_is_released_for_its_name_alone(values):
+def test_no_column_is_released_for_its_name_alone(values, tried):
     """What a guess lets out is masked, or counted with k as the strata are."""
-    for name in NAMES:
+    for name in tried:
         table = pa.table({"income": RNG.lognormal(size=N), name: VALUES[values]})
         found = inspect_table(table, 5)
         role = found.columns[1].role

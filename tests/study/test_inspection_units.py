@@ -29,7 +29,7 @@ def test_a_household_number_is_the_unit():
     found = inspect_table(rows_of_households(np.random.default_rng(1).integers(1, 6, 300)), 5)
     assert role_of(found, "hid") is Role.UNIT
     assert found.roles["unit"] == "hid"
-    assert "groups will hold 5 different ones" in found.reasons["hid"]
+    assert "each group will hold 5 different ones" in found.reasons["hid"]
     assert found.repeats is None
 
 
@@ -68,7 +68,7 @@ def test_a_unit_that_is_named_need_not_be_found():
     assert inspect_table(table, 5).roles["unit"] == "x"  # another number that repeats
     found = inspect_table(table, 5, unit="nr")
     assert found.roles["unit"] == "nr"
-    assert found.reasons["nr"] == "as asked for; groups will hold 5 different ones"
+    assert found.reasons["nr"] == "as asked for; each group will hold 5 different ones"
     assert found.repeats is None
     assert inspect_table(table, 5, unit="other").roles == inspect_table(table, 5).roles
 

@@ -150,7 +150,7 @@ def test_an_analysis_that_is_lost_is_never_the_best():
         ({"map_axis": "Return"}, "map_axis", "Did you mean 'Returns'"),
         ({"least_k": 6}, "least_k", "least_k=6 is above every k that is compared, and the largest of these is 5"),
         ({"least_k": 1}, "least_k", "at least 2"),
-        ({"analyses": [ma.Analysis("gini", "income", name="IL")]}, "analyses", "as a measure is"),
+        ({"analyses": [ma.Analysis("gini", "income", name="IL")]}, "analyses", "which is the name of a measure"),
     ],
 )
 def test_what_cannot_be_ranked_by_is_refused_before_any_work(options, parameter, said):
@@ -164,7 +164,7 @@ def test_what_cannot_be_ranked_by_is_refused_before_any_work(options, parameter,
 
 
 def test_a_measure_without_a_figure_is_refused():
-    with pytest.raises(InvalidParameter, match="'IL_w' is a measure that this file has no figure of"):
+    with pytest.raises(InvalidParameter, match="'IL_w' is a measure that cannot be computed for this file"):
         ma.compare(SURVEY, "mdav", 3, rank="IL_w", **ROLES)
 
 

@@ -104,7 +104,7 @@ def test_the_command_line_takes_every_choice_of_weights(tmp_path, monkeypatch):
     assert found["information_loss_by_weight_percent"] == found["figures"]["IL_w"]
     assert found["expected_links"] == pytest.approx(found["figures"]["expected links"] * 2)  # of 200 records
     assert len(found["calibration_factors"]) == 2
-    assert "gives away" in call("mask", "survey.csv", *roles, "--no-weighted", "-o", "b").output
+    assert "discloses" in call("mask", "survey.csv", *roles, "--no-weighted", "-o", "b").output
     frame = telling()
     frame.loc[7, "w"] = 1e6
     frame.to_csv("survey.csv", index=False)

@@ -44,7 +44,7 @@ _OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "pi
 
 
 class _Kernel:
-    """A function that is handed to Numba when it is first called, or when a kernel that calls it is compiled.
+    """A function that is passed to Numba when it is first called, or when a kernel that calls it is compiled.
 
     Numba takes a sixth of a millisecond for each of two hundred, of which a run needs ten.
     """

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Bits = NDArray[np.uint64]
 """What is equal where values are: of shape (n,), or (2, n) where each lane of a digest gets its own."""
 Digests = NDArray[np.uint64]
-"""128 bits a record, in two lanes: of shape (2, n). Where units are counted, a third lane tells a record's unit."""
+"""128 bits a record, in two lanes: of shape (2, n). Where units are counted, a third lane holds a record's unit."""
 NO_DIGESTS = np.empty((2, 0), dtype=np.uint64)
 
 _BLOCK = 1 << 14  # records mixed at a time: they stay in the processor's cache
@@ -61,7 +61,7 @@ def digests_of_sets(found: Digests, owners: NDArray[Any]) -> Digests:
 
 
 def in_order(found: Digests) -> Digests:
-    """Give digests in the order of their first lane, as `fewest_alike` takes them."""
+    """Return digests in the order of their first lane, as `fewest_alike` takes them."""
     return found[:, np.argsort(found[0])]
 
 
@@ -71,7 +71,7 @@ def with_units(found: Digests, units: NDArray[Any]) -> Digests:
 
 
 def fewest_alike(parts: Sequence[Digests], in_part: bool = True) -> int:
-    """Return the fewest records that have the same digest, or the fewest units where these are told; 0 for no records.
+    """Return the fewest records that have the same digest, or the fewest units where these are known; 0 for no records.
 
     With `in_part` units are counted by the one that has most rows: so many times its rows are there in all. Else those
     that differ are counted.

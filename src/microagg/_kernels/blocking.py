@@ -59,14 +59,14 @@ def orthants(columns, max_block, height, budget, order, nodes, boxes, ends):  # 
 
 @inlined
 def midpoint(low, high):
-    """The middle of an interval: above its lower end, so that every cut of two different ends tells them apart."""
+    """The middle of an interval: above its lower end, so that every cut of two different ends separates them."""
     middle = low / 2.0 + high / 2.0
     return middle if middle > low else high
 
 
 @inlined
 def advance(columns, order, begin, end, box):  # OUT: box
-    """Halve a box as long as all its records stay in one half of every column; tell if they part after that.
+    """Halve a box as long as all its records stay in one half of every column; return if they part after that.
 
     An outlier can leave all others in one of 2^d parts a thousand times over; this looks at them once.
     """

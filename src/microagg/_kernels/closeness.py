@@ -92,7 +92,7 @@ def exchange_some(exchange, budget, labels):  # OUT: exchange, labels
     """Swap records of two groups within a subset where that lowers the squared error.
 
     Stops after a pass over all pairs, or early when `budget` pairs have been looked at, to go on there the next time.
-    Tells whether the pass is finished.
+    Returns whether the pass is finished.
     """
     order, starts, state = exchange.order, exchange.starts, exchange.state
     while state[SUBSET] < starts.shape[0] - 1:
@@ -116,7 +116,7 @@ def exchange_some(exchange, budget, labels):  # OUT: exchange, labels
 
 @inlined
 def swap_if_better(points, row, other, sums, sizes, labels):  # OUT: sums, labels
-    """Let two records change places if that lowers the error, by more than rounding could; tell whether it did."""
+    """Let two records change places if that lowers the error, by more than rounding could; return whether it did."""
     a, b = labels[row], labels[other]
     better = False
     if a != b:

@@ -61,6 +61,6 @@ def meetings(codes, sizes, x_log_x, first, second, information, squares):  # OUT
 
 @inlined
 def share(count, cell, width, rows, columns):
-    """Give c² / (a b) for one cell of the table."""
+    """Return c² / (a b) for one cell of the table."""
     a, b = divmod(cell, width)
     return count / rows[a] * (count / columns[b])

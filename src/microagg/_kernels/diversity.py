@@ -1,6 +1,6 @@
 """How badly a group breaks what is demanded of the values, or units, that its records hold.
 
-Each track is one way to tell records apart: a confidential column, a level of its taxonomy, or units. Distances are
+Each track is one way to distinguish records: a confidential column, a level of its taxonomy, or units. Distances are
 summed as whole numbers and divided once, so that equal distances are equal to the last bit in whatever order records
 come. A group's values come as runs: the different ones, ascending, and how many records have each.
 """
@@ -69,7 +69,7 @@ def group_breaches(asked, rows, starts):
 
 @kernel
 def group_figures(asked, rows, starts, rank):
-    """Give each group's different values, exp(entropy), records of the commonest and from the rank-th commonest on.
+    """Return each group's different values, exp(entropy), records of the commonest and from the rank-th commonest on.
 
     They are of one column, (groups, 4); its distances from the file, (groups,), come second.
     """
@@ -150,7 +150,7 @@ def distance_on(asked, track, own, counts, used):
 
 @inlined
 def units_breach(kind, k, counts, used):
-    """Tell how far a group is from k units, or by how much the largest has too many of its records."""
+    """Return how far a group is from k units, or by how much the largest has too many of its records."""
     size, largest = 0, 0
     for i in range(used):
         size += counts[i]
@@ -161,7 +161,7 @@ def units_breach(kind, k, counts, used):
 
 @inner
 def values_breach(limits, counts, present):
-    """Tell how far the values that are present are from different ones enough; 0: they are."""
+    """Return how far the values that are present are from different ones enough; 0: they are."""
     breach = 0.0
     if present < limits[DISTINCT]:
         breach = (limits[DISTINCT] - present) / limits[DISTINCT]
@@ -178,7 +178,7 @@ def values_breach(limits, counts, present):
 
 @inlined
 def equally_frequent(counts, present):
-    """Give exp of the entropy: how many values, were all equally frequent; 0 of none."""
+    """Return exp of the entropy: how many values, were all equally frequent; 0 of none."""
     size = 0
     for i in range(present):
         size += counts[i]

@@ -172,7 +172,7 @@ def fill_mean(entries, heights, starts, rows, first, mean):  # OUT: first, mean
 
 @kernel
 def largest_and_rest(values, labels, n_groups):
-    """Give each group's largest value, its second largest, and the sum of the others; 0 where there are none.
+    """Return each group's largest value, its second largest, and the sum of the others; 0 where there are none.
 
     No value is negative.
     """

@@ -32,7 +32,7 @@ def interacting_groups(pool, shell, order, k, variable, budget, state, members, 
                 row = order[state[REACHED]]
             else:
                 row = farthest_from_centroid(pool, shell, labels)
-                if row < 0:  # the shell wants renewing
+                if row < 0:  # the shell must be renewed
                     return
         room = variable and size < 2 * k - 1 and pool.state[DIFFERENT] >= k and row >= 0
         if size < k or (room and belongs(pool, row, members, size, k)):

@@ -2,7 +2,7 @@
 
 The compiler makes loops over arrays wide by itself, but carries their sums through memory from one column to the next.
 What is written here stays in registers, whatever their width: a machine with narrow ones uses several. Each lane is
-computed as a number of its own would be, in the same order and rounded alike, so that not a bit differs.
+computed as a number of its own would be, in the same order and rounded the same way, so that not a bit differs.
 """
 
 import operator
@@ -93,7 +93,7 @@ def load(typing, array, place):  # noqa: ARG001
 
 @intrinsic
 def load_bytes(typing, array, place):  # noqa: ARG001
-    """Give, in single precision, the sixteen bytes of an array that begin at a place, a tuple of indices."""
+    """Return, in single precision, the sixteen bytes of an array that begin at a place, a tuple of indices."""
 
     def lower(context: Any, builder: Any, sig: Any, given: Any) -> Any:
         stored = ir.VectorType(ir.IntType(8), SINGLE_LANES)
@@ -123,13 +123,13 @@ def _chosen(comparison: str) -> Any:
 
 @intrinsic
 def larger(typing, a, b):  # noqa: ARG001
-    """Give, lane by lane, a if a > b else b."""
+    """Return, lane by lane, a if a > b else b."""
     return a(a, a), _chosen(">")
 
 
 @intrinsic
 def smaller(typing, a, b):  # noqa: ARG001
-    """Give, lane by lane, a if a < b else b."""
+    """Return, lane by lane, a if a < b else b."""
     return a(a, a), _chosen("<")
 
 
@@ -160,7 +160,7 @@ def largest(typing, a):  # noqa: ARG001
 
 @intrinsic
 def differing(typing, a, b, value):  # noqa: ARG001
-    """Give, lane by lane, the value if a != b else 0."""
+    """Return, lane by lane, the value if a != b else 0."""
 
     def lower(context: Any, builder: Any, sig: Any, given: Any) -> Any:  # noqa: ARG001
         nothing = ir.Constant(kind.vector, [0.0] * kind.width)

@@ -4,8 +4,8 @@
 several records with one mark. Here every record of a group is to have a mark of its own, so a list of the nearest keeps
 one record of each mark, its nearest, and passes over the marks that the growing group holds.
 
-Two arrays tell of marks, both empty where records have none: `marks` (n,), that of each original row, numbered from 0,
-and `tally` (2, marks), what has become of each. They stand in the pool side by side, not as a tuple of their own: to
+Two arrays describe marks, both empty where records have none: `marks` (n,), that of each original row, numbered from 0,
+and `tally` (2, marks), what has become of each. They are in the pool side by side, not as a tuple of their own: to
 take an array out of a tuple within a tuple costs time, even where it is empty.
 """
 

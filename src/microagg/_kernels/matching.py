@@ -40,7 +40,7 @@ def settle(values, points, centers, targets, slack, starts, members, near, depth
 
 @inner
 def _free(near, own, taken):
-    """Give near records that no group has for good, and that are not the group's own."""
+    """Return near records that no group has for good, and that are not the group's own."""
     found, count = np.empty(near.size, np.int64), 0
     for record in near:
         if record >= 0 and not taken[record] and not (own == record).any():
@@ -60,7 +60,7 @@ def _choices(of, depth):
 
 @inner
 def _exchange(values, points, center, target, slack, own, others, depth):  # OUT: own
-    """Exchange so many of a group's records for others such that its sums are the target; tell whether that goes."""
+    """Exchange so many of a group's records for others that its sums meet the target; return whether it did."""
     lacking = target.copy()
     for record in own:
         lacking -= values[record]
@@ -112,7 +112,7 @@ def _cost(points, center, records, chosen):
 
 @inner
 def _advance(chosen, of):  # OUT: chosen
-    """Go on to the next choice of so many places, in order; tell whether there is one."""
+    """Go on to the next choice of so many places, in order; return whether there is one."""
     depth = chosen.size
     for place in range(depth - 1, -1, -1):
         if chosen[place] < of - depth + place:

@@ -12,7 +12,7 @@ def groups_from_outside(pool, shell, k, least, paired, repeated, budget, n_group
 
     Different are records that have no marks, and otherwise marks. `paired` forms a second group each turn, around the
     record farthest from the first one's; `repeated` stops when no two records have the same mark. Stops
-    early when `budget` coordinates have been looked at or the shell wants renewing. Returns the number
+    early when `budget` coordinates have been looked at or the shell must be renewed. Returns the number
     of groups formed so far.
     """
     state = pool.state

@@ -22,7 +22,7 @@ ALIVE = 1  # live groups
 
 
 class Merging(NamedTuple):
-    """Groups that are being merged; those that are left stand in the order of their numbers."""
+    """Groups that are being merged; those that are left are in the order of their numbers."""
 
     state: NDArray[np.int64]  # (IN_USE, ALIVE)
     centroids: NDArray[np.float64]  # (D, groups)
@@ -80,7 +80,7 @@ def fill_groups(entries, heights, starts, asked, rows, starts_of, merging):  # O
 
 @inner
 def breach_of(asked, g, merging):
-    """Tell how badly a group, by its number, breaks what is asked."""
+    """Return how badly a group, by its number, breaks what is asked."""
     longest = 0
     for track in range(asked.kinds.shape[0]):
         used, at = 0, merging.heads[track, g]
@@ -127,7 +127,7 @@ def merge_lists(codes, a, b, links, counts):  # OUT: links, counts
 
 @kernel
 def merge_some(asked, budget, merging):  # OUT: merging
-    """Let the worst group join the one with the nearest centroid, time and again; tell whether there is more to do.
+    """Let the worst group join the one with the nearest centroid, again and again; return whether there is more to do.
 
     Stops when no group breaks what is asked, when one is left, or when `budget` coordinates have been looked at.
     """

@@ -7,7 +7,7 @@ from microagg._kernels._jit import kernel
 def settle_in_turn(starts, candidates, sizes, owed, chosen):  # OUT: owed, chosen
     """Let each group that has not chosen take, in turn, that of its candidates of which most is owed.
 
-    Group g's candidates, rising, are those from starts[g] to starts[g + 1]; of two that are owed alike the lower is
+    Group g's candidates, rising, are those from starts[g] to starts[g + 1]; of two that are owed equally the lower is
     taken. What a group takes is owed less by its size.
     """
     for group in range(chosen.shape[0]):

@@ -1,7 +1,7 @@
 """Records of numbers and categories: a category is one entry, however many coordinates it stands for.
 
 A column of C categories takes C coordinates. A record has the column's height in one of them and 0 in the others, so it
-is told by a code. Distances cost one step a column that way, and still give the groups that all coordinates give:
+is known by a code. Distances cost one step a column that way, and still give the groups that all coordinates give:
 
 - Two records: what differs adds the squared height twice, in the order of the coordinates. The zeros left out change no
   bit of the sum.
@@ -93,7 +93,7 @@ def full_distances(records: Records, rows: NDArray[np.int64], vector: NDArray[np
 
 @inlined
 def rounding_of(n_coordinates):
-    """Give more than the ratio of two sums of so many squares, added in different orders."""
+    """Return more than the ratio of two sums of so many squares, added in different orders."""
     return 1.0 + 8.0 * _EPSILON * (n_coordinates + 8)
 
 
@@ -158,7 +158,7 @@ def add_mismatches(entries, heights, start, stop, record, buffer):  # OUT: buffe
 
 @kernel
 def corner_distances(heights, starts, vector):
-    """Give, for each coordinate of codes, the squared distance of its category from a vector, within that column.
+    """Return, for each coordinate of codes, the squared distance of its category from a vector, within that column.
 
     It is of the size of `vector`, or empty where there are no codes. The other coordinates are added up from both
     ends, so that nothing cancels out and the rounding is of the distance's own size.

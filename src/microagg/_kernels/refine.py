@@ -202,7 +202,7 @@ def cost_of_swapping(records, row, other, groups):
 
 @inlined
 def draw(counter):  # OUT: counter
-    """Give 64 random bits: a counter, well mixed (splitmix64)."""
+    """Return 64 random bits: a counter, well mixed (splitmix64)."""
     counter[()] += np.uint64(0x9E3779B97F4A7C15)
     z = counter[()]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -335,7 +335,7 @@ def anneal(
     """Sweep over the records, the temperature falling from `hot` to `cold`; return when done or the budget is used up.
 
     A record's temperature is in units of its `scale` (n,), so that outliers and crowds freeze at the same time. The
-    last tenth of the sweeps makes only moves that lower the error. Unless `variable`, sizes stay as they are; no group
+    last tenth of the sweeps makes only moves that lower the error. Unless `variable`, sizes stay the same; no group
     grows beyond `most`.
     """
     n = groups.labels.shape[0]

@@ -1,4 +1,4 @@
-"""A leaf's records at a byte a coordinate: enough to tell that none of them can be the answer.
+"""A leaf's records at a byte a coordinate: enough to know that none of them can be the answer.
 
 A search looks at many leaves and finds nothing in most. So each leaf keeps a rough copy of its records on a grid of
 256 steps a column, an eighth of the size of the records themselves, that memory brings much sooner. A record lies
@@ -91,7 +91,7 @@ def add_largest_mismatches(pool, leaf, point, a, b):
 
 @inlined
 def _slack(n_columns):
-    """Give more than the rounding of a rough square, as a share of it."""
+    """Return more than the rounding of a rough square, as a share of it."""
     return 2.0**-22 * (n_columns + 16)
 
 

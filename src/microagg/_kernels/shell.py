@@ -70,11 +70,11 @@ def make_shell(records: Records, free: NDArray[np.int64], centroid: NDArray[np.f
     if n < _SMALL:
         return no_shell(records, n)
     distances = distances_to(records, centroid)[free]
-    # A sample tells well enough how many are listed: any limit gives the same answers.
+    # A sample shows well enough how many are listed: any limit gives the same answers.
     sample = np.sort(distances[:: 1 + n // _SAMPLE])
     limit = sample[max(sample.size // 2, int(sample.size * (1.0 - 16.0 / np.sqrt(n))))]
     if _square.py_func(np.sqrt(limit), centroid.size) >= distances.max():
-        return no_shell(records, 1 + n // 64)  # too many at one distance to tell apart: do without for a while
+        return no_shell(records, 1 + n // 64)  # too many at one distance to distinguish: do without for a while
     outer = np.flatnonzero(distances > limit)
     outer = outer[np.argsort(-distances[outer])]
     rows = free[outer]

@@ -127,8 +127,9 @@ def group_means(columns, labels, n_groups):
 def rounded_group_means(column, labels, n_groups):
     """Return the mean of each group, computed in twice the precision and rounded once.
 
-    What is released must tell of its members nothing but their mean: the last digits of a sum that rounds on the way
-    depend on who came first. Errors of rounding are carried along (two-sum), and that of the division is taken back.
+    What is released must disclose nothing of its members but their mean. The last digits of a sum that rounds on the
+    way depend on who came first. Errors of rounding are carried along (two-sum), and that of the division is taken
+    back.
     """
     sums, errors, sizes = np.zeros(n_groups), np.zeros(n_groups), group_sizes(labels, n_groups)
     for i in range(column.shape[0]):

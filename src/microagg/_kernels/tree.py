@@ -130,7 +130,7 @@ def build(columns, order, keys, spans, budget, state, pool):  # OUT: order, keys
 def split(columns, heights, order, keys, begin, end, middle):  # OUT: order, keys
     """Bring the records that are lowest in the widest coordinate before `middle`; equal ones by row."""
     numbers = columns.shape[0] - heights.shape[0]
-    step = max(1, (end - begin) // 32)  # a sample tells the width well enough
+    step = max(1, (end - begin) // 32)  # a sample shows the width well enough
     widest, width, category = 0, -1.0, -1.0
     for j in range(columns.shape[0]):
         lowest, highest = np.inf, -np.inf

@@ -276,7 +276,7 @@ def commonest(codes):
 def farthest_from_vector(pool, vector):
     """Return the live record farthest from a vector of all coordinates, the lowest row on ties.
 
-    With codes, every record is looked at: no box tells how far its categories are.
+    With codes, every record is looked at: no box shows how far its categories are.
     """
     heights, starts, points = pool.heights, pool.starts, pool.points
     if heights.shape[0] == 0:
@@ -362,7 +362,7 @@ def farthest(pool, point):
 
 @inlined
 def farthest_in_boxes(low, high, reach, heights, node, point, centre, square, pull, slack):
-    """Give, for each of a node's eight boxes, a bound on the squared distance of its records from a point.
+    """Return, for each of a node's eight boxes, a bound on the squared distance of its records from a point.
 
     Records lie in the box and within the reach, a ball about the centre. For any pull >= 0, x and q (the point) taken
     from the centre, and |q|² the square,

@@ -55,7 +55,7 @@ async def settled(session: Session, *kinds: str) -> None:
 async def form_of(request: Request) -> dict[str, list[str]]:
     """Return what was posted, each field with all its values in order."""
     if int(request.headers.get("content-length") or _MOST + 1) > _MOST:
-        raise InvalidParameter("the form is too long, or does not say how long it is.")
+        raise InvalidParameter("the form is too long, or its length is not known.")
     body = await request.body()  # read once, and then at hand
     return parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True)
 

@@ -9,16 +9,18 @@ from microagg.errors import InvalidParameter
 
 
 def app(
-    source: Annotated[str | None, typer.Argument(help="The file, or a database; without one you pick it.")] = None,
-    recipe: Annotated[Path | None, typer.Option(help="A recipe to go on from.")] = None,
+    source: Annotated[
+        str | None, typer.Argument(help="The file, or a database. Without it, you choose a file in the app.")
+    ] = None,
+    recipe: Annotated[Path | None, typer.Option(help="A recipe to start from.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the release.")] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Of 127.0.0.1; any that is free where it is 0.")] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port on 127.0.0.1; with 0 any free port.")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Whether to open a browser.")] = True,
-    peek: Annotated[bool, typer.Option("--peek/--no-peek", help="Whether some masked rows may be shown.")] = True,
+    peek: Annotated[bool, typer.Option("--peek/--no-peek", help="Whether the app may show some masked rows.")] = True,
 ) -> None:
-    """Do all of it in a browser: open a file, say what its columns are, try, compare, look, release.
+    """Do all of the work in a browser: open a file, set the roles of its columns, try, compare, look, release.
 
-    It listens on this machine alone, and nothing leaves it.
+    The app listens on this machine only, and no data leaves it.
 
     Example: [bold]microagg app survey.csv[/bold]
     """
@@ -54,5 +56,5 @@ def run(
 
             session.open(source, *read_candidates(recipe), **chosen)
     elif recipe is not None or chosen:
-        raise InvalidParameter("a recipe, or how a file is written, goes with a file. Name the file too.")
+        raise InvalidParameter("a recipe, or how a file is written, works only with a file. Name the file too.")
     serve(session, port=port, browser=browser, say=terminal.say)

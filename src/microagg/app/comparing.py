@@ -32,7 +32,7 @@ class Row:
     number : int
         Its place in addresses.
     name : str
-        The method, and what tells it from others of that method where it differs in more than k.
+        The method, and how it differs from others of that method, if it differs in more than k.
     key : str
     recipe : Recipe
         With what [compare] of the present recipe says.
@@ -86,7 +86,7 @@ def rows_of(session: Session, recipe: Recipe | None = None) -> list[Row]:
 
 
 def _asked_for(session: Session, base: Recipe) -> "list[tuple[str, str, Recipe, Kept | None]]":
-    """Give key, name and recipe of each release to compare, and the candidate that it was kept as."""
+    """Return key, name and recipe of each release to compare, and the candidate that it was kept as."""
     asked = variants(base)
     own = asked[0][1].compare
     keys = {session.key(one): (name, one) for name, one in asked}
@@ -101,7 +101,8 @@ def _asked_for(session: Session, base: Recipe) -> "list[tuple[str, str, Recipe, 
             keys[key] = (_line(session, base, one, used), one.recipe.replace(compare=own))
     if len(keys) > MOST:
         raise InvalidParameter(
-            f"{len(keys)} releases would be compared, and {MOST} can be. Take fewer methods or levels.", parameter="ks"
+            f"{len(keys)} releases would be compared, and at most {MOST} are possible. Choose fewer methods or levels.",
+            parameter="ks",
         )
     return [(key, name, one, kept.get(key)) for key, (name, one) in keys.items()]
 
@@ -139,12 +140,12 @@ def _row(session: Session, ranking: Any, key: str, name: str, recipe: Recipe, ke
 
 
 def _wish(key: str, recipe: Recipe) -> str:
-    """Tell what was asked of a release: its figures, by what it is ranked and drawn."""
+    """Return what was asked of a release: its figures, and how it is ranked and drawn."""
     return repr((key, recipe.compare.rank, recipe.compare.map_axis))
 
 
 def beside_each_other(rows: list[Row]) -> Comparison | None:
-    """Set those beside each other of which there are figures; None where there are none."""
+    """Return a comparison of those that have figures; None if none has."""
     there = [row.judged for row in rows if row.judged is not None]
     return candidates.beside_each_other(there, [("", rows[0].recipe)]) if there else None
 

@@ -29,7 +29,7 @@ def with_roles(recipe: Recipe, columns: Sequence[str], changes: Mapping[str, str
     unit = listed["unit"]
     if len(unit) > 1:
         raise RoleError(
-            f"{len(unit)} columns are units, and one can be. Give the others another role.",
+            f"{len(unit)} columns have the role unit, and only one can. Give the others another role.",
             parameter="unit",
             columns=[name for name in unit if name in changes][:1] or unit[:1],
         )
@@ -85,7 +85,7 @@ def recipe_line(recipe: Recipe, columns: Sequence[str], *, named: bool = False) 
 
 
 def _not_as_usual(recipe: Recipe) -> list[str]:
-    """Say what else was chosen, so that two recipes that differ in it can be told apart; numbers may be secret."""
+    """Say what else was chosen, so that two recipes that differ in it have different names; numbers may be secret."""
     found = []
     for table, (part, kind) in PARTS.items():
         for name, choice in () if table in _IN_LINE else choices_of(kind).items():

@@ -46,7 +46,7 @@ def _made(session: Session, key: str, opened: Opened, job: Job) -> Release[Any]:
         job.phase("measuring linkage")
         release = masking.judge(release, job.progress)
         session.release = (key, release)
-    return masking.written_by(release, opened.recipe)
+    return replace(masking.written_by(release, opened.recipe), differences=opened.differences)
 
 
 def preparing(session: Session, chosen: Chosen) -> Job:
@@ -57,6 +57,7 @@ def preparing(session: Session, chosen: Chosen) -> Job:
     def work(job: Job) -> None:
         try:
             opened = opening()
+            writing.check_fits(opened)
             release = _made(session, chosen.key, opened, job)
             job.phase("making the checklist")
             model = writing.report_model(release, opened, progress=job.progress)
@@ -87,7 +88,7 @@ def exporting(session: Session, chosen: Chosen, folder: Path, *, overwrite: bool
 
     def work(job: Job) -> None:
         opened = opening()
-        job.phase("seeing that the file is as it was")
+        job.phase("checking that the file has not changed")
         writing.check_unchanged(opened)
         release = _made(session, chosen.key, opened, job)
         job.phase("writing")

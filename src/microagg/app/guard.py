@@ -19,8 +19,8 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
 }
 _REFUSED = (
-    "403: not allowed.\n\nOpen the address that microagg printed. It works once: for another one, press Enter in its "
-    "terminal.\nFrom another machine, forward the same port: ssh -L PORT:127.0.0.1:PORT\n"
+    "403: not allowed.\n\nOpen the address that microagg printed. It works once. For a new address, press Enter in "
+    "the terminal.\nFrom another machine, forward the same port: ssh -L PORT:127.0.0.1:PORT\n"
 )
 _INSIDE = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/">'
@@ -61,7 +61,7 @@ class Keys:
 
 
 def _same(one: str, other: str) -> bool:
-    """Compare in a time that does not tell how much is alike."""
+    """Compare in a time that does not show how much is the same."""
     return hmac.compare_digest(one.encode(), other.encode())
 
 

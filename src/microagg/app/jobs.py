@@ -25,7 +25,7 @@ def counting(opened: Opened, found: Callable[[Exposure], None]) -> Job:
     def work(job: Job) -> None:
         found(inspecting.exposure_of(opened, job.progress))
 
-    return Job(LOOK, "counting who is alone", work)
+    return Job(LOOK, "counting unique records", work)
 
 
 def trying(
@@ -46,7 +46,7 @@ def trying(
         publish(first)
         job.phase("measuring linkage")
         release = masking.judge(release, job.progress)
-        job.phase("wording the verdict")
+        job.phase("writing the verdict")
         publish(figures.full_figures(release, first, job.progress))
         done(release)
 

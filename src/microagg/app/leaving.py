@@ -25,11 +25,12 @@ def save(session: Session, place: str) -> Path:
 
     assert session.opened is not None
     path, name = session.folder / Path(place).expanduser(), session.opened.source.name
+    recipe = session.recipe.with_profile(session.opened.source)
     if session.candidates:
         kept = [Saved(one.name, one.note, one.recipe) for one in session.candidates]
-        write_candidates(path, session.recipe, kept, name)
+        write_candidates(path, recipe, kept, name)
     else:
-        session.recipe.write(path, made_for=name)
+        recipe.write(path, made_for=name)
     session.written = (session.recipe, session.candidates)
     session.saved, session.saved_candidates = path, session.candidates
     return path
@@ -41,7 +42,7 @@ def how_to_go_on(session: Session) -> str:
 
     if session.opened is None or session.saved is None:
         return ""
-    return f"Your choices are saved. Go on by: {app_command(session.opened.address, session.saved, session.output)}"
+    return f"Your choices are saved. To continue: {app_command(session.opened.address, session.saved, session.output)}"
 
 
 def last_words(session: Session) -> str:

@@ -31,13 +31,13 @@ class Chosen:
 
     @property
     def place(self) -> str:
-        """What tells what its reports would say."""
+        """The choices that its reports depend on."""
         return f"{self.key} {self.recipe.output!r}"
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """What would be written of a release, as far as it can be told before.
+    """What would be written of a release, as far as it can be known before.
 
     Attributes
     ----------

@@ -29,16 +29,16 @@ _ELSEWHERE = ("roles", "read", "join", "output", "compare")  # other pages chang
 _ABOUT_UNITS = ("unit", "unit_share", "small_units")
 
 _LABELS = {
-    ("missing", "pattern"): "Keep them, and group records that lack the same columns",
+    ("missing", "pattern"): "Keep them, and group records with the same columns missing",
     ("missing", "state"): "Keep them, as one more value",
     ("missing", "drop"): "Leave those records out",
-    ("per_column", True): "Accept k for each column only: whole records may be unique",
+    ("per_column", True): "Accept k for each column by itself: whole records may be unique",
     ("per_column", False): "Let k hold for whole records",
     ("unit_share", "any"): "Accept k different units, of which one may have most of the rows",
     ("small_units", "suppress"): "Leave those units out",
     ("blocks", "median"): "Cut the file into blocks by median",
 }
-"""What a change means, where its keyword and value say little to who does not program."""
+"""What a change means, where its keyword and value say little to somebody who does not program."""
 
 _FOUND = {
     "weights": ("Release weights by group", {"weights.release": "group"}),
@@ -118,7 +118,7 @@ def _helps(remedy: Remedy, posted: Posted, recipe: Recipe, columns: Sequence[str
 
 
 def _changes(told: "Told", recipe: Recipe, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Give changes that may help, each with its label: those that the message names, then those that it implies."""
+    """Return changes that may help, each with its label: those that the message names, then those that it implies."""
     known = {choice.keyword: (f"{table}.{name}", choice) for table, name, choice in _choices()}
     known["k"] = ("k", K)
     for keyword, value in told.settings:

@@ -84,7 +84,7 @@ def _kept_safe(session: Session, handle: Callable[[Request, Session], Awaitable[
 
 
 async def _job(_: Request, session: Session) -> Response:
-    """Tell how far the work is: no name and no value is in it."""
+    """Return how far the work is: no name and no value is in it."""
     job = session.worker.job
     return JSONResponse(
         {

@@ -36,13 +36,13 @@ def listening(port: int) -> socket.socket:
         made.bind(("127.0.0.1", port))
     except OSError:
         made.close()
-        raise InvalidParameter(f"port {port} is taken. Name another, or leave it out.", parameter="port") from None
+        raise InvalidParameter(f"port {port} is in use. Name another, or leave it out.", parameter="port") from None
     made.listen(64)  # before the address is printed: a fast browser would be refused
     return made
 
 
 class _Server(uvicorn.Server):
-    """A server that stops the work as soon as it is told to end, not after it has taken leave of every browser."""
+    """A server that stops the work as soon as it must end, and does not wait until every browser has disconnected."""
 
     def __init__(self, config: uvicorn.Config, session: Session) -> None:
         super().__init__(config)
@@ -102,7 +102,7 @@ async def _until_ended(
 ) -> None:
     loop = asyncio.get_running_loop()
     # Not before there is a loop: whoever then presses Ctrl-C at once would see how it is half made.
-    say(f"microagg is at {keys.address()}\nThe address works once: press Enter for another. Ctrl-C ends microagg.")
+    say(f"microagg is at {keys.address()}\nThe address works once: press Enter for a new one. Ctrl-C ends microagg.")
 
     def heard() -> None:
         if not os.read(sys.stdin.fileno(), 4096):

@@ -59,7 +59,7 @@ class Session:
         self.guesses: list[ReadingGuess] = []  # of how the file is written
         self.stamp = 0
         self._read_as: Any = None
-        self._content = ""  # what tells the bytes that were read from others
+        self._content = ""  # a digest of the bytes that were read
         self._readings = 0
         self.refused: Told | None = None  # why a file was not read
         self.beyond: Beyond | None = None  # what can be done where it does not fit into memory
@@ -245,7 +245,7 @@ class Session:
         return kept
 
     def kept_with(self, saved: "tuple[Saved, ...]", kept: tuple[Kept, ...] = ()) -> tuple[Kept, ...]:
-        """Give candidates, and those from a file that are not among them yet."""
+        """Return candidates, and those from a file that are not among them yet."""
         for one in saved:
             if all((one.name, one.recipe) != (other.name, other.recipe) for other in kept):
                 number = self.number_of(one.recipe)
@@ -275,7 +275,7 @@ class Session:
             self.worker.cancel(TRY)
 
     def key(self, recipe: "Recipe | None" = None) -> str:
-        """Tell what figures are of: the file as it was read, and the choices that they depend on."""
+        """Return what figures are about: the file as it was read, and the choices that they depend on."""
         from microagg.recipe import Compare, Output
 
         assert self.opened is not None
@@ -406,7 +406,7 @@ def _read_as(recipe: "Recipe") -> tuple[Any, Any]:
 
 
 def _content(opened: "Opened", reading: int) -> str:
-    """Tell what was read: by the checksum of the file, or of both that were joined; of a database, by when it was."""
+    """Return what was read: by the checksum of the file, or of both that were joined; of a database, by when it was."""
     source = opened.source
     files = [source] if source.joined is None else [source.joined.persons, source.joined.households]
     return " ".join(one.sha256 or f"reading {reading}" for one in files)

@@ -1,4 +1,4 @@
-"""What stands in a field for a choice, and what a field that was posted says."""
+"""What a field shows for a choice, and what a field that was posted says."""
 
 import tomllib
 from collections.abc import Mapping, Sequence

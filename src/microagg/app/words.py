@@ -7,14 +7,14 @@ from typing import Any
 from microagg.desk.words import Told, told
 
 _FIELDS = {
-    "overwrite": "“replace the former output”",
+    "overwrite": "“replace the earlier output”",
     "output": "the output folder",
     "to": "the target",
     "recipe": "the recipe",
     "engine": "the command line's --engine",
 }
 
-# Which is said to who programs; where it begins what is advised, since names of columns may hold the word.
+# A word for programmers; only where it begins the advice, since names of columns may hold it.
 _PASSED = re.compile(r"(^|[.:;,?] |\b(?:[Oo]r|and) )([Pp])ass (?=\S)")
 _FOR_CHECKS = re.compile(r" \(n_samples=\d+\)")  # words that scikit-learn's checks of estimators look for
 _COUNTED = re.compile(r"(?<![\w.,=])\d{4,}(?= (?:of \d|different|values?\b|records?\b|rows?\b|units?\b|groups?\b))")

@@ -36,7 +36,7 @@ class Job:
     title : str
         What is being done, for a person; `phase` changes it.
     work : callable
-        It hands `job.progress` on to the desk. What it raises is told in `failed`.
+        It passes `job.progress` on to the desk. What it raises is passed to `failed`.
     failed : callable, optional
         Called with what is said of an error; a cancelled job has none.
     stopped : str
@@ -57,7 +57,7 @@ class Job:
 
     @property
     def progress(self) -> Progress:
-        """What work calls to tell how far it is; it raises when somebody has cancelled the job."""
+        """What work calls to report how far it is; it raises when somebody has cancelled the job."""
 
         def tell(done: int, total: int) -> None:
             if self.cancelled:
@@ -80,7 +80,7 @@ class Job:
 
     @property
     def seconds_left(self) -> int | None:
-        """How long this part will take, as it went so far; None while too little of it is done to tell."""
+        """How long this part will take, as it went so far; None while too little of it is done to know."""
         spent = time.monotonic() - self.started
         known = spent > 1 and _TELLING * self.done >= self.total > 0
         return round(spent * (self.total - self.done) / self.done) if known else None
@@ -148,7 +148,7 @@ class Worker:
         self._changed()
 
     def settle(self, seconds: float) -> bool:
-        """Wait until nothing runs or waits; tell whether that came to be. Not for the thread that serves pages."""
+        """Wait until nothing runs or waits; return whether that is so. Not for the thread that serves pages."""
         with self._lock:
             return self._lock.wait_for(lambda: self._running is None and self._waiting is None, seconds)
 
@@ -163,7 +163,7 @@ class Worker:
         return self._running is None and self._waiting is None
 
     def end(self, seconds: float = 5.0) -> bool:
-        """Cancel everything and wait for the thread; tell whether it has ended."""
+        """Cancel everything and wait for the thread; return whether it has ended."""
         with self._lock:
             self._ending = True
             self._lock.notify_all()

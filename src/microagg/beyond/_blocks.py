@@ -54,7 +54,7 @@ def group_block(
 ) -> tuple[Labels, int]:
     """Group the records of a block, of which all stored cells are given; groups are numbered by lowest row.
 
-    The moves that were tried to refine them are told too. Groups that are given are refined once more.
+    The number of moves that were tried to refine them is returned too. Groups that are given are refined once more.
     """
     table = plan.table(cells)
     if not plan.refined:
@@ -113,9 +113,9 @@ def mask_parts(
 ) -> tuple[Labels, Figures]:
     """Mask cells in place, part by part, but for columns whose groups choose in turn.
 
-    Of each part the rows among the cells are given, in their order in the file, and how it is grouped; `keys` tell
-    units, and `done` is told how many records have been masked. Returns the groups, numbered over all parts, and what
-    is known of them.
+    Of each part the rows among the cells are given, in their order in the file, and how it is grouped; `keys` are of
+    units, and `done` is called with the number of records that have been masked. Returns the groups, numbered over all
+    parts, and what is known of them.
     """
     labels = np.empty(cells[0].values.size, dtype=np.int64)
     figures: list[Figures] = []
@@ -177,7 +177,7 @@ def represent_block(
 class Turns(NamedTuple):
     """The groups of a block that have a choice of categories: what must be known to let them choose in turn.
 
-    They are told by their lowest rows in the file, which number all groups. `given` counts the records, or what they
+    They are named by their lowest rows in the file, which number all groups. `given` counts the records, or what they
     weigh, to which each category goes in the other groups.
     """
 
@@ -270,7 +270,7 @@ def used_by(plan: Plan, j: int, cells: Cells) -> NDArray[np.bool_]:
 
 
 def draws_of_blocks(plan: Plan, known: Known, j: int, lowest: Sequence[Labels]) -> Iterator[NDArray[np.float64]]:
-    """Draw for all groups, which are told block by block by their lowest rows, in a column; give each block's."""
+    """Draw for all groups, which are named block by block by their lowest rows, in a column; return each block's."""
     rows = np.concatenate(lowest)
     drawn = np.empty(rows.size)
     drawn[np.argsort(rows)] = draws(plan.rule.of_column(plan.names[j]), rows.size, known.common(plan, j))
@@ -278,7 +278,7 @@ def draws_of_blocks(plan: Plan, known: Known, j: int, lowest: Sequence[Labels]) 
 
 
 def totals_found(plan: Plan, known: Known, cells: Sequence[Cells]) -> list[Labels]:
-    """Give, for each weight, what stored records weigh that are released with two categories; parts can be added."""
+    """Return, for each weight, what stored records weigh that are released with two categories; parts can be added."""
     after, sizes = _calibrated_numbers(plan, known, cells)
     return [found_totals(after, sizes, own.whole) for own in known.weights(plan, cells)]
 

@@ -137,12 +137,12 @@ def explained() -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise InvalidData(
-                "there is no room left: scratch takes up to three times 8 bytes for each value to mask, weight and "
-                "coordinate, and the target as much as the file. Free some, or pass scratch=."
+                "the disk is full: temporary files take up to three times 8 bytes for each value to mask, weight and "
+                "coordinate, and the target takes as much as the file. Free some space, or pass scratch=."
             ) from None
         if type(error).__module__.startswith("distributed"):
             raise ClusterFailed(
-                "the connection to the scheduler was lost. See whether it runs, then run again."
+                "the connection to the scheduler was lost. Check whether it runs, then run again."
             ) from None
         raise
     except RuntimeError as error:

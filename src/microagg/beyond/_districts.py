@@ -65,7 +65,7 @@ def second_layout(
 ) -> Second:
     """Return the nodes of a second layout, from the districts and sizes of each region's groups.
 
-    Groups that stay as they are go to a node for each region, so that none has more records than one of those.
+    Groups that stay unchanged go to a node for each region, so that none has more records than one of those.
     """
     n, n_regions = districts.n_districts, len(found)
     records = np.zeros(n + n_regions, dtype=np.int64)

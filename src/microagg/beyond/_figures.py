@@ -59,7 +59,7 @@ def lost_between(known: Known, before: Table, after: Table, weights: list[NDArra
 class Figures(NamedTuple):
     """What is known of masked blocks: the groups, and by the columns' numbers how rounding moved totals.
 
-    `dominated` counts the groups in which a weight was cut, and `cut` tells how that moved totals; `sizes` counts the
+    `dominated` counts the groups in which a weight was cut, and `cut` says how that changed totals; `sizes` counts the
     groups of each size, and `moves` those that were tried to refine them.
     """
 
@@ -109,7 +109,7 @@ class Outcome(NamedTuple):
 
     @property
     def weights(self) -> WeightFacts | None:
-        """What weights did, as protect() tells it; None where none is used."""
+        """What weights did, as protect() reports it; None if none is used."""
         if not self.plan.weighing.used:
             return None
         errors, totals = [], []

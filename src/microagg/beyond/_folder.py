@@ -62,7 +62,7 @@ Folder = Path | InStore
 
 
 class _Plain:
-    """A file that NumPy does not know for one: it then writes in a way that tells when the disk is full."""
+    """A file that NumPy does not recognise as one: it then writes in a way that reports a full disk."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.write = file.write
@@ -93,7 +93,7 @@ def keep(folder: Folder, name: str, **arrays: Any) -> None:
 
 
 def kept(folder: Folder, name: str) -> dict[str, NDArray[Any]]:
-    """Give arrays that were left in the folder."""
+    """Return arrays that were left in the folder."""
     source = io.BytesIO(folder.file(name).read_bytes()) if isinstance(folder, InStore) else folder / f"{name}.npz"
     with np.load(source) as found:
         return dict(found)
@@ -185,7 +185,7 @@ def in_turn(folder: Folder, read: Callable[[int], Any], count: int) -> Iterator[
 
 
 def several(folder: Folder, work: Callable[[int], Any], numbers: Sequence[int]) -> list[Any]:
-    """Give work(number) for each; from a store, where one waits more than works, many at a time."""
+    """Yield work(number) for each; from a store, where one waits more than works, many at a time."""
 
     def checked(number: int, look: Callable[[], None]) -> Any:
         look()
@@ -226,7 +226,8 @@ def object_in(folder: Folder, name: str) -> Any:
     signature, content = found[:_SIGNED], found[_SIGNED:]
     if not hmac.compare_digest(signature, folder.sign(name, content)):
         raise ClusterFailed(
-            "somebody else has written to the place for scratch. Name one to which only you may write: scratch=."
+            "somebody else has written to the folder for temporary files. Name one to which only you can write: "
+            "scratch=."
         )
     return pickle.loads(content)
 

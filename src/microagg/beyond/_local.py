@@ -121,7 +121,7 @@ def run(
 
 
 def _looked(file: Batches, plan: Plan, n: int, progress: Progress | None) -> tuple[Plan, bool]:
-    """Find out how columns are coded, reading those whose types do not say it; tell whether there were any."""
+    """Find out how columns are coded, reading those whose types do not say it; return whether there were any."""
     finders = plan.finders(file.schema)
     names = [name for name, finder in finders.items() if finder.needs_all]
     start = 0
@@ -335,7 +335,7 @@ def _take_turns(plan: Plan, known: Known, laid: Laid, n_jobs: int) -> None:
 
 
 def _calibrate(plan: Plan, known: Known, store: Store) -> Calibrated:
-    """Multiply the weights of groups such that totals of categories are kept; tell by what."""
+    """Multiply the weights of groups such that totals of categories are kept; return the factors."""
     found = reduce(added, (totals_found(plan, known, store.all_cells(rows)) for rows in store.chunks()))
     margins = margins_of(plan, known, found)
     effects = [own.effects for own in margins]

@@ -61,7 +61,7 @@ def grow_here(
 def _select(
     entries: NDArray[np.float64], store: Store, nodes: NDArray[np.int32], how: Cut, n_jobs: int
 ) -> tuple[NDArray[np.float64], Labels]:
-    """Give for each slot the key of the last record of its lower part, and how many with just that go there."""
+    """Return for each slot the key of the last record of its lower part, and how many with just that go there."""
     sizes, ends = how.sizes, np.cumsum(how.sizes)
     keys, places = np.empty(int(ends[-1])), ends - sizes
     for rows in store.chunks():
@@ -86,7 +86,7 @@ class Layout:
         self.starts = np.concatenate([[0], np.cumsum(tree.sizes)]).astype(np.int64)
 
     def places(self) -> Callable[[slice], Labels | slice]:
-        """Return a function that tells where the next rows lie; it must be asked for all of them, in their order."""
+        """Return a function that says where the next rows lie; it must be asked for all of them, in their order."""
         if self.starts.size == 2:
             return lambda rows: rows
         following = self.starts[:-1].copy()
@@ -112,7 +112,7 @@ class Laid:
     bounds : list of int
         The first node of each region, which one thread masks, and the end.
     keys : array or None
-        Which tell units.
+        Which columns name units.
     rows_in_file, leads : array
         The row of each record, and the lowest row of its group, or room for it.
     labels : array or None
@@ -170,7 +170,7 @@ def lay(
     nodes: NDArray[np.int32],
     led: Labels | None = None,
 ) -> Laid:
-    """Lay the records of a file node by node; where there is one node, they stay as they are.
+    """Lay the records of a file node by node; where there is one node, they stay in their order.
 
     In a second layout, `led` has the lowest row of the group of each row in the file.
     """

@@ -74,7 +74,7 @@ class Plan:
 
     @property
     def unit(self) -> str | None:
-        """The column that tells whose row it is."""
+        """The column of the unit that a row belongs to."""
         return next(iter(self.schema.names(Role.UNIT)), None)
 
     @property
@@ -100,7 +100,7 @@ class Plan:
 
     @property
     def by_pattern(self) -> bool:
-        """Whether records that lack the same are grouped among themselves."""
+        """Whether records with values missing in the same columns are grouped among themselves."""
         return bool(self.recipe.masking.missing == "pattern")
 
     def finders(self, source: pa.Schema) -> dict[str, Finder]:
@@ -233,7 +233,7 @@ class Known:
         return [Weights(*one) for one in zip(plan.weights(cells), self.powers_of_weights, strict=True)]
 
     def representing(self, plan: Plan, cells: Sequence[Cells], units: Units | None) -> Weights | None:
-        """Return the weights by which groups are represented; None where all records count alike."""
+        """Return the weights by which groups are represented; None if all records count the same."""
         if not plan.weighing.weighted:
             return None
         return self.weights(plan, cells)[0]._replace(units=None if units is None else units.codes)
@@ -294,7 +294,7 @@ def added(one: Any, other: Any) -> Any:
 def weighed_by(
     plan: Plan, facts: Sequence[Facts], powers: Sequence[int], cells: Sequence[Cells]
 ) -> list[list[NDArray[np.int64]]]:
-    """Give, for each weight, what the stored cells of each level or category weigh; parts of a file can be added."""
+    """Return, for each weight, what the stored cells of each level or category weigh; parts of a file can be added."""
     columns = list(zip(plan.table(cells), facts, strict=True))
     return [
         [column.kind.weighed(column.cells, in_units(values, power), one) for column, one in columns]

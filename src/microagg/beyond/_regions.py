@@ -1,6 +1,6 @@
 """What workers do with regions of a file: sets of whole nodes of the tree of cuts that one worker masks.
 
-As in `_tasks`, a task is told a folder and a number.
+As in `_tasks`, a task gets a folder and a number.
 """
 
 from functools import reduce
@@ -78,7 +78,7 @@ def scatter_part(folder: Folder, part: int, level: int) -> None:
 
 
 def scatter_again(folder: Folder, part: int) -> None:
-    """Lay this part's records by districts, and tell the lowest row of each one's group."""
+    """Lay this part's records by districts, and return the lowest row of each one's group."""
     n = object_of(folder, "work").sizes[part]
     nodes, leads = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     places = _places_of(folder, part, FIRST)
@@ -129,7 +129,7 @@ def group_region(folder: Folder, region: int) -> None:
 
 
 def find_districts(folder: Folder, region: int) -> None:
-    """Tell the districts of a region's groups, and their sizes."""
+    """Return the districts of a region's groups, and their sizes."""
     corners = object_in(folder, f"corners-{region}")
     found = object_of(folder, "districts").find(corners)
     keep(folder, f"found-districts-{region}", districts=found, sizes=corners.sizes)
@@ -184,7 +184,7 @@ def _gathered(folder: Folder, layout: str, region: int) -> _Gathered:
 
 
 def fill_region(folder: Folder, region: int) -> None:
-    """Put in place what groups have chosen in turn, or what was drawn; tell which categories are released."""
+    """Put in place what groups have chosen in turn, or what was drawn; return which categories are released."""
     settled = object_of(folder, "settled")
     plan, known = settled.plan, settled.known
     cells = cells_in(folder, "masked", region)
@@ -200,7 +200,7 @@ def fill_region(folder: Folder, region: int) -> None:
 
 
 def calibrate_region(folder: Folder, region: int) -> None:
-    """Multiply the weights of groups such that totals of categories are kept; tell by what."""
+    """Multiply the weights of groups such that totals of categories are kept; return the factors."""
     settled, margins = object_of(folder, "settled"), object_of(folder, "margins")
     plan, known = settled.plan, settled.known
     cells = cells_in(folder, "filled", region)

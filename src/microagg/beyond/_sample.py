@@ -86,7 +86,9 @@ def release_of(drawn: Drawn, file: Batches, outcome: Outcome, recipe: Recipe, in
     original, written = plan.coded(typed), plan.coded(drawn.after)
     whole = None if drawn.rows.size == outcome.n_records else _whole(plan, outcome)
     weights, by_weight = _weights(file, plan, typed), outcome.weights
-    if weights is not None and by_weight is None and whole is None:  # it is not used, and tells the loss all the same
+    if (
+        weights is not None and by_weight is None and whole is None
+    ):  # it is not used, and the loss is reported by it all the same
         by_weight = weight_facts(weighted_loss_of_release(original, written, weights), 0, {}, None)
     return Release(
         data=drawn.after,
@@ -115,7 +117,7 @@ def release_of(drawn: Drawn, file: Batches, outcome: Outcome, recipe: Recipe, in
 
 
 def _weights(file: Batches, plan: Plan, table: pa.Table) -> Weights | None:
-    """Return the first weight of some records; None where there is none, or it is no weight and released as it is."""
+    """Return the first weight of some records; None if there is none, or it is only released."""
     names = dict.fromkeys([*plan.weighing.used, *plan.weighing.names[:1]])
     try:
         numbers = pa.table({name: file.as_numbers(table[name], name) for name in names})

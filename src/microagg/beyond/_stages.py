@@ -65,11 +65,12 @@ from microagg.weighting import Calibrated, calibration_of
 _LOOK_EVERY, _PATIENCE = 2.0, 60.0  # seconds: between two looks at the workers, and without any before giving up
 _WEIGHTED = 100  # turns of sums from here on are of weighted ones
 _UNSEEN = {
-    "scratch": "does not see the folder for scratch. Pass as scratch= one that all machines share under the same path, "
-    "or a place in a store, such as s3://bucket/scratch.",
-    "source": "does not see the source. Put it where all machines see it under the same path, or into a store.",
-    "target": "does not see the folder of the target. Name one that all machines see under the same path, or a store.",
-    "store": "cannot reach the store. Give it the key or the role, and the endpoint if there is one, that you have.",
+    "scratch": "cannot reach the folder for temporary files. Pass as scratch= a folder that all machines share under "
+    "the same path, or a place in a store, such as s3://bucket/scratch.",
+    "source": "cannot reach the source. Put it where all machines reach it under the same path, or into a store.",
+    "target": "cannot reach the folder of the target. Name one that all machines reach under the same path, or a "
+    "store.",
+    "store": "cannot reach the store. Give it the same key or role that you have, and the endpoint if there is one.",
 }
 
 
@@ -98,7 +99,7 @@ class Stages:
                 )
 
     def each(self, task: Callable[..., None], sizes: Sequence[int], *more: Any, done: int | None = None) -> None:
-        """Run a task for each number of a part or region; tell progress from `done` on, by their sizes."""
+        """Run a task for each number of a part or region; report progress from `done` on, by their sizes."""
         from distributed import KilledWorker, wait
 
         homes = self._homes()
@@ -129,14 +130,14 @@ class Stages:
                 waiting -= finished
         except KilledWorker:
             raise ClusterFailed(
-                "a worker died time and again at the same task, mostly for want of memory. Give workers more, or "
-                "lower max_block and write the file in smaller row groups."
+                "a worker died several times at the same task, most likely because it had too little memory. Give "
+                "workers more memory, or lower max_block and write the file in smaller row groups."
             ) from None
         finally:
             self.client.cancel(list(futures))
 
     def _homes(self) -> list[dict[str, Any]]:
-        """Tell where tasks are best done: by a store, each part by the worker that may have read it before."""
+        """Return where tasks are best done: by a store, each part by the worker that may have read it before."""
         if isinstance(self.folder, Path) or not (workers := sorted(self.client.nthreads())):
             return [{}]
         return [{"workers": [one], "allow_other_workers": True} for one in workers]
@@ -170,7 +171,7 @@ class Stages:
         return plan
 
     def number_pieces(self, plan: Plan) -> tuple[Plan, list[Tally], list[int], Patterns, list[int]]:
-        """Give each part its pieces' numbers in the whole file; return what all parts know, and the pieces' sizes."""
+        """Pass its pieces' numbers in the whole file to each part; return what all know, and the pieces' sizes."""
         weights: dict[str, list[Any]] = {name: [] for name in plan.weighing.used}
         numbering, seen, lacking = frames.Numbering(plan.strata), PatternsSeen(plan.by_pattern), Counter[str]()
         tallies: list[Tally] = []
@@ -277,7 +278,7 @@ class Stages:
     def _select(
         self, level: int, slots: NDArray[np.int64], columns: NDArray[np.int64], ranks: NDArray[np.int64]
     ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        """Give for each open node the key of that rank, and how many records with just it each part sends below.
+        """Return for each open node the key of that rank, and how many records with just it each part sends below.
 
         Keys are settled from their highest bits down: a pass counts the next ones, and the bin in which the rank
         falls says what they are.
@@ -351,7 +352,7 @@ class Stages:
         return sum(moves), second.tree
 
     def take_turns(self, settled: Settled, n_regions: int) -> Known:
-        """Let groups choose in turn what they release, and put it in place; tell which categories are released."""
+        """Let groups choose in turn what they release, and put it in place; return which categories are released."""
         plan, known = settled.plan, settled.known
         if plan.by_turns and plan.rule.nominal == "draw":
             lowest = list(in_turn(self.folder, lambda region: np.array(self._array(f"lowest-{region}")), n_regions))
@@ -371,7 +372,7 @@ class Stages:
         return known
 
     def calibrate(self, settled: Settled, n_regions: int) -> Calibrated:
-        """Adjust the weights of groups such that totals of categories are kept; tell by how much."""
+        """Adjust the weights of groups such that totals of categories are kept; return by how much."""
         found = reduce(added, self.objects("totals", n_regions))
         keep_object(self.folder, "margins", margins_of(settled.plan, settled.known, found))
         self.each(_regions.calibrate_region, [1] * n_regions)
@@ -385,7 +386,7 @@ class Stages:
     def write_text(
         self, file: Batches, path: Where, settled: Settled, known: Known, parts: list[Where], progress: Progress | None
     ) -> int:
-        """Write what the workers have written to one text file; give the fewest records, or units, alike in it."""
+        """Write what the workers have written to one text file; return the least number that are identical."""
         plan = settled.plan
         promise = plan.promise
         if plan.unit is not None:
@@ -397,7 +398,7 @@ class Stages:
         return write_counted(file, path, schema, promise, self.n, tables, Scratch(room), progress)
 
     def count_alike(self, in_part: bool) -> int:
-        """Return the fewest records, or units, that are alike in what the workers have written."""
+        """Return the smallest number of identical records, or units, in what the workers have written."""
         digests = in_turn(self.folder, lambda part: self._array(f"digests-{part}"), len(self.sizes))
         if isinstance(self.folder, Path):
             return fewest_alike(list(digests), in_part)

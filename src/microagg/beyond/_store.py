@@ -32,7 +32,7 @@ class Scratch:
                 return np.memmap(file, dtype=dtype, mode="r+", shape=shape)
         except OSError:
             raise InvalidParameter(
-                "no file can be made in the folder for scratch. Pass another one as scratch=."
+                "no file can be created in the folder for temporary files. Pass another folder as scratch=."
             ) from None
 
 
@@ -52,8 +52,8 @@ def _reserve(file: Any, size: int) -> None:
             file.truncate(size)
     except OSError:
         raise InvalidData(
-            f"there is no room for {size} bytes of scratch, 8 for each value to mask, weight and coordinate. Free "
-            f"some, or pass scratch=."
+            f"there is no space for {size} bytes of temporary files, 8 for each value to mask, weight and "
+            "coordinate. Free some space, or pass scratch=."
         ) from None
 
 

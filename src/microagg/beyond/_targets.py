@@ -17,18 +17,21 @@ def check_scratch(scratch: Any, path: Where, engine: str) -> Where:
     if scratch is None and isinstance(path, Place):
         why = "files without names" if engine == "disk" else "whoever may read there could read it"
         raise InvalidParameter(
-            f"the target lies in a store, and scratch, which holds original values, does not go beside it: {why}. Name "
-            f"a folder that only you may read: {setting('scratch')}.",
+            "the target is in a store, and temporary files, which hold original values, are not put beside it: "
+            f"{why}. Name a folder that only you can read: {setting('scratch')}.",
             parameter="scratch",
         )
     place = path.parent if scratch is None else where(scratch)
     if engine == "disk" and isinstance(place, Place):
         raise InvalidParameter(
-            f"{setting('engine', 'disk')} has its scratch on this machine. Name a folder here: {setting('scratch')}.",
+            f"{setting('engine', 'disk')} has its temporary files on this machine. Name a folder here: "
+            f"{setting('scratch')}.",
             parameter="scratch",
         )
     if isinstance(place, Place) and place.lies_in(path):
-        raise InvalidParameter("scratch lies in the target. Name another place for it.", parameter="scratch")
+        raise InvalidParameter(
+            "the folder for temporary files is in the target. Name another place for it.", parameter="scratch"
+        )
     if engine == "disk" and isinstance(path, Place):  # what is written last is tried first
         check_writable(path.parent)
     return place
@@ -37,11 +40,11 @@ def check_scratch(scratch: Any, path: Where, engine: str) -> Where:
 def _check_place(place: Place, file: Batches, overwrite: bool, *, folder: bool) -> Place:
     """Refuse a target in a store that must not be written to."""
     if folder and place.suffix.lower() not in (".parquet", ".pq", ""):
-        raise InvalidParameter(f"the target {place.name!r} is to be a folder of .parquet files. Name it so.")
+        raise InvalidParameter(f"the target {place.name!r} must be a folder of .parquet files. Change its name.")
     if not place.key or (not folder and place.suffix.lower() not in (".parquet", ".pq")):
-        raise InvalidParameter(f"the target {place.name!r} lies in a store and is no .parquet file. Name one.")
+        raise InvalidParameter(f"the target {place.name!r} is in a store and is not a .parquet file. Name one.")
     if any(place.lies_in(part) for part in (file.path, *file.parts)):
-        raise InvalidParameter("the target is the source, or lies in it. The original is never overwritten.")
+        raise InvalidParameter("the target is the source, or is in it. The original is never overwritten.")
     if isinstance(file.path, Place) and file.path.lies_in(place):
         raise InvalidParameter(f"the target {place.name!r} holds the source. Name another folder.")
     look_for_orphans(place.parent)  # which may be what is in the way
@@ -50,7 +53,7 @@ def _check_place(place: Place, file: Batches, overwrite: bool, *, folder: bool) 
         raise InvalidParameter(f"the target {place.name!r} is a folder. Name a file.")
     if folder:
         if place.is_file():
-            raise InvalidParameter(f"the target {place.name!r} is a file, and is to be a folder. Name another.")
+            raise InvalidParameter(f"the target {place.name!r} is a file, and must be a folder. Name another.")
         check_replaceable(place)
     return place
 
@@ -73,9 +76,9 @@ def check_target(target: Any, file: Batches, overwrite: bool, *, in_parts: bool)
     if not folder and (path.is_dir() or kind_of(path) not in ("parquet", "csv")):
         raise InvalidParameter(f"the target {path.name!r} is neither a .parquet file nor a .csv. Name one.")
     if not path.parent.is_dir():
-        raise InvalidParameter(f"there is no folder for the target {path.name!r}. Make it first.")
+        raise InvalidParameter(f"there is no folder for the target {path.name!r}. Create it first.")
     if isinstance(file.path, Path) and file.path.is_dir() and path.parent.samefile(file.path):
-        raise InvalidParameter("the target lies in the folder that is read. Write it to another one.")
+        raise InvalidParameter("the target is in the folder that is read. Write it to another one.")
     parts = [part for part in (file.path, *file.parts) if isinstance(part, Path)]
     if path.exists() and any(path.samefile(part) for part in parts):
         raise InvalidParameter("the target is the source. The original is never overwritten; name another file.")
@@ -84,7 +87,7 @@ def check_target(target: Any, file: Batches, overwrite: bool, *, in_parts: bool)
         inside = [path.resolve(), path.absolute()]
         if path.resolve() == Path.cwd() or any(place in part.resolve().parents for part in parts for place in inside):
             raise InvalidParameter(
-                f"the target {path.name!r} holds the source or is where you are. Name another folder."
+                f"the target {path.name!r} contains the source or is the present folder. Name another folder."
             )
         check_replaceable(path)
     return path

@@ -1,8 +1,8 @@
 """What workers do with the parts of a file, one at a time.
 
-A task is told a folder and a number. All else it reads from that folder, and what it finds it leaves there: nothing of
-the data passes through a scheduler or its logs, and a task that is run again, because its worker died, leaves what it
-left before.
+A task gets a folder and a number. Everything else it reads from that folder, and it leaves there what it finds: nothing
+of the data passes through a scheduler or its logs, and a task that is run again, because its worker died, leaves what
+it left before.
 
 A part is a run of row groups. What is done with regions, which one worker masks, is in `_regions`.
 """
@@ -61,7 +61,7 @@ class Work(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a part tells of the file: its columns and weights, what its records lack and where, missing units."""
+    """What a part says of the file: its columns and weights, which values are missing and where, missing units."""
 
     tallies: list[Tally]
     patterns: PatternsSeen

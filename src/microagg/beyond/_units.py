@@ -67,7 +67,7 @@ def held_by_keys(chunks: Callable[[], Iterable[tuple[Labels, Keys]]], n: int, n_
 def pieces_with_units(plan: Plan, seen: PatternsSeen, held: Callable[[Labels], Held]) -> tuple[Plan, Patterns]:
     """Cut strata by what records lack, into pieces that can hold k units; give the plan with the largest unit.
 
-    `held` counts the units of pieces, which are told for each number of `seen`.
+    `held` counts the units of pieces, which are given for each number of `seen`.
     """
     check_stratum_units(held(seen.strata), plan.k, plan.strata, plan.in_part)
     patterns = seen.pieces(plan.k, lambda target: held(target).short(plan.k, plan.in_part), by_value=plan.refined)

@@ -23,7 +23,7 @@ def write_counted(
     scratch: Scratch,
     progress: Progress | None,
 ) -> int:
-    """Write tables of n records in all, in the manner of the source; give the fewest records or units alike.
+    """Write tables of n records in all, in the manner of the source; return how many records or units are the same.
 
     They are counted on what was written and is read back; with fewer than promised, nothing is left.
     """

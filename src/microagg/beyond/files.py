@@ -25,6 +25,7 @@ from microagg.partition import groups_each_column
 from microagg.progress import Progress
 from microagg.recipe import OF_PROTECT, PARTS, Blocks, Recipe, choices_of
 from microagg.recipe._signature import recipe_of, takes
+from microagg.recipe.differences import compared
 from microagg.recipe.wishes import asked_of, settled_kinds
 from microagg.release import Release
 from microagg.release_facts import MissingFacts, WeightFacts, by_weight
@@ -113,7 +114,7 @@ class FileRelease:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        # As of a Release: original values, and what tells of them.
+        # As for a Release: original values, and what discloses them.
         gone: dict[str, Any] = {"sample": None, "missing": MissingFacts(), "rounded": {}, "weights": None}
         return {**self.__dict__, **gone, "recipe": self.recipe.replace(nominal_seed=None)}
 
@@ -209,6 +210,7 @@ def protect_file(
         file = Batches(source, asked.reading.said)
         path = check_target(target, file, overwrite, in_parts=engine == "dask")
         place = check_scratch(scratch, path, engine)
+        asked, found = compared(asked, file)
         plan, index = _planned(file, asked)
         if isinstance(place, Path) and engine == "disk":
             outcome, drawn = _local.run(file, path, plan, place, n_jobs, progress)
@@ -236,7 +238,7 @@ def protect_file(
         missing=outcome.missing,
         rounded=outcome.rounded,
         weights=outcome.weights,
-        sample=release_of(drawn, file, outcome, settled, index),
+        sample=replace(release_of(drawn, file, outcome, settled, index), differences=found),
     )
 
 
@@ -260,15 +262,15 @@ _OBEYED = {
 """The choices of masking and writing that files beyond memory have; whatever else is chosen is refused."""
 
 _WHY = {
-    "households": "one file is masked",
+    "households": "one file is masked at a time",
     "unit_release": "whole units are not brought together",
-    **dict.fromkeys(("l", "entropy_l", "recursive_l", "t"), "confidential columns are copied, not looked at"),
+    **dict.fromkeys(("l", "entropy_l", "recursive_l", "t"), "confidential columns are copied without being examined"),
     "recode": "columns are masked as they are stored",
     "scale": "columns are standardised",
     "per_column": "whole records are grouped",
     "select": "all masked columns form the groups",
     "moments": "strata are not brought together",
-    "relations": "groups release what is theirs, whatever holds between columns",
+    "relations": "groups release their own values, whatever relations there are between columns",
     "excel_safe": "text is written as it was read",
     "file_kind": "the masked file is of the source's kind",
 }
@@ -284,20 +286,21 @@ def _check_possible(recipe: Recipe) -> None:
                 continue
             why = f", where {_WHY[choice.keyword]}" if choice.keyword in _WHY else ""
             raise InvalidParameter(
-                f"{setting(choice.keyword)} does not go with files beyond memory{why}. Leave it out, or mask in "
-                f"memory.",
+                f"{setting(choice.keyword)} cannot be combined with files larger than memory{why}. Leave it out, or "
+                "mask in memory.",
                 parameter=choice.keyword,
             )
     if recipe.masking.missing == "drop":
         raise InvalidParameter(
-            f"{setting('missing', 'drop')} does not go with files beyond memory, of which all records are released. "
-            f"Choose {setting('missing', 'pattern')} or {setting('missing', 'state')}, or mask in memory.",
+            f"{setting('missing', 'drop')} cannot be combined with files larger than memory, of which all records "
+            f"are released. Choose {setting('missing', 'pattern')} or {setting('missing', 'state')}, or mask in "
+            "memory.",
             parameter="missing",
         )
     if recipe.blocks.by not in ("auto", "median"):
         by = recipe.blocks.by if isinstance(recipe.blocks.by, str) else type(recipe.blocks.by).__name__
         raise InvalidParameter(
-            f"blocks={by!r} does not go with files beyond memory, which are cut by median. Choose "
+            f"blocks={by!r} cannot be combined with files larger than memory, which are cut by median. Choose "
             f"{setting('blocks', 'median')}, or leave it out.",
             parameter="blocks",
         )
@@ -316,7 +319,7 @@ def _planned(file: Batches, asked: Recipe) -> tuple[Plan, bool]:
     grouping = resolve_method(recipe.method, recipe.k, names)
     if groups_each_column(grouping.name):
         raise InvalidParameter(
-            f"method {grouping.name!r} groups each column on its own. Mask in memory for that.", parameter="method"
+            f"method {grouping.name!r} groups each column by itself. Mask in memory for that.", parameter="method"
         )
     wishes = asked_of(recipe, names)
     file.read_as_numbers(names, recipe.kinds.kinds)
@@ -332,7 +335,9 @@ def _check_engine(engine: str, scheduler: str | None, partitions: int | None) ->
     """Return the number of partitions, or say what does not go together."""
     check_option("engine", engine, ("disk", "dask"))
     if engine == "disk" and (scheduler is not None or partitions is not None):
-        raise InvalidParameter("scheduler and partitions go with engine='dask'. Leave them out, or pass that.")
+        raise InvalidParameter(
+            "scheduler and partitions work only with engine='dask'. Leave them out, or pass that engine."
+        )
     if scheduler is not None and not isinstance(scheduler, str):
         raise InvalidParameter(f"the scheduler is a {type(scheduler).__name__}. Pass its address, a string.")
     return None if partitions is None else check_whole("partitions", partitions, 1, None, "One or more.")

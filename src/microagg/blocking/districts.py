@@ -55,7 +55,7 @@ class Corners(NamedTuple):
         return Corners(self.entries[:, groups], self.sizes[groups], self.pieces[groups])
 
     def drawn(self, share: float) -> "Corners":
-        """Give about a share of the groups; which ones follows from their corners alone."""
+        """Return about a share of the groups; which ones follows from their corners alone."""
         if share >= 1.0:
             return self
         spread = np.zeros(self.sizes.size, dtype=np.uint64)
@@ -94,7 +94,7 @@ class Districts(NamedTuple):
         return int(np.count_nonzero(self.columns < 0))
 
     def too_large(self, sizes: Labels, most: int) -> NDArray[np.bool_]:
-        """Which districts have so many records, by their sizes, that their groups had better stay as they are."""
+        """Which districts have so many records, by their sizes, that their groups should better stay unchanged."""
         return sizes > _TOO_LARGE * most
 
     def find(self, corners: Corners) -> Labels:

@@ -22,7 +22,7 @@ def main() -> None:
         from microagg.desk.interrupts import INTERRUPTED
 
         raise SystemExit(INTERRUPTED) from None
-    except Exception as error:  # noqa: BLE001 - what is said of it is decided in one place
+    except Exception as error:  # noqa: BLE001 - its message is written in one place
         import typer
 
         from microagg.cli._options import as_option
@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def __getattr__(name: str) -> Any:
-    if name != "app":  # made when it is asked for, since its options take the methods there are
+    if name != "app":  # made when it is asked for, since its options depend on the methods that are registered
         raise AttributeError(f"module 'microagg.cli' has no attribute {name!r}")
     from microagg.cli._program import make_program
 

@@ -13,19 +13,13 @@ from microagg.recipe import Recipe
 from microagg.study.inspection import Inspection
 from microagg.study.lacking import incomplete_words
 
-_REMEDY = "the columns' roles were guessed. Check them and pass --yes, or edit what `inspect` writes and pass --recipe."
+_REMEDY = "the roles were guessed. Check them and pass --yes, or run `inspect`, edit its recipe and pass --recipe."
 
 
 def opened(
-    terminal: Terminal,
-    address: str,
-    path: Path | None,
-    k: int | None,
-    chosen: dict[str, Any],
-    *,
-    yes: bool | None = None,
+    terminal: Terminal, address: str, path: Path | None, k: int | None, chosen: dict[str, Any], yes: bool | None = None
 ) -> Opened:
-    """Open a file by a recipe, or guess the roles; where `yes` is said or not, show them, and ask."""
+    """Open a file by a recipe, or guess the roles; unless `yes` is None, show them and ask."""
     asked = None if path is None else Recipe.read(path)
     with terminal.wait("reading"):
         source = read_file(address, asked, **chosen)
@@ -63,9 +57,10 @@ def show(terminal: Terminal, found: Inspection) -> None:
     terminal.show(table)
     share = 100 * found.unique / found.records if found.records else 0.0
     terminal.say(
-        f"{found.unique} of {found.records} records ({share:.0f} %) are alone with their values in the columns to mask."
+        f"{found.unique} of {found.records} records ({share:.0f} %) are unique: no other has the same values in the "
+        f"columns to mask."
     )
     if found.incomplete:
         terminal.say(incomplete_words(found))
     if found.repeats is not None:
-        terminal.say(f"Rows belong together by {shown(found.repeats)}, which cannot be the unit: k counts rows.")
+        terminal.say(f"Rows with one {shown(found.repeats)} belong together, but it cannot be the unit: k counts rows.")

@@ -15,13 +15,13 @@ from microagg.recipe.titles import TITLES
 from microagg.recipe.typed import LISTS, TABLES, takes_names
 
 _TYPES: dict[str, Any] = {FLAG: bool, WHOLE: int, NUMBER: float}
-_VALUES = '"wage=VALUE,size=VALUE"; several values with | between'
+_VALUES = '"wage=VALUE,size=VALUE"; several values are separated by |'
 _OTHERS = {"overwrite": "--force", "recipe": "--recipe", "to": "--to", "output": "-o", "k": "-k"}
 """Choices that are no part of a recipe, as the command line calls them."""
 
 
 def options_of_recipe(tables: Sequence[str], spelt: Mapping[str, str]) -> dict[str, tuple[inspect.Parameter, Choice]]:
-    """The options that these tables of a recipe make, each with its choice; `spelt` spells some in another way."""
+    """Return the options that these tables of a recipe make, each with its choice; `spelt` spells some differently."""
     known: dict[str, tuple[str, Choice]] = {}
     for name in tables:
         of_table = choices(name.partition(".")[0]).items()
@@ -42,11 +42,11 @@ def _parameter(table: str, choice: Choice, spelling: str | None) -> inspect.Para
     if choice.words:
         help_ += f": {', '.join(choice.words)}"
     if takes_names(choice):
-        help_ += f", or {NAMES}"
-    if choice.kind in LISTS or takes_names(choice):
-        help_ += ", with commas"
+        help_ += f", or {NAMES}, separated by commas"
+    elif choice.kind in LISTS:
+        help_ += ". Separate several by commas"
     if choice.kind == LISTED:
-        help_ += f", in a TOML file with \\[\\[{table}]] for each"
+        help_ += f"; a TOML file with one \\[\\[{table}]] for each"
     if choice.kind in TABLES:
         rules = '"age=width:5|top:80,wage=cuts:0/1000/5000,job=join:other=x/y"'
         help_ += f", such as {rules if choice.keyword == 'recode' else _VALUES}"
@@ -58,7 +58,7 @@ def _parameter(table: str, choice: Choice, spelling: str | None) -> inspect.Para
 
 
 def as_option(parameter: str, value: Any) -> str:
-    """Say a choice as the command line takes it; one that it does not, as a recipe does."""
+    """Return a choice as the command line writes it; one that it does not have, as a recipe writes it."""
     name = _OTHERS.get(parameter, f"--{parameter.replace('_', '-')}")
     if parameter not in _OTHERS and parameter not in (*choices(), "columns", "engine", "scheduler", "scratch"):
         return as_key(parameter, value)

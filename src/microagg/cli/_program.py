@@ -13,28 +13,28 @@ from microagg.io._kinds import known_addresses  # which imports nothing heavy
 
 Address = Annotated[str, typer.Argument(help=f"{known_addresses()}.", show_default=False)]
 _SPEAKING = {
-    "quiet": Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")],
-    "as_json": Annotated[bool, typer.Option("--json", help="Print the result as JSON; all else to standard error.")],
+    "quiet": Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")],
+    "as_json": Annotated[bool, typer.Option("--json", help="Print the result as JSON; other text to standard error.")],
 }
-Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an output that already exists.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Accept the guessed roles without asking.")]
-Picture = Annotated[Path | None, typer.Option("--output", "-o", help="Where to draw it: .svg, .png or .pdf.")]
-NewFile = Annotated[str, typer.Option("--output", "-o", help="The file to write, of any kind.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Another seed, another file.")]
-Strata = Annotated[str | None, typer.Option(help="Columns that divide the file and are known, with commas.")]
-RecipeFile = Annotated[Path | None, typer.Option(help="A recipe, as `microagg inspect` writes it.")]
+Picture = Annotated[Path | None, typer.Option("--output", "-o", help="File for the picture: .svg, .png or .pdf.")]
+NewFile = Annotated[str, typer.Option("--output", "-o", help="The file to write, in any format that can be written.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="The seed of the random numbers.")]
+Strata = Annotated[str | None, typer.Option(help="Strata: columns that an intruder knows, separated by commas.")]
+RecipeFile = Annotated[Path | None, typer.Option(help="A recipe file, such as `microagg inspect` writes.")]
 COLUMNS = ("roles", "recode", "kinds", "missing", "importance", "taxonomy", "units", "diversity", "weights", "join")
 FORMED = ("masking", "select", "blocks", "refine", "relation", "analysis", "risk", "read")
-K = Annotated[int | None, typer.Option("-k", help="Records that share each combination of released values; 5.")]
+K = Annotated[int | None, typer.Option("-k", help="Records that must share their released values; by default 5.")]
 
 
 def make_program(words: Sequence[str] | None = None) -> typer.Typer:
-    """Return the program with its commands; what methods there are is read off when it is made.
+    """Return the program with its commands; the list of methods is read at that time.
 
-    `words` are those of a command line, where they are known: only its command then needs all its options.
+    `words` are those of a command line, if they are known: only its command then needs all its options.
     """
     app = typer.Typer(
-        help="Release microdata without exposing anybody in it: k-anonymity by microaggregation.",
+        help="Protect microdata before you release them: k-anonymity by microaggregation.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode="rich",
@@ -47,10 +47,10 @@ def make_program(words: Sequence[str] | None = None) -> typer.Typer:
 
 
 def _command(app: typer.Typer, *tables: str, words: Sequence[str] | None = None, **spelt: str) -> Callable[..., Any]:
-    """Add a command: what is declared here is what its module's function of the same name, or `run`, is called with.
+    """Add a command: its module's function of the same name, or `run`, is called with what is declared here.
 
-    `tables` are those of a recipe whose choices are options too, or one choice of a table, as "roles.unit"; those that
-    were used come as one mapping, `chosen`. `spelt` spells some in another way.
+    `tables` are those of a recipe whose choices are options too, or one choice of a table, such as "roles.unit"; those
+    that were used come as one mapping, `chosen`. `spelt` spells some differently.
     """
 
     def added(declared: Callable[..., None]) -> Callable[..., None]:
@@ -89,23 +89,23 @@ def _command(app: typer.Typer, *tables: str, words: Sequence[str] | None = None,
 def _about(
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
 ) -> None:
-    """Release microdata without exposing anybody in it."""
+    """Protect microdata before you release them."""
     if version:
         typer.echo(f"microagg {__version__}")
         raise typer.Exit
 
 
 def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
-    """Add the commands that work on somebody's file."""
+    """Add the commands that work on a file."""
 
     @_command(app)
     def demo(
-        output: Annotated[Path, typer.Option("--output", "-o", help="Folder for what is made.")] = Path("demo"),
+        output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the output.")] = Path("demo"),
         records: Annotated[int, typer.Option("--records", "-n", min=1000, help="Persons; at least 1000.")] = 2000,
         seed: Seed = 0,
         force: Force = False,
     ) -> None:
-        """Mask a synthetic household survey: two methods at three levels of k, compared, with a report.
+        """Mask a synthetic household survey: compare two methods at three levels of k, and write a report.
 
         Example: [bold]microagg demo -o out[/bold]
         """
@@ -114,13 +114,13 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
     def inspect(
         source: Address,
         k: K = None,
-        output: Annotated[Path, typer.Option("--output", "-o", help="Where the recipe goes.")] = Path("recipe.toml"),
+        output: Annotated[Path, typer.Option("--output", "-o", help="The recipe file to write.")] = Path("recipe.toml"),
         small_strata: Annotated[
-            Path | None, typer.Option(help="A private CSV file to list the strata with fewer than k records in.")
+            Path | None, typer.Option(help="A private CSV file to write, which lists strata of fewer than k records.")
         ] = None,
         force: Force = False,
     ) -> None:
-        """Look at a file: its columns, what each probably is, how exposed its records are; write a recipe to edit.
+        """Look at a file: what each column probably is, and how exposed its records are. Write a recipe to edit.
 
         Example: [bold]microagg inspect survey.csv -k 5[/bold]
         """
@@ -129,29 +129,29 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
     def mask(
         source: Address,
         output: Annotated[
-            Path, typer.Option("--output", "-o", help="Folder for what is made: release to give out, internal for you.")
+            Path, typer.Option("--output", "-o", help="Output folder: release is to give out, internal is for you.")
         ] = Path("out"),
         k: K = None,
         recipe: RecipeFile = None,
         to: Annotated[
-            str | None, typer.Option(help="Where the masked data goes instead: a file, a database, s3://...")
+            str | None, typer.Option(help="Another place for the masked data: a file, a database, s3://...")
         ] = None,
         engine: Annotated[
             str,
-            typer.Option(help="memory; disk: Parquet or text beyond memory; dask: many machines."),
+            typer.Option(help="memory; disk: Parquet or text larger than memory; dask: several machines."),
         ] = "memory",
         scheduler: Annotated[str | None, typer.Option(help="With dask: the scheduler's address.")] = None,
         scratch: Annotated[
-            str | None, typer.Option(help="With disk or dask: a folder for original values; with dask also s3://...")
+            str | None, typer.Option(help="With disk or dask: private folder for original values; with dask also s3://")
         ] = None,
-        script: Annotated[bool, typer.Option("--script", help="Print a Python script for it too.")] = False,
+        script: Annotated[bool, typer.Option("--script", help="Also print a Python script for it.")] = False,
         yes: Yes = False,
         force: Force = False,
     ) -> None:
-        """Mask a file: a safe file, a report on it, and the recipe that gives them again.
+        """Mask a file: write the masked file, a report on it, and the recipe that makes both again.
 
-        Without a recipe the columns' roles are guessed and shown, and you are asked whether they are right. What is
-        said on the command line goes before what a recipe says.
+        Without a recipe, the roles of the columns are guessed and shown, and you are asked whether they are right. If
+        the command line and a recipe set the same choice, the command line is used.
 
         Example: [bold]microagg mask survey.csv -k 5 -o out[/bold]
         """
@@ -159,20 +159,20 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
     @_command(app, "risk", "analysis", "read", words=words, sample_seed="--seed")
     def assess(
         original: Annotated[str, typer.Argument(help="The file before masking.", show_default=False)],
-        masked: Annotated[list[str], typer.Argument(help="The masked one, or several together.", show_default=False)],
+        masked: Annotated[list[str], typer.Argument(help="The masked file, or several of them.", show_default=False)],
         recipe: RecipeFile = None,
         columns: Annotated[
             str | None,
-            typer.Option(help="Columns to judge, with commas; else the recipe's, or all that differ."),
+            typer.Option(help="Columns to judge, separated by commas. By default the recipe's, or all that differ."),
         ] = None,
         strata: Strata = None,
         key: Annotated[
-            str | None, typer.Option(help="A column that tells records apart in both files, if rows were moved.")
+            str | None, typer.Option(help="A column that identifies each record in both files, if rows were moved.")
         ] = None,
     ) -> None:
-        """Judge any masked file, whoever made it: what was lost, and what an intruder could do.
+        """Judge any masked file, from any program: what was lost, and what an intruder could do.
 
-        Which row is which is told by the output that a masked file lies in, by a key, or else by the order of rows.
+        Rows of the two files are matched by the output folder of the masked file, by a key, or by their order.
 
         Example: [bold]microagg assess survey.csv out/release/survey_masked.csv[/bold]
         """
@@ -185,9 +185,9 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
         yes: Yes = False,
         force: Force = False,
     ) -> None:
-        """Compare methods and levels of k, l and t on one file: loss, risk and both combined.
+        """Compare methods and levels of k, l and t on one file: their loss, their risk, and a score of both.
 
-        By default mdav, vmdav, cbfs and iamat at k = 3, 5 and 10, unless a recipe says otherwise.
+        By default mdav, vmdav, cbfs and iamat at k = 3, 5 and 10, unless a recipe sets others.
 
         Example: [bold]microagg compare survey.csv -k 3,5,10 -o map.svg[/bold]
         """
@@ -195,33 +195,33 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
     @_command(app, "read", words=words)
     def tree(
         source: Address,
-        measure: Annotated[str, typer.Option(help="emim, chi2, normal or vi.")] = "emim",
-        count: Annotated[int | None, typer.Option(help="How many columns to choose; 3.", min=1)] = None,
+        measure: Annotated[str, typer.Option(help="How dependence is measured: emim, chi2, normal or vi.")] = "emim",
+        count: Annotated[int | None, typer.Option(help="How many columns to choose. By default 3.", min=1)] = None,
         recipe: RecipeFile = None,
         output: Picture = None,
         force: Force = False,
     ) -> None:
-        """Draw which columns depend on which, and the few that would stand for all.
+        """Show which columns depend on which, and choose a few that represent all.
 
         Example: [bold]microagg tree survey.csv -o tree.svg[/bold]
         """
 
 
 def _add_app(app: typer.Typer, words: Sequence[str] | None) -> None:
-    """Add the command that does the same in a browser."""
+    """Add the command that opens the app in a browser."""
     from microagg.app import command
 
     _command(app, "read", words=words)(command.app)
 
 
 def _add_datasets(app: typer.Typer) -> None:
-    """Add the commands that give files to try things on."""
-    datasets = typer.Typer(name="datasets", help="Reference files and made ones.", no_args_is_help=True)
+    """Add the commands that write files to try microagg on."""
+    datasets = typer.Typer(name="datasets", help="Reference files and synthetic ones.", no_args_is_help=True)
     app.add_typer(datasets)
 
     @_command(datasets)
     def list_() -> None:
-        """List the data sets there are.
+        """List the data sets.
 
         Example: [bold]microagg datasets list[/bold]
         """
@@ -241,12 +241,12 @@ def _add_datasets(app: typer.Typer) -> None:
     def make(
         output: NewFile,
         name: Annotated[str, typer.Argument(help="survey, households, uniform or normal.")] = "survey",
-        records: Annotated[int, typer.Option("--records", "-n", min=1, help="How many.")] = 2000,
-        columns: Annotated[int, typer.Option("--columns", "-d", min=1, help="Of uniform and normal.")] = 10,
+        records: Annotated[int, typer.Option("--records", "-n", min=1, help="Number of records.")] = 2000,
+        columns: Annotated[int, typer.Option("--columns", "-d", min=1, help="Columns of uniform or normal.")] = 10,
         seed: Seed = 0,
         force: Force = False,
     ) -> None:
-        """Make a file to try things on.
+        """Make a synthetic file to try microagg on.
 
         Example: [bold]microagg datasets make survey -o survey.csv[/bold]
         """

@@ -21,9 +21,9 @@ _PATIENCE = 2.0  # seconds of work before something shows that it goes on
 
 
 class Terminal:
-    """Where a command speaks: results to standard output, all else to standard error.
+    """What a command prints: results to standard output, everything else to standard error.
 
-    With `as_json` the result is one JSON object and tables are left out; with `quiet` remarks are.
+    With `as_json` the result is one JSON object and tables are left out; with `quiet` remarks are left out.
     """
 
     def __init__(self, *, quiet: bool = False, as_json: bool = False) -> None:
@@ -31,15 +31,15 @@ class Terminal:
         never_fail(sys.stdout, sys.stderr)
         self._out = Console(highlight=False, soft_wrap=True, emoji=False)
         self._err = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
-        listen(self.remark)  # the library speaks through this terminal and no other
+        listen(self.remark)  # remarks of the library are printed here and nowhere else
 
     def say(self, text: str = "") -> None:
-        """Say what a person wants to know beside the result."""
+        """Print what a person should know besides the result."""
         if not self.quiet:
             (self._err if self.as_json else self._out).print(displayed(text), markup=False)
 
     def remark(self, text: str) -> None:
-        """Say something that is no part of the result, above a bar if there is one."""
+        """Print something that is no part of the result, above a bar if there is one."""
         if not self.quiet:
             self._err.print(displayed(text), markup=False)
 
@@ -52,12 +52,12 @@ class Terminal:
             console.print(table)
 
     def result(self, content: dict[str, Any]) -> None:
-        """Return the result to a program, if one asked."""
+        """Print the result as JSON, if that is asked for."""
         if self.as_json:
             sys.stdout.write(f"{json_text(content, sys.stdout.encoding or 'ascii')}\n")
 
     def ask(self, question: str, *, yes: bool, remedy: str) -> None:
-        """Go on if the user agrees: by --yes, or at the keyboard."""
+        """Continue if the user agrees: by --yes, or at the keyboard."""
         if yes:
             return
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -75,7 +75,7 @@ class Terminal:
 
     @contextmanager
     def wait(self, description: str) -> Iterator[None]:
-        """Show that something goes on whose end is not known, when it takes more than a moment."""
+        """Show that work goes on, without its time left, when it takes more than a moment."""
         columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
         with self._shown_after_a_moment(Progress(*columns, console=self._err, transient=True)) as progress:
             progress.add_task(description, total=None)
@@ -83,7 +83,7 @@ class Terminal:
 
     @contextmanager
     def _shown_after_a_moment(self, progress: Progress) -> Iterator[Progress]:
-        """Start a display by a timer, since work that takes its time may not call back; on a terminal only."""
+        """Start a display by a timer, since long work may not call back; on a terminal only."""
         if self.quiet or not self._err.is_terminal:
             progress.disable = True
             yield progress

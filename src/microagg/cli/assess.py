@@ -1,4 +1,4 @@
-"""`microagg assess`: loss and risk of any masked file, whoever made it."""
+"""`microagg assess`: loss and risk of any masked file, from any program."""
 
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,7 @@ def run(
     describe(terminal, files.before)
     describe(terminal, files.after)
     if files.left_out:
-        terminal.say(f"Left out of the original, as by the recipe: {files.left_out} records that lack a value.")
+        terminal.say(f"Left out of the original, as the recipe says: {files.left_out} records with a missing value.")
     with terminal.bar("measuring loss and risk") as tell:
         found = assess(
             files,
@@ -64,7 +64,7 @@ def _show(terminal: Terminal, found: Assessed) -> None:
         driver = f"{found.risk.drivers[name]:.2f} points" if name in found.risk.drivers else ""
         table.add_row(Text(shown(name)), f"{found.loss.per_column[name]:.2f}", driver)
     terminal.show(table)
-    terminal.say(as_text("\nFigures; less is better where nothing else is said", found.measures))
+    terminal.say(as_text("\nFigures; lower is better unless a figure says otherwise", found.measures))
     terminal.say(f"\n{found.words}")
     warnings = [worded(text, as_option) for text in found.warnings]
     for text in warnings:

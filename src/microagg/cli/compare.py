@@ -13,6 +13,7 @@ from microagg.recipe import Compare, choices
 from microagg.study.comparison import Comparison
 
 
+@compiling_ahead()
 def run(
     terminal: Terminal,
     source: str,
@@ -28,8 +29,8 @@ def run(
     file = opened(terminal, source, recipe, lowest_k(asked) if recipe is None else None, chosen, yes=yes)
     recipes = variants(file.recipe)
     for unused in not_used(file.recipe, [name for name, _ in recipes]):
-        terminal.say(f"Not used of the recipe: {unused}.")
-    with compiling_ahead(), terminal.bar("comparing") as tell:
+        terminal.say(f"Part of the recipe that is not used: {unused}.")
+    with terminal.bar("comparing") as tell:
         found = beside_each_other([candidate for candidate, _ in each_candidate(file, recipes, tell)], recipes)
     _show(terminal, found, output)
 

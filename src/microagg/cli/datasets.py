@@ -1,4 +1,4 @@
-"""`microagg datasets`: reference files and made ones."""
+"""`microagg datasets`: reference files and synthetic ones."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from microagg.io.databases import without_credentials
 
 def list_(terminal: Terminal) -> None:
     """List the data sets."""
-    table = table_of("name", "columns", "what", left=3)
+    table = table_of("name", "columns", "description", left=3)
     for name, reference in REFERENCES.items():
         table.add_row(name, str(len(reference.columns)), f"a CASC reference file: microagg datasets fetch {name}")
     for name, made in MADE.items():

@@ -1,4 +1,4 @@
-"""`microagg demo`: the whole job on synthetic data."""
+"""`microagg demo`: all the work on synthetic data."""
 
 from pathlib import Path
 
@@ -7,13 +7,12 @@ from microagg.desk.ahead import compiling_ahead
 from microagg.desk.samples import DEMO, check_demonstration, demo_columns, demonstrate
 
 
+@compiling_ahead()
 def run(terminal: Terminal, output: Path, records: int, seed: int, force: bool) -> None:
     """Mask the survey by each method at each k, print what came out, write one masked file and its report."""
     check_demonstration(output, overwrite=force)
     terminal.say(f"A synthetic survey: {records} persons, {demo_columns()} columns to mask. Identifiers are dropped.\n")
-    made = demonstrate(
-        output, records, seed, overwrite=force, waiting=terminal.wait, barred=terminal.bar, first_run=compiling_ahead
-    )
+    made = demonstrate(output, records, seed, overwrite=force, waiting=terminal.wait, barred=terminal.bar)
     terminal.say(repr(made.comparison))
     method, k = made.release.recipe.method.name, DEMO.k
     terminal.say(f"\nMasked by {method} with k={k}: {shown(made.masked)}")

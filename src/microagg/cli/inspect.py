@@ -12,7 +12,7 @@ from microagg.study.costs import costs_in_words
 
 
 def run(terminal: Terminal, source: str, output: Path, chosen: dict[str, Any], **wished: Any) -> None:
-    """Look at a file and write a recipe with guessed roles, and the list of small strata where it is asked for."""
+    """Look at a file and write a recipe with guessed roles, and the list of small strata if it is asked for."""
     private, force = wished["small_strata"], wished["force"]
     check_inspection(output, source, wished["k"], private, overwrite=force)
     file = opened(terminal, source, None, wished["k"], chosen)
@@ -28,6 +28,6 @@ def run(terminal: Terminal, source: str, output: Path, chosen: dict[str, Any], *
     if costs is not None:
         terminal.say(f"\n{costs_in_words(costs, shown)}")
         facts["costs"] = cost_facts(costs)
-    file.recipe.write(output, made_for=file.source.name, overwrite=force)
-    terminal.say(f"\nThe guesses are in {shown(output)}. Check and edit them, then: {command(source, output, 'out')}")
+    file.recipe.with_profile(file.source).write(output, made_for=file.source.name, overwrite=force)
+    terminal.say(f"\nThe guesses are in {shown(output)}. Check and edit it, then run: {command(source, output, 'out')}")
     terminal.result(facts)

@@ -1,4 +1,4 @@
-"""`microagg mask`: a safe file, a report on it, and the recipe that gives them again."""
+"""`microagg mask`: a masked file, a report on it, and the recipe that makes both again."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from microagg.recipe import Recipe
 
 @dataclass(frozen=True)
 class Wishes:
-    """What was asked for on the command line, beside what is chosen for a recipe."""
+    """What was asked for on the command line, besides the choices of a recipe."""
 
     output: Path
     k: int | None
@@ -35,7 +35,7 @@ def run(terminal: Terminal, source: str, chosen: dict[str, Any], **wished: Any) 
     """Mask a file."""
     wishes = Wishes(**wished)
     masking.check_engine(wishes.engine, wishes.scheduler, wishes.scratch)
-    # What does not go together is refused before any work.
+    # Choices that cannot be combined are refused before any work.
     changes = chosen if wishes.k is None else {**chosen, "k": wishes.k}
     asked = (Recipe(DEFAULT_K) if wishes.recipe is None else Recipe.read(wishes.recipe)).replace(**changes)
     outputs.check_output(wishes.output, source, wishes.to, overwrite=wishes.force, recipe=asked)
@@ -47,18 +47,19 @@ def run(terminal: Terminal, source: str, chosen: dict[str, Any], **wished: Any) 
     _in_memory(terminal, source, wishes, chosen)
 
 
+@compiling_ahead()
 def _in_memory(terminal: Terminal, address: str, wishes: Wishes, chosen: dict[str, Any]) -> None:
     file = opened(terminal, address, wishes.recipe, wishes.k, chosen, yes=wishes.yes)
+    writing.check_fits(file, wishes.to)
     if file.recipe.output.excel_safe and not writing.is_text_target(address, wishes.to, file.recipe.output.kind):
-        terminal.remark("Not used of the recipe: excel_safe; the target is no text file.")
+        terminal.remark("Part of the recipe that is not used: excel_safe, since the target is not a text file.")
         file = replace(file, recipe=file.recipe.replace(excel_safe=False))
-    with compiling_ahead():
-        with terminal.bar("masking") as tell:
-            release = masking.mask(file, tell)
-        with terminal.bar("measuring loss and risk") as tell:
-            release = masking.judge(release, tell)
-        with terminal.wait("writing and counting"):
-            written = writing.write(release, file, wishes.output, to=wishes.to, overwrite=wishes.force)
+    with terminal.bar("masking") as tell:
+        release = masking.mask(file, tell)
+    with terminal.bar("measuring loss and risk") as tell:
+        release = masking.judge(release, tell)
+    with terminal.wait("writing and counting"):
+        written = writing.write(release, file, wishes.output, to=wishes.to, overwrite=wishes.force)
     terminal.say("\n".join([f"\n{release!r}", *written.results]))
     for one in written.recoded:
         terminal.say(f"Recoded before masking: {one['column']}: {one['rule']} ({one['cells_changed']} cells changed)")
@@ -66,7 +67,7 @@ def _in_memory(terminal: Terminal, address: str, wishes: Wishes, chosen: dict[st
     places = written.places
     again = command(address, places["recipe"], wishes.output, to=wishes.to, overwrite=True)
     program = script(address, places["recipe"], places["masked"], households=places.get("households"), overwrite=True)
-    terminal.say(f"Again: {again}")
+    terminal.say(f"To repeat it: {again}")
     if wishes.script:
         terminal.say(f"\n{program}")
     terminal.result({**written_facts(release, written), "command": again, "script": program})
@@ -90,8 +91,7 @@ def _beyond_memory(terminal: Terminal, address: str, wishes: Wishes, recipe: Rec
         )
     if release.details:
         terminal.say(f"{shown(Path(address).name)}: {understood(release.details)}")
-    left = written.places["recipe"]
     places = wishes.to, wishes.scratch
-    again = command(address, left, wishes.output, *places, engine=wishes.engine, overwrite=True)
-    terminal.say("\n".join([repr(release), *written.results, *written.lines, f"Again: {again}"]))
+    again = command(address, written.places["recipe"], wishes.output, *places, engine=wishes.engine, overwrite=True)
+    terminal.say("\n".join([repr(release), *written.results, *written.lines, f"To repeat it: {again}"]))
     terminal.result({**written_facts(judged, written), "details": dict(release.details), "command": again})

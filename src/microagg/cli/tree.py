@@ -1,4 +1,4 @@
-"""`microagg tree`: which columns depend on which, and the few that would stand for all."""
+"""`microagg tree`: which columns depend on which, and a few that represent all."""
 
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ def run(
         tree = column_tree(file, measure, count)
     names, columns = tree.names, tree.chosen.columns
     terminal.show(_drawn(tree))
-    terminal.say(f"\n{', '.join(map(shown, columns))} would stand for all {len(names)} columns ({measure}).")
+    terminal.say(f"\n{', '.join(map(shown, columns))} would represent all {len(names)} columns ({measure}).")
     if output is not None:
         with terminal.wait("drawing"):
             save_picture(draw_tree(names, tree.dependence.edges, [names.index(name) for name in columns]), output)

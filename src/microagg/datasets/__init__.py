@@ -1,4 +1,4 @@
-"""Data to try things on: made data, and the reference files of the CASC project."""
+"""Data to try things on: synthetic data, and the reference files of the CASC project."""
 
 from microagg.datasets.casc import load
 from microagg.datasets.households import households

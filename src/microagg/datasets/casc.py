@@ -30,7 +30,7 @@ Table = dict[str, NDArray[Any]]
 class Reference:
     """One reference file: what it is called in the package, its columns, and a digest of its content.
 
-    The digest is taken over names and values, so it holds for a CSV and for the package alike.
+    The digest is taken over names and values, so that it is the same for a CSV and for the package.
     """
 
     member: str
@@ -151,7 +151,7 @@ def _read_package(content: bytes, reference: Reference) -> Table:
         raise DatasetUnavailable(f"{wanted} in the fetched package cannot be read. Try again later.") from error
     missing = [name for name in reference.columns if name not in table.columns]
     if missing:
-        raise DatasetUnavailable(f"{wanted} has no column {missing[0]}: it is not the file expected.")
+        raise DatasetUnavailable(f"{wanted} has no column {missing[0]}: it is not the expected file.")
     return {name: table[name].to_numpy() for name in reference.columns}
 
 
@@ -170,7 +170,7 @@ def _verified(table: Table, reference: Reference, source: str) -> Table:
     except ValueError:  # not numbers
         found = ""
     if found != reference.digest:
-        raise DatasetUnavailable(f"{source} is not the CASC file it should be: its content has another digest.")
+        raise DatasetUnavailable(f"{source} is not the CASC file it should be: its checksum is another one.")
     return {name: np.asarray(values, dtype=np.int64) for name, values in table.items()}
 
 

@@ -70,7 +70,7 @@ class _People:
 
 @dataclass(frozen=True)
 class _Work:
-    """What adults do: codes are -1, and hours 0, where there is nothing to tell."""
+    """What adults do: codes are -1, and hours 0, if there is no work."""
 
     status: Numbers
     occupation: Numbers
@@ -80,7 +80,7 @@ class _Work:
 def households(n: int = 2000, *, seed: int = 0, frame: str = "pyarrow") -> Any:
     """Return a synthetic household survey: categories, dates, zeros, skipped questions and refused answers.
 
-    The persons of a household stand in consecutive rows. `household` and `person` are numbers that identify.
+    The persons of a household are in consecutive rows. `household` and `person` are numbers that identify.
     `region`, `size` (persons), `capital` (income from it, a year), `rent` (a month, 0 for owners), `income`
     (of the household, a year, equivalised) and `weight` (of the sample) are the household's, and the same for
     all its persons. `sex`, `birth`, `age`, `education` (ordered), `status` (employment), `occupation` (40
@@ -167,7 +167,7 @@ def _draw_people(homes: _Homes, rng: np.random.Generator) -> _People:
 
 
 def _draw_education(home: Numbers, age: Numbers, female: Flags, rng: np.random.Generator) -> Numbers:
-    """Draw levels of education: higher among the young, alike within a household."""
+    """Draw levels of education: higher among the young, similar within a household."""
     shared = rng.normal(0, 0.55, home[-1] + 1)[home]
     cohort = 0.014 * (52 - np.clip(age, 30, 85)) + np.where(female & (age < 45), 0.15, 0)
     score = shared + rng.normal(0, 0.83, age.size) + cohort
@@ -263,7 +263,7 @@ def _draw_home_amounts(
     support = np.maximum(rng.normal(7800, 900, count) * persons - net, 0)  # no household is left with nothing
     income = ((net + support + 2300 * below_16) / persons).round(2)
 
-    # One weight for each region and size: so it is in real surveys, and it tells the region.
+    # One weight for each region and size: so it is in real surveys, and it discloses the region.
     size = np.minimum(homes.size, 5) - 1
     drawn, adjusted = rng.uniform(120, 480, REGIONS.size), np.array([1.35, 1.05, 0.95, 0.9, 1.1])
     weight = (drawn[:, None] * adjusted * rng.uniform(0.97, 1.03, (REGIONS.size, 5))).round(2)[homes.region, size]

@@ -1,4 +1,4 @@
-"""Made data: the same seed gives the same data, and nobody is in it."""
+"""Synthetic data: the same seed gives the same data, and nobody is in it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Made data with a known dependence tree."""
+"""Synthetic data with a known dependence tree."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""One file's work without a voice: open, guess, mask, judge, compare, write all or nothing.
+"""The work on one file, without printing anything: open, guess, mask, judge, compare, write all or nothing.
 
 The command line and other edges parse what a person asks for, call these functions and show what comes back. Nothing
 here prints, asks or draws a bar: progress is a callable, and what it raises stops the work with nothing left behind.

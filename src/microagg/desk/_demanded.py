@@ -1,4 +1,4 @@
-"""Whether a masked file, whoever made it, keeps what a recipe demands of confidential columns."""
+"""What a recipe demands of confidential columns, whether a masked file keeps it, and which have no limit at all."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,15 +9,16 @@ from microagg.evaluate.diversity import Goal, given_away, goals_of
 from microagg.io import frames
 from microagg.io.sources import Source
 from microagg.recipe import Recipe
+from microagg.report.text import first_of, quoted
 
 Goals = Mapping[str, tuple[Goal, ...]]
 
 
 def goals_in(after: Source, recipe: Recipe | None, masked: Sequence[str]) -> Goals:
-    """Return what a recipe demands of confidential columns, with what a masked file reaches; empty where nothing is.
+    """Return what a recipe demands of confidential columns and what a masked file reaches; empty without a demand.
 
-    `masked` are the columns that the recipe masks. Records look alike that share these, the strata, and weights that
-    are released by group.
+    `masked` are the columns that the recipe masks. Records look the same if they share these, the strata, and weights
+    that are released by group.
     """
     if recipe is None or not recipe.diversity.demanded:
         return {}
@@ -33,21 +34,33 @@ def goals_in(after: Source, recipe: Recipe | None, masked: Sequence[str]) -> Goa
 
 
 def _check_known(after: Source, recipe: Recipe, keys: Sequence[str], limits: Mapping[str, Limits]) -> None:
-    """Refuse a file that lacks a column that the demand needs, or of which nobody knows the order of its values."""
+    """Refuse a file without a column that the demand needs, or with one whose order of values is not known."""
     lacking = next((name for name in (*limits, *keys) if name not in after.table.column_names), None)
     if lacking is not None:
         raise InvalidData(
-            f"the recipe demands l or t of confidential columns, and column {lacking!r}, which that is counted on, is "
-            f"not in the masked file. Assess a file that has it, or take [diversity] out of the recipe.",
+            f"the recipe demands l or t of confidential columns, which is counted with column {lacking!r}, and that "
+            "column is not in the masked file. Assess a file that has it, or take [diversity] out of the recipe.",
             columns=(lacking,),
         )
     for name, own in limits.items():
         if own.t is not None and name in recipe.recode.recode and name not in recipe.kinds.kinds:
             raise InvalidData(
-                f"column {name!r} was recoded, and the recipe does not say in which order its classes are, which t is "
-                f"measured by. Take the recipe that masking has written, which does.",
+                f"column {name!r} was recoded. t is measured by the order of its classes, and the recipe does not "
+                "say that order. Use the recipe that masking has written, which does.",
                 columns=(name,),
             )
+
+
+def without_limit(recipe: Recipe) -> list[str]:
+    """Return a line that warns of confidential columns to which neither l nor t applies; empty if there are none."""
+    confidential = recipe.roles.confidential
+    names = [name for name in confidential if name not in demanded_columns(recipe, confidential)]
+    if not names:
+        return []
+    return [
+        f"confidential columns are released unchanged, and neither l nor t limits what a group discloses of them: "
+        f"{first_of([quoted(name) for name in names])}."
+    ]
 
 
 def kept_words(goals: Goals) -> list[str]:

@@ -18,7 +18,7 @@ Order = NDArray[np.int64]
 def written_order(release: Release[Any], table: pa.Table) -> Order:
     """Return which row of a release's table each row of its file is.
 
-    Whole units stand in the order of their numbers, which follows from what is released, and stay together.
+    Whole units are in the order of their numbers, which follows from what is released, and stay together.
     """
     if release.recipe.output.same_order or release.recipe.units.release == "pseudonym":
         return np.arange(table.num_rows)
@@ -36,7 +36,7 @@ def _tags_shown(release: Release[Any], table: pa.Table) -> list[pa.Array]:
 
 
 def sorted_order(table: pa.Table, more: Sequence[pa.Array] = ()) -> Order:
-    """Return the order of rows by all released columns: one that anybody could make, and that tells nothing.
+    """Return the order of rows by all released columns: one that anybody could make, and that discloses nothing.
 
     `more` is what else a file shows of the rows.
     """

@@ -20,7 +20,7 @@ class Pair:
         if before.num_rows != after.num_rows:
             raise InvalidData(
                 f"the original file has {before.num_rows} records and the masked one {after.num_rows}. Files are "
-                f"compared record by record. If records that lack a value were left out by a recipe, pass it: "
+                "compared record by record. If a recipe left out records with a missing value, pass it: "
                 f"{setting('recipe')}."
             )
         self._before, self._after = before, after
@@ -66,13 +66,11 @@ class Pair:
         rows = f"{np.count_nonzero(before != after)} of {before.size} rows"
         if self.is_moved(name):
             return (
-                f"has the same values in both files, in {rows} in another place: the masked file's rows stand in "
-                f"another order (sorted by masking, or from a database), and cannot be compared. Name the file in the "
-                f"output of `mask`, mask in the same order, or sort them back."
+                f"has the same values in both files, but in {rows} at another place: the rows of the masked file are "
+                "in another order (sorted by masking, or from a database) and cannot be compared. Name the file in "
+                "the output folder of `mask`, mask in the same order, or sort the rows back."
             )
-        return (
-            f"differs in {rows}. Name columns that are released as they are, and check that the files belong together."
-        )
+        return f"differs in {rows}. Name columns that are released unchanged, and check that the files belong together."
 
     def is_sorted_anew(self) -> bool:
         """Return whether the masked file is in the order of its first column that varies, and the original is not."""
@@ -86,7 +84,7 @@ class Pair:
         return False
 
     def _codes(self, name: str) -> tuple[Codes, Codes]:
-        """Number a column's values alike in both files."""
+        """Number the values of a column in the same way in both files."""
         if name not in self._known:
             n = self._before.num_rows
             plain = pa.float64() if self.is_numeric(name) else pa.string()

@@ -82,7 +82,7 @@ def again_folder(folder: Path) -> Path:
 
 def shell(address: str, recipe: Recipe) -> str:
     """Return a script of the shell that does a run again by the recipe beside it, in a folder of its own."""
-    lines = ["#!/bin/sh", *(f"# {line}" for line in _ABOUT), "# Another folder: sh again.sh FOLDER"]
+    lines = ["#!/bin/sh", *(f"# {line}" for line in _ABOUT), "# To choose the folder: sh again.sh FOLDER"]
     lines += ['here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd) || exit', "folder=${1:-${here%/*}_again}"]
     if _start(recipe) is not None:
         lines += [
@@ -97,7 +97,7 @@ def program(address: str, recipe: Recipe) -> str:
     """Return a Python script that does a run again by the recipe beside it, in a folder of its own."""
     start = _start(recipe)
     return (
-        f"# {_ABOUT[0]}\n# {_ABOUT[1]}\n# Another folder: python again.py FOLDER\n"
+        f"# {_ABOUT[0]}\n# {_ABOUT[1]}\n# To choose the folder: python again.py FOLDER\n"
         f"{'' if start is None else 'import os' + chr(10)}import sys\nfrom pathlib import Path\n\n"
         f"import microagg as ma\nfrom microagg import desk\n\n"
         f"here = Path(__file__).resolve().parent\n"
@@ -112,8 +112,8 @@ def program(address: str, recipe: Recipe) -> str:
 
 
 _ABOUT = (
-    "The same masked file, reports and recipe once more, by the recipe beside this script,",
-    "to the byte, in a folder of their own beside this output.",
+    "Makes the same masked file, reports and recipe again, identical to the byte, with the recipe",
+    "beside this script, in another folder beside this output.",
 )
 
 

@@ -1,4 +1,4 @@
-"""Judging any masked file, whoever made it, beside its original."""
+"""Judging any masked file, from any program, beside its original."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -93,7 +93,7 @@ def assess(
 ) -> Assessed:
     """Judge a masked file; what is not said here the recipe says, or the files show.
 
-    `key` is a column that tells records apart in both files, where their rows are not in the same order.
+    `key` is a column that identifies each record in both files, if their rows are not in the same order.
     """
     if analyses is None:
         analyses = () if recipe is None else recipe.analyses.analyses
@@ -190,7 +190,7 @@ def _recoded(source: Source, recipe: Recipe) -> Source:
 
 
 def _strata(pair: Pair, recipe: Recipe | None, given: list[str] | None) -> list[str]:
-    """Return the columns that the intruder links within; both files must have them, row by row alike."""
+    """Return the columns that the intruder links within; both files must have them, identical row by row."""
     declared = () if recipe is None else recipe.roles.strata
     strata = list(declared if given is None else given)
     pair.check_known(strata)
@@ -209,7 +209,9 @@ def _compared(
         pair.check_known(names)
         both = next((name for name in names if name in strata), None)
         if both is not None:
-            raise RoleError(f"column {both!r} is a stratum and among the columns to compare. Leave one out.")
+            raise RoleError(
+                f"column {both!r} is a stratum and one of the columns to compare. Leave it out of one of the two."
+            )
         return names
     common = [name for name in pair.common if name not in strata and pair.can_be_judged(name)]
     if not common:
@@ -231,7 +233,7 @@ def _check_order(pair: Pair, recipe: Recipe | None, masked: list[str], strata: l
     if wrong is not None:
         raise InvalidData(
             f"column {wrong!r} {pair.difference(wrong)} If it was swapped on purpose, name it "
-            f"({setting('columns')}), or leave it out of one file if it is no number.",
+            f"({setting('columns')}), or leave it out of one file if it does not hold numbers.",
             columns=[wrong],
         )
 
@@ -254,8 +256,8 @@ def _warnings(pair: Pair, recipe: Recipe | None, names: list[str], strata: list[
     ]
     if passed_over:
         found.append(
-            f"changed and not judged: {', '.join(passed_over)}, as they are not numbers in both files, and hold too "
-            f"many different values for categories. Nothing shown here is about them."
+            f"changed and not judged: {', '.join(passed_over)}. They are not numbers in both files, and have too "
+            "many different values for categories. No figure here covers them."
         )
     if numbers:
         found.append(
@@ -264,16 +266,18 @@ def _warnings(pair: Pair, recipe: Recipe | None, names: list[str], strata: list[
         )
     if others:
         found.append(
-            f"released unchanged and no numbers: {', '.join(others)}. An intruder who knows them links more records "
-            f"than is shown. To let him: {setting('strata', [*strata, *others])}"
+            f"released unchanged, and not numbers: {', '.join(others)}. An intruder who knows them links more "
+            f"records than is shown. To count them as known: {setting('strata', [*strata, *others])}"
         )
     for name in [] if recipe is None else _declared_unchanged(recipe):
         if name in pair.common and not pair.is_same(name):
-            found.append(f"by the recipe {name!r} is released as it is, but it differs. Is this the file it gave?")
+            found.append(
+                f"the recipe releases {name!r} unchanged, but it differs. Was this file made with this recipe?"
+            )
     if not any(pair.is_witness(name) for name in pair.common) and pair.is_sorted_anew():
         found.append(
-            "the masked file is sorted and the original is not. If its rows were put in order when masking, they do "
-            "not stand beside their originals, and nothing shown here holds. Name the file in the output of `mask`, or "
+            "the masked file is sorted and the original is not. If masking sorted its rows, each row is compared "
+            "with a wrong original, and no figure here is right. Name the file in the output folder of `mask`, or "
             "mask in the same order to assess."
         )
     return found

@@ -1,4 +1,4 @@
-"""What spares a process time that runs for a second."""
+"""What saves time in a process that runs for a second."""
 
 import atexit
 import gc
@@ -21,6 +21,6 @@ def brief() -> Iterator[None]:
 
 
 def _leave_the_rest() -> None:
-    """Let what is still there at the end be given up as it is: Python would look through all of it twice before."""
-    if "duckdb" not in sys.modules:  # which takes what it is not told to throw away for leaks, and lists them
+    """Leave what is still in memory at the end: Python would otherwise look through all of it twice."""
+    if "duckdb" not in sys.modules:  # which takes everything that is not released for a leak, and lists it
         gc.freeze()

@@ -28,7 +28,7 @@ def each_candidate(
 
 
 def beside_each_other(candidates: Sequence[Candidate], recipes: Sequence[tuple[str, Recipe]]) -> Comparison:
-    """Set candidates of some recipes, which rank and draw them alike, beside each other."""
+    """Compare candidates of some recipes, which rank and draw them in the same way."""
     return comparison_of(candidates, recipes)
 
 
@@ -66,9 +66,11 @@ def not_used(recipe: Recipe, methods: Sequence[str]) -> list[str]:
     """Say which choices of a recipe have no part in a comparison of these methods."""
     name, options, said = recipe.method.name, recipe.method.options, recipe.diversity
     levels = (("l", said.l, recipe.compare.ls), ("t", said.t, recipe.compare.ts))
-    found = [f"{one} = {value:g}; levels of it are compared" for one, value, listed in levels if value and listed]
+    found = [
+        f"{one} = {value:g}; several levels of it are compared" for one, value, listed in levels if value and listed
+    ]
     if recipe.compare.least_k is None and recipe.k > max(recipe.compare.ks or KS_COMPARED):
-        found.append(f"k = {recipe.k}, above every k that is compared; any of them can be the best")
+        found.append(f"k = {recipe.k}, which is above every k that is compared; any of these can be the best")
     if name in methods:
         return found
     with_options = f" and its {', '.join(options)}" if options else ""

@@ -5,7 +5,7 @@ from datetime import date
 
 from microagg.recipe import Recipe
 
-_AMONG, _SECOND = "Chosen among ", "Not the first release of this file. Reason: "
+_AMONG, _SECOND = "Chosen among ", "This file was released before. Reason to release it again: "
 _MOST = 500  # letters of a reason
 
 

@@ -170,6 +170,7 @@ def written_facts(release: "Release[Any]", written: "Written") -> dict[str, Any]
         "recoded": written.recoded,
         "warnings": written.warnings,
         "findings": written.findings,
+        "differences": [{"sign": one.sign, "column": one.column, "text": one.text} for one in release.differences],
     }
 
 

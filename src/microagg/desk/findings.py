@@ -25,14 +25,14 @@ def bound_of(model: ReportModel) -> list[str]:
 
 
 def results_of(model: ReportModel) -> list[str]:
-    """Return a line that says how many results of researchers survive; none where none can be told."""
+    """Return a line that says how many results of researchers survive; empty if that is not known."""
     return [_spaced(f"{one.name}: {one.value}") for one in model.verdict.lines if one.name == "Results"]
 
 
 def to_tick(model: ReportModel) -> tuple[list[Finding], list[Finding]]:
     """Return what somebody must look at before the file goes out, the gravest first, and the rest of the checklist.
 
-    What the verdict and the checklist both have is told once.
+    What the verdict and the checklist both have is listed once.
     """
     listed = {one.topic for one in model.checklist}
     grave = [one for one in model.verdict.findings if one.state in ("bad", "look") and one.topic not in listed]

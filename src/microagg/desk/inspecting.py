@@ -36,7 +36,7 @@ def check_inspection(
         check_k(k)
     if not recipe.resolve().parent.is_dir() or recipe.is_dir():
         raise InvalidParameter(
-            f"no recipe can be written to {recipe.name!r}. Name a file in a folder that is there.", parameter="output"
+            f"no recipe can be written to {recipe.name!r}. Name a file in a folder that exists.", parameter="output"
         )
     check_apart_from(recipe, address)
     check_absent(recipe, "the recipe", overwrite=overwrite)
@@ -45,7 +45,7 @@ def check_inspection(
     check_small_strata(small_strata, address, overwrite=overwrite)
     both_are_there = small_strata.exists() and recipe.exists()
     if small_strata.resolve() == recipe.resolve() or (both_are_there and small_strata.samefile(recipe)):
-        raise InvalidParameter(f"{_WHAT} and the recipe have one name. Name two files.", parameter="small_strata")
+        raise InvalidParameter(f"{_WHAT} and the recipe have the same name. Name two files.", parameter="small_strata")
 
 
 @dataclass(frozen=True)
@@ -77,14 +77,18 @@ def check_small_strata(path: Path, address: str, *, overwrite: bool) -> None:
     """Refuse a place for the list where others might read it; `address` is the source."""
     if str(path) == "-" or (os.path.lexists(path) and not stat.S_ISREG(path.lstat().st_mode)):
         raise InvalidParameter(
-            f"{_WHAT} is private: it is not printed, and written to no link, folder or device. Name a file for it.",
+            f"{_WHAT} is private: it is not printed, and not written to a link, a folder or a device. Name a file "
+            "for it.",
             parameter="small_strata",
         )
     if not path.resolve().parent.is_dir():
-        raise InvalidParameter(f"there is no folder for {_WHAT}, {path.name!r}. Make it.", parameter="small_strata")
+        raise InvalidParameter(
+            f"there is no folder for {_WHAT}, {path.name!r}. Create the folder first.", parameter="small_strata"
+        )
     if lies_in_output(path):
         raise InvalidParameter(
-            f"{_WHAT}, {path.name!r}, would lie in an output, which others may get. Name a file in another folder.",
+            f"{_WHAT}, {path.name!r}, would be in an output folder, which others may get. Name a file in another "
+            "folder.",
             parameter="small_strata",
         )
     check_apart_from(path, address)
@@ -112,7 +116,7 @@ def write_small_strata(opened: Opened, path: Path, *, overwrite: bool = False) -
     names = opened.recipe.roles.of(Role.STRATUM.value)
     if not names:
         raise InvalidParameter(
-            f"no column is a stratum, so there are no small ones to list. Name some: {setting('strata')}.",
+            f"no column is a stratum, so there are no small strata to list. Name strata: {setting('strata')}.",
             parameter="strata",
         )
     rows = _small_strata(opened, list(names))
@@ -137,7 +141,7 @@ def _small_strata(opened: Opened, names: list[Any]) -> list[tuple[Any, ...]]:
 
 
 def check_weight(opened: Opened) -> None:
-    """Refuse a weight that holds no weights; what it lacks is not counted, since its records may be left out."""
+    """Refuse a weight that holds no weights; missing values are not counted, since their records may be left out."""
     names = opened.recipe.roles.of(Role.WEIGHT.value)[:1]  # the others are not used
     if opened.recipe.weights.weighted is not False:
         for name in names:
@@ -149,7 +153,7 @@ def check_weight(opened: Opened) -> None:
 
 
 def costs_of(opened: Opened, progress: Progress | None = None) -> ColumnCosts | None:
-    """Try on a sample what each masked column costs the others; None where that cannot be told."""
+    """Try on a sample what each masked column costs the others; None if that cannot be measured."""
     try:
         return column_costs(opened.source, opened.recipe, progress=progress)
     except MicroaggError:  # the recipe is only a guess: masking will say what is wrong with it

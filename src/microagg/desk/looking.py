@@ -142,7 +142,14 @@ def _figures(model: ReportModel) -> tuple[Figure, ...]:
     whose = "units" if model.groups.units else "records"
     risk = () if model.risk is None else model.risk.figures
     return (
-        Figure("k reached", "k", model.groups.reached, "", f"the fewest {whose} that are alike", "higher"),
+        Figure(
+            "k reached",
+            "k",
+            model.groups.reached,
+            "",
+            f"the smallest number of {whose} with identical values",
+            "higher",
+        ),
         Figure("groups", "groups", model.groups.groups, "", "", ""),
         Figure("information lost", "lost", model.loss.percent, "%", model.loss.meaning),
         *(one for one in (*model.loss.figures, *risk) if one.symbol != "IL"),  # which is the information lost

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from microagg.checks import check_option
+from microagg.desk.memory import give_back
 from microagg.desk.opening import Opened
 from microagg.errors import InvalidParameter, setting
 from microagg.io.databases import is_database
@@ -18,11 +19,13 @@ ENGINES = ("memory", "disk", "dask")
 
 def mask(opened: Opened, progress: Progress | None = None) -> Release[Any]:
     """Mask a file by its recipe."""
-    return protect(opened.source, recipe=opened.recipe, progress=progress)
+    release = protect(opened.source, recipe=opened.recipe, progress=progress)
+    give_back()
+    return replace(release, differences=opened.differences) if opened.differences else release
 
 
 def written_by(release: Release[Any], recipe: Recipe) -> Release[Any]:
-    """Return a release as another recipe writes it, with its comments; it must mask alike."""
+    """Return a release as another recipe writes it, with its comments; it must mask in the same way."""
     return replace(release, recipe=replace(release.recipe, output=recipe.output, comments=recipe.comments))
 
 
@@ -30,7 +33,12 @@ def judge(release: Release[Any], progress: Progress | None = None) -> Release[An
     """Measure the risk that the recipe asks for, what researchers would find, the loss, and how low it could be."""
     with release.recipe.blamed():
         judged = release.judged(progress=stage(progress, 0, 3))
-    return judged.with_results(stage(progress, 1, 3)).with_loss(stage(progress, 2, 3))
+    give_back()
+    judged = judged.with_results(stage(progress, 1, 3))
+    give_back()
+    judged = judged.with_loss(stage(progress, 2, 3))
+    give_back()
+    return judged
 
 
 def check_engine(engine: str, scheduler: str | None, scratch: str | None) -> None:
@@ -38,12 +46,13 @@ def check_engine(engine: str, scheduler: str | None, scratch: str | None) -> Non
     check_option("engine", engine, ENGINES)
     if scheduler is not None and engine != "dask":
         raise InvalidParameter(
-            f"{setting('scheduler')} goes with {setting('engine', 'dask')}. Leave it out, or add that.",
+            f"{setting('scheduler')} works only with {setting('engine', 'dask')}. Leave it out, or add the engine.",
             parameter="scheduler",
         )
     if scratch is not None and engine == "memory":
         raise InvalidParameter(
-            f"{setting('scratch')} goes with {setting('engine', 'disk')} or {setting('engine', 'dask')}. Leave it out.",
+            f"{setting('scratch')} works only with {setting('engine', 'disk')} or {setting('engine', 'dask')}. Leave "
+            "it out.",
             parameter="scratch",
         )
 
@@ -52,14 +61,14 @@ def check_beyond_memory(address: str, to: str | None, recipe: Recipe, engine: st
     """Refuse, before any work, what does not go with a file that is not read into memory."""
     if recipe.join.households is not None:
         raise InvalidParameter(
-            f"{setting('households')} joins two files in memory, and does not go with {setting('engine', engine)}. "
-            f"Leave one of both out.",
+            f"{setting('households')} joins two files in memory, and cannot be combined with "
+            f"{setting('engine', engine)}. Leave one of the two out.",
             parameter="households",
         )
     if recipe.roles.quasi is None and recipe.origin is None:
         raise InvalidParameter(
-            f"beyond memory a recipe is needed, since the file is not read to guess ({setting('engine', engine)}). "
-            f"Inspect a part of it first.",
+            "for a file larger than memory you need a recipe, since the file is not read to guess one "
+            f"({setting('engine', engine)}). Inspect a part of it first.",
             parameter="recipe",
         )
     if is_database(address) or (to is not None and is_database(to)):
@@ -69,9 +78,9 @@ def check_beyond_memory(address: str, to: str | None, recipe: Recipe, engine: st
         )
     if not recipe.output.same_order:
         raise InvalidParameter(
-            f"beyond memory rows are not sorted: they are written in the order of the source, which helps anybody who "
-            f"holds a list in that order ({setting('engine', engine)}). If nobody does, say so: "
-            f"{setting('same_order', True)}.",
+            "a file larger than memory is not sorted: its rows are written in the order of the source, which helps "
+            f"anybody who has a list in that order ({setting('engine', engine)}). If nobody has one, accept that "
+            f"order: {setting('same_order', True)}.",
             parameter="same_order",
         )
 

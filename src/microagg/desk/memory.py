@@ -1,11 +1,15 @@
-"""Whether a file fits into memory, before it is read, and what can be done where it does not."""
+"""Whether a file fits into memory, before it is read, and what can be done where it does not; giving memory back."""
 
+import ctypes
 import os
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
 
 from microagg.desk.again import command
 from microagg.desk.opening import open_source
@@ -55,8 +59,8 @@ class Beyond:
             records = f"{self.extent.records:,}".replace(",", "\u202f")
             size = "" if self.extent.columns < 2 else f" ({records} records × {self.extent.columns} columns{of})"
             said = (
-                f"The file would need some {_gigabytes(self.needed)} of memory{size}, and {_gigabytes(self.free)} are "
-                f"free. It was not read."
+                f"The file would need about {_gigabytes(self.needed)} of memory{size}, and {_gigabytes(self.free)} "
+                "are free. It was not read."
             )
         return Told("MemoryError", said, DATA, "engine")
 
@@ -100,7 +104,8 @@ def tried_beyond(address: str, recipe: Recipe) -> Beyond:
 def _reading(recipe: Recipe | None, chosen: dict[str, Any]) -> dict[str, Any]:
     known = (Recipe(2) if recipe is None else recipe).reading
     names = ("delimiter", "encoding", "decimal", "thousands", "header")
-    return {**known.said, **{name: chosen[name] for name in names if name in chosen}}
+    said = {**known.said, **chosen}
+    return {name: said[name] for name in names if name in said}  # a sheet is of a file that is read as a whole
 
 
 def _looked_at(address: str, recipe: Recipe | None, **chosen: Any) -> tuple[Recipe | None, int, int]:
@@ -110,14 +115,16 @@ def _looked_at(address: str, recipe: Recipe | None, **chosen: Any) -> tuple[Reci
     try:
         start = read_beginning(address, _LOOKED_AT, **_reading(recipe, chosen))
         names = start.table.column_names
-        found = open_source(address, start, recipe, **chosen).recipe
+        # Of a whole file: its beginning would differ from that.
+        profile, part = (None, None) if recipe is None else (recipe.profile, replace(recipe, profile=None))
+        found = replace(open_source(address, start, part, **chosen).recipe, profile=profile)
     except (MicroaggError, OSError, MemoryError):
         return None, 0, 0
     return found, len(found.masked(names)), len(names)
 
 
 def free_memory() -> int | None:
-    """Tell how many bytes of memory are free; None where the system does not say."""
+    """Return how many bytes of memory are free; None where the system does not say."""
     found = []
     with suppress(OSError, ValueError, IndexError):
         lines = Path("/proc/meminfo").read_text("ascii").splitlines()
@@ -130,6 +137,19 @@ def free_memory() -> int | None:
         with suppress(OSError, ValueError, AttributeError):
             found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2)  # not all of it is free
     return min(found) if found else None
+
+
+def give_back() -> None:
+    """Let the system have what was freed: allocators keep it for later, half of a large job's memory."""
+    pa.default_memory_pool().release_unused()
+    trim = getattr(_process(), "malloc_trim", None)  # glibc's; others give back by themselves, or never
+    if trim is not None:
+        trim(0)
+
+
+@cache
+def _process() -> Any:
+    return ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def _gigabytes(count: int) -> str:

@@ -11,6 +11,7 @@ from microagg.io.joining import Joined, join
 from microagg.io.sources import Source, read_source
 from microagg.progress import Progress
 from microagg.recipe import Comments, Recipe, choices
+from microagg.recipe.differences import Difference, compared
 from microagg.recipe.joined import key_of, with_join
 from microagg.schema import Role
 from microagg.study.inspection import ColumnGuess, Exposure, Inspection, exposure, inspect_table
@@ -18,6 +19,7 @@ from microagg.study.lacking import rows_to_move
 from microagg.study.weighing import Guess, guess_weights
 
 DEFAULT_K = 5
+_REASONS = {Role.CONFIDENTIAL: "as asked for; it is released unchanged"}
 
 
 @dataclass(frozen=True)
@@ -33,12 +35,15 @@ class Opened:
         The one that was given, or one of guesses.
     inspection : Inspection or None
         The guesses, where the recipe is made of them.
+    differences : tuple of Difference
+        How the file differs from the one that the recipe was written for; what would endanger people is refused.
     """
 
     address: str
     source: Source
     recipe: Recipe
     inspection: Inspection | None = None
+    differences: tuple[Difference, ...] = ()
 
 
 def open_file(address: str, recipe: Recipe | None = None, *, k: int | None = None, **chosen: Any) -> Opened:
@@ -57,8 +62,8 @@ def read_file(address: str, recipe: Recipe | None = None, *, progress: Progress 
         on, other = key_of(asked), asked.join.households
         if other is not None and kind_at(other) != kind_at(address):
             raise InvalidParameter(
-                f"the file of persons is of kind {kind_at(address)} and that of households of kind {kind_at(other)}. "
-                f"Pass two of the same kind.",
+                f"the file of persons is of kind {kind_at(address)} and the file of households of kind "
+                f"{kind_at(other)}. Pass two files of the same kind.",
                 parameter="households",
             )
         source = read_source(address, progress=progress, **asked.reading.said)
@@ -97,8 +102,8 @@ def open_source(
         asked = (Recipe(DEFAULT_K) if recipe is None else recipe).replace(**changes)
         with asked.blamed():
             asked = with_join(asked, source.joined)
-        asked.check_columns(source.table.column_names)
-        return Opened(address, source, asked)
+        asked, differences = fitting(asked, source)
+        return Opened(address, source, asked, differences=differences)
     asked = Recipe(DEFAULT_K).replace(**changes)
     if source.joined is not None:  # which goes with pseudonyms alone
         asked = with_join(asked.replace(unit_release="pseudonym", quasi=[]), source.joined)
@@ -125,6 +130,20 @@ def open_source(
     return Opened(address, source, found, inspection)
 
 
+def fitting(recipe: Recipe, source: Source) -> tuple[Recipe, tuple[Difference, ...]]:
+    """Return a recipe that fits a file, and how the file differs from the one that the recipe was written for.
+
+    What differs is said first, so that a person sees all of it even where some is refused.
+    """
+    try:
+        recipe, found = compared(recipe, source)
+    except InvalidData:
+        recipe.check_columns(source.table.column_names)  # which says more of roles
+        raise
+    recipe.check_columns(source.table.column_names)
+    return recipe, found
+
+
 def exposure_by(source: Source, recipe: Recipe, progress: Progress | None = None) -> Exposure:
     """Count how exposed the records of a file are, by the columns that a recipe masks and its strata."""
     frame = frames.open_frame(source.typed())
@@ -132,24 +151,28 @@ def exposure_by(source: Source, recipe: Recipe, progress: Progress | None = None
 
 
 def _of_joined(inspection: Inspection, joined: Joined, asked: Recipe) -> Inspection:
-    """Give guesses with no stratum that the persons of a household may differ in: whole ones are masked."""
+    """Return guesses without strata in which the persons of a household may differ: whole households are masked."""
     own = {*joined.of_households, *asked.roles.strata}
 
     def changed(one: ColumnGuess) -> ColumnGuess:
         if one.name == joined.on:
-            return replace(one, role=Role.UNIT, reason="the household, in both files")
+            return replace(one, role=Role.UNIT, reason="it is the household in both files")
         if one.role is Role.STRATUM and one.name not in own:
-            return replace(one, role=Role.QUASI, reason="a domain, but of persons, and whole households are masked")
+            return replace(
+                one, role=Role.QUASI, reason="a domain that differs within households, and whole households are masked"
+            )
         return one
 
     return replace(inspection, columns=tuple(map(changed, inspection.columns)), repeats=None)
 
 
 def _with_asked(inspection: Inspection, asked: Recipe) -> Inspection:
-    """Return what was asked for in the place of guesses, so that what is shown is what the recipe says."""
-    said = {name: role for role, name in asked.roles.named}
+    """Return the roles that were asked for instead of guesses, so that what is shown is what the recipe says."""
+    said = {name: Role(role) for role, name in asked.roles.named}
     columns = (
-        replace(one, role=Role(said[one.name]), reason="as asked for") if one.name in said else one
+        replace(one, role=said[one.name], reason=_REASONS.get(said[one.name], "as asked for"))
+        if one.name in said
+        else one
         for one in inspection.columns
     )
     return replace(inspection, columns=tuple(columns))

@@ -78,7 +78,7 @@ def read_origin(path: Path, *, rows: bool = True) -> RowOrigin | None:
 def origin_of(masked: str, recipe: Recipe | None) -> RowOrigin | None:
     """Find where the rows of a masked file come from: by the output that it lies in, or that its recipe does.
 
-    None where nothing tells it, or the file is not as it was written.
+    None if nothing says it, or the file was changed after it was written.
     """
     path = file_of(masked)
     places = []
@@ -121,7 +121,7 @@ def earlier_words(names: list[str], address: str) -> list[str]:
     listed = ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
     hold = "holds" if len(names) == 1 else "hold"
     return [
-        f"beside the output, {listed} {hold} another release of the same file. Who gets several releases learns more "
-        f"than each of them tells. Before you give out a second, measure it: "
+        f"beside the output, {listed} {hold} another release of the same file. Somebody who gets several releases "
+        "learns more than from any one of them. Before you give out a second, measure both together: "
         f"{one_line(['microagg', 'assess', name])} MASKED MASKED"
     ]

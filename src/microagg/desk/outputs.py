@@ -1,4 +1,4 @@
-"""The folder that a run leaves: what may go out stands apart from what must not, and all of it comes together."""
+"""The folder that a run leaves: what may go out is apart from what must not, and all is written together."""
 
 import os
 import shutil
@@ -55,15 +55,16 @@ def check_output(folder: Path, address: str, to: str | None, *, overwrite: bool,
             check_join(recipe)
     if is_store(str(folder)):
         raise InvalidParameter(
-            f"the output {folder.name!r} is in a store, and holds what is internal beside the masked data. Name a "
-            f"folder of this machine, and a place in the store for the masked data alone: {setting('to')}.",
+            f"the output {folder.name!r} is in a store, and an output holds internal files beside the masked data. "
+            f"Name a folder on this machine, and a place in the store for the masked data only: {setting('to')}.",
             parameter="output",
         )
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise InvalidParameter(f"the output {folder.name!r} is not a folder. Name one.", parameter="output")
+        raise InvalidParameter(f"the output {folder.name!r} is not a folder. Name a folder.", parameter="output")
     if not folder.resolve().parent.is_dir():
         raise InvalidParameter(
-            f"there is no folder to make the output {folder.name!r} in. Make it first.", parameter="output"
+            f"the folder that the output {folder.name!r} is to be in does not exist. Create it first.",
+            parameter="output",
         )
     _check_former(folder, left_by_a_run(address, households))
     inside = folder.exists() and any(folder.iterdir())
@@ -72,18 +73,17 @@ def check_output(folder: Path, address: str, to: str | None, *, overwrite: bool,
     place = folder.resolve()
     if to is not None and _lies_in(to, place):
         raise InvalidParameter(
-            f"the target ({setting('to')}) is the output, or lies in it. Name another place, or leave it out.",
+            f"the target ({setting('to')}) is the output folder, or is in it. Name another place, or leave it out.",
             parameter="to",
         )
     if to is not None and households is not None:
         raise InvalidParameter(
-            f"{setting('to')} names one place, and two files are joined and written apart: both go to the output. "
-            f"Leave it out.",
+            f"{setting('to')} names one place, but two files are written: both go to the output folder. Leave it out.",
             parameter="to",
         )
     if inside and any(_lies_in(source, place) for source in (address, households) if source is not None):
         raise InvalidParameter(
-            f"the output is the source, or holds it. Name another folder: {setting('output')}.", parameter="output"
+            f"the output is the source, or contains it. Name another folder: {setting('output')}.", parameter="output"
         )
 
 
@@ -91,8 +91,8 @@ def _check_former(folder: Path, known: set[str]) -> None:
     """Refuse a folder that holds anything else than what a run leaves."""
     if folder.exists() and not _is_output(folder, known):
         raise InvalidParameter(
-            f"the output {folder.name or str(folder)!r} holds other files than a former output of this file. Name a "
-            f"folder of its own: {setting('output')}.",
+            f"the output {folder.name or str(folder)!r} contains files that are not from an earlier output of this "
+            f"file. Name another folder: {setting('output')}.",
             parameter="output",
         )
 
@@ -197,8 +197,9 @@ def whole_output(output: Path, to: str | None, overwrite: bool, known: set[str])
                 raise
             kind = InvalidParameter if isinstance(error, InvalidParameter) else InvalidData
             raise kind(
-                f"{why} The masked data is in {without_credentials(to)!r} already; the output {output.name!r} with "
-                f"what belongs to it is not. Remove the data, or mask once more: {setting('overwrite', True)}."
+                f"{why} The masked data is already in {without_credentials(to)!r}, but the output {output.name!r} "
+                "with the report and the recipe is not written. Remove the data, or mask again: "
+                f"{setting('overwrite', True)}."
             ) from None
 
 

@@ -29,9 +29,9 @@ class Pairing:
     ----------
     before, after : Source
     left_out : int
-        Records that masking left out of the original, which stand in neither any more.
+        Records that masking left out of the original, which are in neither any more.
     matched : bool
-        Whether the output of `mask` told which row is which: those of both files then are in the order of the original.
+        Whether the output of `mask` says which row is which: rows of both files are then in the order of the original.
     """
 
     before: Source
@@ -44,8 +44,8 @@ def read_pair(original: str, masked: str, recipe: Recipe | None, reading: Mappin
     """Read both files, those of them that are text as they are said to be written."""
     if recipe is not None and recipe.join.households is not None:
         raise InvalidData(
-            "the recipe joins two files, and writes whole households in another order, so that rows do not stand "
-            "beside their originals. Read the report of `mask`."
+            "the recipe joins two files and writes whole households in another order, so that rows cannot be "
+            "compared with their originals. Read the report of `mask`."
         )
     how = ({} if recipe is None else recipe.reading.said) | dict(reading)
     texts = [is_text_file(address) for address in (original, masked)]
@@ -71,31 +71,31 @@ def _matched(before: Source, after: Source, origin: RowOrigin) -> Pairing:
     """Return both files in the order of the original, by what the output says of the masked rows."""
     if before.sha256 != origin.sha256 or before.table.num_rows != origin.records:
         raise InvalidData(
-            f"{before.name!r} is not the file that {after.name!r} was made from, or was changed since: its checksum is "
-            f"another than the output says. Pass that file."
+            f"{before.name!r} is not the file that {after.name!r} was made from, or was changed since then: its "
+            "checksum differs from the one in the output. Pass the file that was masked."
         )
     order = np.argsort(origin.rows, kind="stable")
     rows = np.sort(origin.rows)
     fits = rows.size == after.table.num_rows and rows[0] >= 0 and rows[-1] < origin.records
     if not fits or np.unique(rows).size < rows.size:
         raise InvalidData(
-            f"{ROWS!r}, which tells the rows of {after.name!r}, was changed or is of another file. Mask once more by "
-            f"the recipe."
+            f"{ROWS!r}, which says which row of {after.name!r} is which, was changed or belongs to another file. "
+            "Mask again with the recipe."
         )
     return Pairing(before.take(rows), after.take(order), before.table.num_rows - rows.size, matched=True)
 
 
 def check_can_be_matched(files: Pairing, pair: Pair, recipe: Recipe | None) -> None:
-    """Refuse rows that the recipe writes in another order, where nothing tells which is which."""
+    """Refuse rows that the recipe writes in another order, where nothing shows which is which."""
     if recipe is None or files.matched or any(pair.is_witness(name) for name in pair.common):
         return
     if recipe.units.release == "drop" and (recipe.output.same_order or not pair.is_sorted_anew()):
         return
     raise InvalidData(
-        f"by its recipe {files.after.name!r} is in another order than the original, and nothing tells which row is "
-        f"which: it lies in no output of `mask`, or was changed since. Name the file in its output, or a column that "
-        f"tells records apart ({setting('key')}), or mask once more and keep the order ({setting('same_order')}); the "
-        f"values are the same."
+        f"the recipe of {files.after.name!r} sorts its rows, and nothing shows which row is which: the file is not "
+        "in an output folder of `mask`, or was changed since then. Name the file in its output folder, or a column "
+        f"that identifies each record ({setting('key')}), or mask again and keep the order "
+        f"({setting('same_order')}); the values are the same."
     )
 
 
@@ -111,16 +111,18 @@ def _lacking(source: Source, recipe: Recipe) -> Any:
 
 
 def in_the_order_of(before: Source, after: Source, key: str) -> Source:
-    """Return a masked file with its rows in the order of the original, by a column that tells records apart in both."""
+    """Return a masked file with its rows in the order of the original, by a column that identifies each record."""
     for source, which in ((before, "original"), (after, "masked")):
         if key not in source.table.column_names:
-            raise RoleError(f"column {key!r} is not in the {which} file. Name one that both have.", parameter="key")
+            raise RoleError(
+                f"column {key!r} is not in the {which} file. Name a column that both files have.", parameter="key"
+            )
     columns = [source.table[key].cast(pa.string()).combine_chunks() for source in (before, after)]
     for column, which in zip(columns, ("original", "masked"), strict=True):
         if len(column.unique()) < len(column) or column.null_count:
             raise InvalidData(
-                f"column {key!r} of the {which} file does not tell every record apart, so rows cannot be matched by "
-                f"it. Name another.",
+                f"column {key!r} of the {which} file has some values twice, so that rows cannot be matched by it. "
+                "Name another column.",
                 parameter="key",
                 columns=(key,),
             )

@@ -16,9 +16,9 @@ def check_picture(path: Path | None, source: str, force: bool) -> None:
     if path is None:
         return
     if path.suffix.lower() not in _KINDS:
-        raise InvalidParameter(f"the picture {path.name!r} must end in {', '.join(_KINDS)}. Name it so.")
+        raise InvalidParameter(f"the picture {path.name!r} must end in {', '.join(_KINDS)}. Change its name.")
     if not path.resolve().parent.is_dir():
-        raise InvalidParameter(f"there is no folder for the picture {path.name!r}. Make it first.")
+        raise InvalidParameter(f"there is no folder for the picture {path.name!r}. Create it first.")
     check_apart_from(path, source)
     check_absent(path, "the picture", overwrite=force)
 

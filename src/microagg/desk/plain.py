@@ -25,7 +25,7 @@ def plain(value: Any) -> Any:
 
 
 def displayed(text: str) -> str:
-    """Give text as it may be displayed: names of files and columns in it may hold codes that command a terminal."""
+    """Return text that is safe to display: names of files and columns in it may hold codes that control a terminal."""
     return "\n".join(map(shown, text.split("\n")))
 
 

@@ -1,4 +1,4 @@
-"""What the library remarks while it works, such as that kernels compile, handed to whoever shows it."""
+"""What the library remarks while it works, such as that kernels compile, passed to what shows it."""
 
 import logging
 from collections.abc import Callable
@@ -19,7 +19,7 @@ class _Handler(logging.Handler):
 
 
 def listen(listener: Callable[[str], None]) -> None:
-    """Hand what the library remarks to this listener, and to no former one."""
+    """Pass remarks of the library to this listener, and to no earlier one."""
     logger = logging.getLogger(_LOGGER)
     for former in [one for one in logger.handlers if isinstance(one, _Handler)]:
         logger.removeHandler(former)

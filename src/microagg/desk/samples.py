@@ -39,7 +39,7 @@ def _matrix(draw: Callable[..., Any], records: int, columns: int, seed: int) -> 
 
 MADE = {
     "survey": Made(
-        "a believable household survey, with identifiers, weights and regions",
+        "a realistic household survey, with identifiers, weights and regions",
         13,
         lambda records, _, seed: datasets.survey(records, seed=seed),
     ),
@@ -71,7 +71,7 @@ DEMO = Recipe.of(
     strata=["region"],
     identifiers=["household", "person"],
     confidential=["diagnosis"],
-    rest="drop",  # the weight as well: there is one for each region and size, so it would tell the size
+    rest="drop",  # the weight as well: there is one for each region and size, so that it would disclose the size
     methods=["mdav", "iamat"],
     ks=[3, 5, 10],
 )
@@ -115,11 +115,11 @@ class Demonstrated:
 
 
 def check_demonstration(folder: Path, *, overwrite: bool) -> tuple[Path, Path]:
-    """Refuse, before any work, a folder that the demonstration cannot write to; give the files it will write."""
+    """Refuse, before any work, a folder that the demonstration cannot write to; return the files it will write."""
     made = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     if not made.is_dir():
         raise InvalidParameter(
-            f"{made.name!r} is a file, and the output is to be a folder. Name one: {setting('output')}.",
+            f"{made.name!r} is a file, but the output must be a folder. Name a folder: {setting('output')}.",
             parameter="output",
         )
     masked, report = folder / f"{DEMO_FILE}_masked.csv", folder / "report.html"
@@ -136,32 +136,29 @@ def demonstrate(
     overwrite: bool = False,
     waiting: Callable[[str], AbstractContextManager[Any]] = nullcontext,
     barred: Callable[[str], AbstractContextManager[Any]] = nullcontext,
-    first_run: Callable[[], AbstractContextManager[Any]] = nullcontext,
 ) -> Demonstrated:
     """Mask a synthetic file by each method at each k; write one masked file and its report.
 
-    `waiting` and `barred` show a person that something goes on. The work is done within `first_run`, which may help
-    where nothing has been compiled yet.
+    `waiting` and `barred` show a person that something goes on.
     """
+    cold = is_cold()  # asked before anything is compiled and kept, by this process or by one that compiles ahead
     masked, report = check_demonstration(folder, overwrite=overwrite)
-    cold = is_cold()  # asked before anything compiles, here or elsewhere
+    table = made_table(DEMO_FILE, records, 0, seed)
     recipes = recipes_to_compare(None, None, DEMO, {})
-    with first_run():
-        table = made_table(DEMO_FILE, records, 0, seed)
-        if cold:
-            with waiting("compiling"):
-                # The whole file: a part of it may hold categories that too few have.
-                for recipe in {recipe.method.name: recipe for _, recipe in recipes}.values():
-                    protect(table, recipe=recipe)
-        with barred("masking and judging") as tell:
-            judged = list(compare_each(table, recipes, progress=tell if callable(tell) else None))
-        comparison = comparison_of([candidate for candidate, _ in judged], recipes)
-        release = next(one for _, one in judged if (one.recipe.method.name, one.recipe.k) == ("mdav", DEMO.k))
-        with waiting("writing"):
-            folder.mkdir(parents=True, exist_ok=True)
-            new = [path for path in (masked, report) if not path.exists()]
-            write_release(release, masked, None, overwrite=overwrite)
-            release.report(report, comparison=comparison, overwrite=overwrite)
-            for path in new:
-                narrow_to_folder(path)
+    if cold:
+        with waiting("compiling"):
+            # The whole file: a part of it may hold categories that too few have.
+            for recipe in {recipe.method.name: recipe for _, recipe in recipes}.values():
+                protect(table, recipe=recipe)
+    with barred("masking and judging") as tell:
+        judged = list(compare_each(table, recipes, progress=tell if callable(tell) else None))
+    comparison = comparison_of([candidate for candidate, _ in judged], recipes)
+    release = next(one for _, one in judged if (one.recipe.method.name, one.recipe.k) == ("mdav", DEMO.k))
+    with waiting("writing"):
+        folder.mkdir(parents=True, exist_ok=True)
+        new = [path for path in (masked, report) if not path.exists()]
+        write_release(release, masked, None, overwrite=overwrite)
+        release.report(report, comparison=comparison, overwrite=overwrite)
+        for path in new:
+            narrow_to_folder(path)
     return Demonstrated(masked, report, release, comparison)

@@ -16,7 +16,7 @@ from microagg.release import Release
 
 
 def read(address: str | os.PathLike[str], *, recipe: Recipe | None = None, **reading: Any) -> Source:
-    r"""Read any file that the command line reads: text, Parquet, Feather, SPSS, Stata, SAS, a database's table.
+    r"""Read any file that the command line reads: text, Parquet, Feather, Excel, SPSS, Stata, SAS, a database's table.
 
     Parameters
     ----------
@@ -25,6 +25,7 @@ def read(address: str | os.PathLike[str], *, recipe: Recipe | None = None, **rea
         What it says of how a text file is written.
     **reading
         delimiter, encoding, decimal, thousands, header: how a text file is written, where it should not be found out;
+        sheet: which sheet of an Excel file to read, by default the first;
         households, on: a second file, with one row for each household, to join by a column.
 
     Returns
@@ -65,7 +66,7 @@ def write(
     ----------
     what : Release[Any] or pyarrow.Table
     address : str or path
-        The name tells the kind.
+        The name says which kind of file it is.
     households : str or path, optional
         Where a release of two files was joined (`households` of `read`): the file of households. Both are written, or
         neither.
@@ -88,10 +89,11 @@ def write(
         return
     if households is not None:
         raise InvalidParameter(
-            "a table has no households to write apart. Leave households out, or pass a Release.", parameter="households"
+            "a table has no separate households to write. Leave households out, or pass a Release.",
+            parameter="households",
         )
     if not isinstance(what, pa.Table):
-        raise InvalidParameter(f"a {type(what).__name__} is not written. Pass a Release or an Arrow table.")
+        raise InvalidParameter(f"a {type(what).__name__} cannot be written. Pass a Release or an Arrow table.")
     write_target(what, address, like or Source(what, "a table", "parquet"), overwrite=overwrite)
 
 

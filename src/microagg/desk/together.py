@@ -22,14 +22,14 @@ def assess_all(
     key: str | None = None,
     progress: Progress | None = None,
 ) -> JointDisclosure:
-    """Measure what several masked files of one original give away together.
+    """Measure what several masked files of one original disclose together.
 
     Parameters
     ----------
     original : str
     masked : sequence of str
-        Of the same records. Rows in another order are matched by `key`, or else by nearest values, which the result
-        tells.
+        Of the same records. Rows in another order are matched by `key`, or else by nearest values; the result
+        says which.
     recipe : Recipe, optional
         What they were masked by.
     chosen : mapping, optional
@@ -37,9 +37,9 @@ def assess_all(
     columns : list of str, optional
         The masked ones; by default the recipe's, or those of each file in which it differs from the original.
     strata : str, optional
-        Refused: groups lie within strata as it is.
+        Refused: groups lie within strata already.
     key : str, optional
-        A column that tells records apart in all files.
+        A column that identifies each record in all files.
     progress : callable, optional
         Called as progress(done, in all).
     """
@@ -48,8 +48,8 @@ def assess_all(
     for keyword, value in said.items():
         if value is not None and keyword not in reading:
             raise InvalidParameter(
-                f"{setting(keyword)} does not go with several masked files, which are judged together by their groups. "
-                f"Leave it out, or judge each file by itself.",
+                f"{setting(keyword)} cannot be combined with several masked files, which are judged together by "
+                "their groups. Leave it out, or judge each file by itself.",
                 parameter=keyword,
             )
     pairs = [read_pair(original, one, recipe, reading) for one in masked]

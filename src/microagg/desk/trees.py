@@ -1,4 +1,4 @@
-"""Which columns of a file depend on which, and the few that would stand for all."""
+"""Which columns of a file depend on which, and a few that represent all."""
 
 from dataclasses import dataclass
 

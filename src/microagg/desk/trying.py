@@ -22,7 +22,7 @@ class ColumnLost:
 
 @dataclass(frozen=True)
 class Tried:
-    """What one try of a recipe gave; internal, as it tells exact losses.
+    """What one try of a recipe gave; internal, since it holds exact losses.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Tried:
 
     @property
     def bound(self) -> float | None:
-        """The share of persons that can be linked rightly at most, in percent, however much an intruder knows."""
+        """The share of persons that can be linked correctly at most, in percent, however much an intruder knows."""
         return None if self.per_column else 100.0 / self.k_reached
 
 

@@ -32,13 +32,13 @@ def is_of_two(release: Release[Any], households: Any) -> bool:
     joins = release.recipe.join.households is not None
     if joins and households is None:
         raise InvalidParameter(
-            f"the release joins two files, and is written as two. Name a place for the second: "
+            "the release is of two files, and is written as two. Name a place for the second: "
             f"{setting('households')}.",
             parameter="households",
         )
     if households is not None and not joins:
         raise InvalidParameter(
-            f"the release is of one file, so that there are no households to write apart. Leave "
+            "the release is of one file, so that there is no file of households to write. Leave "
             f"{setting('households')} out.",
             parameter="households",
         )
@@ -70,7 +70,7 @@ def _apart(release: Release[Any]) -> tuple[pa.Table, pa.Table, NDArray[np.int64]
         if differing:
             raise InvalidData(
                 f"column {name!r} of {joined.households.name!r} would be released with several values in {differing} "
-                f"households, which have one row each. Leave out what makes the rows of a household differ, as "
+                "households, which have one row each. Leave out what makes the rows of a household differ, such as "
                 f"{setting('calibrate')}, or drop the column.",
                 columns=(name,),
             )
@@ -80,7 +80,7 @@ def _apart(release: Release[Any]) -> tuple[pa.Table, pa.Table, NDArray[np.int64]
 def _joined(release: Release[Any]) -> Joined:
     if release.source is None or release.source.joined is None:
         raise InvalidData(
-            "a stored release does not know which column is of which file. Mask both files again by its recipe."
+            "a stored release does not know which column belongs to which file. Mask both files again with its recipe."
         )
     return release.source.joined
 
@@ -121,8 +121,8 @@ def _check_places(joined: Joined, places: dict[str, Any], overwrite: bool) -> No
     for place in places.values():
         if is_database(place) or is_store(place):
             raise InvalidParameter(
-                "a release of two files is written to files of this machine, both or neither, and not to a database or "
-                "a store. Name two files."
+                "a release of two files is written to this machine, both files or none, and not to a database or a "
+                "store. Name two files."
             )
         check_target(place, joined.persons.address, overwrite=overwrite)
         if joined.households.address is not None:
@@ -130,7 +130,8 @@ def _check_places(joined: Joined, places: dict[str, Any], overwrite: bool) -> No
     one, other = (Path(place) for place in places.values())
     if one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other)):
         raise InvalidParameter(
-            f"{_PERSONS} and {_HOUSEHOLDS} have one name. Name two: {setting('households')}.", parameter="households"
+            f"{_PERSONS} and {_HOUSEHOLDS} have the same name. Name two: {setting('households')}.",
+            parameter="households",
         )
 
 

@@ -1,4 +1,4 @@
-"""What is said of an error: our own words, and never another library's, which may show a cell."""
+"""Messages of errors: our own words, and never another library's, which may show a cell."""
 
 import os
 import traceback
@@ -12,12 +12,12 @@ from microagg.errors import InvalidParameter, MicroaggError, RoleError, as_keywo
 DATA, USAGE = 1, 2
 """Exit codes: refused for a reason in the data, or in how it was asked for."""
 
-_WHOLE = "An output that is there is whole; of one that is not, nothing is left."
+_WHOLE = "An output is written as a whole or not at all, so that no half of one is left."
 
 
 @dataclass(frozen=True)
 class Told:
-    """What is said of an error.
+    """The message of an error.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Told:
 
 
 def told(error: BaseException, say: Callable[[str, Any], str] = as_keyword) -> Told:
-    """Say what an error means; `say(parameter, value)` names a choice in the manner of an edge."""
+    """Return what an error means; `say(parameter, value)` names a choice as the command line or the app calls it."""
     kind = type(error).__name__
     if isinstance(error, MicroaggError):
         code = USAGE if isinstance(error, (InvalidParameter, RoleError)) else DATA
@@ -59,6 +59,6 @@ def told(error: BaseException, say: Callable[[str, Any], str] = as_keyword) -> T
     place = traceback.extract_tb(error.__traceback__)[-1]
     return Told(
         kind,
-        f"{kind} in {Path(place.filename).name}, line {place.lineno}: a fault of the program. Please report it. "
+        f"{kind} in {Path(place.filename).name}, line {place.lineno}: an error in the program. Please report it. "
         f"{_WHOLE}",
     )

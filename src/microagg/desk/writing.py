@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from microagg.desk._demanded import without_limit
 from microagg.desk.again import program, shell
 from microagg.desk.findings import bound_of, findings_of, recoded_of, results_of, warnings_among
 from microagg.desk.masking import judge, mask_beyond_memory
@@ -25,7 +26,9 @@ from microagg.desk.outputs import (
 )
 from microagg.desk.tables import rows_written, write_release
 from microagg.errors import InvalidData, InvalidParameter, setting
+from microagg.io._excel import check_table
 from microagg.io.addresses import check_target, file_digest, is_text_file, kind_at
+from microagg.io.batches import Batches
 from microagg.io.databases import is_database, without_credentials
 from microagg.io.files import whole_file
 from microagg.io.sources import Source
@@ -36,6 +39,7 @@ from microagg.recipe import Recipe
 from microagg.release import Release
 from microagg.report import ReportModel, SourceFacts, WrittenFacts
 from microagg.report import write as write_report
+from microagg.schema import Role, Schema
 
 if TYPE_CHECKING:
     from microagg.beyond import FileRelease
@@ -78,12 +82,12 @@ class Written:
 
     @property
     def warnings(self) -> list[str]:
-        """A line for each finding that somebody should look at, and for earlier releases of the same file."""
-        return [*warnings_among(self.findings), *self.earlier]
+        """A line for each finding to look at, for confidential columns without a limit, and for earlier releases."""
+        return [*warnings_among(self.findings), *without_limit(self.recipe), *self.earlier]
 
     @property
     def lines(self) -> list[str]:
-        """What a person should be told: what to look at, and where everything lies."""
+        """What a person should know: what to look at, and where everything is."""
         places = [f"{what.replace('_', ' ').capitalize()}: {shown(place)}" for what, place in self.places.items()]
         return [*(f"Warning: {warning}" for warning in self.warnings), *places]
 
@@ -94,8 +98,8 @@ def check_writable(address: str, to: str | None, *, overwrite: bool, excel_safe:
         check_target(to, address, overwrite=overwrite)
     if excel_safe and not is_text_target(address, to, kind):
         raise InvalidParameter(
-            f"{setting('excel_safe')} goes with text files, such as .csv, and the target is none. Leave it out, or "
-            f"name one: {setting('to')}.",
+            f"{setting('excel_safe')} works only with text files, such as .csv, and the target is not one. Leave it "
+            f"out, or name a text file: {setting('to')}.",
             parameter="excel_safe",
         )
 
@@ -105,13 +109,24 @@ def is_text_target(address: str, to: str | None, kind: str | None = None) -> boo
     return is_text_file(masked_name(address, kind) if to is None else to)
 
 
+def check_fits(opened: Opened, to: str | None = None) -> None:
+    """Refuse, before a file is masked, what the kind of the target cannot hold: a sheet of Excel has limits."""
+    kind = opened.recipe.output.kind
+    name = masked_name(opened.address, kind) if to is None else to
+    if is_database(name) or kind_at(name) != "excel":
+        return
+    schema = Schema.assign(opened.source.table.column_names, **opened.recipe.roles.lists)
+    released, masked = schema.released, schema.names(Role.QUASI)
+    check_table(opened.source.table.select([one for one in released if one not in masked]), where(name).name, released)
+
+
 def check_unchanged(opened: Opened) -> None:
-    """Refuse to go on with a file that is no longer the one that was read: the report would tell of another."""
+    """Refuse to go on with a file that is no longer the one that was read: the report would be about another."""
     joined = opened.source.joined
     for source in (opened.source,) if joined is None else (joined.persons, joined.households):
         if source.sha256 is not None and (source.path is None or file_digest(source.path) != source.sha256):
             raise InvalidData(
-                f"{source.name!r} was changed on disk since it was read. Read it again.",
+                f"{source.name!r} was changed on disk after it was read. Read it again.",
                 parameter="source",
             )
 
@@ -127,7 +142,7 @@ def write(
     again: bool = False,
     progress: Progress | None = None,
 ) -> Written:
-    """Write the masked data, the reports and the recipe that gives them again.
+    """Write the masked data, the reports and the recipe that makes them again.
 
     With `again`, a command and a script that do so are written beside them. What `progress` raises stops the work, and
     nothing is left.
@@ -234,7 +249,7 @@ def recipe_to_write(release: Any, opened: Opened) -> Recipe:
     if roles.quasi is None:
         roles = replace(roles, quasi=done.roles.quasi)
     whole: Recipe = done.replace(roles=roles, risk=risk)
-    return whole
+    return whole.with_profile(opened.source)
 
 
 def write_beyond_memory(
@@ -249,7 +264,7 @@ def write_beyond_memory(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> tuple[Written, "FileRelease", Release[Any]]:
-    """Mask a file on disk or on a cluster; give what is left, the release, and what of it was judged.
+    """Mask a file on disk or on a cluster; return what was written, the release, and the part of it that was judged.
 
     Scratch of this machine lies beside the output, which is private, where the target is in a store.
     """
@@ -286,6 +301,7 @@ def write_beyond_memory(
         for what, model in models.items():
             write_report(model, own[what])
         whole = release.recipe.replace(**({} if judged.risk.sampled is None else {"sample": judged.risk.sampled}))
+        whole = whole.with_profile(Batches(address, whole.reading.said))
         whole.write(own["recipe"], made_for=name)
         whole.write_public(own["public_recipe"], made_for=name)
         origin = RowOrigin(name, None, release.n_records, None)  # in the order of the source, and too long to sum up

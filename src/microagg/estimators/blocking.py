@@ -16,7 +16,7 @@ from microagg.estimators._matrix import as_matrix
 
 
 class _Blocks(ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """What all ways of cutting share: X is cut as it is, with no hidden scaling."""
+    """What all ways of cutting share: X is cut unchanged, with no hidden scaling."""
 
     labels_: NDArray[np.int64]
     n_blocks_: int
@@ -28,7 +28,7 @@ class _Blocks(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array or dataframe of shape (n, d)
-            Finite numbers. Standardise them first where columns should count alike.
+            Finite numbers. Standardise them first where columns should count equally.
         y : ignored
 
         Returns

@@ -39,13 +39,13 @@ class DependenceTree(BaseEstimator):  # type: ignore[misc]
         The width of a category, for all columns or for each. Not for "normal".
     bins : int, optional
         The number of equal intervals to cut each column into, instead of a width. With neither, there are
-        ⌈log2 n⌉ + 1; a column with no more distinct values than that is taken as it is.
+        ⌈log2 n⌉ + 1; a column with no more distinct values than that is taken unchanged.
 
     Attributes
     ----------
     edges_ : tuple of (first, second, weight)
         The tree, strongest edge first; columns by number. Columns of one value (by "vi" of
-        one category) tell nothing and are left out.
+        one category) show nothing and are left out.
     degrees_ : array of shape (d,)
         How many edges end at each column.
     weights_ : array of shape (d, d)
@@ -97,7 +97,7 @@ class DependenceTree(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array or dataframe of shape (n, d)
-            Finite numbers, as they are: a width is in their units.
+            Finite numbers, unscaled: a width is in their units.
         y : ignored
 
         Returns

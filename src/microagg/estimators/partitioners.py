@@ -19,7 +19,7 @@ from microagg.units import Units
 
 
 class _Partitioner(ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """What all partitioners share: X is grouped as it is, with no hidden scaling."""
+    """What all partitioners share: X is grouped unchanged, with no hidden scaling."""
 
     _method_name: str
     k: int
@@ -34,7 +34,7 @@ class _Partitioner(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array or dataframe of shape (n, d)
-            Finite numbers. Standardise them first where columns should count alike.
+            Finite numbers. Standardise them first where columns should count equally.
         y : ignored
         units : array of shape (n,), optional
             The person, household or firm that each record belongs to, where one may have several: k counts those then,

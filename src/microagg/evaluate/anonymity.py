@@ -1,4 +1,4 @@
-"""How many records an intruder cannot tell apart, and what they give away together."""
+"""How many records an intruder cannot distinguish, and what they disclose together."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -34,12 +34,12 @@ _PART = 1 << 18  # records whose digests are made together
 
 @dataclass(frozen=True)
 class Diversity:
-    """How varied a confidential column is within the records that look alike.
+    """How varied a confidential column is among records with the same keys.
 
     Attributes
     ----------
     distinct : int
-        The fewest different values among records that look alike (distinct l-diversity).
+        The smallest number of different values among records with the same keys (distinct l-diversity).
     entropy : float
         The least exp(entropy) of the values among them (entropy l-diversity): like a number of values
         equally frequent.
@@ -49,7 +49,7 @@ class Diversity:
     t_ordered : float
         The same by the earth mover's distance over the ordered values; NaN for text.
     uniform_groups, uniform_records : int
-        How many groups of records that look alike have one value throughout, which gives it away, and how many
+        How many groups of records with the same keys have only one value, which discloses it, and how many
         records they hold.
     """
 
@@ -68,15 +68,15 @@ class Anonymity(ReadOnly):
     Attributes
     ----------
     k : int
-        The fewest records that share one combination of keys. Where units are told, those are counted: as many times
+        The fewest records that share one combination of keys. Where units are known, those are counted: as many times
         the rows of the one that has most as there are rows in all, rounded down.
     n_records, n_combinations : int
     n_unique : int
-        Records whose combination is theirs alone, or their unit's.
+        Records whose combination no other record, or unit, has.
     diversity : mapping
         For each confidential column, its `Diversity`.
     units : int or None
-        The fewest different units that share one combination, where they are told.
+        The fewest different units that share one combination, where they are known.
     share : float or None
         The largest part of the rows of one combination that one unit has, in percent.
 
@@ -103,23 +103,29 @@ class Anonymity(ReadOnly):
         """The figures as objects that know how to be read."""
         n = float(self.n_records)
         share = 100.0 * self.n_unique / self.n_records
-        whose, alone = ("records", "theirs alone") if self.units is None else ("units", "their unit's alone")
+        whose, alone = ("records", "record") if self.units is None else ("units", "unit")
         found = [
-            Measure("k", self.k, "higher", (1.0, n), f"Fewest {whose} with the same keys."),
-            Measure("unique", share, "lower", (0.0, 100.0), f"Records whose keys are {alone}.", "%"),
+            Measure("k", self.k, "higher", (1.0, n), f"The smallest number of {whose} with the same keys."),
+            Measure("unique", share, "lower", (0.0, 100.0), f"Records whose keys no other {alone} has.", "%"),
         ]
         if self.share is not None:
-            explained = "Most that one unit has of the rows with the same keys."
+            explained = "The largest share that one unit has of the rows with the same keys."
             found.append(Measure("largest share", self.share, "lower", (0.0, 100.0), explained, "%"))
+        l_is = "The smallest number of different values among records with the same keys."
+        t_is = "The largest difference between records with the same keys and the whole file."
         for name, own in self.diversity.items():
             found += [
-                Measure(f"l of {name}", own.distinct, "higher", (1.0, n), "Fewest values among records alike."),
-                Measure(f"entropy l of {name}", own.entropy, "higher", (1.0, n), "The same, counting frequencies."),
-                Measure(f"t of {name}", own.t, "lower", (0.0, 1.0), "Farthest that records alike are from the file."),
+                Measure(f"l of {name}", own.distinct, "higher", (1.0, n), l_is),
+                Measure(
+                    f"entropy l of {name}", own.entropy, "higher", (1.0, n), "The same, but rare values count less."
+                ),
+                Measure(f"t of {name}", own.t, "lower", (0.0, 1.0), t_is),
             ]
             if not np.isnan(own.t_ordered):
                 found.append(
-                    Measure(f"ordered t of {name}", own.t_ordered, "lower", (0.0, 1.0), "The same, by size of values.")
+                    Measure(
+                        f"ordered t of {name}", own.t_ordered, "lower", (0.0, 1.0), "The same, by the order of values."
+                    )
                 )
         return tuple(found)
 
@@ -211,7 +217,7 @@ def fewest_sharing(
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> int:
-    """The fewest records, or units where these are told, that share a combination of released values and stratum.
+    """The fewest records, or units where these are known, that share a combination of released values and stratum.
 
     Zeros of both signs are equal, and a missing value is equal to one that is missing in the same way only: it is what
     `io.promise.check_written` counts on what was written.
@@ -223,8 +229,8 @@ def fewest_sharing(
     strata : array of shape (n,)
     units : Units, optional
     groups : array of shape (n,), optional
-        Records that were masked together, numbered from 0. Where they did come out alike, which is looked at, counting
-        takes less time; the answer is the same whatever they are.
+        Records that were masked together, numbered from 0. Where they did get the same values, which is checked,
+        counting takes less time; the answer is the same whatever they are.
     per_column : bool
         Whether to count each column by itself, with the strata.
     n_jobs : int

@@ -173,7 +173,7 @@ def _total_moved(was: Cells, now: Cells, weights: Both | None) -> float | None:
 
 
 def _uncertainty(before: Cells, after: Cells, heard: Callable[[], None]) -> float:
-    """Give H(X|X′) / H(X) in percent, missing ones being values of their own; 0 where nothing varies."""
+    """Return H(X|X′) / H(X) in percent, missing ones being values of their own; 0 where nothing varies."""
     codes = codes_of(before.classes)
     heard()
     released = codes_of(after.classes)
@@ -200,7 +200,7 @@ def _mean_span(column: Coded, labels: NDArray[np.int64], heard: Callable[[], Non
 
 
 def _spans_by_order(column: Coded, labels: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Give each group's range as a share of the column's; of what is present."""
+    """Return each group's range as a share of the column's; of what is present."""
     lowest, highest = _extremes(column.cells.known, labels[column.cells.present], int(labels.max()) + 1)
     known = column.cells.known
     top, bottom = float(known.max(initial=-np.inf)), float(known.min(initial=np.inf))

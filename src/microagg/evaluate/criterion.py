@@ -90,12 +90,12 @@ FROM_UTILITY = (
     Criterion("overlap", "", "higher", "overlap of intervals"),
     Criterion("changed", title="changed conclusions"),
 )
-"""The criteria that are had from analyses, whichever these are: the measures of `Utility`."""
-PMSE = Criterion("pMSE", title="telling both files apart")
+"""The criteria that come from analyses, whichever these are: the measures of `Utility`."""
+PMSE = Criterion("pMSE", title="distinguishing both files")
 
 
 def ranking_words(rank: Criterion, axis: Criterion | None, least_k: int | None, below: int, of: int) -> str:
-    """Say by what releases are ranked, where that is not the score, and which of them cannot be the best."""
+    """Return by what releases are ranked, where that is not the score, and which of them cannot be the best."""
     said = []
     if not rank.is_score:
         what = f", {rank.title}" if rank.title == MOVED else ""

@@ -1,4 +1,4 @@
-"""Every measure of loss and of risk, by its name: how it is had, and the words for it wherever it is shown."""
+"""Every measure of loss and of risk, by its name: how it is computed, and the words for it wherever it is shown."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,14 +15,15 @@ _SHARE = (0.0, 100.0)
 
 
 def _linked(risk: "DisclosureRisk") -> str:
-    """Say by whom records are linked, and what of that was estimated."""
+    """Return by whom records are linked, and what of that was estimated."""
     tried = len(risk.per_set)
     average = (
         f"{tried} sets of them" if tried == risk.n_sets else f"{tried} of {risk.n_sets} sets (± {risk.sets_error:.2g})"
     )
     linked = "Records linked rightly" if risk.n_units is None else "Whole units linked rightly, by all their rows,"
     sampled = (
-        f" Estimated on {risk.sampled} {_what(risk)}s drawn with seed {risk.seed}, ± {risk.standard_error:.2g}."
+        f" This was estimated on {risk.sampled} {_what(risk)}s drawn with seed {risk.seed}, ± "
+        f"{risk.standard_error:.2g}."
         if risk.sampled
         else ""
     )
@@ -41,19 +42,19 @@ def _known(risk: "DisclosureRisk") -> str:
 
 def _lost(loss: "LossMeasures") -> str:
     if len(loss.numbers) == len(loss.columns):
-        return "Squared change, as a share of the variation."
-    return "What columns lost in their own terms, as a share of what one value for all would lose."
+        return "Squared change of the cells, as a share of the variation of the columns."
+    return "What columns lost, each measured by its kind, as a share of the loss if all records had the same values."
 
 
 _LOSS = (
     Definition("IL", "loss", "information loss", _lost, lambda loss: loss.percent, unit="%"),
     Definition(
-        "IL_w", "loss", "information loss by weight", "The same with weights in all sums.",
+        "IL_w", "loss", "information loss by weight", "The same, with weights in all sums.",
         lambda loss: None if loss.weighted is None else loss.weighted.percent, unit="%", compared=False,
     ),
     Definition(
-        "IL1s", "loss", "change of a cell", "Mean change of a cell, in √2 standard deviations.", lambda loss: loss.il1s,
-        compared=False,
+        "IL1s", "loss", "change of a cell", "Mean change of a cell, divided by √2 standard deviations of its column.",
+        lambda loss: loss.il1s, compared=False,
     ),
     Definition(
         "M1", "loss", "relative change of cells", "Mean relative change of a cell.", lambda loss: loss.m1,
@@ -83,50 +84,51 @@ _RISK = (
     Definition(
         "RLD", "risk", lambda risk: f"right {_what(risk)}, some {_known(risk)} known", _linked,
         lambda risk: risk.rld, bounds=_SHARE, unit="%",
-        explained=lambda risk: f"Averaged over sets of known {_known(risk)}.",
+        explained=lambda risk: f"The average over sets of known {_known(risk)}.",
     ),
     Definition(
         "full keys", "risk", lambda risk: f"right {_what(risk)}, all {_known(risk)} known",
-        "The same by all keys at once.", lambda risk: risk.full_keys, bounds=_SHARE, unit="%",
+        "The same, by an intruder who knows all keys.", lambda risk: risk.full_keys, bounds=_SHARE, unit="%",
         explained="",  # the report says what k allows
         compared=False,
     ),
     Definition(
         "expected links", "risk", lambda risk: f"right {_what(risk)}, sample",
-        lambda risk: f"{_what(risk).capitalize()}s linked rightly by one who finds everybody's group and cannot know "
-        "who is in the sample.",
+        lambda risk: f"{_what(risk).capitalize()}s linked rightly by an intruder who finds everybody's group, but "
+        "cannot know who is in the sample.",
         lambda risk: None if risk.expected_links is None else 100.0 * risk.expected_links / risk.n_linked,
         bounds=_SHARE, unit="%",
-        explained="Expected of one who finds everybody's group, and cannot know who is in the sample: weights say "
-        "among how many persons he picks.",
+        explained="Expected if an intruder finds everybody's group, but cannot know who is in the sample: the weights "
+        "show among how many persons they must choose.",
         compared=False,
     ),
     Definition(
         "right group", "risk", lambda risk: f"right group, some {_known(risk)} known",
-        lambda risk: f"Links to a {_what(risk)} that is released alike, averaged like RLD.",
+        lambda risk: f"Links to a {_what(risk)} with the same masked values as the right one, averaged like RLD.",
         lambda risk: risk.right_group, bounds=_SHARE, unit="%",
-        explained=lambda risk: f"Averaged over sets of known {_known(risk)}.", compared=False,
+        explained=lambda risk: f"The average over sets of known {_known(risk)}.", compared=False,
     ),
     Definition(
-        "full group", "risk", lambda risk: f"right group, all {_known(risk)} known", "The same by all keys at once.",
-        lambda risk: risk.full_group, bounds=_SHARE, unit="%",
-        explained="He then knows what the group releases: its averages.", compared=False,
+        "full group", "risk", lambda risk: f"right group, all {_known(risk)} known",
+        "The same, by an intruder who knows all keys.", lambda risk: risk.full_group, bounds=_SHARE, unit="%",
+        explained="The intruder then knows what the group releases: its averages.", compared=False,
     ),
     Definition(
-        "ID", "risk", "all values guessed closely", "Records with all values within 1 to 10 % of ranks.",
+        "ID", "risk", "all values guessed closely", "Records whose values are all within 1 to 10 % of the ranks.",
         lambda risk: risk.interval, bounds=_SHARE, unit="%",
-        explained="All of a record's values are within 1 to 10 % of the ranks around the released ones. No link is "
-        "needed.",
+        explained="All original values of a record are within 1 to 10 % of the ranks around the released values. An "
+        "intruder needs no link to guess them.",
     ),
     Definition(
-        "ID, ties alike", "risk", "… equal values ranked alike", "The same, whatever the order of rows.",
-        lambda risk: risk.interval_tied, bounds=_SHARE, unit="%", explained="Whatever the order of rows.",
+        "ID, ties alike", "risk", "… equal values with one rank", "The same, if equal values have the same rank.",
+        lambda risk: risk.interval_tied, bounds=_SHARE, unit="%",
+        explained="The same, if equal values have the same rank. The order of rows then does not matter.",
         compared=False,
     ),
     Definition(
-        "ID, deviations", "risk", "… by size", "Within 1 to 10 % of a deviation.",
+        "ID, deviations", "risk", "… by size", "The same, within 1 to 10 % of a standard deviation.",
         lambda risk: risk.interval_deviation, bounds=_SHARE, unit="%",
-        explained="The same within 1 to 10 % of a standard deviation.", compared=False,
+        explained="The same, within 1 to 10 % of a standard deviation of the column.", compared=False,
     ),
     Definition(
         "G_DR", "risk", "linkage and guessing together", "The mean of RLD and ID.", lambda risk: risk.g_dr,
@@ -146,7 +148,7 @@ DEFINITIONS: dict[str, Definition] = {one.name: one for one in (*_LOSS, *_RISK, 
 
 
 def defined(of: Literal["loss", "risk", "both"]) -> list[Definition]:
-    """List the measures of loss, of risk, or of both together, in the order in which they are shown."""
+    """Return the measures of loss, of risk, or of both together, in the order in which they are shown."""
     return [one for one in DEFINITIONS.values() if one.of == of]
 
 
@@ -162,7 +164,7 @@ def measures_of_both(loss: "LossMeasures", risk: "DisclosureRisk") -> tuple[Meas
 
 
 def computed(of: Literal["loss", "risk"], original: Columns, masked: Columns, names: Sequence[Any]) -> dict[str, float]:
-    """Compute the measures that are not had from the results; mostly there are none."""
+    """Return the measures that are computed from the columns and not from the results; mostly there are none."""
     return {
         one.name: float(one.from_columns(original, masked, names))
         for one in defined(of)

@@ -1,4 +1,4 @@
-"""What groups give away of confidential columns of which something is demanded, and what keeping it cost."""
+"""What groups disclose of confidential columns of which something is demanded, and what keeping it cost."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from microagg.readonly import ReadOnly
 
 @dataclass(frozen=True)
 class ColumnDiversity(ReadOnly):
-    """What records that look alike give away of a confidential column, at most.
+    """What records with the same masked values disclose of a confidential column, at most.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class DiversityFacts(ReadOnly):
     limits : mapping
         What was demanded of each column.
     before, after : mapping
-        What groups gave away of each column before that, and what records that look alike do in the release.
+        What groups disclosed of each column before that, and what records with the same values do in the release.
     way : str
         How groups came to keep it: a word of the recipe's `diversity`.
     loss_before, loss_after : float
@@ -74,14 +74,14 @@ class DiversityFacts(ReadOnly):
         way: str,
         losses: tuple[float, float],
     ) -> "DiversityFacts":
-        """Take the facts of a demand by the groups before it was kept, and by the records that are released alike."""
+        """Return the facts of a demand: of the groups before it was kept, and of records with the same values after."""
         names = [column.name for column in demand.columns]
         limits = dict(zip(names, demand.limits, strict=True))
         return cls(limits, given_away(demand, groups), given_away(demand, classes), way, *losses)
 
 
 def given_away(demand: Demand, groups: NDArray[np.int64]) -> dict[Any, ColumnDiversity]:
-    """Return what groups, numbered from 0 without gaps, give away of each column of a demand."""
+    """Return what groups, numbered from 0 without gaps, disclose of each column of a demand."""
     found = zip(demand.columns, demand.limits, demand.figures(groups), strict=True)
     return {column.name: _given_away(limits, figures) for column, limits, figures in found}
 
@@ -122,21 +122,21 @@ class Goal:
 
     @property
     def short(self) -> str:
-        """Name it with what was asked."""
+        """Its name with what was asked."""
         return f"recursive_l = ({self.asked:g}, {self.rank})" if self.rank else f"{self.name} = {self.asked:g}"
 
     @property
     def rest(self) -> str:
         """The values that recursive (c, l) compares the commonest with."""
-        return f"the {_ordinal(self.rank or 2)} commonest and all rarer ones together"
+        return f"the {_ordinal(self.rank or 2)} commonest value and all rarer ones together"
 
     def words(self, values: str) -> str:
-        """Say what it promises of `values`, such as "their values"."""
+        """Return what it promises of `values`, such as "their values"."""
         if self.name == "entropy_l":
-            return f"{values} vary at least as much as {self.asked:g} equally frequent ones"
+            return f"{values} vary at least as much as {self.asked:g} equally frequent values"
         if self.name == "recursive_l":
             return f"the commonest of {values} has fewer records than {self.asked:g} times {self.rest}"
-        return f"{values} are at most {self.asked:g} away from those of the whole file"
+        return f"{values} differ by at most {self.asked:g} from those of the whole file"
 
 
 def _ordinal(number: int) -> str:
@@ -145,7 +145,7 @@ def _ordinal(number: int) -> str:
 
 
 def goals_of(limits: Limits, found: ColumnDiversity) -> tuple[Goal, ...]:
-    """List what is demanded of a column, with what is reached."""
+    """Return what is demanded of a column, with what is reached."""
     goals = []
     if limits.l is not None:
         goals.append(Goal("l", limits.l, found.distinct, found.distinct >= limits.l))
@@ -160,11 +160,11 @@ def goals_of(limits: Limits, found: ColumnDiversity) -> tuple[Goal, ...]:
 
 
 def promised(goals: Sequence[Goal], name: str) -> str:
-    """Say in a sentence, without its full stop, what is demanded of a column, which `name` is in quotation marks."""
-    values, words = f"the values of {name} in records that look alike", []
+    """Return in a sentence, without its full stop, what is demanded of a column; `name` has its quotation marks."""
+    values, words = f"the values of {name} in records with the same masked values", []
     for goal in goals:
         if goal.name == "l":
-            words.append(f"records that look alike hold at least {goal.asked:g} different values of {name}")
+            words.append(f"records with the same masked values hold at least {goal.asked:g} different values of {name}")
         else:
             words.append(goal.words(values))
         values = "their values"
@@ -173,7 +173,7 @@ def promised(goals: Sequence[Goal], name: str) -> str:
 
 
 def demand_words(facts: DiversityFacts) -> str:
-    """Say in a line what of confidential columns is kept, what is reached, and what that cost."""
+    """Return in a line what of confidential columns is kept, what is reached, and what that cost."""
     kept = [
         f"{goal.short} of {name} ({goal.reached:.3g} reached)" for name, goals in facts.goals.items() for goal in goals
     ]

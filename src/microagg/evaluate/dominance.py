@@ -1,6 +1,6 @@
-"""Groups in which one member is most of the total: what a mean of business data can give away."""
+"""Groups in which one member is most of the total: what a mean of business data can disclose."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.groups import largest_and_rest
-from microagg.progress import Progress, tell
+from microagg.checks import check_jobs
+from microagg.parallel import in_parallel
+from microagg.progress import Progress, part
 from microagg.readonly import ReadOnly
 
 
@@ -53,7 +55,7 @@ class Dominance(ReadOnly):
         highest = max(self.largest_share.values(), default=0.0)
         left_out = f"; {len(self.left_out)} columns with negative values left out" if self.left_out else ""
         return (
-            f"Dominance: the largest member has up to {highest:.1f} % of its group's total; up to {worst} of "
+            f"Dominance: the largest member has up to {highest:.1f} % of the total of its group; up to {worst} of "
             f"{self.n_groups} groups fail the {self.p:g} % rule in one column{left_out}"
         )
 
@@ -68,20 +70,39 @@ def measure_dominance(
 ) -> Dominance:
     """Judge the groups of the original columns (d, n); `labels` (n,) are numbered from 0, and `weights` (n,)."""
     n_groups = int(labels.max()) + 1
-    largest_share, median_share, failing, left_out = {}, {}, {}, []
-    for done, (name, column) in enumerate(zip(names, columns, strict=True)):
-        tell(progress, done, len(names))
-        if column.min() < 0:
-            left_out.append(name)
-            continue
-        power = max(0, int(np.frexp(column.max())[1]) - 900)  # so that no total overflows
-        amounts = np.ldexp(column, -power) if power else column
-        if weights is not None:
-            amounts = amounts * weights
-        largest, second, rest = largest_and_rest(amounts, labels, n_groups)
-        totals = rest + second + largest
-        shares = np.divide(largest, totals, out=np.zeros(n_groups), where=totals > 0)
-        largest_share[name] = 100.0 * float(shares.max())
-        median_share[name] = 100.0 * float(np.median(shares))
-        failing[name] = int(np.count_nonzero(rest < p / 100 * largest))
-    return Dominance(largest_share, median_share, failing, p, n_groups, tuple(left_out))
+
+    heard = part(progress, 0, len(names), len(names) + 1)  # whoever asked goes on
+
+    def judge(column: NDArray[np.float64], check: Callable[[], None]) -> tuple[float, float, int] | None:
+        check()
+        return _shares(column, labels, n_groups, p, weights) if column.min() >= 0 else None
+
+    found = dict(zip(names, in_parallel(judge, list(columns), check_jobs(None), heard), strict=True))
+    known = {name: one for name, one in found.items() if one is not None}
+    return Dominance(
+        largest_share={name: one[0] for name, one in known.items()},
+        median_share={name: one[1] for name, one in known.items()},
+        failing={name: one[2] for name, one in known.items()},
+        p=p,
+        n_groups=n_groups,
+        left_out=tuple(name for name in found if name not in known),
+    )
+
+
+def _shares(
+    column: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    n_groups: int,
+    p: float,
+    weights: NDArray[np.float64] | None,
+) -> tuple[float, float, int]:
+    """Return the largest and the median share of a group's largest member, in percent, and how many groups fail."""
+    power = max(0, int(np.frexp(column.max())[1]) - 900)  # so that no total overflows
+    amounts = np.ldexp(column, -power) if power else column
+    if weights is not None:
+        amounts = amounts * weights
+    largest, second, rest = largest_and_rest(amounts, labels, n_groups)
+    totals = rest + second + largest
+    shares = np.divide(largest, totals, out=np.zeros(n_groups), where=totals > 0)
+    failing = int(np.count_nonzero(rest < p / 100 * largest))
+    return 100.0 * float(shares.max()), 100.0 * float(np.median(shares)), failing

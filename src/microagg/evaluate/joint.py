@@ -1,8 +1,9 @@
-"""What several releases of one file give away together, though each keeps its own promise.
+"""What several releases of one file disclose together, though each keeps its own promise.
 
-Who sees two releases and can tell which rows are the same person's knows two groups of everybody: few records lie in
-both. And each group tells a sum, its mean times its size. Sums of groups that overlap are equations, and where there
-are enough of them, the values of single records follow exactly, though nobody was singled out in any one release.
+Somebody who sees two releases, and knows which rows belong to the same person, knows two groups of everybody: few
+records are in both. And each group shows a sum, its mean times its size. Sums of groups that overlap are equations, and
+where there are enough of them, the values of single records follow exactly, though nobody was singled out in any one
+release.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,14 +38,14 @@ _HEARD = 0.1  # seconds between two words of progress
 
 @dataclass(frozen=True)
 class JointDisclosure:
-    """What several releases of one file give away together.
+    """What several releases of one file disclose together.
 
     Attributes
     ----------
     releases : int
     n_records : int
     fewest : int
-        The fewest records that no release tells apart: those who share their groups in all of them.
+        The smallest number of records that no release distinguishes: those in the same groups of all of them.
     singled_out : int
         Records that are alone with their groups.
     solved : int
@@ -78,10 +79,11 @@ class JointDisclosure:
     def measures(self) -> tuple[Measure, ...]:
         """The figures as objects that know how to be read."""
         of, n = 100.0 / self.n_records, float(self.n_records)
-        alone = "Records that share their groups of all releases with nobody."
+        alone = "Records that are in the same groups of all releases as no other record."
         follow = "Records whose values follow exactly from the means of groups."
+        fewest = "The smallest number of records that all releases together cannot distinguish."
         return (
-            Measure("k together", self.fewest, "higher", (1.0, n), "Fewest records that no release tells apart."),
+            Measure("k together", self.fewest, "higher", (1.0, n), fewest),
             Measure("singled out", of * self.singled_out, "lower", (0.0, 100.0), alone, "%"),
             Measure("solved", of * self.solved, "lower", (0.0, 100.0), follow, "%"),
         )
@@ -93,8 +95,9 @@ class JointDisclosure:
             title += " (the solver was stopped: more records may follow)"
         if self.consistent is not None:
             title += (
-                f"\nEstimates: rows of {self.nearest} of {self.releases} do not stand beside their originals, and were "
-                f"matched by nearest values; of their groups, {self.consistent:.1f} % then have the released means."
+                f"\nThese are estimates: in {self.nearest} of {self.releases} releases the rows are not in the order "
+                f"of the original, and were matched by nearest values; {self.consistent:.1f} % of their groups then "
+                f"have the released means."
             )
         return title
 
@@ -106,7 +109,7 @@ class JointDisclosure:
 
 
 def measure_joint(labels: Sequence[NDArray[np.int64]], progress: Progress | None = None) -> JointDisclosure:
-    """Measure what releases give away together.
+    """Measure what releases disclose together.
 
     Parameters
     ----------
@@ -184,7 +187,7 @@ def _without_chains(sums: sparse.csr_matrix) -> NDArray[np.bool_]:
 def _unexplained(sums: sparse.csr_matrix, drawn: Numbers, progress: Progress | None) -> tuple[Numbers, bool]:
     """Return what no sum of groups makes of some vectors, and whether the solver came to its end.
 
-    Groups that mix everybody with everybody are soon solved by iteration, and are dear to factorise. Groups of near
+    Groups that mix everybody with everybody are soon solved by iteration, and are slow to factorise. Groups of near
     records are the other way round, and they are the usual ones.
     """
     short, long = (stage(progress, number, 2) for number in range(2))

@@ -29,10 +29,11 @@ class Linkage:
     """The two files, placed in one space, and a tree by all keys of the masked records that differ from each other.
 
     `queries`, the records to link, lie in the order of their masked versions in the tree: what is near is looked for
-    one after the other. `places` tells where each of them stood.
+    one after the other. `places` holds where each of them was.
 
-    `classes` tell which records are released alike, and `apart` which are never linked to each other: both are
-    numbered from 0, and no class crosses what is apart. With `units`, any record of a query's unit is the right one.
+    `classes` number the records with the same released values, and `apart` those that are never linked to each other.
+    Both are numbered from 0, and no class crosses what is apart. With `units`, any record of a query's unit is the
+    right one.
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class Linkage:
         self.of_units = None if units is None else _UnitGroups.of(classes, units, rows)
 
     def link(self, told: Told, of_set: tuple[int, ...], check: Callable[[], None]) -> Chances:
-        """Give each row's chance of being linked to itself, or its unit, by one set of keys, and to its group."""
+        """Return each row's chance of being linked to itself, or its unit, by one set of keys, and to its group."""
         columns = np.flatnonzero(np.isin(self.owners, (_APART, *of_set)))
         if self.of_units is None:
             radii = _squares(self.points[np.ix_(columns, self.own)], self.queries[columns])
@@ -95,7 +96,7 @@ class Linkage:
     def _different(self, columns: Labels, radii: NDArray[np.float64]) -> tuple[Labels, Labels]:
         """Return the first of the queries that agree in these columns and in their radius, and each one's among them.
 
-        They are told apart by sums of random numbers, one for each value of a column. Should two that differ share a
+        They are distinguished by sums of random numbers, one for each value of a column. Should two that differ share a
         sum, by a chance of 2**-64, each stands for itself.
         """
         sums = self._marks[columns].sum(axis=0, dtype=np.uint64) + radii.view(np.uint64) * _SCATTERED
@@ -118,7 +119,7 @@ def _marks(codes: Labels, number: int) -> NDArray[np.uint64]:
 
 
 def _squares(points: NDArray[np.float64], queries: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give squared distances between columns (d, n) of points, added in their order, as kernels do."""
+    """Return squared distances between columns (d, n) of points, added in their order, as kernels do."""
     found = np.zeros(points.shape[1])
     for own, other in zip(points, queries, strict=True):
         apart = own - other
@@ -148,7 +149,7 @@ class _UnitGroups(NamedTuple):
     def nearest(
         self, sizes: Labels, points: NDArray[np.float64], queries: NDArray[np.float64], columns: Labels
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Give each query's squared distance to its unit's nearest point, how many rows of it are there, and of all.
+        """Return each query's squared distance to its unit's nearest point, how many rows of it are there, and of all.
 
         `sizes` (groups,) count the records at each of the `points` (keys, groups). Rows at several points as near as
         each other count.
@@ -171,7 +172,7 @@ class Linked(NamedTuple):
     places : list of arrays
         Where each part's queries stand among all that are linked.
     classes : array
-        Of each record, or unit, of the file: those with the same number are released alike.
+        Of each record, or unit, of the file: those with the same number have the same released values.
     """
 
     parts: list[Linkage]
@@ -250,7 +251,7 @@ def _released_alike(masked: Table, apart: Labels, progress: Progress | None) -> 
 
 
 def _shared_entries(original: Table, masked: Table, units: Labels, points: Points) -> NDArray[np.bool_]:
-    """Tell the entries that all rows of each unit share, in both files: they need to be compared only once."""
+    """Return the entries that all rows of each unit share, in both files: they need to be compared only once."""
     differing = [columns_alike_within(table, units) for table in (original, masked)]
     shared = [not any(own[name] for own in differing) for name in original.names]
     return np.array([owner < 0 or shared[owner] for owner in points.entry_owners])

@@ -58,7 +58,7 @@ def information_loss(X: ArrayLike, labels: ArrayLike) -> InformationLoss:
     Parameters
     ----------
     X : array of shape (n, d)
-        The records as they are: standardise them first where columns should count alike.
+        The records, used without scaling: standardise them first where columns should count equally.
     labels : array of shape (n,), or (n, d) where each column has groups of its own
         The group of each record.
 
@@ -132,7 +132,7 @@ def weighted_loss_of_release(
 
 
 def as_counted(kind: Kind, lost: float, base: float, n: int, *, complete: bool) -> tuple[float, float]:
-    """Return a column's loss, and that of one value for all, as they are added up with those of other columns."""
+    """Return a column's loss, and that of one value for all, in the form that is added up over columns."""
     if base > 0 and not (kind.is_squared and complete):
         return lost / base * n, float(n)
     return lost, base

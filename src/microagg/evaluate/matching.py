@@ -1,7 +1,7 @@
-"""Which records a released group was made of, told by nearness and by sums: for rows in another order.
+"""Which records a released group consists of, found by nearness and by sums: for rows in another order.
 
 Each record goes to the nearest group, each group taking as many as it has rows, so that squared distances add up to the
-least. The mean of a group then tells whether it has the right ones. Where it has not, near records are tried in the
+least. The mean of a group then shows whether it has the right ones. Where it has not, near records are tried in the
 place of its own, until the mean is the released one.
 """
 
@@ -77,7 +77,7 @@ class Matching:
 
 
 def by_position(files: Files) -> Matching:
-    """Match each record to the row that stands in its place."""
+    """Match each record to the row that took its place."""
     cost = float(((files.points - files.released) ** 2).sum(axis=1).mean())
     return Matching(files.groups, _agreeing(files, files.groups), cost)
 
@@ -105,7 +105,7 @@ def _mended(files: Files, progress: Progress | None) -> Matching:
 
 
 def _agreeing(files: Files, given: Labels) -> NDArray[np.bool_]:
-    """Tell of each group whether its records give the released means; without columns of numbers none does."""
+    """Return for each group whether its records give the released means; without columns of numbers none does."""
     sizes = np.bincount(files.groups).astype(np.float64)
     if not files.values.shape[1]:
         return np.zeros(sizes.size, dtype=np.bool_)
@@ -130,7 +130,7 @@ class _State:
         self.taken = np.zeros(files.groups.size, dtype=np.bool_)
         self.given = np.full(files.groups.size, -1, dtype=np.int64)
         self._values, self._targets, self._slack = self._sums(first)
-        # Rows of a group that are alike in what was kept: so many records of that kind it has room for.
+        # Rows of a group that are the same in what was kept: so many records of that kind it has room for.
         pairs, self._room = np.unique(np.array([files.kept_after, files.groups]), axis=1, return_counts=True)
         self._room_kept, self._room_group = pairs
 

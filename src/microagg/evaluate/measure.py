@@ -76,13 +76,13 @@ class Definition:
     name : str
         Its symbol, by which it is found.
     of : {"loss", "risk", "both"}
-        What it judges, and so which table it stands in.
+        What it judges, and so which table lists it.
     title, meaning : str or callable
         What it is in a few words, and what it says in a sentence. A callable gets the results that `value` gets.
     value : callable, optional
-        Gives the figure from the `LossMeasures`, from the `DisclosureRisk`, or from both in that order.
+        Returns the figure from the `LossMeasures`, from the `DisclosureRisk`, or from both in that order.
     from_columns : callable, optional
-        In place of `value`, where the results do not tell: called as from_columns(original, masked, names) with the
+        In place of `value`, where the results do not hold it: called as from_columns(original, masked, names) with the
         masked columns of both files, arrays of shape (d, n), and their names.
     better : {"lower", "higher"}
     bounds : tuple of two floats
@@ -151,14 +151,14 @@ def _said(words: Words, results: tuple[Any, ...]) -> str:
 
 
 def as_text(title: str, measures: Sequence[Measure]) -> str:
-    """Lay measures out for a terminal."""
+    """Return measures as text for a terminal."""
     widest = max(len(measure.name) for measure in measures)
     lines = [f"  {m.name:<{widest}}  {_shown(m):>10}  {_meaning(m)}" for m in measures]
     return "\n".join([title, *lines])
 
 
 def as_html(title: str, measures: Sequence[Measure]) -> str:
-    """Lay measures out for a notebook."""
+    """Return measures as HTML for a notebook."""
     rows = "".join(
         f"<tr><th style='text-align:left'>{html.escape(m.name)}</th><td style='text-align:right'>"
         f"{html.escape(_shown(m))}</td><td style='text-align:left'>{html.escape(_meaning(m))}</td></tr>"
@@ -168,7 +168,7 @@ def as_html(title: str, measures: Sequence[Measure]) -> str:
 
 
 def _meaning(measure: Measure) -> str:
-    """Say of a measure of loss or risk that it goes the other way than its neighbours, where it does."""
+    """Return the meaning of a measure, and that higher is better where its neighbours go the other way."""
     return f"{measure.meaning} {HIGHER}" if measure.of and measure.better == "higher" else measure.meaning
 
 

@@ -1,4 +1,4 @@
-"""How well a model tells masked records from original ones: the propensity score mean squared error (pMSE)."""
+"""How well a model distinguishes masked records from original ones: the propensity score mean squared error (pMSE)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _ROWS = 2048  # whose terms are at hand at a time
 _KEPT = 1_000_000  # cells of terms that are kept from one step to the next: 8 MB
 _NOTHING = 1e-11  # of the largest: eigenvalues below are 0, of terms that follow from others
 _STEPS = 200
-_FARTHEST = 2.0  # times a step; without end where a model can tell records for certain
+_FARTHEST = 2.0  # times a step; without end where a model recognises records for certain
 _SHORT = 0.75  # of a step: then sums of terms may be too coarse
 _HALVINGS = 40  # of a part of a step
 _SETTLED = 1e-12  # what one more step would add to the log-likelihood of a record
@@ -36,10 +36,10 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class PMSE:
-    """How well a model tells masked records from original ones.
+    """How well a model distinguishes masked records from original ones.
 
     Both files are put together, and a logistic regression estimates for each record the chance that it is a masked one.
-    The pMSE is the mean of (chance − ½)²: 0 where the model cannot tell, and 0.25 where it always can.
+    The pMSE is the mean of (chance − ½)²: 0 where the model knows nothing, and 0.25 where it is always right.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class PMSE:
     sampled : bool
         Whether these were drawn, since there are more than 100 000.
     converged : bool
-        Whether the estimates came to rest. They do not where the model can tell some records for certain; the figure
+        Whether the estimates came to rest. They do not where the model recognises some records for certain; the figure
         is right all the same.
 
     References
@@ -101,30 +101,31 @@ class PMSE:
         percent, off = self.percent, float(np.sqrt(self.value))
         how = next(words for most, words in _HOW if percent <= most)
         return (
-            f"A model that looks at values, squares and products of two columns {how} masked from original records: it "
-            f"gives a record a chance of {0.5 - off:.2f} or {0.5 + off:.2f}, typically, to be a masked one; 0.50 means "
-            f"that it cannot tell. That is {percent:.3g} % of the worst."
+            f"A model that uses values, squares and products of two columns {how} masked from original records. It "
+            f"typically gives a record a probability of {0.5 - off:.2f} or {0.5 + off:.2f} of being a masked one; 0.50 "
+            f"means that the model does not know. pMSE is {percent:.3g} % of the worst value, 0.25."
         )
 
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The figures with their words."""
         return (
-            Measure("pMSE", self.value, "lower", (0.0, _WORST), self.reading, title="telling both files apart"),
+            Measure("pMSE", self.value, "lower", (0.0, _WORST), self.reading, title="distinguishing both files"),
             Measure(
                 "pMSE, main effects",
                 self.main_effects,
                 "lower",
                 (0.0, _WORST),
-                "The same by values alone: masking by means hardly changes what it looks at.",
+                "The same with values only, without squares and products: masking by means hardly changes what that "
+                "model uses.",
             ),
             Measure(
                 "ratio",
                 self.ratio,
                 "lower",
                 (0.0, float("inf")),
-                "pMSE as a multiple of what chance gives; that is known for independent samples, and a masked file is "
-                "none.",
+                "pMSE as a multiple of what chance gives. That is known for independent samples only, and a masked "
+                "file is not independent of the original.",
             ),
         )
 
@@ -141,7 +142,12 @@ class PMSE:
         return f"Propensity scores of {self.n_records} records{drawn}, by {self.n_terms} terms{limit}"
 
 
-_HOW = ((1.0, "cannot tell"), (5.0, "can hardly tell"), (20.0, "can sometimes tell"), (100.0, "can often tell"))
+_HOW = (
+    (1.0, "cannot distinguish"),
+    (5.0, "can hardly distinguish"),
+    (20.0, "can sometimes distinguish"),
+    (100.0, "can often distinguish"),
+)
 
 
 def measure_pmse(
@@ -152,7 +158,7 @@ def measure_pmse(
     most_terms: int = MOST_TERMS,
     progress: Progress | None = None,
 ) -> PMSE:
-    """Measure how well a model tells two files apart, on some of their records or on all."""
+    """Return how well a model distinguishes two files, on some of their records or on all."""
     if rows is not None:
         original, masked = original.take(rows), masked.take(rows)
     whole, left_out = _terms_of(original, masked, most_terms)
@@ -196,7 +202,7 @@ class _Rows(NamedTuple):
 
     @classmethod
     def of(cls, terms: _Terms) -> "_Rows":
-        """Count the rows of a model; the members of a group are alike, so that there are far fewer than records."""
+        """Count the rows of a model: members of a group have the same values, so there are far fewer than records."""
         features, n = terms.features, terms.features.shape[1]
         classes = np.zeros(n, dtype=np.int64)
         for feature in features:
@@ -269,7 +275,7 @@ class _Rows(NamedTuple):
 
 
 def _runs(terms: _Terms) -> list[tuple[int, slice]]:
-    """Give products and squares as runs of neighbouring features that one feature is multiplied with."""
+    """Return products and squares as runs of neighbouring features that one feature is multiplied with."""
     found: list[tuple[int, slice]] = []
     for one, other in sorted([*((own, own) for own in terms.squares), *terms.products]):
         if found and found[-1][0] == one and found[-1][1].stop == other:
@@ -396,7 +402,7 @@ def _top(rows: _Rows, scores: Values, ahead: Values) -> float:
 
 
 def _basis(rows: _Rows) -> Values:
-    """Give combinations of terms, (terms, rank), that are orthogonal over the records, and of length √n."""
+    """Return combinations of terms, (terms, rank), that are orthogonal over the records, and of length √n."""
     products = _products(rows, rows.sizes)
     lengths = np.sqrt(np.diag(products))
     lengths[lengths == 0] = 1.0
@@ -415,7 +421,7 @@ class _Curve:
     ----------
     exact : bool
         Whether rows are combined by the basis before they are summed. That takes three times as long, and is needed
-        where terms that nearly follow from others tell the files apart: sums of the terms themselves are too coarse.
+        where terms that nearly follow from others distinguish the files: sums of the terms themselves are too coarse.
     """
 
     def __init__(self, rows: _Rows, basis: Values) -> None:

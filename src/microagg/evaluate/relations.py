@@ -80,7 +80,7 @@ class Relation:
     def violated(self, values: Mapping[Any, Values]) -> NDArray[np.bool_]:
         """Return which records break it; one that lacks a value of its columns breaks nothing.
 
-        Strict signs are taken as they are.
+        Strict signs stay strict.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             left, right = self.sides(values)
@@ -149,7 +149,7 @@ class _Reader:
         """Take one of some signs, which must come next."""
         _, sign = self._next
         if sign not in signs:
-            raise self._wrong(f"{sign!r} stands where {' or '.join(signs)} should" if sign else "it ends too early")
+            raise self._wrong(f"it has {sign!r} in place of {' or '.join(signs)}" if sign else "it ends too early")
         self._place += 1
         return sign
 
@@ -243,7 +243,7 @@ class RelationCounts(NamedTuple):
         """What was counted, in words."""
         if not self.after:
             return f"{self.relation}: holds in the masked file."
-        more = f", {self.fresh} of them by masking" if self.fresh else ", as before"
+        more = f", {self.fresh} of them because of masking" if self.fresh else ", as in the original"
         return f"{self.relation}: broken by {self.after} of {self.known_after} masked records{more}."
 
 

@@ -37,12 +37,12 @@ class DisclosureRisk(ReadOnly):
         Distance-based record linkage: the share of records, in percent, that an intruder who knows their
         original keys links to the right masked record, expected over ties, averaged over sets of keys.
     right_group : float
-        The share, in percent, linked to the right group of masked records that look alike, averaged like `rld`.
+        The share, in percent, linked to the right group of masked records with the same values, averaged like `rld`.
     interval : float
         Rank intervals: the share of records, in percent, all of whose values lie within p percent of the ranks
         around the masked ones, averaged over p = 1 to 10.
     interval_tied : float
-        The same with equal masked values ranked alike, so that the order of the rows cannot matter.
+        The same with one rank for equal masked values, so that the order of the rows cannot matter.
     interval_deviation : float
         The same with p percent of the column's standard deviation in place of ranks.
     g_dr : float
@@ -78,7 +78,7 @@ class DisclosureRisk(ReadOnly):
     others : mapping
         Measures of yours that are computed from the columns, by name (see `microagg.evaluate.definitions`).
     expected_links : float or None
-        Where weights tell of how many persons records stand: how many records an intruder links rightly who finds
+        Where weights say how many persons a record represents: how many records an intruder links rightly who finds
         everybody's group, but cannot know who is in the sample; None without weights.
     n_units : int or None
         Where whole units (persons, households, firms) are linked, by all their rows together: how many there are. All
@@ -142,7 +142,7 @@ class DisclosureRisk(ReadOnly):
 
     @property
     def interval_tied(self) -> float:
-        """Rank-interval disclosure, ties ranked alike."""
+        """Rank-interval disclosure, with one rank for equal values."""
         return self.rank_intervals_tied.mean
 
     @property
@@ -186,7 +186,7 @@ def measure_risk(
     `keys` are some of the columns. With `strata` (n,), which the intruder knows, records are linked within them; with
     `units` (n,), any row of a record's unit is the right one. With `slots` (n,) too, the place of each row in its unit,
     whole units are linked, by all their rows. With `sample`, which were drawn with `seed`, linkage is estimated on
-    those rows, or units, alone. `weights` (n,) tell of how many persons each record stands.
+    those rows, or units, alone. `weights` (n,) say how many persons each record represents.
     """
     n, names = original.n_records, original.names
     keys = sorted(keys, key=str)  # so that the sets drawn of many do not depend on the file's order
@@ -275,7 +275,7 @@ def _standard_error(values: NDArray[np.float64], population: int) -> float:
 
 
 def _drivers(per_set: Mapping[tuple[Any, ...], float], keys: Sequence[Any], n: int) -> dict[Any, float]:
-    """Give, for each key, how much it adds to linkage: on average over the sets of the others it joins.
+    """Return, for each key, how much it adds to linkage: on average over the sets of the others it joins.
 
     Without any key one in n is linked. Where only some sets were drawn, the least-squares effect of having
     the key.

@@ -33,5 +33,5 @@ def scoring_index(g_il: float, g_dr: float, x: Any = 0.5) -> float:
     >>> ma.scoring_index(22.15, 31.88)
     27.015
     """
-    x = check_between("x", x, 0.0, 1.0, "It is the weight of the loss; 0.5 weighs both alike.")
+    x = check_between("x", x, 0.0, 1.0, "It is the weight of the loss; 0.5 weighs loss and risk equally.")
     return float(x * g_il + (1 - x) * g_dr)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from microagg.checks import check_jobs
 from microagg.evaluate.definitions import computed, measures_of
 from microagg.evaluate.loss import InformationLoss, loss_of_release
 from microagg.evaluate.measure import Measure, as_html, as_text
-from microagg.moments import standard_scores_of_both
+from microagg.moments import moments, standardise
 from microagg.parallel import in_parallel
 from microagg.progress import Progress, stage, tell
 from microagg.readonly import ReadOnly
@@ -172,7 +172,7 @@ def measure_loss(
     weighted: InformationLoss | None = None,
     progress: Progress | None = None,
 ) -> LossMeasures:
-    """Compare two tables; their information loss is taken as it is where it is known already, and so is that by weight.
+    """Compare two tables; their information loss, and that by weight, is not computed again where it is known.
 
     Information loss is over all columns; M1 to M5 and the statistics are those of numbers, over the records that have
     all of them in both tables; NaN where there are none.
@@ -215,18 +215,22 @@ def _measured(
     progress: Progress | None,
 ) -> LossMeasures:
     d, n = original.shape
-    first, second, third = (stage(progress, number, 3) for number in range(3))
-    z, z_masked = standard_scores_of_both(original, masked, first)
-    heard = partial(tell, second, 0, 1)
+    first, second = (stage(progress, number, 2) for number in range(2))
+    heard = partial(tell, first, 0, 1)
     a, b = _near_one(original, masked)
     heard()
     mean_a, mean_b = _means(a), _means(b)
     heard()
     scale = np.maximum(_root_mean_square(a), _root_mean_square(b))
     heard()
-    centred_a, centred_b = a - mean_a[:, None], b - mean_b[:, None]
+    cov_a = _covariances(a, mean_a)
     heard()
-    cov_a, cov_b = centred_a @ centred_a.T / n, centred_b @ centred_b.T / n
+    cov_b = _covariances(b, mean_b)
+    heard()
+    # A constant column has no deviation to measure a change by: any change is beyond measure, not none.
+    changed = _changed_constants(a, b)
+    m1 = sum(_total_variation(x, y) for x, y in zip(a, b, strict=True)) / (n * d)
+    del a, b
     for covariances in (cov_a, cov_b):
         variances = np.diagonal(covariances).copy()
         np.fill_diagonal(covariances, np.where(variances <= (_NOTHING * scale) ** 2, 0.0, variances))
@@ -240,19 +244,13 @@ def _measured(
     pairs = np.triu_indices(d, 1)
     change = _correlations(cov_b) - _correlations(cov_a)
 
-    def moved(j: int, check: Callable[[], None]) -> NDArray[np.float64]:
+    def moved(j: int, check: Callable[[], None]) -> _Moves:
         check()
-        with np.errstate(invalid="ignore"):  # between two that are beyond float64
-            return np.asarray(np.quantile(z_masked[j], QUANTILES) - np.quantile(z[j], QUANTILES))
+        return _moves_of(original[j], masked[j], d, check)
 
-    quantiles = in_parallel(moved, range(d), check_jobs(None), second)
-    # A constant column has no deviation to measure a change by: any change is beyond measure, not none.
-    changed = _changed_constants(a, b)
-    tell(third, 0, 3)
-    m1 = sum(_total_variation(x, y) for x, y in zip(a, b, strict=True)) / (n * d)
-    tell(third, 1, 3)
-    il1s = float("inf") if changed.any() else _total_change(z, z_masked) / (np.sqrt(2.0) * n * d)
-    tell(third, 2, 3)
+    moves = dict(zip(names, in_parallel(moved, range(d), check_jobs(None), second), strict=True))
+    total = sum(one.total for one in moves.values())
+    il1s = float("inf") if changed.any() else total / (np.sqrt(2.0) * n * d)
     information = _beyond_measure(information, [name for name, own in zip(names, changed, strict=True) if own])
     return LossMeasures(
         information=information,
@@ -264,9 +262,9 @@ def _measured(
         m4=float(_variations(cov_a[above], cov_b[above]).mean()),
         m5=float(np.abs(change[pairs]).mean()) if d > 1 else 0.0,
         il1s=il1s,
-        means={name: float(y.mean() - x.mean()) for name, x, y in zip(names, z, z_masked, strict=True)},
-        deviations={name: _deviation(y) - _deviation(x) for name, x, y in zip(names, z, z_masked, strict=True)},
-        quantiles={name: tuple(moves.tolist()) for name, moves in zip(names, quantiles, strict=True)},
+        means={name: one.mean for name, one in moves.items()},
+        deviations={name: one.deviation for name, one in moves.items()},
+        quantiles={name: one.quantiles for name, one in moves.items()},
         correlations=change,
         others=computed("loss", original, masked, names),
     )
@@ -286,27 +284,61 @@ def _beyond_measure(information: InformationLoss, changed: Sequence[Any]) -> Inf
 
 def _changed_constants(original: NDArray[np.float64], masked: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Mark the columns that are constant in the original and are changed, by more than rounding, in the other."""
-    constant = original.max(axis=1) == original.min(axis=1)
-    size = np.maximum(np.abs(original[:, 0]), np.abs(masked).max(axis=1))
-    return np.asarray(constant & (np.abs(masked - original).max(axis=1) > _NOTHING * size))
+    found = original.max(axis=1) == original.min(axis=1)
+    for j in np.flatnonzero(found):
+        size = max(abs(original[j, 0]), np.abs(masked[j]).max())
+        found[j] = np.abs(masked[j] - original[j]).max() > _NOTHING * size
+    return np.asarray(found)
 
 
-def _total_change(original: NDArray[np.float64], masked: NDArray[np.float64]) -> float:
-    """Return the exact sum of all changes; infinite beyond float64, as where values near 0 became large ones."""
-    changes = [np.abs(x - y) for x, y in zip(original, masked, strict=True)]
-    most = np.finfo(np.float64).max / original.size
-    return sum(map(exact_sum, changes)) if all(one.max() < most for one in changes) else float("inf")
+class _Moves(NamedTuple):
+    """How a column's z-scores moved: its mean, deviation and quantiles, and all cells together."""
+
+    mean: float
+    deviation: float
+    quantiles: tuple[float, ...]
+    total: float  # infinite beyond float64, as where values near 0 became large ones
+
+
+def _moves_of(
+    original: NDArray[np.float64], masked: NDArray[np.float64], n_columns: int, check: Callable[[], None]
+) -> _Moves:
+    """Return how one of so many columns moved; column by column, so that few copies are in memory at a time."""
+    own = moments(original)
+    before, after = standardise(original, *own), standardise(masked, *own)
+    check()
+    with np.errstate(invalid="ignore"):  # between two that are beyond float64
+        quantiles = np.quantile(after, QUANTILES) - np.quantile(before, QUANTILES)
+    check()
+    changes = np.abs(before - after)
+    within = changes.max() < np.finfo(np.float64).max / (n_columns * changes.size)
+    return _Moves(
+        mean=float(after.mean() - before.mean()),
+        deviation=_deviation(after) - _deviation(before),
+        quantiles=tuple(quantiles.tolist()),
+        total=exact_sum(changes) if within else float("inf"),
+    )
+
+
+def _covariances(columns: NDArray[np.float64], means: NDArray[np.float64]) -> NDArray[np.float64]:
+    centred = columns - means[:, None]
+    return np.asarray(centred @ centred.T / columns.shape[1])
 
 
 def _near_one(
     original: NDArray[np.float64], masked: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Divide each column of both files by one power of two: ratios stay, and no square overflows."""
-    powers = np.frexp(np.maximum(np.abs(original).max(axis=1), np.abs(masked).max(axis=1)))[1][:, None]
+    powers = np.frexp(np.maximum(_largest(original), _largest(masked)))[1][:, None]
     if np.abs(powers).max() > 1000:  # whose power of two is no float64
         return np.ldexp(original, -powers), np.ldexp(masked, -powers)
     factors = np.ldexp(1.0, -powers)
     return original * factors, masked * factors
+
+
+def _largest(columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return each column's largest absolute value."""
+    return np.asarray(np.maximum(columns.max(axis=1), -columns.min(axis=1)))
 
 
 def _means(columns: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -319,11 +351,11 @@ def _deviation(values: NDArray[np.float64]) -> float:
 
 
 def _root_mean_square(columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(np.sqrt((columns**2).mean(axis=1)))
+    return np.sqrt([(column**2).mean() for column in columns])
 
 
 def _variations(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give |a − b| / |a|, over |b| where a is 0, and 0 where both are; infinite beyond float64."""
+    """Return |a − b| / |a|, over |b| where a is 0, and 0 where both are; infinite beyond float64."""
     below = np.where(a != 0, np.abs(a), np.abs(b))
     with np.errstate(over="ignore"):
         return np.asarray(np.divide(np.abs(a - b), below, out=np.zeros(a.shape), where=below > 0))

@@ -1,4 +1,4 @@
-"""What weights give away of a release, and what being a sample takes from its risk."""
+"""What weights disclose of a release, and what being a sample takes from its risk."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Telling:
-    """What a weight tells of a masked category.
+    """What a weight discloses of a masked category.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Telling:
 
 @dataclass(frozen=True)
 class Fingerprint(ReadOnly):
-    """What a column of weights gives away when it is released as it is.
+    """What a column of weights discloses when it is released unchanged.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Fingerprint(ReadOnly):
     rare : int
         Records whose weight fewer than k records, or units, share.
     telling : mapping
-        For each masked column of categories, what the weights tell of it.
+        For each masked column of categories, what the weights disclose of it.
     """
 
     distinct: int
@@ -51,12 +51,12 @@ class Fingerprint(ReadOnly):
 
     @property
     def given_away(self) -> list[Any]:
-        """The columns of which some weight tells the category."""
+        """The columns of which some weight discloses the category."""
         return [name for name, own in self.telling.items() if own.share == 1.0]
 
 
 def fingerprint(weights: Labels, categories: Mapping[Any, Labels], k: int, units: Labels | None = None) -> Fingerprint:
-    """Find what weights give away; they and the categories, before masking, are numbered from 0.
+    """Return what weights disclose; they and the categories, before masking, are numbered from 0.
 
     With `units`, those who share a weight are counted, not their records.
     """
@@ -67,7 +67,7 @@ def fingerprint(weights: Labels, categories: Mapping[Any, Labels], k: int, units
 
 
 def _telling(weights: Labels, sizes: Labels, categories: Labels, shared: NDArray[np.bool_]) -> Telling:
-    """Find what weights tell of a column; of those that are not `shared` by k it is told that they are not."""
+    """Return what weights disclose of a column; those that are not `shared` by k are reported as such."""
     n_categories = int(categories.max()) + 1
     pairs, counts = np.unique(weights * n_categories + categories, return_counts=True)
     most = np.zeros(sizes.size, dtype=np.int64)
@@ -117,7 +117,7 @@ def individual_risks(sizes: Labels, weights: Values) -> Values:
 
 
 def expected_links(classes: Labels, weights: Values) -> float:
-    """Return how many records of a sample are linked rightly, by one who finds everybody's class (see above)."""
+    """Return how many records of a sample an intruder links rightly who finds everybody's class (see above)."""
     sizes = np.bincount(classes)
     sums = np.bincount(classes, weights=weights).astype(np.float64)
     found = sizes > 0

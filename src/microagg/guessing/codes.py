@@ -115,7 +115,7 @@ def _explained(groups: Ints, values: Ints) -> tuple[float, float]:
 
 
 def _ranks(values: Ints) -> Floats:
-    """Give each value its rank, ties the mean of theirs."""
+    """Return the rank of each value; ties get the mean of theirs."""
     counts = np.bincount(values)
     last = np.cumsum(counts)
     return np.asarray((last - (counts - 1) / 2.0)[values])
@@ -160,8 +160,8 @@ def is_weight(column: Facts) -> str:
     if column.present < 50 or np.average(numbers != np.round(numbers, 4), weights=counts) < 0.8:
         return ""
     if counts.mean() >= 10:
-        return "few positive numbers with long decimals recur"
+        return "it has few different positive numbers, with many decimals"
     total = float(numbers @ counts)
     if abs(total - round(total)) < 1e-6 * max(1.0, total * 1e-6):
-        return "positive numbers with long decimals add up to a whole one"
+        return "positive numbers with many decimals, and their sum is a whole number"
     return ""

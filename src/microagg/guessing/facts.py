@@ -1,6 +1,6 @@
 """What there is to know of a column: its values and how often each occurs, read once for all rules."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,16 +9,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from microagg.checks import EXACT_INTEGERS
+from microagg.checks import EXACT_INTEGERS, check_jobs
 from microagg.guessing.names import words_of
 from microagg.io._numbers import as_floats, plain_floats
 from microagg.io.labels import mostly_labelled
+from microagg.parallel import in_parallel
+from microagg.progress import Progress
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 FEW = 50  # different values up to which a column may divide the file into strata
-_UNIQUE = 0.95  # share of different values from which a column may tell everybody apart
+_UNIQUE = 0.95  # share of different values from which a column may identify everybody
 _ENOUGH = 20  # values from which such a share means something
 
 
@@ -36,7 +38,7 @@ class Facts:
     counts : array of shape (distinct,)
         How often each value occurs.
     values : pyarrow.Array
-        The different values in their order; without an order, or where they cannot be told apart, empty.
+        The different values in their order; without an order, or if they cannot be compared, empty.
     numbers : array or None
         The same as float64, of numbers that it can hold.
     ordered, category : bool
@@ -80,7 +82,7 @@ class Facts:
 
     @property
     def telling(self) -> bool:
-        """Whether it tells nearly everybody apart, by other things than amounts with decimals."""
+        """Whether it identifies nearly everybody, by other things than amounts with decimals."""
         return self.type != "numbers" and tells_apart(self.counts)
 
     @property
@@ -90,8 +92,23 @@ class Facts:
 
 
 def tells_apart(counts: Ints) -> bool:
-    """Return whether values that occur so often tell nearly everybody apart."""
+    """Return whether values that occur so often identify nearly everybody."""
     return bool(counts.sum() >= _ENOUGH and len(counts) >= _UNIQUE * counts.sum())
+
+
+def facts_of_table(
+    table: pa.Table,
+    labels: Mapping[str, Mapping[Any, str]],
+    measures: Mapping[str, str],
+    progress: Progress | None = None,
+) -> list[Facts]:
+    """Read all columns of a table, with what its file says of some."""
+
+    def read(name: str, check: Callable[[], None]) -> Facts:
+        check()
+        return read_facts(table[name], name, labels.get(name), measures.get(name))
+
+    return in_parallel(read, table.column_names, check_jobs(None), progress)
 
 
 def read_facts(
@@ -143,7 +160,7 @@ def is_number(type_: pa.DataType) -> bool:
 
 
 def _as_floats(values: Any) -> Floats | None:
-    """Return numbers as float64, or None where it cannot tell them apart: whole ones beyond 2**53."""
+    """Return numbers as float64, or None if it cannot distinguish them: whole ones beyond 2**53."""
     if not is_number(values.type) or not len(values):
         return None
     if not pa.types.is_floating(values.type):

@@ -49,7 +49,7 @@ class File:
 
     @cached_property
     def runs(self) -> Facts | None:
-        """What tells which rows belong together: the unit, or the finest column that stands for it and is not masked.
+        """What shows which rows belong together: the unit, or the finest column that stands for it and is not masked.
 
         A file without a number of households may have incomes that only one household has.
         """
@@ -65,7 +65,7 @@ class File:
     def explains(self, column: Facts) -> bool:
         """Return whether rows go with a column because it is the unit's, as a household's income is.
 
-        What stands for a unit that the file lacks explains only what is coarser: a number of the unit is not.
+        What represents a unit that is not in the file explains only what is coarser: a number of the unit is not.
         """
         if self.unit is not None:
             return True
@@ -104,7 +104,7 @@ class File:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A column to guess, with what its rules share; `by_runs` tells whether rows that belong together count once."""
+    """A column to guess, with what its rules share; `by_runs` says whether rows that belong together count once."""
 
     column: Facts
     file: File
@@ -116,7 +116,10 @@ class Asked:
         one = self.column
         held = self.missing_codes if role is Role.QUASI else ()
         if held:
-            reason = f"{reason}; {', '.join(f'{code:g}' for code in held)} lie apart: missing?"
+            reason = (
+                f"{reason}; {', '.join(f'{code:g}' for code in held)} are far from all others: codes for "
+                "missing values?"
+            )
         return ColumnGuess(one.name, one.type, one.missing, one.distinct, role, reason, kind, spike, held)
 
 
@@ -137,7 +140,7 @@ def why_no_quantity(column: Facts, file: File, *, whole: bool) -> str | None:
     """Say why numbers are probably none that can be averaged: a numbering, codes, dates, weights; None if they may be.
 
     A name alone is not enough, and of two numbers the mean rounds to one of them. Of many numbers that repeat, other
-    columns tell what they are: where the file is not `whole`, nothing is said of those.
+    columns show what they are: where the file is not `whole`, nothing is said of those.
     """
     if column.distinct <= 2 or column.numbers is None:
         return None
@@ -157,7 +160,7 @@ def _without_content(asked: Asked) -> ColumnGuess | None:
     if asked.column.present == 0:
         return asked.guess(Role.DROP, "it is empty", None)
     if asked.column.type == "other":
-        return asked.guess(Role.DROP, "lists and the like cannot be masked", None)
+        return asked.guess(Role.DROP, "lists and similar values cannot be masked", None)
     if asked.column.distinct == 1 and not asked.column.missing:
         return asked.guess(Role.KEEP, "every record has the same value", None)
     return None
@@ -169,7 +172,9 @@ def _beyond_numbers(asked: Asked) -> ColumnGuess | None:
     if column.type not in ("numbers", "whole numbers", "codes") or column.category:
         return None
     if column.numbers is None:
-        return asked.guess(Role.IDENTIFIER, "numbers beyond 2**53 are no quantities, and cannot be averaged", "nominal")
+        return asked.guess(
+            Role.IDENTIFIER, "numbers beyond 2**53 are not quantities, and cannot be averaged", "nominal"
+        )
     if np.isinf(column.numbers[[0, -1]]).any():
         return asked.guess(Role.DROP, "it holds infinite values, and cannot be averaged", "number")
     return None
@@ -185,7 +190,11 @@ def _rows_belong_together(asked: Asked) -> ColumnGuess | None:
         explained = asked.by_runs and amounts and asked.file.explains(column)
         if not numbering and (explained or shape.is_surely_amounts(column.numbers, column.counts)):
             return None
-    return asked.guess(Role.IDENTIFIER, "rows belong together by it: other columns are constant within", "nominal")
+    return asked.guess(
+        Role.IDENTIFIER,
+        "rows with the same value belong together: other columns are constant there",
+        "nominal",
+    )
 
 
 def _identifier_by_name(asked: Asked) -> ColumnGuess | None:
@@ -194,16 +203,20 @@ def _identifier_by_name(asked: Asked) -> ColumnGuess | None:
         return None
     amounts = column.whole and shape.sign_of_amounts(*_once(column))
     if column.words & names.UNIT and column.type != "numbers" and column.distinct > FEW and not amounts:
-        return asked.guess(Role.IDENTIFIER, "by its name it says which rows belong together", "nominal")
+        return asked.guess(Role.IDENTIFIER, "its name says that it groups rows", "nominal")
     if not column.words & names.IDENTIFIER:
         return None
     if column.telling:
-        reason = f"by its name, and {column.distinct} of {column.present} values differ"
+        reason = f"its name says so, and {column.distinct} of {column.present} values differ"
         return asked.guess(Role.IDENTIFIER, reason, "nominal")
     if column.type != "numbers" and column.distinct > FEW:
-        return asked.guess(Role.IDENTIFIER, "by its name it says whose row it is, and values repeat", "nominal")
+        return asked.guess(
+            Role.IDENTIFIER, "its name says that it identifies somebody, and its values repeat", "nominal"
+        )
     if column.type in ("numbers", "whole numbers"):
-        return asked.guess(Role.DROP, "by its name it may identify; move it to quasi if it is a quantity", "number")
+        return asked.guess(
+            Role.DROP, "by its name it may identify a person; move it to quasi if it is a quantity", "number"
+        )
     return None
 
 
@@ -235,7 +248,9 @@ def _text(asked: Asked) -> ColumnGuess | None:
         return asked.guess(Role.QUASI, "dates that are written as text", "date")
     if form == "like dates" and not column.telling:
         return asked.guess(
-            Role.DROP, "dates in no one form that is read; rewrite them as 2024-01-31 to mask them", "date"
+            Role.DROP,
+            "dates in several forms, or in one that is not known; rewrite them as 2024-01-31 to mask them",
+            "date",
         )
     return _words(asked, "digits with leading zeros" if form == "digits" else "words")
 
@@ -253,11 +268,13 @@ def _words(asked: Asked, what: str) -> ColumnGuess:
     """Decide of words and codes by how many there are."""
     column = asked.column
     if column.telling:
-        reason = f"{column.distinct} of {column.present} values differ: it tells people apart"
+        reason = f"{column.distinct} of {column.present} values differ: it identifies people"
         return asked.guess(Role.IDENTIFIER, reason, "nominal")
     ordered = column.ordered or column.measure == "ordinal"
     if column.distinct > _MANY or (column.present >= 20 and 2 * column.distinct > column.present):
-        reason = f"{what} of {column.distinct} values are too many to mask; group them to keep them"
+        reason = (
+            f"{what} with {column.distinct} values, which are too many to mask; join some of them to keep the column"
+        )
         return asked.guess(Role.DROP, reason, "ordinal" if ordered else "nominal")
     said = f"{what} in an order" if ordered else what
     return asked.guess(Role.QUASI, f"{said}, {_number(column)}", "ordinal" if ordered else "nominal")
@@ -267,7 +284,7 @@ def _dates(asked: Asked) -> ColumnGuess | None:
     column = asked.column
     if column.type == "dates":
         if column.telling and belonging.rises(column):
-            return asked.guess(Role.IDENTIFIER, "it numbers the records in time", "date")
+            return asked.guess(Role.IDENTIFIER, "its values number the records in the order of time", "date")
         return asked.guess(Role.QUASI, f"dates, {_number(column)}", "date")
     if column.whole and column.numbers is not None and column.distinct > 2 and codes.are_dates(column.numbers):
         return asked.guess(Role.DROP, "dates that are written as numbers; rewrite them as 2024-01-31", "date")
@@ -297,23 +314,25 @@ def _numbering(asked: Asked, numbers: Floats, counts: Ints) -> ColumnGuess | Non
     column = asked.column
     all_differ = len(numbers) == counts.sum() > 2
     if all_differ and shape.is_dense(numbers):
-        return asked.guess(Role.IDENTIFIER, "it numbers the records", "nominal")
+        return asked.guess(Role.IDENTIFIER, "its values number the records", "nominal")
     if not tells_apart(counts):
         return None
     sign = shape.sign_of_numbering(numbers, belonging.rises(column))
     if sign and not (shape.is_heaped(numbers, counts) or numbers[0] < 0):
         return asked.guess(Role.IDENTIFIER, f"nearly all numbers differ, and {sign}", "nominal")
     if column.words & (names.CONFIDENTIAL | names.NUMBERED | names.CODED):
-        return asked.guess(Role.IDENTIFIER, "nearly all numbers differ, and by its name it is no quantity", "nominal")
+        return asked.guess(
+            Role.IDENTIFIER, "nearly all numbers differ, and by its name it is not a quantity", "nominal"
+        )
     if shape.is_composed(numbers) and not shape.is_heaped(numbers, counts):
-        reason = "nearly all numbers differ, and a serial number stands behind their first digits"
+        reason = "nearly all numbers differ, and a serial number follows their first digits"
         return asked.guess(Role.IDENTIFIER, reason, "nominal")
     # Large ones are rare in a register with a second series too: what counts is how the others lie.
     main = len(shape.main_series(numbers))
     amounts = shape.sign_of_amounts(numbers[:main], counts[:main])
     if not amounts and not codes.follows(column, asked.file.amounts):
         return asked.guess(
-            Role.IDENTIFIER, "nearly all numbers differ, and nothing says that they are amounts", "nominal"
+            Role.IDENTIFIER, "nearly all numbers differ, and nothing shows that they are amounts", "nominal"
         )
     return None
 
@@ -336,9 +355,9 @@ def _few_whole_numbers(asked: Asked, numbers: Floats, counts: Ints) -> ColumnGue
     follows = codes.order_shows(column, asked.file.orderly)
     if follows:
         kind = "ordinal" if len(numbers) <= 12 else "number"
-        return asked.guess(Role.QUASI, f"{short}, whose order shows in {follows}", kind)
+        return asked.guess(Role.QUASI, f"{short}, whose order is visible in {follows}", kind)
     also = " that several columns share" if shared else ""
-    return asked.guess(Role.QUASI, f"only {short}{also}, whose order shows nowhere: codes", "nominal")
+    return asked.guess(Role.QUASI, f"only {short}{also}, whose order is visible in no other column: codes", "nominal")
 
 
 def _many_codes(asked: Asked, numbers: Floats, counts: Ints) -> ColumnGuess | None:
@@ -348,16 +367,18 @@ def _many_codes(asked: Asked, numbers: Floats, counts: Ints) -> ColumnGuess | No
         return None
     alone = shape.stand_alone(numbers, counts) and not codes.follows(column, asked.file.amounts)
     if alone and len(numbers) > FEW and shape.are_even(counts):
-        return asked.guess(Role.IDENTIFIER, "numbers that repeat, with nothing between them, as firms' do", "nominal")
+        return asked.guess(
+            Role.IDENTIFIER, "numbers that repeat, with no values between them, like numbers of firms", "nominal"
+        )
     if alone or column.words & names.CODED:
-        return _words(asked, "numbers that stand alone" if alone else "codes by their name")
+        return _words(asked, "numbers that are far from each other" if alone else "codes by their name")
     evenly = numbers[-1] - numbers[0] > _RANGE and shape.are_even(counts)
     amounts = shape.sign_of_amounts(numbers, counts) or shape.is_bell_shaped(numbers, counts)
     if evenly and not amounts and not codes.follows(column, asked.file.amounts):
-        return asked.guess(Role.IDENTIFIER, "numbers that repeat, evenly spread as a numbering is", "nominal")
+        return asked.guess(Role.IDENTIFIER, "numbers that repeat and are evenly spread, like a numbering", "nominal")
     rough = shape.is_rough(numbers, counts) and not shape.is_heaped(numbers, counts)
     if rough and not codes.follows(column, asked.file.amounts) and not codes.order_shows(column, asked.file.orderly):
-        return _words(asked, "numbers that are frequent and rare by turns")
+        return _words(asked, "numbers that are by turns frequent and rare")
     return None
 
 

@@ -57,12 +57,12 @@ def length_of(values: Floats) -> int:
 def sign_of_numbering(values: Floats, rises: bool) -> str:
     """Say what makes values look like a numbering, each counted once; empty where nothing does.
 
-    `rises` tells whether they come in rising order in the file, which amounts do only in a file that they sort.
+    `rises` says whether they come in rising order in the file, which amounts do only in a file that they sort.
     """
     if is_dense(values):
-        return "they lie as close as a numbering does"
+        return "they are as close together as in a numbering"
     if np.mean(np.diff(values) == step_of(values)) >= 0.3:
-        return "many follow each other by one"
+        return "many follow the one before by 1"
     if rises and not _is_very_skewed(values, 2 * _SKEW):
         return "they rise from row to row"
     if length_of(values) >= _LONG:

@@ -1,7 +1,7 @@
-"""Files of statistics packages, read by a child process: what a damaged file does to it is not done to us.
+"""Files of statistics packages and of Excel, read by a child process: what a damaged file does to it is not done to us.
 
-The library that reads them is written in C, and a damaged file can make it crash, or write where it must not. A child
-reads with it, and hands over the finished table by a pipe: nothing is written to disk. The child has our rights, so
+The libraries that read them are not written in Python: a damaged file can make one crash, or take all memory. A child
+reads with them, and hands over the finished table by a pipe: nothing is written to disk. The child has our rights, so
 that it is no guard against a file that was made to attack; it keeps our work from one that is broken.
 """
 
@@ -15,17 +15,20 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from microagg import _pandas
 from microagg.errors import InvalidParameter, MicroaggError
-from microagg.io import _statistics
+from microagg.io import _excel, _statistics
+from microagg.io._archive import cannot_be_read
 from microagg.io._worker import Stop, run
 from microagg.io.labels import Labels
 from microagg.progress import Progress
 
-_Answer = tuple[pa.Table, Labels] | BaseException
+_Answer = tuple[pa.Table, Any] | BaseException
+_Request = tuple[str, str, dict[str, Any]]
 _CHILD = (
     "import pickle, signal, sys\n"
     "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"  # Ctrl-C reaches it too, and it is for us to end it then
@@ -45,26 +48,40 @@ def read_apart(path: Path, kind: str, progress: Progress | None = None) -> tuple
     Nobody knows how far it is; `progress` is called meanwhile since what it raises stops the reading.
     """
     _statistics.check_extra()
-    found = run(lambda stop: _read(path.absolute(), kind, stop), lambda _: None, progress)
+    return _asked(path, kind, {}, progress)
+
+
+def read_excel_apart(
+    path: Path, sheet: str | None, header: bool | None, progress: Progress | None = None
+) -> tuple[pa.Table, dict[str, str]]:
+    """Read a file of Excel, as `read_excel` does, by a child process."""
+    _excel.check_extra()
+    return _asked(path, "excel", {"sheet": sheet, "header": header}, progress)
+
+
+def _asked(path: Path, kind: str, options: dict[str, Any], progress: Progress | None) -> tuple[pa.Table, Any]:
+    request = (str(path.absolute()), kind, options)
+    found = run(lambda stop: _read(request, stop), lambda _: None, progress)
     if isinstance(found, tuple):
         return found
     raise found
 
 
-def _read(path: Path, kind: str, stop: Stop) -> _Answer:
+def _read(request: _Request, stop: Stop) -> _Answer:
     """Return what a child answers: the one that waits, or else a new one."""
     child = _take_idle()
     if child is not None:
-        with suppress(_Gone):  # an earlier file may have broken it; whether this one does, only a new one tells
-            return child.ask(path, kind, stop)
+        with suppress(_Gone):  # an earlier file may have broken it; only a new process shows whether this one does
+            return child.ask(request, stop)
     try:
-        return _Child().ask(path, kind, stop)
+        return _Child().ask(request, stop)
     except _Gone as gone:
         if gone.code in _OWN_ENDS:
             raise _cannot_start() from None
         if gone.code == _KILLED:
             raise MemoryError from None
-        raise _statistics.cannot_be_read(path, kind) from None
+        path, kind = Path(request[0]), request[1]
+        raise (cannot_be_read(path) if kind == "excel" else _statistics.cannot_be_read(path, kind)) from None
 
 
 class _Gone(Exception):
@@ -97,19 +114,19 @@ class _Child:
             raise (MemoryError() if error.errno == errno.ENOMEM else _cannot_start()) from None
         self._asked, self._answers = self._process.stdin, self._process.stdout
 
-    def ask(self, path: Path, kind: str, stop: Stop) -> _Answer:
+    def ask(self, request: _Request, stop: Stop) -> _Answer:
         """Return the answer to a request; the child stays for the next one if all is well, and is ended otherwise."""
         well = False
         try:
             with stop.by(self._process.kill):
-                answer = self._answer_to((str(path), kind))
+                answer = self._answer_to(request)
             well = isinstance(answer, tuple) and answer[0].nbytes <= _LARGE
             return answer
         finally:
             if not (well and _keep_idle(self)):
                 self.end()
 
-    def _answer_to(self, request: tuple[str, str]) -> _Answer:
+    def _answer_to(self, request: _Request) -> _Answer:
         assert self._asked is not None
         assert self._answers is not None
         try:
@@ -145,8 +162,8 @@ class _Child:
 
 def _cannot_start() -> InvalidParameter:
     return InvalidParameter(
-        "files of SPSS, Stata and SAS are read by a process of their own, since a damaged one may crash it, and Python "
-        "cannot start one here. Read the file with the command microagg, or save it as .csv or .parquet."
+        "files of SPSS, Stata, SAS and Excel are read by a process of their own, since a damaged one may crash it, "
+        "and Python cannot start one here. Read the file with the command microagg, or save it as .csv or .parquet."
     )
 
 
@@ -192,15 +209,17 @@ def serve() -> None:
     with _pandas.kept_aside():
         while True:
             try:
-                path, kind = pickle.load(sys.stdin.buffer)
+                path, kind, options = pickle.load(sys.stdin.buffer)
             except EOFError:
                 return
-            pickle.dump(_answer(Path(path), kind), answers, pickle.HIGHEST_PROTOCOL)  # which copies no buffers
+            pickle.dump(_answer(Path(path), kind, options), answers, pickle.HIGHEST_PROTOCOL)  # which copies no buffers
             answers.flush()
 
 
-def _answer(path: Path, kind: str) -> _Answer:
+def _answer(path: Path, kind: str, options: dict[str, Any]) -> _Answer:
     try:
+        if kind == "excel":
+            return _excel.read_excel(path, **options)
         return _statistics.read_statistics(path, kind)
     except MicroaggError as error:
         return error

@@ -111,9 +111,9 @@ def _without_views(kind: pa.DataType) -> pa.DataType:
 def used_categories(column: Any) -> Any:
     """Drop the values that no row of a dictionary column has, and sort the others unless the column is ordered.
 
-    They tell of the original: a level that nobody has any more was somebody's. So levels are numbered anew where a
-    column is read back, and a distance between two of them may be smaller than it was. Without an order of their own
-    they mostly lie as they first appeared, which tells where the rows stood that have them.
+    They disclose something of the original: a level that nobody has any more was somebody's. So levels are numbered
+    anew where a column is read back, and a distance between two of them may be smaller than it was. Without an order of
+    their own they mostly lie as they first appeared, which discloses where the rows were that have them.
     """
     if isinstance(column, pa.ChunkedArray):
         whole = column.unify_dictionaries().combine_chunks()
@@ -146,7 +146,7 @@ def without_traces(column: Any) -> Any:
         return pa.ExtensionArray.from_storage(kind, without_traces(column.storage))
     column = column.take(pa.array(np.arange(len(column))))  # copies, with zeros below nulls of plain types
     if pa.types.is_float32(kind) or pa.types.is_float64(kind):
-        return pc.add(column, pa.scalar(0.0, kind))  # zeros of both signs are one value, and would be told apart
+        return pc.add(column, pa.scalar(0.0, kind))  # zeros of both signs are one value, and would be distinguished
     if pa.types.is_dictionary(kind):
         return used_categories(column)
     missing = column.is_null()

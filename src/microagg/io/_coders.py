@@ -77,7 +77,7 @@ class Coder(ABC):
 
 @dataclass(frozen=True)
 class NumberCoder(Coder):
-    """Numbers, as they are; `declared` are ranges that the file declares missing.
+    """Numbers, unchanged; `declared` are ranges that the file declares missing.
 
     `power` is that of the step which released numbers are asked to be multiples of.
     """
@@ -96,14 +96,14 @@ class NumberCoder(Coder):
         missing = series.is_null().to_numpy().astype(bool)
         if dtype.is_integer() and not missing.all() and _largest(series) > EXACT_INTEGERS:
             raise InvalidData(
-                f"column {name!r} has integers beyond 2**53, which float64 cannot tell apart. Subtract an offset, or "
-                f"make it an identifier."
+                f"column {name!r} has integers beyond 2**53, which float64 cannot distinguish. Subtract an offset, "
+                "or make it an identifier."
             )
         values = floats_of(series)
         missing |= np.isnan(values)
         is_decimal = not (dtype.is_integer() or dtype.is_float())
         if is_decimal and not missing.all() and np.abs(values[~missing]).max() > EXACT_INTEGERS:
-            raise InvalidData(f"column {name!r} has decimals beyond 2**53, which float64 cannot tell apart. Scale it.")
+            raise InvalidData(f"column {name!r} has decimals beyond 2**53, which float64 cannot distinguish. Scale it.")
         infinite = np.count_nonzero(np.isinf(values))
         if infinite:
             raise InvalidData(f"column {name!r} has {infinite} infinite value(s). Drop those records or cap them.")
@@ -240,8 +240,8 @@ class CategoryCoder(Coder):
         unknown = int(np.count_nonzero((found < 0) & (states == 0)))
         if unknown:
             raise InvalidData(
-                f"column {self.name!r} has {unknown} value(s) that are none of its {len(self.values)} levels or "
-                f"categories. Name all levels in kinds, in their order.",
+                f"column {self.name!r} has {unknown} value(s) that are not among its {len(self.values)} levels or "
+                "categories. Name all levels in kinds, in their order.",
                 parameter="kinds",
                 columns=(self.name,),
             )
@@ -309,13 +309,14 @@ def arrow_of(series: nw.Series[Any], name: Any) -> pa.Array:
         own = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
         if isinstance(own, pa.BaseExtensionType):
             raise InvalidData(
-                f"column {name!r} holds values of a type of its own ({own.extension_name}), as pd.cut makes. Make them "
-                f"text, with their levels in kinds if they have an order; make periods dates.",
+                f"column {name!r} holds values of a special type ({own.extension_name}), such as pd.cut makes. Turn "
+                "them into text, with their levels in kinds if they have an order; turn periods into dates.",
                 columns=(name,),
             )
         return array
     except (pa.ArrowException, TypeError, OverflowError):  # whose message may show a cell
         raise InvalidData(
-            f"column {name!r} mixes types or holds lists, so its values cannot be told apart. Make it text or numbers.",
+            f"column {name!r} mixes types or holds lists, so that its values cannot be compared. Turn it into text "
+            "or numbers.",
             columns=(name,),
         ) from None

@@ -22,13 +22,13 @@ class Content:
         try:
             self._data = path.read_bytes()
         except OSError:
-            raise InvalidData(f"{path.name!r} cannot be read. Check the path and the right to read it.") from None
+            raise InvalidData(f"{path.name!r} cannot be read. Check the path, and whether you may read it.") from None
         beside = ThreadPoolExecutor(1)
         self._summed: Future[str] = beside.submit(lambda: hashlib.sha256(self._data).hexdigest())
         beside.shutdown(wait=False)
 
     def open(self) -> pa.NativeFile:
-        """Open the bytes for reading, taking off the compression that the name tells."""
+        """Open the bytes for reading, removing the compression that the name says."""
         return pa.input_stream(pa.BufferReader(self._data), compression=COMPRESSED.get(self.suffix.lower()))
 
     @cached_property
@@ -42,7 +42,7 @@ Readable = Path | Content
 
 
 def open_bytes(path: Readable) -> pa.NativeFile:
-    """Open a file for reading, taking off the compression that its name tells."""
+    """Open a file for reading, removing the compression that its name says."""
     if isinstance(path, Content):
         return path.open()
     return pa.input_stream(str(path), compression=COMPRESSED.get(path.suffix.lower()))

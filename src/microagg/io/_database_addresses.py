@@ -38,9 +38,9 @@ class Address:
     path : Path
         The file of DuckDB, symbolic links followed: DuckDB keeps its journal beside the name that it is given.
     uri : str
-        What libpq is told, credentials among it.
+        What libpq gets, with credentials.
     place : tuple of str
-        What tells one PostgreSQL database from another.
+        What is different for each PostgreSQL database.
     """
 
     kind: str
@@ -62,16 +62,16 @@ def table_exists(shown: str) -> InvalidParameter:
 def is_source(shown: str) -> InvalidParameter:
     """Say that a table is read, and so not written over."""
     return InvalidParameter(
-        f"the target {shown!r} is the source itself, or a table that the source is read from, which is never written "
-        f"over. Choose another name."
+        f"the target {shown!r} is the source itself, or a table that the source is read from. The source is never "
+        "overwritten. Choose another name."
     )
 
 
 def may_be_source(shown: str, why: str) -> InvalidParameter:
     """Say that a table might be the source, and so is not written over."""
     return InvalidParameter(
-        f"the table {shown!r} exists, and whether it is the source cannot be told: {why}. The source is never written "
-        f"over. Choose another name, or remove the table yourself if it is not the source."
+        f"the table {shown!r} exists, and it cannot be found out whether it is the source: {why}. The source is "
+        "never overwritten. Choose another name, or remove the table yourself if it is not the source."
     )
 
 
@@ -89,8 +89,8 @@ def is_database(address: object) -> bool:
 def without_credentials(address: str) -> str:
     """Return what of an address may be shown or stored: no user, no password, and of its parameters only the place.
 
-    Of a malformed address, in which a password may stand anywhere, the scheme alone is given; a file's path is left
-    as it is. An address of a store is refused where it may hold a secret, so that it is shown whole.
+    Of a malformed address, in which a password may stand anywhere, the scheme alone is given; a file's path stays
+    unchanged. An address of a store is refused where it may hold a secret, so that it is shown whole.
 
     Examples
     --------
@@ -163,16 +163,16 @@ def parse(address: str) -> Address:
     """Take an address apart; no part of one that is refused is shown, as it may be a password."""
     scheme = _scheme_of(address)
     if scheme not in _SCHEMES or not address[len(scheme) :].startswith("://"):
-        raise InvalidParameter(f"the address does not begin as one that is understood. Write {_FORMS}.")
+        raise InvalidParameter(f"the address does not begin like one that is known. Write {_FORMS}.")
     kind = _SCHEMES[scheme]
     parts = _split(address)
     if parts is None:
-        raise InvalidParameter(f"the {kind} address cannot be taken apart. Write {_FORMS}.")
+        raise InvalidParameter(f"the {kind} address cannot be understood. Write {_FORMS}.")
     if parts.fragment or address.count("@") > 1 or address.count("@") > parts.netloc.count("@"):
         # An unescaped character of a password has cut it in two.
         raise InvalidParameter(
-            f"the {kind} address has a '#', or an '@' that does not end the user's part. Write them as %23 and %40, "
-            f"and '/' and '?' within a password as %2F and %3F."
+            f"the {kind} address has a '#', or an '@' that is not the end of the user and password. Write them as "
+            "%23 and %40, and '/' and '?' within a password as %2F and %3F."
         )
     if "\0" in unquote(address) or "\n" in address or "\r" in address:
         raise InvalidParameter(f"the {kind} address holds a control character. Write {_FORMS}.")
@@ -220,7 +220,7 @@ def _duckdb(netloc: str, path: str, others: int, schema: str | None, table: str,
             "duckdb:////folder/file.db?table=t for one anywhere."
         )
     if others:
-        raise InvalidParameter(f"the duckdb address has {others} parameter(s) but table. Leave them out.")
+        raise InvalidParameter(f"the duckdb address has {others} parameter(s) other than table. Leave them out.")
     # Made absolute, no name is taken for a kind of database, such as one in memory or on the network.
     file = Path(os.path.realpath(unquote(path[1:])))
     return Address(DUCKDB, table, schema, f"duckdb://{path}?{shown}", path=file)

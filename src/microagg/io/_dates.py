@@ -53,7 +53,7 @@ class DateForm:
         return units.astype(np.float64), missing
 
     def array(self, units: NDArray[np.int64], missing: NDArray[np.bool_]) -> pa.Array:
-        """Give dates of whole units, as they are stored."""
+        """Return dates of whole units, as they are stored."""
         whole = pa.int32() if self.type.bit_width == 32 else pa.int64()
         dates = pa.array(units * self.coarser, mask=missing).cast(whole).cast(self.type)
         return dates if self.text is None else pc.strftime(dates, format=self.text)
@@ -70,7 +70,7 @@ class DatesSeen:
         self._in_a_day = _in_a_day(self._kind)  # units; 0 once a value is not at midnight, or where no day is known
         if not self._is_typed and not is_text(self._kind):
             raise InvalidData(
-                f"column {name!r} holds no dates. Choose another kind.", parameter="kinds", columns=(name,)
+                f"column {name!r} does not hold dates. Choose another kind.", parameter="kinds", columns=(name,)
             )
 
     @property
@@ -103,7 +103,8 @@ class DatesSeen:
             return DateForm(self._kind, coarser=self._in_a_day or finest)
         if not self._texts or self.n_values == 0:
             raise InvalidData(
-                f"column {self._name!r} is text, and not all of it is dates in one form. Write them as 2026-01-31.",
+                f"column {self._name!r} is text, and not all its values are dates in one form. Write them as "
+                "2026-01-31.",
                 parameter="kinds",
                 columns=(self._name,),
             )

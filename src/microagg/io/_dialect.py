@@ -17,7 +17,7 @@ SAMPLE = 1 << 20
 _RECORDS = 100
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark begins alike
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark begins in the same way
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
@@ -36,7 +36,7 @@ class Dialect:
     marks: Marks = field(default_factory=Marks)
     line_end: str = "\n"
     fields: int = 0
-    guessed: bool = False  # the encoding stands for want of a better one
+    guessed: bool = False  # no better encoding was found
     unsure: bool = False  # the decimal mark could as well separate thousands, or the other way round
     header: bool | None = None  # whether the first row holds names, where that was said
 
@@ -55,7 +55,7 @@ class Dialect:
         }
 
     def shown(self) -> dict[str, str]:
-        """Tell a person what was found or asked for."""
+        """Say what was found or asked for."""
         encoding = self.codec + (" with BOM" if self.bom else "") + (" (a guess: it is not UTF-8)" * self.guessed)
         decimal, thousands = self.marks.decimal, _SHOWN.get(self.marks.thousands, self.marks.thousands or "none")
         if self.unsure and self.marks.thousands:
@@ -72,7 +72,7 @@ class Dialect:
 
 
 def text_details(path: Readable, dialect: Dialect) -> dict[str, str]:
-    """Tell a person how a file is written."""
+    """Say how a file is written."""
     details = dialect.shown()
     if path.suffix.lower() in COMPRESSED:
         details["compression"] = COMPRESSED[path.suffix.lower()]
@@ -80,7 +80,7 @@ def text_details(path: Readable, dialect: Dialect) -> dict[str, str]:
 
 
 def dialect_for(path: Named, source: Named | None, dialect: Dialect | None) -> Dialect:
-    """Choose how to write a file: in the source's ways, with its delimiter where the name does not tell of another."""
+    """Choose how to write a file: in the source's ways, with its delimiter unless the name says another."""
     base = base_suffix(path)
     if dialect is None:
         return Dialect(delimiter="," if base == ".csv" else "\t")
@@ -135,8 +135,8 @@ def wrong_encoding(name: str, codec: str) -> InvalidData:
 def has_nul(name: str) -> InvalidData:
     """Make the error of a file with characters that no text has."""
     return InvalidData(
-        f"{name!r} holds NUL characters: it is no text, is damaged, or is UTF-16 without a mark. Pass its encoding, "
-        f"such as 'utf-16-le', or write it anew."
+        f"{name!r} contains NUL characters: it is not text, is damaged, or is UTF-16 without a byte-order mark. Pass "
+        "its encoding, such as 'utf-16-le', or write the file again."
     )
 
 
@@ -172,9 +172,7 @@ def _find_encoding(start: bytes, encoding: str | None, name: str) -> tuple[str, 
         if codec in ("utf-16", "utf-32"):
             # Written in parts, each would get a mark of its own: the byte order must be known.
             if marked is None or not marked[0].startswith(codec):
-                raise InvalidData(
-                    f"{name!r} has no mark of its byte order. Pass encoding='{codec}-le' or '{codec}-be'."
-                )
+                raise InvalidData(f"{name!r} has no byte-order mark. Pass encoding='{codec}-le' or '{codec}-be'.")
             codec = marked[0]
         return codec, marked[1] if marked and marked[0] == codec else b"", False
     if marked is not None:

@@ -84,9 +84,11 @@ def check_target(address: Address, overwrite: bool, source: Address | None, stop
     if is_there and not _replaces(address, overwrite, source, stop):
         return
     if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise InvalidData(f"the folder of {address.shown!r} is absent or cannot be written to. Make it first.")
+        raise InvalidData(f"the folder of {address.shown!r} does not exist or cannot be written to. Create it first.")
     if not is_there and (address.schema or "main").lower() != "main":
-        raise InvalidData(f"{address.shown!r} would be a new file, whose only schema is main. Leave the schema out.")
+        raise InvalidData(
+            f"{address.shown!r} would be a new file, and the only schema of a new file is main. Leave the schema out."
+        )
 
 
 def _replaces(address: Address, overwrite: bool, source: Address | None, stop: Stop) -> bool:
@@ -114,7 +116,10 @@ def write(
     """Write a table in one transaction; a file that was made for it goes when it fails."""
     names = [name.lower() for name in table.column_names]
     if len(set(names)) < len(names):  # one would silently be called something else
-        raise InvalidData("two columns differ by upper and lower case alone, which are one to DuckDB. Rename one.")
+        raise InvalidData(
+            "the names of two columns differ only in upper and lower case, which DuckDB does not "
+            "distinguish. Rename one."
+        )
     driver()
     _check_name(address, source)
     is_new = not address.path.exists()
@@ -163,8 +168,8 @@ def _copy(old: Path, new: Path, address: Address, stop: Stop, *, drop: bool = Fa
             raise
         except duckdb.Error as error:
             raise InvalidData(
-                f"the file of {address.shown!r} cannot be copied without that table ({type(error).__name__}), and the "
-                f"former rows would stay in it. Write to another file."
+                f"the file of {address.shown!r} cannot be copied without that table ({type(error).__name__}), and "
+                "the earlier rows would stay in the file. Write to another file."
             ) from None
         if drop:
             connection.execute(f"DROP TABLE fresh.{quoted(address.schema or 'main')}.{quoted(address.table)}")
@@ -213,8 +218,8 @@ def _check_name(address: Address, source: Address | None) -> None:
         return
     if address.path.samefile(source.path):
         raise InvalidParameter(
-            f"the file of {address.shown!r} is the file that the source is in, by another name. Call it as the source "
-            f"calls it, or write to another file."
+            f"the file of {address.shown!r} is the file that holds the source, under another name. Use the same name "
+            "as for the source, or write to another file."
         )
 
 
@@ -238,7 +243,7 @@ def _is_readable(connection: Any, address: Address) -> bool:
 
 
 def _check_free(connection: Any, address: Address, overwrite: bool) -> bool:
-    """Refuse a name that is taken; tell whether there is a table to overwrite."""
+    """Refuse a name that is taken; return whether there is a table to overwrite."""
     schemas = connection.execute(
         "SELECT count(*) FROM information_schema.schemata "
         "WHERE catalog_name = current_database() AND lower(schema_name) = lower(?)",
@@ -285,15 +290,17 @@ def explain(error: BaseException, address: Address) -> MicroaggError | None:
         return InvalidData(f"the file of {address.shown!r} is in use by another process. Wait for it, or close it.")
     if isinstance(error, (duckdb.IOException, duckdb.SerializationException)):
         return InvalidData(
-            f"the file of {address.shown!r} cannot be opened, read or written: it is no DuckDB file, it is of a newer "
-            f"DuckDB, it may not be touched by you, or the disk is full. Check the path, the permissions, and the disk."
+            f"the file of {address.shown!r} cannot be opened, read or written: it is not a DuckDB file, it is of a "
+            "newer DuckDB, you have no right to it, or the disk is full. Check the path, the permissions, and the "
+            "disk."
         )
     if isinstance(error, duckdb.PermissionException):
         return InvalidData(
-            f"{address.shown!r} reads other files, or an address of the network, which is not done for a view in a "
-            f"database: whoever made it may not be allowed to. Make a table of it with DuckDB first."
+            f"{address.shown!r} reads other files, or an address of the network. microagg does not do that for a "
+            "view in a database, since its author may not be allowed to read them. Make a table of it with DuckDB "
+            "first."
         )
-    if isinstance(error, getattr(duckdb, "DependencyException", ())):  # which older versions do not tell apart
+    if isinstance(error, getattr(duckdb, "DependencyException", ())):  # which older versions do not distinguish
         return InvalidData(f"something else depends on the table {address.shown!r}. Choose another name.")
     if isinstance(error, (duckdb.Error, pa.ArrowException, OSError)):
         kind = type(error).__name__

@@ -20,7 +20,8 @@ def read_feather(path: Path) -> pa.Table:
         table.validate(full=True)  # damaged offsets would be read as they are
     except (pa.ArrowException, OSError, UnicodeDecodeError):  # the last of damaged names
         raise InvalidData(
-            f"{path.name!r} cannot be read as Feather or Arrow. It may be cut off, or of another kind; write it anew."
+            f"{path.name!r} cannot be read as Feather or Arrow. It may be incomplete, or of another kind; write it "
+            "again."
         ) from None
     return pa.table(table.columns, table.column_names)
 

@@ -56,7 +56,7 @@ class Asked:
 
 
 def finder_for(series: nw.Series[Any], name: Any, asked: Asked) -> "Finder":
-    """Return what finds out how a column is coded; a part of it, which may be empty, tells the type."""
+    """Return what finds out how a column is coded; a part of it, which may be empty, shows the type."""
     word = asked.kind
     if isinstance(word, tuple):
         word = "ordinal"
@@ -75,7 +75,7 @@ def finder_for(series: nw.Series[Any], name: Any, asked: Asked) -> "Finder":
 
 
 def _usual(series: nw.Series[Any], name: Any, asked: Asked) -> str:
-    """Tell the kind of a column by its type."""
+    """Return the kind of a column by its type."""
     dtype = series.dtype
     if asked.kin is not None:
         return "nominal"
@@ -83,8 +83,8 @@ def _usual(series: nw.Series[Any], name: Any, asked: Asked) -> str:
         values = plain_values(arrow_of(series, name)).unique().drop_null() if asked.labels else None
         if mostly_labelled(values, asked.labels, asked.codes):
             raise InvalidData(
-                f"column {name!r} holds numbers that the file has labels for, so they may be codes. Say what they are "
-                f"in kinds: 'nominal', 'ordinal' or 'number'.",
+                f"column {name!r} holds numbers that have labels in the file, so that they may be codes. Set its "
+                "kind in kinds: 'nominal', 'ordinal' or 'number'.",
                 parameter="kinds",
                 columns=(name,),
             )
@@ -94,12 +94,12 @@ def _usual(series: nw.Series[Any], name: Any, asked: Asked) -> str:
     array = arrow_of(series, name)
     if pa.types.is_temporal(array.type):
         return "date"
-    # A polars Enum is ordered too, as its user listed it; in a Parquet file it could not be told from others.
+    # A polars Enum is ordered too, as its user listed it; in a Parquet file it would look like any other.
     return "ordinal" if pa.types.is_dictionary(array.type) and array.type.ordered else "nominal"
 
 
 def _holds_numbers(series: nw.Series[Any], name: Any) -> bool:
-    """Tell numbers from other things; decimals may be objects, or wider than dataframes know."""
+    """Return whether values are numbers; decimals may be objects, or wider than dataframes know."""
     if series.dtype.is_numeric() or series.dtype not in (nw.Object, nw.Unknown):
         return bool(series.dtype.is_numeric())
     return bool(pa.types.is_decimal(arrow_of(series, name).type))
@@ -153,8 +153,8 @@ class NumberFinder(Finder):
         super().__init__(series, name, asked)
         if not _holds_numbers(series, name):
             raise InvalidData(
-                f"column {name!r} is {described(series)}, and {self.word} of it was asked. Choose nominal, ordinal or "
-                f"date in kinds, or give it another role.",
+                f"column {name!r} is {described(series)}, but {self.word} is asked of it. Choose nominal, ordinal or "
+                "date in kinds, or give it another role.",
                 parameter="kinds",
                 columns=(name,),
             )
@@ -243,7 +243,7 @@ class DateFinder(Finder):
             raise _refuse(name, "a date", "a number", "Choose number in kinds, or store it as dates.")
         if asked.codes:
             raise InvalidParameter(
-                f"missing_codes do not go with column {name!r}, which holds dates. Leave them out.",
+                f"missing_codes cannot be used with column {name!r}, which holds dates. Leave them out.",
                 parameter="missing_codes",
                 columns=(name,),
             )
@@ -336,7 +336,8 @@ class OrdinalFinder(CategoryFinder):
             self._levels = self._named(asked.kind)
         elif not self._is_dictionary and pa.types.is_large_string(self._values.type):
             raise InvalidData(
-                f"column {name!r} is text, whose order nobody has said. List its levels in kinds, in their order.",
+                f"column {name!r} is text, and the order of its values is not known. List its levels in kinds, in "
+                "their order.",
                 parameter="kinds",
                 columns=(name,),
             )

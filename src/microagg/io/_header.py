@@ -2,20 +2,23 @@
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from microagg.checks import check_jobs
 from microagg.errors import InvalidData
 from microagg.io._dialect import Dialect
 from microagg.io._numbers import MISSING
+from microagg.parallel import in_parallel
 
 _MANY = 100
 
 
 class FirstRow:
-    """The first row of a text file, and what the rows below it tell of it.
+    """The first row of a text file, and what the rows below it show about it.
 
     Pass every part of the file to `compare`, then ask for the `names`.
     """
@@ -33,7 +36,7 @@ class FirstRow:
         return bool(self._number.match(cell.strip())) or cell.strip() in MISSING
 
     def _shape(self, cell: str) -> str | None:
-        """Return the pattern of values of a cell's kind; None for plain words, which tell nothing."""
+        """Return the pattern of values of a cell's kind; None for plain words, which show nothing."""
         if self._is_number(cell):
             return rf"^\s*(?:{self._number.pattern[1:-1]})\s*$"
         if not re.search("[0-9]", cell):
@@ -46,13 +49,18 @@ class FirstRow:
         """Look at rows below the first: a table of text, its columns in the file's order."""
         if self._said is not None:
             return
-        for j, (cell, shape, column) in enumerate(zip(self._cells, self._shapes, table.columns, strict=True)):
-            self._repeated[j] |= pc.any(pc.equal(column, cell)).as_py() is True
+
+        def look(j: int, check: Callable[[], None]) -> None:
+            check()
+            column, shape = table.column(j), self._shapes[j]
+            self._repeated[j] |= pc.any(pc.equal(column, self._cells[j])).as_py() is True
             if self._numbers[j] >= 0:
                 self._count_numbers(j, column)
             if shape is not None:
                 self._present[j] += len(column) - column.null_count
                 self._alike[j] += pc.sum(pc.match_substring_regex(column, shape)).as_py() or 0
+
+        in_parallel(look, range(len(self._cells)), check_jobs(None))
 
     def _count_numbers(self, j: int, column: Any) -> None:
         present = column.drop_null()
@@ -79,11 +87,11 @@ class FirstRow:
         if reason is None:
             return self._cells
         if self._said:
-            raise InvalidData(f"{self._file!r}: {reason}. Name each column in the header, by a name of its own.")
+            raise InvalidData(f"{self._file!r}: {reason}. Give each column in the header a different name.")
         # The row may be a person's: nothing of it is shown.
         raise InvalidData(
-            f"the first row of {self._file!r} may be a record and not the names of its columns: {reason}. Say which: "
-            f"--header for names, --no-header for a record (header = true or false in [read] of a recipe)."
+            f"the first row of {self._file!r} may be a record and not the names of its columns: {reason}. Choose "
+            "--header for names, --no-header for a record (header = true or false in [read] of a recipe)."
         )
 
     def _reason(self) -> str | None:
@@ -91,13 +99,13 @@ class FirstRow:
         if "" in self._cells:
             return f"column {self._cells.index('') + 1} of {count} has no name"
         if max(Counter(self._cells).values()) > 1:
-            return "it has two columns of one name"
+            return "it has two columns with the same name"
         if self._said:
             return None
         for j, shape in enumerate(self._shapes):
             where = f"in column {j + 1} of {count} it"
             if self._repeated[j] and not self._is_above_numbers:
-                return f"{where} has a value that stands again below"
+                return f"{where} has a value that occurs again below"
             if shape is not None and 2 * self._alike[j] >= self._present[j]:
                 return f"{where} has a value of the same kind as those below, such as a number over numbers"
         return None

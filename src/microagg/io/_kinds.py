@@ -20,8 +20,16 @@ KINDS = {
     ".zsav": "spss",
     ".dta": "stata",
     ".sas7bdat": "sas",
+    ".xlsx": "excel",
 }
-SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "feather": ".feather", "spss": ".sav", "stata": ".dta"}
+SUFFIXES = {
+    "csv": ".csv",
+    "parquet": ".parquet",
+    "feather": ".feather",
+    "spss": ".sav",
+    "stata": ".dta",
+    "excel": ".xlsx",
+}
 """The kinds that can be written, each with the usual end of a name."""
 
 COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
@@ -32,11 +40,17 @@ TITLES = {
     "spss": "SPSS",
     "stata": "Stata",
     "sas": "SAS",
+    "excel": "Excel",
     "duckdb": "DuckDB",
     "postgresql": "PostgreSQL",
 }
 """Each kind as people call it."""
 
+_OF_KINDS = {
+    "sheet": ("excel",),
+    "header": ("csv", "excel"),
+}  # the kinds that an option of reading goes with; else text
+_FILES = {"csv": "text files", "excel": "Excel files"}
 _REMARKS = {"csv": ", ".join(COMPRESSED), "parquet": "file or folder, also s3://, gs://, abfs://, hdfs://"}
 _NAMED = frozenset(map(chr, range(0xD800, 0xE000)))  # as Python names bytes that are no text
 _DATABASES = "duckdb:///file.db?table=t or postgresql://host/db?table=t"
@@ -57,20 +71,21 @@ def to_path(address: Any) -> Path:
         scheme = address.split("://", 1)[0]  # the rest may hold a password
         if not address.startswith(("file:///", "file://localhost/")):
             raise InvalidParameter(
-                f"{scheme}:// is not an address that is read. Pass a file, duckdb://, postgresql:// or s3://."
+                f"{scheme}:// is not a kind of address that can be read. Pass a file, duckdb://, postgresql:// or "
+                "s3://."
             )
         address = unquote(urlsplit(address).path)
     path = Path(address)
     if not _NAMED.isdisjoint(str(path)):
         raise InvalidParameter(
-            f"the path of {path.name!r} is not UTF-8, so that no file can hold its name and no program be told of it. "
-            f"Rename it."
+            f"the path of {path.name!r} is not UTF-8, so that its name cannot be written to a file or passed to a "
+            "program. Rename it."
         )
     return path
 
 
 class Named(Protocol):
-    """What has a name that tells a kind: a path, or a place in a store."""
+    """What has a name that shows its kind: a path, or a place in a store."""
 
     @property
     def name(self) -> str:
@@ -86,7 +101,7 @@ class Named(Protocol):
 
 
 def base_suffix(path: Named) -> str:
-    """Return the suffix that tells the kind, below one of compression."""
+    """Return the suffix that shows the kind, without one of compression."""
     suffix = Path(path.stem).suffix if path.suffix.lower() in COMPRESSED else path.suffix
     return suffix.lower()
 
@@ -96,8 +111,8 @@ def kind_of(path: Named) -> str:
     kind = KINDS.get(base_suffix(path))
     if kind is None or (kind != "csv" and path.suffix.lower() in COMPRESSED):
         raise InvalidParameter(
-            f"{path.name!r} is of no kind that is known by its name. Known are {', '.join(KINDS)}, and text with .gz "
-            f"or .zst behind. Convert or rename it."
+            f"the name of {path.name!r} does not end in a known way. Known endings are {', '.join(KINDS)}, and for "
+            "text also .gz or .zst after them. Convert or rename it."
         )
     return kind
 
@@ -108,10 +123,14 @@ def is_text_name(path: Path) -> bool:
 
 
 def refuse_options(options: Mapping[str, Any], kind: str) -> None:
-    """Refuse to be told how a file is written that is no text."""
-    given = next((name for name, value in options.items() if value is not None), None)
-    if given is not None:
-        raise InvalidParameter(f"{given} is for text files, and this is {TITLES[kind]}. Leave it out.", parameter=given)
+    """Refuse an option of reading that does not go with the kind of a file."""
+    for given, value in options.items():
+        of_kinds = _OF_KINDS.get(given, ("csv",))
+        if value is not None and kind not in of_kinds:
+            files = " and ".join(_FILES[one] for one in of_kinds)
+            raise InvalidParameter(
+                f"{given} is for {files}, and this is {TITLES[kind]}. Leave it out.", parameter=given
+            )
 
 
 def check_apart(path: Path, source: Path) -> None:
@@ -122,10 +141,10 @@ def check_apart(path: Path, source: Path) -> None:
     is_inside = source.is_dir() and source.resolve() in path.resolve().parents
     if is_same or is_inside or path.resolve() == source.resolve():
         raise InvalidParameter(
-            f"{path.name!r} is the source itself, or a part of it, which is never written over. Pass another name."
+            f"{path.name!r} is the source itself, or a part of it. The source is never overwritten. Pass another name."
         )
     inside = source.iterdir() if source.is_dir() else ()
     if path.exists() and any(part.samefile(path) for part in inside):
         raise InvalidParameter(
-            f"{path.name!r} is a part of the source, which is never written over. Pass another name."
+            f"{path.name!r} is a part of the source. The source is never overwritten. Pass another name."
         )

@@ -1,4 +1,4 @@
-"""Series of the caller's own library and type, from arrays."""
+"""Series of the library and type that came in, from arrays."""
 
 from typing import Any
 

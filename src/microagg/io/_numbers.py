@@ -18,7 +18,7 @@ _SAMPLE = 1000
 
 
 def plain_floats(array: Any) -> Any:
-    """Return an Arrow array of floats without negative zeros, those of two bytes wider; any other as it is."""
+    """Return an Arrow array of floats without negative zeros, those of two bytes wider; any other unchanged."""
     if pa.types.is_float16(array.type):
         array = array.cast(pa.float32())
     return pc.add(array, pa.scalar(0.0, array.type)) if pa.types.is_floating(array.type) else array
@@ -82,7 +82,7 @@ def _in_plain_marks(text: pa.ChunkedArray, marks: Marks) -> pa.ChunkedArray:
 
 
 class NumbersSeen:
-    """Tells from all parts of a column of text what `to_numbers` would make of the whole.
+    """Finds from all parts of a column of text what `to_numbers` would make of the whole.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def named_numbers(
 ) -> pa.ChunkedArray:
     """Turn a column of text that must be all numbers, be they codes, or say that it is not.
 
-    Where it is not the `whole` column, it is not told how many of its values are infinite.
+    If it is not the `whole` column, the message does not say how many of its values are infinite.
     """
     numbers = to_numbers(column, marks, codes=True)
     if numbers is None:
@@ -155,7 +155,7 @@ def named_numbers(
         known = ", ".join(filter(None, MISSING))
         raise InvalidData(
             f"column {name!r} of {file!r} is not all numbers with {marks.decimal!r} before decimals and {thousands} "
-            f"between thousands (missing: an empty field, {known}). Give it another role, mend it, or say how "
+            f"between thousands (missing: an empty field, {known}). Give it another role, correct it, or say how "
             f"numbers are written: {setting('decimal')}, {setting('thousands')}.",
             columns=(name,),
         )
@@ -227,7 +227,7 @@ def without_marks(text: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _null_where(condition: pa.ChunkedArray, text: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Leave values out: by an array, since PyArrow before 24 spoils a slice of text where the null is a scalar."""
+    """Leave values out: by an array, since PyArrow before 24 damages a slice of text where the null is a scalar."""
     return pc.if_else(condition, pa.nulls(len(text), text.type), text)
 
 
@@ -267,7 +267,7 @@ def guess_marks(
     separators = [None, *THOUSANDS] if thousands is None else [thousands or None]
     choices = [Marks(point, mark) for mark in separators for point in decimals if point != mark]
     columns = [set(map(str.strip, column)).difference(MISSING) for column in zip(*records, strict=False)]
-    # Only columns of digits with something between them tell the marks apart.
+    # Only columns of digits with something between them show which mark is which.
     telling = [
         column
         for column in columns
@@ -294,13 +294,13 @@ def guess_marks(
 
 
 def _fitting(marks: Marks, columns: Sequence[Collection[str]]) -> list[bool]:
-    """Tell of each column whether all its values are numbers with these marks."""
+    """Return for each column whether all its values are numbers with these marks."""
     matches = re.compile(marks.pattern).match
     return [all(map(matches, column)) for column in columns]
 
 
 def is_text(dtype: pa.DataType) -> bool:
-    """Tell text, in any of Arrow's ways to lay it out."""
+    """Return whether a type is text, in any of Arrow's ways to lay it out."""
     return str(dtype) in ("string", "large_string", "string_view")
 
 

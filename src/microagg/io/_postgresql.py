@@ -36,7 +36,7 @@ FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamesp
 WHERE n.nspname = $1 AND c.relname = $2
 """
 # What a table or view is read from: what a view selects from, partitions and other children. Where one of these is on
-# another server, or a view calls a function of somebody's, it cannot be told; one that is immutable reads no table.
+# another server, or a view calls somebody's own function, it cannot be known; one that is immutable reads no table.
 _READ_FROM = """
 WITH RECURSIVE selected AS (
     SELECT w.ev_class, d.refclassid, d.refobjid
@@ -76,13 +76,13 @@ SELECT EXISTS (
 """
 _SERVER = f"SELECT system_identifier, ({_THIS_DATABASE})::bigint FROM pg_catalog.pg_control_system()"
 _REASONS = {
-    "42501": "it is not permitted to you. Ask the table's owner for the right",
+    "42501": "you have no right to do that. Ask the owner of the table for it",
     "42P01": "there is no such table. Check its name and its schema",
     "3F000": "there is no such schema. Check its name",
-    "42P07": "a table of that name has come up meanwhile. Choose another name",
+    "42P07": "a table of that name was created meanwhile. Choose another name",
     "2BP01": "something else depends on the table. Choose another name",
-    "57014": "the server stopped it, by a time limit of its own. Ask for a longer one",
-    "53100": "the server's disk is full. Ask who keeps it",
+    "57014": "the server stopped it at its own time limit. Ask for a longer limit",
+    "53100": "the disk of the server is full. Ask its administrator",
 }
 
 
@@ -211,7 +211,9 @@ def _check_free(connection: Any, address: Address, overwrite: bool) -> tuple[str
         raise InvalidData(f"there is no schema for {address.shown!r}. Create it, or name another: ?table=schema.name.")
     found = _rows(connection, _RELATION, [schema, address.table])
     if found and found[0][0] not in "rp":
-        raise InvalidData(f"{address.shown!r} is a view or the like, which is not replaced. Choose another name.")
+        raise InvalidData(
+            f"{address.shown!r} is a view or something similar, which is not replaced. Choose another name."
+        )
     if found and not overwrite:
         raise table_exists(address.shown)
     if not permitted[0][0] or (found and not found[0][1]):
@@ -220,7 +222,7 @@ def _check_free(connection: Any, address: Address, overwrite: bool) -> tuple[str
 
 
 def _check_apart(connection: Any, target: str, address: Address, source: Address, stop: Stop) -> None:
-    """Refuse to drop a table that the source is read from, or may be; rather than names, the servers tell."""
+    """Refuse to drop a table that the source is read from, or may be; the servers decide that, not names."""
     try:
         with driver().connect(source.uri) as other, stop.by(other.adbc_cancel):
             read = _rows(other, _READ_FROM, [_qualified(source.schema, source.table)])
@@ -230,7 +232,7 @@ def _check_apart(connection: Any, target: str, address: Address, source: Address
         read, is_same, dropped = [], None, set()
     # Not raised above: an error would carry the driver's with it, which may show the password.
     if is_same is None:
-        raise may_be_source(address.shown, "a server cannot be reached, or does not tell which database it is")
+        raise may_be_source(address.shown, "a server cannot be reached, or does not say which database it is")
     if not read:
         raise may_be_source(address.shown, "the source is no longer there")
     if is_same and not dropped.isdisjoint(oid for oid, _ in read):
@@ -312,7 +314,7 @@ def _type_for(name: str, kind: pa.DataType) -> tuple[pa.DataType, str]:
         return pa.timestamp("us", kind.tz), "timestamptz" if kind.tz else "timestamp"
     if pa.types.is_time(kind):
         return pa.time64("us"), "time"
-    raise InvalidData(f"column {name!r} ({kind}) has no like in PostgreSQL. Make it numbers or text.")
+    raise InvalidData(f"column {name!r} ({kind}) has no matching type in PostgreSQL. Turn it into numbers or text.")
 
 
 def _rows(connection: Any, query: str, values: Sequence[str] = ()) -> list[tuple[Any, ...]]:
@@ -338,16 +340,16 @@ def explain(error: BaseException, address: Address) -> MicroaggError | None:
             return InvalidData(f"PostgreSQL refused {address.shown!r}: {_REASONS[state]}.")
         if state is not None:
             return InvalidData(
-                f"PostgreSQL failed on {address.shown!r} (SQLSTATE {state}). Look the state up in its manual, and the "
-                f"failure in the server's log."
+                f"PostgreSQL failed on {address.shown!r} (SQLSTATE {state}). Look up the state in the manual of "
+                "PostgreSQL, and the failure in the log of the server."
             )
         return InvalidData(
-            f"the server of {address.shown!r} cannot be reached, or does not let you in. Check that it runs, the host, "
-            f"the port, the database, the parameters, the user and the password."
+            f"the server of {address.shown!r} cannot be reached, or refuses the connection. Check that it runs, the "
+            "host, the port, the database, the parameters, the user and the password."
         )
     if isinstance(error, (pa.ArrowException, OSError)):
         return InvalidData(
-            f"{address.shown!r} could not be read or written to its end: the connection broke, or a value is none that "
-            f"Arrow holds. Try again, or read it through a view that casts the columns in question to text."
+            f"{address.shown!r} could not be read or written completely: the connection broke, or Arrow cannot hold "
+            "a value. Try again, or read it through a view that casts the columns in question to text."
         )
     return None

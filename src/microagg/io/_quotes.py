@@ -1,4 +1,4 @@
-"""Quoted cells that hold line breaks: one that swallowed records would release them as they are."""
+"""Quoted cells that hold line breaks: one that contains records by mistake would release them unchanged."""
 
 import io
 import re
@@ -31,8 +31,8 @@ def check_quoted_cells(path: Readable, dialect: Dialect) -> None:
                 cell = _after_line(path.name, line, number, cell, dialect)
     if cell is not None:
         raise InvalidData(
-            f"{path.name!r} has a quote in line {cell.number} that is opened and not closed. Close it; the file may be "
-            f"cut off."
+            f"{path.name!r} has a quote in line {cell.number} that is opened and not closed. Close it; the file may "
+            "be incomplete."
         )
 
 
@@ -82,15 +82,15 @@ def _check_closed(name: str, cell: _Cell, after: str, dialect: Dialect) -> None:
     where = f"{name!r} has a cell within quotes that begins in line {cell.number} and runs over {len(cell.delimiters)}"
     if after not in (dialect.delimiter, "\r", "\n", ""):
         raise InvalidData(
-            f"{where} lines, and its closing quote stands before more text: a quote may be missing, and records "
-            f"swallowed. Close the quote in that line, or double it if it is part of the text."
+            f"{where} lines, and more text follows its closing quote: a quote may be missing, and the cell may "
+            "contain whole records. Close the quote in that line, or double it if it is part of the text."
         )
     last = dialect.fields - 1
     completes = cell.delimiters[0] >= last - cell.field and cell.delimiters[-1] >= cell.field
     if last > 0 and (completes or max(cell.delimiters[1:]) >= last):
         raise InvalidData(
             f"{where} lines that look like records: as many {dialect.shown()['delimiter']!r} as a record has. Close "
-            f"the quote in that line; if it is one text, take the line breaks or the delimiters out of it."
+            "the quote in that line; if it is one text, remove the line breaks or the delimiters from it."
         )
 
 

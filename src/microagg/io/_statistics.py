@@ -73,8 +73,8 @@ def _without_extra() -> InvalidParameter:
 def cannot_be_read(path: Path, kind: str) -> InvalidData:
     """Return the error of a file that is damaged, or none of its kind."""
     return InvalidData(
-        f"{path.name!r} cannot be read as a file of {TITLES[kind]}. It may be cut off, or of another kind; write it "
-        f"anew."
+        f"{path.name!r} cannot be read as a file of {TITLES[kind]}. It may be incomplete, or of another kind; write "
+        "it again."
     )
 
 
@@ -172,7 +172,7 @@ def write_statistics(
         if name in values:
             used = {*column.unique().to_pylist(), *(tags[name].unique().to_pylist() if name in tags else ())}
             fitting = _fitting(values[name], column.type, kind, name in tags)
-            # What a value stands for that no row has any more tells of rows that were left out.
+            # The label of a value that no row has any more discloses something of rows that were left out.
             value_labels[name] = {value: text for value, text in fitting.items() if value in used}
     common = {
         "column_labels": {name: labels.columns[name] for name in table.column_names if name in labels.columns},
@@ -212,7 +212,7 @@ def write_statistics(
 
 
 def _narrow(formats: dict[str, str], widths: dict[str, int], name: str, column: Any) -> None:
-    """Show text no wider than the longest that is released, or than usual: what is wider tells of longer text."""
+    """Show text no wider than the longest that is released, or than usual: a wider one discloses longer text."""
     longest = pc.max(pc.utf8_length(column)).as_py() or 0
     found = re.fullmatch("%([-~]?)([0-9]+)s", formats.get(name, ""))
     if found:
@@ -290,7 +290,7 @@ def _to_dates(numbers: pa.Array, kind: str, shown: str) -> pa.Array:
 
 
 def _sort(kind: str, shown: str) -> str | None:
-    """Tell a date from a date with a time from neither, by the format that the package shows it in."""
+    """Return whether a column is a date, a date with a time or neither, by the format that the package shows it in."""
     if kind == "stata":
         shown = shown.replace("%-", "%")  # set to the left
         for sort, starts in _FORMATS[kind].items():
@@ -303,7 +303,7 @@ def _sort(kind: str, shown: str) -> str | None:
 
 
 def _to_stored(column: pa.ChunkedArray, name: str, kind: str) -> tuple[pa.Array, str | None]:
-    """Turn a column into what a package stores; tell whether it is to be shown as a date, or as one with a time."""
+    """Turn a column into what a package stores; return whether it is shown as a date, or as one with a time."""
     array = column.combine_chunks()
     if isinstance(array, pa.ChunkedArray):
         array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
@@ -349,8 +349,8 @@ def _whole(array: pa.Array, name: str, kind: str) -> pa.Array:
         return array.cast(pa.int32())
     if largest > EXACT_INTEGERS:
         raise InvalidData(
-            f"column {name!r} has integers beyond 2**53, which {TITLES[kind]} cannot tell apart. Make it text, or "
-            f"write Parquet instead."
+            f"column {name!r} has integers beyond 2**53, which {TITLES[kind]} cannot distinguish. Turn it into text, "
+            "or write Parquet instead."
         )
     return array.cast(pa.float64())
 

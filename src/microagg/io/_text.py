@@ -64,7 +64,7 @@ def read_text(path: Readable, most: int | None = None, **options: Any) -> tuple[
 def scan_text(path: Path, **options: Any) -> tuple[list[str], int, Dialect]:
     """Read a text file that need not fit into memory, to know that all of it can be read.
 
-    Returns the names of its columns, the number of its records, and how it is written, which `read_text_parts` wants.
+    Returns the names of its columns, the number of its records, and how it is written, which `read_text_parts` needs.
     """
     from pyarrow import csv as arrow_csv
 
@@ -109,7 +109,7 @@ def read_written_text(
 ) -> Iterator[pa.Table]:
     """Return some columns of a text file that was just written, by their places and as these types, a part at a time.
 
-    `compression` is what the file's name will tell, and `fields` the number of its columns.
+    `compression` is what the file's name will say, and `fields` the number of its columns.
     """
     from pyarrow import csv as arrow_csv
 
@@ -141,14 +141,14 @@ def _read_to_end(
             check_quoted_cells(path, dialect)
     except (pa.ArrowException, OSError):  # whose messages may show cells and folders
         raise InvalidData(
-            f"{path.name!r} cannot be read to its end. It is cut off, or is not compressed as its name says, or a "
-            f"field of it is longer than {_BLOCK >> 20} MB. Write it anew."
+            f"{path.name!r} cannot be read completely. It is incomplete, or is not compressed as its name says, or "
+            f"one of its fields is longer than {_BLOCK >> 20} MB. Write it again."
         ) from None
     return found, dialect
 
 
 def _how(dialect: Dialect, handler: Any = None) -> dict[str, Any]:
-    """Give Arrow's options for reading a file with the header as its first record, as values are."""
+    """Return Arrow's options for reading a file with the header as its first record, like values."""
     from pyarrow import csv as arrow_csv
 
     return {
@@ -197,8 +197,9 @@ def _read(path: Readable, dialect: Dialect, read: Callable[..., Any]) -> Any:
                     raise
     if ragged:
         raise InvalidData(
-            f"{path.name!r} has {len(ragged)} row(s) with more or fewer fields than its header's {dialect.fields} (the "
-            f"first found has {ragged[0]}), between {dialect.shown()['delimiter']!r}. Mend them, or pass the delimiter."
+            f"{path.name!r} has {len(ragged)} row(s) with more or fewer fields than its header's {dialect.fields} "
+            f"(the first found has {ragged[0]}), between {dialect.shown()['delimiter']!r}. Correct them, or pass the "
+            "delimiter."
         )
     return found
 
@@ -250,8 +251,8 @@ def text_writer(
             yield write
         except UnicodeEncodeError:
             raise InvalidData(
-                f"the table has characters that {dialect.codec} does not know, so {path.name!r} cannot be written. "
-                f"Write Parquet instead, or convert the source to UTF-8."
+                f"the table has characters that {dialect.codec} does not have, so that {path.name!r} cannot be "
+                "written. Write Parquet instead, or convert the source to UTF-8."
             ) from None
 
 
@@ -293,7 +294,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _apostrophes(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Put an apostrophe before what a spreadsheet would take for a formula; plain numbers stay as they are."""
+    """Put an apostrophe before what a spreadsheet would take for a formula; plain numbers stay unchanged."""
     safe = pc.replace_substring_regex(column, pattern=f"({_RISKY})", replacement=r"'\1")
     return pc.if_else(pc.match_substring_regex(column, r"^ *-?[0-9][0-9.,]*$"), column, safe)
 

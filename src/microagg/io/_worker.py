@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Stop:
-    """Tells a driver to leave off."""
+    """Stops a driver."""
 
     def __init__(self) -> None:
         self._cancel: Callable[[], object] | None = None
@@ -44,9 +44,9 @@ def run(
 ) -> T:
     """Do some work in a thread of its own and wait for it; `progress` is called meanwhile, and may stop it.
 
-    A driver in the main thread may not let Ctrl-C through until it is done (DuckDB), or tells of it as an error of its
-    own (ADBC). What interrupts is raised when the work has ended, so that nothing goes on behind; `came_too_late` tells
-    of work that was done in spite of it. And an error that is raised here, not where the driver's was caught, has none
+    A driver in the main thread may not let Ctrl-C through until it is done (DuckDB), or reports it as an error of its
+    own (ADBC). What interrupts is raised when the work has ended, so that nothing goes on behind; `came_too_late` says
+    that work was done in spite of it. And an error that is raised here, not where the driver's was caught, has none
     behind it: the driver's words may hold the password or a cell.
     """
     stop, done = Stop(), threading.Event()

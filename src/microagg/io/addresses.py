@@ -6,14 +6,16 @@ from pathlib import Path
 
 from microagg.checks import check_absent
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.io import databases
+from microagg.io import _excel, databases
 from microagg.io._kinds import KINDS, check_apart, kind_of, to_path
 from microagg.io._statistics import require_extra
 from microagg.io.databases import is_database
 from microagg.io.publishing import check_writable
 from microagg.io.stores import Place, Where, digest_of, is_store, listed, place_at, where, where_of_parquet
 
-_ONLY_PARQUET = "nothing else is read from or written to a store. Copy it to this machine, or make it Parquet"
+_ONLY_PARQUET = (
+    "only Parquet is read from a store or written to it. Copy the file to this machine, or convert it to Parquet"
+)
 
 
 def kind_at(address: str | os.PathLike[str]) -> str:
@@ -42,8 +44,8 @@ def check_apart_from(path: Where, source: str | os.PathLike[str]) -> None:
         read = place_at(str(source)) if is_store(source) else None
         if read is not None and (path.lies_in(read) or read.lies_in(path)):
             raise InvalidParameter(
-                f"{path.name!r} is the source itself, holds it, or is a part of it, which is never written over. Pass "
-                f"another name."
+                f"{path.name!r} is the source itself, contains it, or is a part of it. The source is never "
+                "overwritten. Pass another name."
             )
         return
     file = file_of(source)
@@ -87,12 +89,14 @@ def check_target(
         return
     if kind == "sas":
         raise InvalidParameter(
-            f"{path.name!r} is a SAS file, which can be read and not written. Write Stata's .dta, .csv or .parquet."
+            f"{path.name!r} is a SAS file, which can be read but not written. Write Stata's .dta, .csv or .parquet."
         )
     if kind in ("spss", "stata"):
         require_extra()
+    if kind == "excel":
+        _excel.check_extra()
     if not path.parent.is_dir():
-        raise InvalidParameter(f"the folder that {path.name!r} is to be in does not exist. Make it first.")
+        raise InvalidParameter(f"the folder that {path.name!r} is to be in does not exist. Create it first.")
     if source is not None:
         check_apart_from(path, source)
     check_absent(path, "the target", overwrite=overwrite)
@@ -121,4 +125,4 @@ def file_digest(address: str | os.PathLike[str]) -> str | None:
             return hashlib.sha256(b"".join(digest_of(part) for part in parts)).hexdigest()
         return digest_of(path).hex()
     except OSError:
-        raise InvalidData(f"{path.name!r} cannot be read. Check the path and the right to read it.") from None
+        raise InvalidData(f"{path.name!r} cannot be read. Check the path, and whether you may read it.") from None

@@ -46,14 +46,18 @@ class Batches:
         if not isinstance(path, (str, os.PathLike)):
             raise InvalidParameter(f"a {type(path).__name__} is not a path. Pass the path of a file or folder.")
         if is_database(path):  # which may hold a password
-            raise InvalidParameter("a table of a database is not read in parts. Pass the path of a file or folder.")
-        self.path = where_of_parquet(path, "text is read in parts from this machine only. Copy it here, or convert it")
+            raise InvalidParameter("a table of a database cannot be read in parts. Pass the path of a file or folder.")
+        self.path = where_of_parquet(
+            path, "text can be read in parts on this machine only. Copy it here, or convert it"
+        )
         if not self.path.exists():
             raise InvalidData(f"there is no file {self.path.name!r}. Check the path.")
         is_folder = self.path.is_dir()
         kind = "parquet" if is_folder else KINDS.get(base_suffix(self.path))
         if kind not in ("parquet", "csv") or (kind == "parquet" and self.path.suffix.lower() in COMPRESSED):
-            raise InvalidData(f"{self.path.name!r} is neither Parquet nor text by its name. Convert it to Parquet.")
+            raise InvalidData(
+                f"{self.path.name!r} is neither Parquet nor text, judged by its name. Convert it to Parquet."
+            )
         self.parts = self._parts_of_folder() if is_folder else [self.path]
         self._stamp = self._stamps()
         self._read = dict(read or {})
@@ -61,8 +65,8 @@ class Batches:
         self._dates: list[str] = []
         self.is_parquet = kind == "parquet"
         self.index_columns: list[str] = []
+        refuse_options(self._read if self.is_parquet else {"sheet": self._read.pop("sheet", None)}, kind)
         if self.is_parquet:
-            refuse_options(self._read, kind)
             self.index_columns = _pandas_index(_open_parquet(self.parts[0]).schema_arrow)
             self._stored_schema = self._schema_of_parts()
 
@@ -98,9 +102,9 @@ class Batches:
         for part, schema in zip(self.parts, schemas, strict=True):
             if schema != schemas[0]:
                 first = self.parts[0].name
-                raise InvalidData(f"{part.name!r} has other columns or types than {first!r}. Unify them.")
+                raise InvalidData(f"{part.name!r} has other columns or types than {first!r}. Make them the same.")
         if len(set(schemas[0].names)) < len(schemas[0].names):
-            raise InvalidData(f"{self.path.name!r} has two columns of one name. Give each its own.")
+            raise InvalidData(f"{self.path.name!r} has two columns with the same name. Rename one of them.")
         return without_views(schemas[0].empty_table()).schema
 
     def _parts_of_folder(self) -> list[Where]:
@@ -108,13 +112,15 @@ class Batches:
         parts = [part for part, _ in inside if part.suffix.lower() in _PARQUET and is_plain_file(part)]
         if is_unfinished(part.name for part, _ in inside):
             raise InvalidData(
-                f"the folder {self.path.name!r} was being written when its run was killed, and holds only a part. "
-                f"Run that again."
+                f"the folder {self.path.name!r} was being written when its run was killed, and holds only a part of "
+                "the data. Run it again."
             )
         if any(is_folder for _, is_folder in inside):
-            raise InvalidData(f"the folder {self.path.name!r} holds folders, which are not read. Point at one of them.")
+            raise InvalidData(f"the folder {self.path.name!r} contains folders, which are not read. Name one of them.")
         if not parts:
-            raise InvalidData(f"the folder {self.path.name!r} holds no .parquet file. Point at the data itself.")
+            raise InvalidData(
+                f"the folder {self.path.name!r} contains no .parquet file. Name the folder or file of the data itself."
+            )
         return parts
 
     @property
@@ -173,13 +179,14 @@ class Batches:
         return named_numbers(column, self._text[2].marks, name, self.path.name, whole=False)
 
     def as_numbers(self, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-        """Return a column of text, which stays text in the tables, as numbers; any other as it is."""
+        """Return a column of text, which stays text in the tables, as numbers; any other unchanged."""
         return column if self.dialect is None else self._numbers(column, name)
 
     def read_as_numbers(self, names: list[str], kinds: Mapping[str, Any] | None = None) -> None:
         """Take those columns of text for numbers that are such, or are said to be, as `Source.typed_for` does."""
         if self.dialect is None:
             return
+        self._numeric, self._dates = {}, []  # what was found before is text again
         must, may = to_be_numbers(kinds or {}, names)
         seen = {name: NumbersSeen(self._text[2].marks, codes=name in must) for name in (*must, *may)}
         for table in self.tables(list(seen)) if seen else ():
@@ -191,7 +198,7 @@ class Batches:
         self._dates = [name for name in names if (kinds or {}).get(name) == "date"]
 
     def as_parquet(self, target: Where, beside: Any, progress: Progress | None = None) -> "Batches":
-        """Copy a text file as it is stored to Parquet, a row group for each table; give the copy.
+        """Copy a text file as it is stored to Parquet, a row group for each table; return the copy.
 
         `beside` is a private folder to write it in.
         """
@@ -236,7 +243,7 @@ def read_row_groups(path: Where, groups: list[int] | None, columns: list[str] | 
             table.validate(full=True)  # damaged text would be read as it is
             yield without_views(table).replace_schema_metadata(None)
     except (pa.ArrowException, OSError, ValueError):
-        raise InvalidData(f"{path.name!r} cannot be read to its end. It may be cut off; write it anew.") from None
+        raise InvalidData(f"{path.name!r} cannot be read completely. It may be incomplete; write it again.") from None
 
 
 def _open_parquet(path: Where) -> pq.ParquetFile:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from microagg.io._archive import unpacked_size
 from microagg.io._content import open_bytes
 from microagg.io._dialect import SAMPLE, find_dialect, text_details
 from microagg.io._kinds import COMPRESSED, to_path
@@ -18,6 +19,7 @@ from microagg.io.sources import Source
 from microagg.io.stores import kept_address
 
 _UNPACKED = 5  # bytes of text for each one that is compressed: a guess
+_WRITTEN = 20  # bytes of a cell in a sheet of Excel, its place and its marks counted
 _STORED = 8  # bytes of a cell in files of statistics packages, where nothing is packed
 
 
@@ -30,7 +32,7 @@ class Extent:
 
 
 def extent_of(address: str | os.PathLike[str], **reading: Any) -> Extent | None:
-    """Tell how large a file is without reading it; None of a database. `reading` is how a text file is written."""
+    """Return how large a file is without reading it; None of a database. `reading` is how a text file is written."""
     if is_database(address):
         return None
     kind = kind_at(address)
@@ -42,11 +44,13 @@ def extent_of(address: str | os.PathLike[str], **reading: Any) -> Extent | None:
         return _extent_of_text(path, **reading)
     if kind == "feather":
         return _extent_of_feather(path)
+    if kind == "excel":
+        return Extent(unpacked_size(path) // _WRITTEN, 1)
     return Extent(path.stat().st_size // _STORED, 1)  # cells: that is what counts
 
 
 def _extent_of_text(path: Path, **reading: Any) -> Extent:
-    """Tell from the length of the first lines how many there are."""
+    """Estimate from the length of the first lines how many there are."""
     with open_bytes(path) as file:
         start = file.read(SAMPLE)
     size = path.stat().st_size * (_UNPACKED if path.suffix.lower() in COMPRESSED else 1)
@@ -56,7 +60,7 @@ def _extent_of_text(path: Path, **reading: Any) -> Extent:
 
 
 def _extent_of_feather(path: Path) -> Extent | None:
-    """Tell from the first part of a file how large all are, since nothing else says how many records it has.
+    """Estimate from the first part of a file how large all are, since nothing else says how many records it has.
 
     That part may be the whole file, so that only one of its columns is read.
     """

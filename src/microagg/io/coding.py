@@ -52,14 +52,14 @@ def _check_alike(before: nw.Series[Any], after: nw.Series[Any], name: Any) -> No
     for which, one, other in (("original", before, after), ("masked", after, before)):
         if other.dtype.is_numeric() and not one.dtype.is_numeric():
             raise InvalidData(
-                f"column {name!r} of the {which} file is {described(one)}, and that of the other file is. Store both "
-                f"alike, or leave it out with columns=.",
+                f"column {name!r} of the {which} file is {described(one)}, and in the other file it is not. Store "
+                "both in the same way, or leave it out with columns=.",
                 columns=(name,),
             )
 
 
 def open_both(before: nw.DataFrame[Any], after: nw.DataFrame[Any], asked: Mapping[Any, Asked]) -> tuple[Table, Table]:
-    """Code two files alike: by the kinds of the first; the second may hold categories that the first lacks."""
+    """Code two files in the same way: by the kinds of the first; the second may hold further categories."""
     coders = []
     for name, wish in asked.items():
         _check_alike(before.get_column(name), after.get_column(name), name)
@@ -72,7 +72,8 @@ def open_both(before: nw.DataFrame[Any], after: nw.DataFrame[Any], asked: Mappin
                 others = others.cast(coder.values.type)
             except pa.ArrowException:
                 raise InvalidData(
-                    f"column {name!r} is of another type in the masked file ({others.type}). Store both alike.",
+                    f"column {name!r} is of another type in the masked file ({others.type}). Store both in the same "
+                    "way.",
                     columns=(name,),
                 ) from None
             fresh = others.filter(pc.invert(pc.is_in(others, value_set=coder.values)))

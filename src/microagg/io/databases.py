@@ -5,8 +5,8 @@ An address names the database and, as the parameter ``table``, the table::
     duckdb:///file.db?table=t                   a file here; four slashes begin at the root
     postgresql://user@host:5432/db?table=s.t    the other parameters are libpq's
 
-A name is taken as it is stored (PostgreSQL folds to lower case what is not quoted in SQL); one that holds a dot stands
-in double quotes; what addresses reserve is written with %. Rather than into the address, a password belongs into
+A name is written as the database stores it (PostgreSQL folds to lower case what is not quoted in SQL), in double quotes
+if it holds a dot; what addresses reserve is written with %. Rather than into the address, a password belongs into
 libpq's ``~/.pgpass``, or ``PGPASSWORD``.
 
 What a column becomes:
@@ -15,7 +15,7 @@ What a column becomes:
   timestamps that holds an infinite one is read as text.
 - Decimals (``DECIMAL``, ``NUMERIC``, ``MONEY``) are Arrow decimals: exact where they are not masked, and rounded means
   where they are. A ``NUMERIC`` without precision gets the one its values need. Beyond the 38 digits of Arrow they are
-  text; with a NaN or infinity among them they are float64 if that shows every value as it is, and text otherwise.
+  text; with a NaN or infinity among them they are float64 if that shows every value exactly, and text otherwise.
 - DuckDB's wider whole numbers (``HUGEINT``, which ``sum`` gives) are int64 where that holds them, then decimals, then
   text.
 - Anything else (enumerations, UUIDs, JSON, intervals, lists, ...) is read as the text that the database writes.
@@ -158,7 +158,10 @@ def _plain(table: pa.Table) -> pa.Table:
     """Return the columns without dictionaries, whose unused values would be written with them, and without metadata."""
     names = table.column_names
     if not names or len(set(names)) < len(names) or not all(names) or any("\0" in name for name in names):
-        raise InvalidData("the table has no columns, or two of one name, or one without. Give each its own name.")
+        raise InvalidData(
+            "the table has no columns, two columns with the same name, or one without a name. Give "
+            "each column a different name."
+        )
     columns = []
     for column in table.columns:
         kind = column.type

@@ -20,7 +20,7 @@ except ImportError:  # Windows: what a killed process leaves there is not notice
     fcntl = None
 
 _ACCESS_LIST = "system.posix_acl_access"
-# A lock of another machine may not be seen here, so that its files are told by their names.
+# A lock of another machine may not be seen here, so that its files are known by their names.
 _MARK = f".microagg-{zlib.crc32(platform.node().encode()):08x}-"
 _PART = ".part"
 _SHOWN = 50  # letters of a target's name, so that a long one is not too long with all else
@@ -134,7 +134,7 @@ def narrow_to_folder(made: Path) -> None:
 
 
 def _keep_mode(made: Path, former: Path, usual: int) -> bool:
-    """Give something new the mode and the group of what it is to replace; tell whether there is something.
+    """Set the mode and the group of something new to those of what it replaces; return whether there is something.
 
     `usual` is the mode that it would have otherwise. What belongs to somebody else, is of another kind or is only led
     to by a link may have been put there to open ours: it can take permissions away and not give any.

@@ -23,7 +23,9 @@ def open_frame(frame: Any) -> nw.DataFrame[Any]:
         raise InvalidData(f"a {type(frame).__name__} is not in memory yet. Call .collect() first.")
     names: Any = getattr(frame, "column_names", getattr(frame, "columns", ()))
     if getattr(names, "nlevels", 1) > 1:
-        raise InvalidData(f"the frame has {names.nlevels} levels of column names. Join them into one name a column.")
+        raise InvalidData(
+            f"the frame has {names.nlevels} levels of column names. Join them into one name for each column."
+        )
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise RoleError(f"the frame has more than one column called {twice[0]!r}. Rename one of them.")
@@ -99,7 +101,7 @@ def missing_rows(frame: nw.DataFrame[Any], names: Sequence[Any]) -> dict[Any, ND
     return found
 
 
-WHOSE = "Complete them: nobody else knows whom such a record belongs to."
+WHOSE = "Fill them in: only you can know which unit such a record belongs to."
 """What to do about rows whose unit is missing."""
 
 
@@ -144,12 +146,12 @@ def to_columns(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np.flo
         series = frame.get_column(name)
         if series.dtype.is_integer() and max(abs(int(series.min())), abs(int(series.max()))) > EXACT_INTEGERS:
             raise InvalidData(
-                f"column {name!r} has integers beyond 2**53, which float64 cannot tell apart. Subtract an offset, "
-                f"or make it an identifier."
+                f"column {name!r} has integers beyond 2**53, which float64 cannot distinguish. Subtract an offset, "
+                "or make it an identifier."
             )
         values[:] = floats_of(series)
         if series.dtype.is_decimal() and np.abs(values).max() > EXACT_INTEGERS:
-            raise InvalidData(f"column {name!r} has decimals beyond 2**53, which float64 cannot tell apart. Scale it.")
+            raise InvalidData(f"column {name!r} has decimals beyond 2**53, which float64 cannot distinguish. Scale it.")
         infinite = np.count_nonzero(np.isinf(values))
         if infinite:
             raise InvalidData(f"column {name!r} has {infinite} infinite value(s). Drop those records or cap them.")
@@ -162,7 +164,7 @@ def only(frame: nw.DataFrame[Any], names: Sequence[Any]) -> Any:
 
 
 def is_frame(file: Any) -> bool:
-    """Tell a dataframe from an array."""
+    """Return whether it is a dataframe, and not an array."""
     return hasattr(file, "column_names") or hasattr(file, "columns")
 
 
@@ -179,7 +181,7 @@ def read_numbers(file: Any) -> tuple[list[Any], NDArray[np.float64]]:
 
 
 def ordered_codes(frame: nw.DataFrame[Any], name: Any) -> tuple[NDArray[np.int64], bool]:
-    """Number the distinct values of a column, in order where they have one; tell whether they have."""
+    """Number the distinct values of a column, in order if they have one; return whether they have."""
     series = frame.get_column(name)
     comparable = series.dtype.is_numeric() or series.dtype.is_temporal() or series.dtype == nw.Boolean
     codes = category_codes(frame, [name])
@@ -205,7 +207,7 @@ def category_codes(
 
 
 def row_classes(frame: nw.DataFrame[Any], names: Sequence[Any], progress: Progress | None = None) -> NDArray[np.int64]:
-    """Do the same sooner, with numbers in no particular order: to count the rows that are alike."""
+    """Do the same sooner, with numbers in no particular order: to count identical rows."""
     return classes_of([np.zeros(frame.shape[0], dtype=np.int64), *_indices(frame, names, progress)])
 
 
@@ -219,13 +221,13 @@ def _indices(frame: nw.DataFrame[Any], names: Sequence[Any], progress: Progress 
         tell(progress, done, len(names))
         try:
             array = frame.get_column(name).to_arrow()
-            if pa.types.is_dictionary(array.type):  # its own codes may tell equal values apart
+            if pa.types.is_dictionary(array.type):  # its own codes may differ for equal values
                 array = array.cast(array.type.value_type)
             encoded = plain_floats(array).dictionary_encode()
         except (pa.ArrowException, TypeError, OverflowError):  # whose message may show a cell
             raise InvalidData(
-                f"column {name!r} mixes types or holds lists, so its values cannot be told apart. Make it text or "
-                f"numbers."
+                f"column {name!r} mixes types or holds lists, so that its values cannot be compared. Turn it into "
+                "text or numbers."
             ) from None
         yield encoded.indices.cast("int64").fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
 
@@ -239,7 +241,7 @@ class Numbering:
         self._numbers: dict[tuple[int, ...], int] = {}
 
     def codes(self, table: Any) -> NDArray[np.int64]:
-        """Give each row's number; equal combinations have the same one in every table."""
+        """Return the number of each row; equal combinations have the same one in every table."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -259,7 +261,7 @@ class Numbering:
                 found.append(pc.index_in(array, value_set=known).to_numpy(zero_copy_only=False).astype(np.int64))
             except (pa.ArrowException, TypeError):  # whose message may show a cell
                 raise InvalidData(
-                    f"column {name!r} holds values that cannot be told apart. Make it text or numbers."
+                    f"column {name!r} holds values that cannot be compared. Turn it into text or numbers."
                 ) from None
         pairs, inverse = np.unique(np.array(found), axis=1, return_inverse=True)
         numbers = [self._numbers.setdefault(tuple(pair), len(self._numbers)) for pair in pairs.T.tolist()]
@@ -315,7 +317,7 @@ def row_ranks(frame: nw.DataFrame[Any]) -> NDArray[np.int64]:
             array = array.cast(array.type.value_type)
         try:
             own = _ranks(sortable(array))
-        except pa.ArrowException:  # it sorts more types than it tells the different values of
+        except pa.ArrowException:  # it sorts more types than it finds the different values of
             own = _ranks(_as_shown(array))
         ranks = np.unique(ranks * (int(own.max(initial=0)) + 1) + own, return_inverse=True)[1].astype(np.int64).ravel()
     return ranks

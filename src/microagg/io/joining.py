@@ -71,20 +71,20 @@ def join(persons: Source, households: Source, on: str | None = None) -> Source:
     persons, households : Source
         The second has one row for each household. Both are of one kind: text, Parquet, SPSS and so on.
     on : str, optional
-        The column that tells the household in both; by default the only one that both have.
+        The column of the household in both; by default the only one that both have.
 
     Returns
     -------
     Source
-        Its `joined` tells what it was made from. The order of rows is that of the persons.
+        Its `joined` says what it was made from. The order of rows is that of the persons.
 
     Raises
     ------
     InvalidData
-        If a household has several rows or a person's has none, or somebody's is not told. Numbers of rows are named,
-        never values.
+        If a household has several rows or a person's has none, or somebody's household is missing. Numbers of rows are
+        named, never values.
     RoleError
-        If a file lacks the column, or both have others of one name.
+        If a file does not have the column, or both have others of one name.
     InvalidParameter
         If the files are of two kinds.
 
@@ -98,8 +98,8 @@ def join(persons: Source, households: Source, on: str | None = None) -> Source:
     """
     if persons.kind != households.kind:
         raise InvalidParameter(
-            f"{persons.name!r} is a file of kind {persons.kind} and {households.name!r} of kind {households.kind}. "
-            f"Pass two of the same kind.",
+            f"{persons.name!r} is a file of kind {persons.kind} and {households.name!r} is of kind "
+            f"{households.kind}. Pass two files of the same kind.",
             parameter="households",
         )
     on = _key(persons, households, on)
@@ -113,13 +113,13 @@ def join(persons: Source, households: Source, on: str | None = None) -> Source:
 
 
 def _key(persons: Source, households: Source, on: str | None) -> str:
-    """Return the column to join by; refuse one that a file lacks, and others of one name."""
+    """Return the column to join by; refuse one that is not in a file, and others of one name."""
     of_persons, of_households = persons.table.column_names, households.table.column_names
     common = [name for name in of_persons if name in of_households]
     if on is None and len(common) != 1:
-        what = "no column of one name" if not common else f"{len(common)} columns of one name"
+        what = "no column with the same name" if not common else f"{len(common)} columns with the same name"
         raise InvalidParameter(
-            f"{persons.name!r} and {households.name!r} have {what}, so that it must be said by which they are joined: "
+            f"{persons.name!r} and {households.name!r} have {what}. Name the column by which they are joined: "
             f"{setting('on')}.",
             parameter="on",
         )
@@ -136,8 +136,8 @@ def _key(persons: Source, households: Source, on: str | None) -> str:
     if both:
         listed = ", ".join(map(repr, both[:10])) + (f" and {len(both) - 10} more" if len(both) > 10 else "")
         raise RoleError(
-            f"{len(both)} column(s) are in both files, beside the one to join by: {listed}. Rename them, or leave them "
-            f"out, in one of the files.",
+            f"{len(both)} column(s) are in both files, besides the one to join by: {listed}. Rename them, or leave "
+            "them out, in one of the files.",
             parameter="households",
             columns=tuple(both),
         )
@@ -150,23 +150,23 @@ def _rows(persons: Source, households: Source, on: str) -> tuple[Any, int]:
     if keys[0].type != keys[1].type:
         raise InvalidData(
             f"column {on!r} holds {_said(keys[0].type)} in {persons.name!r} and {_said(keys[1].type)} in "
-            f"{households.name!r}. Store it alike in both.",
+            f"{households.name!r}. Store it in the same way in both.",
             parameter="on",
             columns=(on,),
         )
     several = len(keys[1]) - len(keys[1].unique())
     if several:
         raise InvalidData(
-            f"{several} of {len(keys[1])} rows of {households.name!r} have the household of another row, by column "
-            f"{on!r}. Keep one row for each household, or pass the file of persons first.",
+            f"{several} of {len(keys[1])} rows of {households.name!r} have the same household as another row, in "
+            f"column {on!r}. Keep one row for each household, or pass the file of persons first.",
             parameter="households",
             columns=(on,),
         )
     rows = pc.index_in(keys[0], value_set=keys[1])
     if rows.null_count:
         raise InvalidData(
-            f"{rows.null_count} of {len(rows)} persons belong to a household that {households.name!r} lacks, by column "
-            f"{on!r}. Add its row, or leave those persons out.",
+            f"{rows.null_count} of {len(rows)} persons belong to a household that is not in {households.name!r}, by "
+            f"column {on!r}. Add a row for it, or leave those persons out.",
             parameter="households",
             columns=(on,),
         )
@@ -187,8 +187,8 @@ def _keys(source: Source, on: str) -> Any:
     missing = column.null_count + (pc.sum(pc.equal(column, "")).as_py() or 0 if is_text(column.type) else 0)
     if missing:
         raise InvalidData(
-            f"{missing} of {len(column)} rows of {source.name!r} do not tell their household, in column {on!r}. "
-            f"Complete them, or leave them out.",
+            f"{missing} of {len(column)} rows of {source.name!r} have no household, in column {on!r}. Fill it in, or "
+            "leave those rows out.",
             parameter="on",
             columns=(on,),
         )
@@ -196,7 +196,7 @@ def _keys(source: Source, on: str) -> Any:
 
 
 def _whole(column: Any) -> Any:
-    """Return numbers without a fraction as whole ones: packages for statistics store all numbers alike."""
+    """Return numbers without a fraction as whole ones: packages for statistics store all numbers in the same way."""
     column = pc.if_else(pc.is_nan(column), pa.scalar(None, pa.float64()), column)
     try:
         return column.cast(pa.int64())

@@ -31,7 +31,7 @@ class Labels:
     measures, widths : mapping
         Of SPSS: nominal, ordinal or scale; how wide a column is shown.
     missing : mapping of str to list
-        Of SPSS: values and ranges that are declared missing, and stand in the table as the values they are.
+        Of SPSS: values and ranges that are declared missing, and are in the table as the values they are.
     tags : mapping of str to Array
         Of Stata: which of the missing values .a to .z a row has, where the table has null.
     """
@@ -68,7 +68,7 @@ class Masked:
     tags : mapping of str to Array
         Which of Stata's .a to .z a row has, where the table has null.
     untold : collection of str
-        Columns that are released as they are, but for .a to .z: these are plain missing values, as they were counted.
+        Columns that are released unchanged, except for .a to .z: these are plain missing values, as they were counted.
     """
 
     names: Collection[str] = ()

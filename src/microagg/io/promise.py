@@ -31,7 +31,7 @@ _ROWS = 1 << 17  # records whose digests are made together
 _PART = 1 << 20  # records whose digests are put in order and stored together, about
 _MISSING = np.array([[0], [1]], dtype=np.uint64)  # no number has this pair: its lanes are equal
 
-_REMEDY = "It is not released. Run again; if that does not help, write another format, and report the fault."
+_REMEDY = "It is not released. Run again; if that does not help, write another format, and report the error."
 
 
 @dataclass(frozen=True)
@@ -98,10 +98,10 @@ class Promise:
         return [] if self.demand is None else [column.name for column in self.demand.columns]
 
     def check_columns(self, names: Collection[str]) -> None:
-        """Refuse a table that lacks a column to be counted."""
+        """Refuse a table without a column that must be counted."""
         for name in self.columns:
             if name not in names:
-                raise RoleError(f"the table has no column {name!r}, which the promise is about. Check its spelling.")
+                raise RoleError(f"the table has no column {name!r}, for which k is promised. Check its spelling.")
 
     def digests(self, table: pa.Table, key: bytes) -> list[Digests]:
         """The digests of a table's records; one array, or where each column is counted by itself one for each."""
@@ -121,7 +121,7 @@ class Promise:
             )
 
     def check_demand(self, found: Digests, confidential: Sequence[Bits], name: str) -> None:
-        """Refuse what was written where records that are alike break the demand on confidential columns.
+        """Refuse what was written if identical records break the demand on confidential columns.
 
         `found` are the digests of all records, and `confidential` the bits of the values that were written: where these
         are equal, the values that the demand was kept for must have been.
@@ -133,12 +133,12 @@ class Promise:
             lost = (bits == _MISSING).all(axis=0) & ~column.missing  # some formats have no empty text, say
             if lost.any() or not np.array_equal(column.codes[first_of_each(classes)][classes], column.codes):
                 raise PromiseBroken(
-                    f"{name!r} was read back, and column {column.name!r} has not the values, row by row, that l or t "
-                    f"was kept for. {_REMEDY}"
+                    f"{name!r} was read back, and column {column.name!r} does not have, row by row, the values for "
+                    f"which l or t was kept. {_REMEDY}"
                 )
         if not self.demand.kept(classes_of(found)):
             raise PromiseBroken(
-                f"{name!r} was read back, and records that share all masked values give away more of a confidential "
+                f"{name!r} was read back, and records that share all masked values disclose more of a confidential "
                 f"column than l or t allows. {_REMEDY}"
             )
 
@@ -158,7 +158,7 @@ def digests_written(
     name : str
         Of the file or table, to show.
     key : bytes
-        The same for all parts of a file, and told to nobody.
+        The same for all parts of a file, and secret.
 
     Raises
     ------
@@ -175,7 +175,7 @@ def digests_written(
                 yield promise.digests(table.slice(start, _ROWS), key)
     except (InvalidData, pa.ArrowException, OSError, UnicodeError):  # whose messages may show cells
         raise PromiseBroken(
-            f"{name!r} was written and cannot be read back, so that nothing can be said of its values. {_REMEDY}"
+            f"{name!r} was written and cannot be read back, so that its values cannot be checked. {_REMEDY}"
         ) from None
     if found != records:
         raise PromiseBroken(
@@ -273,7 +273,7 @@ class Written(NamedTuple):
 
 
 def check_written_apart(promise: Promise, persons: Written, households: Written) -> int:
-    """Return the fewest units that are alike in two files: in their rows of the one and their single row of the other.
+    """Return the fewest units that are identical in two files: in their rows of one and their single row of the other.
 
     Parameters
     ----------
@@ -284,8 +284,8 @@ def check_written_apart(promise: Promise, persons: Written, households: Written)
     Raises
     ------
     PromiseBroken
-        If fewer than k units are alike, or the files have not the same units, or the second not one row of each; or as
-        by `digests_written`.
+        If fewer than k units are identical, or the files do not have the same units, or the second not one row of each;
+        or as by `digests_written`.
     """
     key, found = os.urandom(16), []
     for file in (persons, households):
@@ -298,8 +298,8 @@ def check_written_apart(promise: Promise, persons: Written, households: Written)
     (units, rows), (others, single) = found
     if others.size != households.records or not np.array_equal(units, others):
         raise PromiseBroken(
-            f"{persons.name!r} and {households.name!r} were read back, and the second has not one row for each "
-            f"household of the first. {_REMEDY}"
+            f"{persons.name!r} and {households.name!r} were read back, and the second does not have exactly one row "
+            f"for each household of the first. {_REMEDY}"
         )
     fewest = fewest_alike([in_order(digests_of([rows, single], key))])
     promise.check(fewest, f"{persons.name} with {households.name}")
@@ -333,7 +333,7 @@ class _Tally:
         self._waiting, self._stored = [], self.records
 
     def fewest(self, in_part: bool) -> int:
-        """Return the fewest records, or units, that are alike."""
+        """Return the smallest number of records, or units, that are identical."""
         if self._waiting:
             self._store()
         return fewest_alike(self._parts, in_part)

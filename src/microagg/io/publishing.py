@@ -83,7 +83,8 @@ def _remove(place: Place) -> None:
         target = _half_published(place)
         if target is not None:  # the store refused to put back what was there: here is the only copy
             _say(
-                f"{target} is no release; what it held before is in {place / 'replaced'}. Put it back, and remove both."
+                f"{target} is not a release; what it held before is in {place / 'replaced'}. Put that back, and "
+                "remove both."
             )
             return
         for _ in range(_TRIES):
@@ -93,7 +94,7 @@ def _remove(place: Place) -> None:
             time.sleep(_PAUSE)
     except StoreFailed:
         pass
-    _say(f"what a run has left in the store could not be removed, and may hold original values. Remove it: {place}")
+    _say(f"files that a run left in the store could not be removed, and may hold original values. Remove them: {place}")
 
 
 def _say(words: str) -> None:
@@ -101,7 +102,7 @@ def _say(words: str) -> None:
 
 
 def _this_process() -> dict[str, Any]:
-    """Tell this process from any other, as far as the system lets us."""
+    """Return what distinguishes this process from any other, as far as the system lets us."""
     return {**_here(), "process": os.getpid(), "born": _born(os.getpid())}
 
 
@@ -115,7 +116,7 @@ def _here() -> dict[str, Any]:
 
 
 def _born(process: int) -> str:
-    """Tell when a process began, which tells it from a later one of the same number; nothing where there is none."""
+    """Return when a process began, which differs for a later one of the same number; empty if there is none."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
     except (OSError, IndexError):
@@ -131,7 +132,10 @@ def look_for_orphans(parent: Place) -> None:
         if _is_dead(owner):
             _recover(place)
         elif time.time() - (place / _OWNER).stamp()[1] / 1e9 > _OLD and owner.get("machine") != platform.node():
-            _say(f"another run has left scratch in the store, if it is over. It may hold original values: {place}")
+            _say(
+                "another run has left temporary files in the store, unless it still runs. They may hold original "
+                f"values: {place}"
+            )
 
 
 def _is_dead(owner: dict[str, Any]) -> bool:
@@ -144,7 +148,7 @@ def _is_dead(owner: dict[str, Any]) -> bool:
 
 
 def _told(place: Place) -> dict[str, Any]:
-    """Read what a file of ours tells; nothing where it is none."""
+    """Read what a file of ours says; empty if it is none."""
     try:
         told = json.loads(place.read_bytes())
     except (MicroaggError, ValueError, RecursionError):
@@ -210,9 +214,9 @@ def publish(whole: Where, target: Any, *, overwrite: bool, check: Callable[[Any]
     (private / _PUBLISHING).write_bytes(json.dumps({"target": target.name}).encode())
     sizes = {one.name: size for one, _, size in whole.inside()}
     mark = target / _unfinished(private)
-    mark.write_bytes(json.dumps({"unfinished": "this folder is no release", "private": str(private)}).encode())
+    mark.write_bytes(json.dumps({"unfinished": "this folder is not a release", "private": str(private)}).encode())
     if {one.name for one, _, _ in target.inside(deep=True)} != {mark.name, *(one.name for one in former)}:
-        mark.unlink()  # somebody else's files are there, and stay as they are
+        mark.unlink()  # somebody else's files are there, and are not changed
         raise _came_meanwhile(target)
     try:
         _each(lambda name: (whole / name).copy_to(target / name), sizes)
@@ -233,8 +237,8 @@ def check_replaceable_in_store(target: Place) -> None:
     inside = target.inside()
     if is_unfinished(one.name for one, _, _ in inside):
         raise InvalidParameter(
-            f"the target {target.name!r} was being written when a run was killed, and is no release. What it held "
-            f"before is where the file _microagg_unfinished... in it says. Remove the folder, or name another."
+            f"the target {target.name!r} was being written when a run was killed, and is not a release. The file "
+            "_microagg_unfinished... in it says where its earlier content is. Remove the folder, or name another."
         )
     if any(is_folder or one.suffix != ".parquet" for one, is_folder, _ in inside):
         raise InvalidParameter(f"the target {target.name!r} holds more than .parquet files. Name another folder.")
@@ -267,10 +271,10 @@ def _undo(target: Place, private: Place) -> None:
 
 def _came_meanwhile(target: Place) -> InvalidParameter:
     return InvalidParameter(
-        f"the target {target.name!r} has come to be there while its content was made. Name another."
+        f"the target {target.name!r} was created by somebody else while its content was made. Name another."
     )
 
 
 def is_unfinished(names: Iterable[str]) -> bool:
-    """Tell by the names in a folder whether it was being published when its run was killed."""
+    """Return by the names in a folder whether it was being published when its run was killed."""
     return any(_UNFINISHED.fullmatch(name) for name in names)

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from microagg.errors import InvalidData
 from microagg.io._dialect import Dialect
+from microagg.io._excel import read_columns
 from microagg.io._kinds import COMPRESSED, kind_of
 from microagg.io._statistics import require_extra
 from microagg.io._text import read_written_text
@@ -27,7 +28,7 @@ def read_back(
     path : Path or Place
         Where the file is.
     target : Path or Place
-        Which tells its kind.
+        It shows its kind.
     schema : pyarrow.Schema
         Of the table that was written. Names may have been changed in the file, so that columns of text are known by
         their places.
@@ -45,6 +46,8 @@ def read_back(
         return read_written_text(path, compression, dialect or Dialect(), len(schema), places)
     if kind == "feather":
         return _feather(path, schema, names)
+    if kind == "excel":  # in this process: the file is our own
+        return iter([read_columns(path, [schema.get_field_index(name) for name in names], names)])
     return _statistics(path, kind, names)
 
 
@@ -85,7 +88,7 @@ def _statistics(path: Path, kind: str, names: list[str]) -> Iterator[pa.Table]:
         except Exception as error:  # pyreadstat's own errors are plain Exceptions
             if isinstance(error, MemoryError):
                 raise
-            raise InvalidData(f"{path.name!r} cannot be read to its end.") from None
+            raise InvalidData(f"{path.name!r} cannot be read completely.") from None
         found = len(columns[0])
         start += found
         yield pa.table(columns, names)

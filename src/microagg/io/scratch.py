@@ -55,7 +55,7 @@ def private_folder(parent: Path, what: str = "scratch") -> Iterator[Path]:
         path = Path(tempfile.mkdtemp(dir=parent, prefix=f"{_PREFIX}{secrets.token_hex(8)}-"))
         folder, lock = _claim(path)
     except OSError:
-        raise InvalidParameter(f"no folder can be made in the one for {what}. Name another.") from None
+        raise InvalidParameter(f"no folder can be created in the folder for {what}. Name another.") from None
     _OPEN[path] = folder
     try:
         with signals_raise():
@@ -123,7 +123,7 @@ class _Folder:
             return []
 
     def empty(self) -> bool:
-        """Remove all but the lock; a worker of another machine may still be writing. Tell whether nothing is left."""
+        """Remove all but the lock; a worker of another machine may still be writing. Return whether nothing is left."""
         for _ in range(20):
             for name, is_folder in self.content():
                 if is_folder:
@@ -139,7 +139,7 @@ class _Folder:
     def remove(self) -> bool:
         """Remove the lock and the folder, which holds nothing else; another one that took its place stays.
 
-        Tell whether nothing came to be in it meanwhile.
+        Return whether nothing came to be in it meanwhile.
         """
         with suppress(OSError):
             os.unlink(self.inside(_LOCK), dir_fd=self.handle)
@@ -339,12 +339,13 @@ def put_in_place(whole: Path, target: Path, *, overwrite: bool, check: Check | N
         except OSError:
             where = "" if former is None else _bring_back(former, target)
             raise InvalidParameter(
-                f"the target {target.name!r} has come to be there while its content was made. {where}Name another."
+                f"the target {target.name!r} was created by somebody else while its content was made. {where}Name "
+                "another."
             ) from None
 
 
 def _bring_back(former: Path, target: Path) -> str:
-    """Put back what was to be replaced, or else beside its place, as the private folder goes; tell where it is then."""
+    """Put back what was to be replaced, or else beside its place, as the private folder goes; return where it is."""
     if not os.path.lexists(target):
         former.rename(target)
         return ""

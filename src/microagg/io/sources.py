@@ -1,8 +1,8 @@
 """Tables wherever they are kept: one way in and one way out for files of every kind, and for databases.
 
-The name tells the kind: ``.csv``, ``.tsv`` and ``.txt`` (also with ``.gz`` or ``.zst``), ``.parquet`` and ``.pq`` (a
+The name says the kind: ``.csv``, ``.tsv`` and ``.txt`` (also with ``.gz`` or ``.zst``), ``.parquet`` and ``.pq`` (a
 file, or a folder of them), ``.feather`` and ``.arrow``, SPSS ``.sav`` and ``.zsav``, Stata ``.dta``, SAS ``.sas7bdat``
-(read only), and addresses that start with ``duckdb://``, ``postgresql://`` or ``postgres://``.
+(read only), Excel ``.xlsx``, and addresses that start with ``duckdb://``, ``postgresql://`` or ``postgres://``.
 
 What is read is what is stored. A text file is read as text, every column, so that codes keep their zeros, dates their
 form and long numbers their digits: what is not masked is written as it was read. `Source.typed` makes numbers of the
@@ -20,10 +20,11 @@ import pyarrow as pa
 from microagg.checks import check_jobs
 from microagg.errors import InvalidData, RoleError
 from microagg.io import databases
-from microagg.io._apart import read_apart
+from microagg.io._apart import read_apart, read_excel_apart
 from microagg.io._categories import without_traces, without_views
 from microagg.io._content import Content
 from microagg.io._dialect import Dialect, dialect_for, text_details
+from microagg.io._excel import write_excel
 from microagg.io._feather import read_feather, write_feather
 from microagg.io._kinds import kind_of, refuse_options
 from microagg.io._numbers import Marks, named_numbers, to_be_numbers, to_numbers, without_marks
@@ -58,8 +59,8 @@ class Source:
     name : str
         To show and store: the file's name, without its folder, or a database's address, without credentials.
     kind : str
-        ``"csv"`` (of any text file), ``"parquet"``, ``"feather"``, ``"spss"``, ``"stata"``, ``"sas"``, ``"duckdb"`` or
-        ``"postgresql"``.
+        ``"csv"`` (of any text file), ``"parquet"``, ``"feather"``, ``"spss"``, ``"stata"``, ``"sas"``, ``"excel"``,
+        ``"duckdb"`` or ``"postgresql"``.
     details : mapping of str to str
         What was found or asked for, to show a person: the delimiter, the encoding, the marks of numbers.
     labels : Labels or None
@@ -100,15 +101,18 @@ class Source:
         return replace(taken, table=self.table.take(rows), joined=self.joined and self.joined.take(rows))
 
     def tagged(self, rows: Any) -> "Source":
-        """Give it with labels as a file of these rows has them; None for rows that nobody knows."""
+        """Return it with labels as a file of these rows has them; None for rows that are not known."""
         return replace(self, labels=self.labels and self.labels.tagged(rows))
 
     @property
     def options(self) -> dict[str, Any]:
-        """How a text file must be said to be written to be read alike; of two that were joined, what holds of both."""
+        """The choices by which a text file or a sheet is read in the same way again; of joined files, those of both."""
         if self.joined is not None:
             own, other = self.joined.persons.options, self.joined.households.options
             return {name: value for name, value in own.items() if other.get(name) == value}
+        if self.kind == "excel":
+            found: dict[str, Any] = {"sheet": self.details["sheet"]} if "sheet" in self.details else {}
+            return found | ({"header": False} if self.details.get("header") == "none" else {})
         return {} if self.dialect is None else self.dialect.options()
 
     def typed(self, names: Sequence[str] | None = None) -> pa.Table:
@@ -122,7 +126,7 @@ class Source:
         Parameters
         ----------
         names : sequence of str, optional
-            The columns to turn; others stay as they are. By default every column that is all numbers, unless one has
+            The columns to turn; others stay unchanged. By default every column that is all numbers, unless one has
             leading zeros or is too long for int64, as codes are; a column without any value stays text.
 
         Returns
@@ -162,7 +166,7 @@ class Source:
     ) -> pa.Table:
         """Return the table with those of the columns `names` turned into numbers that are such, or are said to be.
 
-        `kinds` says of which kind columns are, as recipes do. One of another kind than a number stays as it is
+        `kinds` says of which kind columns are, as recipes do. One of another kind than a number stays unchanged
         stored; what nothing is said of is turned where all of it is numbers, and none of them looks like a code. What
         SPSS declares missing is missing, but for the values that `codes` has of a column.
         """
@@ -218,6 +222,7 @@ def read_source(
     decimal: str | None = None,
     thousands: str | None = None,
     header: bool | None = None,
+    sheet: str | None = None,
     progress: Progress | None = None,
 ) -> Source:
     r"""Read a table from a file, a folder of Parquet files, or a database.
@@ -227,12 +232,15 @@ def read_source(
     address : str or path
     delimiter, encoding, decimal, thousands : str, optional
         How a text file is written (``thousands=""``: nothing separates them). By default it is found out from its
-        first megabyte, and stands in `Source.details`.
+        first megabyte, and is in `Source.details`.
     header : bool, optional
         Whether the first row of a text file holds the names of its columns. By default it does, and a row that may be
         a record is refused: it would be published as names. Without a header columns are called column_1, column_2, ...
+        So of a sheet of Excel.
+    sheet : str, optional
+        Which sheet of an Excel file to read; by default the first that is not hidden.
     progress : callable, optional
-        Called while a file of SPSS, Stata or SAS is read, as progress(0, 0); what it raises stops that.
+        Called while a file of SPSS, Stata, SAS or Excel is read, as progress(0, 0); what it raises stops that.
 
     Returns
     -------
@@ -262,6 +270,7 @@ def read_source(
         "decimal": decimal,
         "thousands": thousands,
         "header": header,
+        "sheet": sheet,
     }
     if is_database(address):
         kind = kind_at(address)
@@ -271,12 +280,12 @@ def read_source(
     kind, path = kind_at(address), where(address)
     if not path.exists():
         raise InvalidData(f"there is no file {path.name!r}. Check the path.")
+    refuse_options(options, kind)
     if isinstance(path, Path) and kind == "csv":
-        content = Content(path)
+        content, options = Content(path), {name: said for name, said in options.items() if name != "sheet"}
         table, dialect = read_text(content, **options)
         found = text_details(path, dialect)
         return Source(_checked(table, path.name), path.name, kind, found, None, dialect, path, content.sha256)
-    refuse_options(options, kind)
     details: dict[str, str] = {}
     labels, digest = None, file_digest(address)
     if isinstance(path, Place) or kind == "parquet":
@@ -288,6 +297,8 @@ def read_source(
             details["pandas index"] = ", ".join(file.index_columns)
     elif kind == "feather":
         table = read_feather(path)
+    elif kind == "excel":
+        table, details = read_excel_apart(path, sheet, header, progress)
     else:
         table, labels = read_apart(path, kind, progress)
     if file_digest(address) != digest:  # the checksum would be of other bytes than the table
@@ -323,7 +334,7 @@ def write_target(
     excel_safe : bool
         Of text files: put an apostrophe before text and names that start with ``=``, ``+``, ``-``, ``@``, also behind
         spaces and what is not seen, or with a tab, a carriage return or a line feed, which a spreadsheet may take for a
-        formula. Numbers stay as they are.
+        formula. Numbers stay unchanged.
     promise : Promise, optional
         What must hold of the table, such as `Release.promise`. Its columns are read back from what was written and
         counted before the file gets its name, or the transaction ends.
@@ -339,7 +350,7 @@ def write_target(
     PromiseBroken
         If what was written does not keep the promise. Nothing is left of it.
     RoleError
-        If the table lacks a column that the promise is about.
+        If the table does not have a column that the promise is about.
     """
     check_target(address, like.address, overwrite=overwrite)
     masked = masked if isinstance(masked, Masked) else Masked(masked)
@@ -371,6 +382,8 @@ def write_target(
             write_text(table, path, dialect, excel_safe=excel_safe, check=count)
         elif kind == "feather":
             write_feather(table, path, count)
+        elif kind == "excel":
+            write_excel(table, path, like.details.get("sheet") if like.kind == "excel" else None, count)
         else:
             write_statistics(table, path, kind, like.table, like.labels, masked=masked, check=count)
     except pa.ArrowException:  # whose message may show a cell
@@ -381,13 +394,13 @@ def write_target(
     except OSError as error:
         raise InvalidData(
             f"{path.name!r} cannot be written ({os.strerror(error.errno) if error.errno else 'the system refused'}). "
-            f"Nothing was left behind; make room, or choose another folder."
+            "Nothing was left behind. Free some space, or choose another folder."
         ) from None
 
 
 def _checked(table: pa.Table, name: str) -> pa.Table:
     if len(set(table.column_names)) < table.num_columns:
-        raise InvalidData(f"{name!r} has two columns of one name. Give each its own.")
+        raise InvalidData(f"{name!r} has two columns with the same name. Rename one of them.")
     if table.num_rows == 0 or table.num_columns == 0:
         raise InvalidData(f"{name!r} has no records. Pass at least k of them.")
     return without_views(table).replace_schema_metadata(None)

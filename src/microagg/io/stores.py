@@ -278,15 +278,15 @@ def place_at(address: str) -> Place:
         raise InvalidParameter(f"an address of {scheme}:// is malformed. Pass one like {example}.") from None
     if (user and scheme not in _CONTAINERS) or ":" in user:
         raise InvalidParameter(
-            f"an address of {scheme}:// holds a user or a password, which would end up in logs. Leave it out: the "
-            f"environment, a profile or the machine's role says who you are."
+            f"an address of {scheme}:// holds a user or a password, which would end up in logs. Leave it out: set "
+            "your identity by the environment, a profile or the role of the machine."
         )
     known = _SAID[scheme]
     if any(name not in known for name, _ in said) or parts.fragment:
-        listed = f"it may say {', '.join(known)}" if known else "it may say nothing"
+        listed = f"it may hold {', '.join(known)}" if known else "it may hold nothing"
         raise InvalidParameter(
-            f"an address of {scheme}:// says more than where it is, which might be a secret: behind a question mark "
-            f"{listed}. Set all else in the environment or a profile."
+            f"an address of {scheme}:// holds more than a place, and that might be a secret: after a question mark "
+            f"{listed}. Set everything else in the environment or a profile."
         )
     if any("@" in value for _, value in said):
         raise InvalidParameter(f"an endpoint of {scheme}:// holds a user or a password. Leave it out.")
@@ -307,7 +307,7 @@ def where_of_parquet(address: Any, why: str) -> Where:
     """Make a place of an address that, in a store, must be one of Parquet; `why` says what is not done with others."""
     place = where(address)
     if isinstance(place, Place) and place.suffix.lower() not in ("", *_PARQUET):
-        raise InvalidParameter(f"{place.name!r} lies in a store and is not Parquet by its name: {why}.")
+        raise InvalidParameter(f"{place.name!r} is in a store and is not Parquet, judged by its name: {why}.")
     return place
 
 

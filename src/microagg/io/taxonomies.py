@@ -26,7 +26,7 @@ def read_taxonomy(path: Any, name: Any) -> dict[str, tuple[str, ...]]:
     widths: set[int] = {len(row) for row in rows}
     if len(widths) != 1 or widths <= {0, 1}:
         raise InvalidParameter(
-            f"the taxonomy of column {name!r} must have as many ancestors in every line, at least one.",
+            f"the taxonomy of column {name!r} must have the same number of ancestors in every line, at least one.",
             parameter="taxonomy",
             columns=(name,),
         )
@@ -39,7 +39,7 @@ def kin_of(values: pa.Array, kin: Mapping[str, tuple[Any, ...]], name: Any) -> t
     lacking = sum(value not in kin for value in shown)
     if lacking:
         raise InvalidData(
-            f"the taxonomy of column {name!r} lacks {lacking} of its {len(shown)} categories. Add them.",
+            f"the taxonomy of column {name!r} does not hold {lacking} of its {len(shown)} categories. Add them.",
             parameter="taxonomy",
             columns=(name,),
         )
@@ -47,6 +47,6 @@ def kin_of(values: pa.Array, kin: Mapping[str, tuple[Any, ...]], name: Any) -> t
     for depth in range(len(kin[shown[0]])):
         ancestors = [str(kin[value][depth]) for value in shown]
         numbers = {ancestor: number for number, ancestor in enumerate(sorted(set(ancestors)))}
-        if len(numbers) > 1:  # the root tells nobody apart
+        if len(numbers) > 1:  # the root is the same for everybody
             levels.append(tuple(numbers[ancestor] for ancestor in ancestors))
     return tuple(levels)

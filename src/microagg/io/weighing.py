@@ -57,9 +57,9 @@ class WeightSeen(NamedTuple):
         counts = {"missing": self.missing, "infinite": self.infinite, "negative": self.negative}
         for what, count in counts.items():
             if count:
-                raise _refused(name, f"has {count} {what} value(s)", "Mend them, or drop those records")
+                raise _refused(name, f"has {count} {what} value(s)", "Correct them, or drop those records")
         if self.largest == 0:
-            raise _refused(name, "is 0 throughout", "Name another column")
+            raise _refused(name, "is 0 in every record", "Name another column")
         if not 1 / _LARGEST < self.largest < _LARGEST:
             raise _refused(name, "has values too large or small for weights", "Scale it")
 

@@ -18,8 +18,8 @@ _PUBLIC_BINS = 16
 SMALL_CELL = 10
 """Times k: the fewest records of a bin in the public report.
 
-A bin of k records is one group, and its place tells the group's mean; an outlier can be most of that mean. Of ten
-groups no single one, still less a record, can be told.
+A bin of k records is one group, and its place shows the group's mean; an outlier can be most of that mean. Of ten
+groups no single one, still less a record, can be recognised.
 """
 
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def bound_of(release: "Release[Any]", information: InformationLoss, progress: Progress | None = None) -> LossBound:
-    """Find how little any grouping of the same file could lose, beside so much loss of a release.
+    """Return how little any grouping of the same file could lose, beside the loss of a release.
 
-    Whatever groups release, records that are released alike are at least k in a stratum. So the bound holds for
+    Whatever groups release, at least k records of a stratum are released with the same values. So the bound holds for
     medians, weights, moments, rounding, units and demands too: each of them can only lose more.
     """
     recipe, units = release.recipe, release._units
@@ -27,7 +27,7 @@ def bound_of(release: "Release[Any]", information: InformationLoss, progress: Pr
         why_not = "only some of the records are in memory"
         return LossBound(None, None, "information loss", recipe.k, why_not=why_not)
     alike, strata = release.groups, recipe.roles.strata
-    if units is not None and units.slots is not None:  # of whole units, rows in the same slot are alike
+    if units is not None and units.slots is not None:  # of whole units, rows in the same slot get the same values
         alike = codes_of(alike * (int(units.slots.max()) + 1) + units.slots)
     original = release._both()[0]
     none = np.zeros(original.n_records, dtype=np.int64)

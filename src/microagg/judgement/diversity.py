@@ -1,4 +1,4 @@
-"""What records that look alike give away of confidential columns."""
+"""What records with the same masked values disclose of confidential columns."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ _MOST_BARS = 12
 
 
 def diversity_of(release: "Release[Any]") -> tuple[GivenAway, ...]:
-    """Give l and t of the confidential columns; of those that a demand is about, as the demand counts them."""
+    """Return l and t of the confidential columns; of those that a demand is about, as the demand counts them."""
     demand = release._demand
     counted: dict[Any, tuple[Confidential, Figures]] = {}
     classes = np.empty(0, dtype=np.int64)
@@ -96,7 +96,7 @@ def kept_of(release: "Release[Any]", public: bool) -> Kept | None:
 
 
 def _classes(release: "Release[Any]") -> Labels:
-    """Number records such that those that are released alike have the same number."""
+    """Number records such that those with the same released values have the same number."""
     keys = [*columns_of(release, Role.QUASI, Role.STRATUM), *release.recipe.weights_by_group]
     return frames.category_codes(frames.open_frame(release.data), keys)
 

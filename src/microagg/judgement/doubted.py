@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from microagg.guessing.facts import Facts, read_facts
+from microagg.guessing.facts import Facts, facts_of_table, read_facts
 from microagg.guessing.roles import File, guess_column, why_no_quantity
 from microagg.io import frames
 from microagg.judgement.names import shown
@@ -69,14 +69,10 @@ def repeating_columns(release: "Release[Any]", facts: Mapping[str, Facts]) -> li
 
 
 def facts_of(release: "Release[Any]", progress: Progress | None = None) -> dict[str, Facts]:
-    """Read the columns of the original that are at hand."""
+    """Return the facts of those columns of the original that are at hand."""
     table, labels = _table_of(release, stage(progress, 0, 2))
     measures, values = (labels.measures, labels.values) if labels else ({}, {})
-    found: dict[str, Facts] = {}
-    for name in table.column_names:
-        found[name] = read_facts(table[name], name, values.get(name), measures.get(name))
-        tell(stage(progress, 1, 2), len(found), table.num_columns)
-    return found
+    return {one.name: one for one in facts_of_table(table, values, measures, stage(progress, 1, 2))}
 
 
 def _table_of(release: "Release[Any]", progress: Progress | None) -> tuple[pa.Table, Any]:

@@ -1,4 +1,4 @@
-"""The masked columns as they are drawn: bins of quantities and dates, bars of categories, what stands apart."""
+"""The masked columns for the pictures: bins of quantities and dates, bars of categories, what stands apart."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -30,9 +30,9 @@ _MOST_CATEGORIES = 12
 def distributions_of(
     release: "Release[Any]", run: Run, public: bool, progress: Progress | None = None
 ) -> tuple[tuple[Distribution, ...], tuple[str, ...]]:
-    """Return the masked columns as they are drawn, at most 30; and the names of the others."""
+    """Return the masked columns for the pictures, at most 30; and the names of the others."""
     both = list(zip(*release._both(), strict=True))
-    # Where there are too many, those that lost most are worth seeing; in public that would tell which did.
+    # Where there are too many, those that lost most are worth seeing; in public that would show which did.
     lost = [release.information.per_column[before.name] for before, _ in both]
     order = list(range(len(both)))
     if not public and len(both) > MOST_DRAWN:
@@ -55,7 +55,7 @@ def _cut_of(release: "Release[Any]", column: Coded) -> Cut:
     if isinstance(column.kind, Date):
         try:
             return cut_of_dates(frames.open_frame(release.data).get_column(column.name), column.name)
-        except InvalidData:  # nothing is released of it, so nothing tells how it was written
+        except InvalidData:  # nothing is released of it, so it is not known how it was written
             pass
     return cut_of_numbers
 
@@ -127,7 +127,7 @@ def _for_public(after: Coded, k: int, cut: Cut) -> Distribution:
             at_spike = after.cells.known.size - values.size
             apart = [("spike", f"{after.kind.spike:g}", at_spike), *apart] if at_spike >= least else apart
         found = masked_only(name, values, k, cut, n)
-        if found.edges:  # what stands apart would else be told by what is not drawn
+        if found.edges:  # what stands apart would else follow from what is not drawn
             found = replace(found, bars=tuple(_whole(*one, n) for one in apart))
     return replace(found, kind=after.kind.name)
 

@@ -35,7 +35,7 @@ _MOST_SIZES = 8
 
 
 def groups_of(release: "Release[Any]", run: Run, public: bool) -> Groups:
-    """Count the groups, and count k again in the released file as it is."""
+    """Count the groups, and count k again in the released file."""
     found = release.anonymity
     return Groups(
         promised=run.k,
@@ -53,7 +53,7 @@ def groups_of(release: "Release[Any]", run: Run, public: bool) -> Groups:
 
 
 def _units(release: "Release[Any]", public: bool) -> UnitFacts | None:
-    """Tell what is promised of units; None where no unit is named."""
+    """Return what is promised of units; None where no unit is named."""
     name, choices = release.recipe.roles.unit, release.recipe.units
     if name is None:
         return None
@@ -164,9 +164,9 @@ def standing_alone(
 
 
 def _lone_in_all(release: "Release[Any]", classes: NDArray[np.int64]) -> int:
-    """Count the records that everything released tells apart; of units whose rows are known to belong together, all.
+    """Count the records that are unique in all that is released; of units whose rows are known to belong together, all.
 
-    Such a unit is told apart by its rows taken together, where nobody else has the same.
+    Such a unit is unique by its rows taken together, where no other unit has the same rows.
     """
     units = release._units
     if units is None or release.recipe.units.release != "pseudonym":
@@ -232,9 +232,9 @@ def _own_medians(release: "Release[Any]") -> dict[str, int]:
 
 
 def _few_units(release: "Release[Any]", k: int, repeating: Sequence[Any]) -> dict[str, int]:
-    """Count, for each dropped column that tells which rows belong together, the groups with fewer than k of its values.
+    """Count, for each dropped column that shows which rows belong together, the groups with fewer than k of its values.
 
-    Such a column tells which rows belong to one person or household, and k counts rows.
+    Such a column shows which rows belong to one person or household, and k counts rows.
     """
     if release.groups.ndim == 2:
         return {}
@@ -276,9 +276,7 @@ def idle_codes_of(release: "Release[Any]") -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for name, codes in release.recipe.missing_codes.codes.items():
         if name not in columns:
-            found |= (
-                {} if name in release.recipe.recode.recode else {shown(name): ()}
-            )  # there they are left as they are
+            found |= {} if name in release.recipe.recode.recode else {shown(name): ()}  # there they are left unchanged
             continue
         met = set(np.unique(columns[name].cells.all_states).tolist()) if whole is None else whole.states[name]
         idle = tuple(shown(code) for state, code in enumerate(codes, 2) if state not in met)

@@ -75,7 +75,9 @@ class Judgement(ReadOnly):
     recoded : tuple of Recoded
         The columns that were recoded before they were masked, and how.
     missing_codes : tuple of MissingCodes
-        The columns in which the file tells several kinds of missing values apart; empty in public.
+        The columns in which the file distinguishes several kinds of missing values; empty in public.
+    differences : tuple of str
+        How the file differs from the one that the recipe was written for, a line for each. None in public.
     missing_weights : mapping
         How many released records lack each sampling weight, where any do; empty in public.
     groups : Groups
@@ -94,7 +96,7 @@ class Judgement(ReadOnly):
         What became of missing values in the masked columns.
     strata : Strata or None
     weights : JudgedWeights or None
-        What weights did and give away; None where there are none, and in public.
+        What weights did and disclose; None where there are none, and in public.
     moments : JudgedMoments or None
         How exactly variances or covariances are kept; None where they are not, and in public.
     results : JudgedResults or None
@@ -114,7 +116,7 @@ class Judgement(ReadOnly):
     risk : Risk or None
         What an intruder could still do.
     diversity : tuple of GivenAway
-        How varied the confidential columns are within records alike.
+        How varied the confidential columns are among records with the same masked values.
     kept : Kept or None
         What is demanded of confidential columns, and what is reached; None where nothing is.
     sample : JudgedSample or None
@@ -130,6 +132,7 @@ class Judgement(ReadOnly):
     measures: Mapping[str, Measure]
     recoded: tuple[Recoded, ...]
     missing_codes: tuple[MissingCodes, ...]
+    differences: tuple[str, ...]
     missing_weights: Mapping[str, int]
     groups: Groups
     doubted: Mapping[str, str]
@@ -163,7 +166,7 @@ def judge(
     public: bool = False,
     progress: Progress | None = None,
 ) -> Judgement:
-    """Find what there is to say of a release.
+    """Return what there is to say of a release.
 
     Parameters
     ----------
@@ -211,6 +214,7 @@ def judge(
         measures={} if public else {one.name: one for one in measures_of_both(release.loss, release.risk)},
         recoded=recoded_of(release, run, public),
         missing_codes=() if public else missing_codes_of(release),
+        differences=() if public else tuple(shown(str(one)) for one in release.differences),
         missing_weights={} if public else scale.counts(missing_weights_of(release)),
         groups=groups_of(release, run, public),
         idle_codes={} if public else idle_codes_of(release),

@@ -1,4 +1,4 @@
-"""What the file's own values tell: columns recoded before masking, kinds of missing values, missing weights."""
+"""What the original file shows: columns recoded before masking, kinds of missing values, missing weights."""
 
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any

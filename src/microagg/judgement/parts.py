@@ -34,7 +34,7 @@ class UnitFacts:
     different: int | None  # the fewest that share their masked values; None in public
     share: float | None  # most of the rows of one combination that one of them has, in percent; None in public
     in_part: bool  # whether none may have more than 1/k of them
-    whole: bool  # whether units are released by numbers, with all their rows alike
+    whole: bool  # whether units are released by numbers, with all their rows the same
     merged: tuple[int, float] | None = None  # rows of one group that is most of its stratum, and its percentage
 
 
@@ -44,8 +44,8 @@ class Groups:
 
     promised: int
     reached: int
-    counted: int | None  # in the released file as it is now, whole records; None in public for per_column
-    unique: int | None  # records whose combination is theirs alone; None in public
+    counted: int | None  # counted now in the released file, whole records; None in public for per_column
+    unique: int | None  # records whose combination no other record has; None in public
     per_column: bool
     records: int
     groups: int
@@ -101,7 +101,7 @@ class Alone(ReadOnly):
 
 @dataclass(frozen=True)
 class WeightFound(ReadOnly):
-    """What one weight gives away where it is released as it is."""
+    """What one weight discloses where it is released unchanged."""
 
     weight: str
     distinct: int  # different weights
@@ -111,7 +111,7 @@ class WeightFound(ReadOnly):
 
 @dataclass(frozen=True)
 class JudgedWeights(ReadOnly):
-    """What weights did, and what they give away. None in public."""
+    """What weights did, and what they disclose. None in public."""
 
     found: tuple[WeightFound, ...]  # empty where they are released by group
     percent: float | None  # the loss by weight; None where the weight is no number
@@ -132,7 +132,7 @@ class JudgedMoments(ReadOnly):
     covariance_error: float  # at most, of standard scores
     outside: Mapping[str, int]  # cells that are written beyond the range of the original
     clipped: Mapping[str, int]  # cells that were cut back
-    left: int  # strata, or parts of them, that stay as they are
+    left: int  # strata, or parts of them, that are not spread
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ class ResultLine:
 
 @dataclass(frozen=True)
 class ToldApart:
-    """How well a model tells masked records from original ones, by the masked columns."""
+    """How well a model distinguishes masked records from original ones, by the masked columns."""
 
     value: float  # pMSE: 0 where it cannot, 0.25 where it always can
     percent: float  # of the worst
@@ -225,7 +225,7 @@ class Recoded:
 
 @dataclass(frozen=True)
 class MissingCodes:
-    """A released column in which the file tells several kinds of missing values apart. None in public."""
+    """A released column in which the file distinguishes several kinds of missing values. None in public."""
 
     column: str
     package: str  # "spss", which declares values missing, "stata" or "sas", which have .a to .z
@@ -235,7 +235,7 @@ class MissingCodes:
 
 @dataclass(frozen=True)
 class ColumnLoss:
-    """What one masked column lost. In public the word alone, or that it is not told."""
+    """What one masked column lost. In public the word alone, or that it is not shown."""
 
     column: str
     word: str
@@ -257,7 +257,7 @@ class Bound:
     percent: float | None  # None where it was not found
     reached: float | None
     of: str  # "information loss", or "squared distances" of records as points
-    text: str  # both in a sentence, or why it was not found; empty where nobody needs to be told
+    text: str  # both in a sentence, or why it was not found; empty where nobody needs to read it
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,7 @@ class Loss:
     word: str
     percent: float | None  # None in public
     columns: tuple[ColumnLoss, ...]
-    told: int  # of how many columns the loss is told; in public maybe not of all
+    told: int  # of how many columns the loss is shown; in public maybe not of all
     bound: Bound | None = None  # None in public
 
 
@@ -366,21 +366,21 @@ class Risk:
 
 @dataclass(frozen=True)
 class GivenAway:
-    """How varied a confidential column is within the records that look alike."""
+    """How varied a confidential column is among records with the same masked values."""
 
     column: str
     distinct: int
     entropy: float
     t: float
     t_ordered: float | None
-    uniform_groups: int  # with one value throughout, which gives it away
+    uniform_groups: int  # with one value throughout, which discloses it
     uniform_records: int  # in those
     by_taxonomy: bool = False  # whether t is the distance in a taxonomy
 
 
 @dataclass(frozen=True)
 class WorstGroup:
-    """The records alike that are farthest from the whole file in a confidential column, or hold least of it."""
+    """The group of records that is farthest from the whole file in a confidential column, or holds least of it."""
 
     records: int
     alike: int  # how many records are in groups as bad

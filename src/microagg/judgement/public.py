@@ -1,16 +1,16 @@
-"""What of loss may stand in the public report: nothing that one group of records could have made.
+"""What of loss may be in the public report: nothing that one group of records could have caused.
 
 The masked file is public, and with it the variation between groups. A column's loss adds what varied inside them. Where
 one group makes much of the column, that is nearly that group's own: five awards of 100, and one of 500 beside four of
-nothing, are released alike, and the loss, even in a word, tells which it was.
+nothing, are released with the same values, and the loss, even in a word, shows which it was.
 
-So the loss of a column is told only if no group could make more than a small loss by itself: if, all its members but
+So the loss of a column is shown only if no group could make more than a small loss by itself: if, all its members but
 one being average and that one having the rest, and nothing else varying inside any group, the column's loss were still
-called small. Then "small" tells nothing of a member who stands out of a group, and anything more is never caused by one
-group. What is told is decided by the masked file alone, so that the decision tells nothing either.
+called small. Then "small" discloses nothing of a member who stands out of a group, and anything more is never caused by
+one group. Only the masked file decides what is shown, so that the decision discloses nothing either.
 
 Where variances are kept, groups release no means, and nothing of this can be worked out from the masked file. The loss
-would also tell how far means were spread, and so how much varies inside groups. It is not told of such columns.
+would also show how far means were spread, and so how much varies inside groups. It is not shown of such columns.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -27,23 +27,23 @@ from microagg.kinds import Number, Semi
 if TYPE_CHECKING:
     from microagg.release import Release
 
-NOT_TOLD = "not told"
+NOT_TOLD = "not shown"
 _SMALL = LOSS_WORDS[0][0]
 _CORRELATION_STEPS = (0.1, 0.2)
 """Coarser than in the internal report: a group whose own loss is small moves no correlation by 0.1."""
 
 
 def told_columns(release: "Release[Any]", run: Run) -> NDArray[np.bool_]:
-    """Tell for each masked column whether its loss may be public."""
+    """Return for each masked column whether its loss may be public."""
     _, masked = release._both()
-    if run.aggregate == "median":  # behind which a member may be as far away as he likes
+    if run.aggregate == "median":  # behind which a member may be at any distance
         return np.zeros(len(masked), dtype=bool)
     labels, weights = release.groups, None
     if run.weighted and release._weights is not None:
         if run.weights_by_group:  # nobody outside knows how much a member may count
             return np.zeros(len(masked), dtype=bool)
         weights = release._weights.values
-    found = np.zeros(len(masked), dtype=bool)  # of what is no complete number nothing is told
+    found = np.zeros(len(masked), dtype=bool)  # of what is no complete number nothing is shown
     for j, column in enumerate(masked):
         # A spike that is released in the place of up to two members off it hides them as a median does.
         hides = isinstance(column.kind, Semi) and run.spike_totals == "safe"
@@ -83,20 +83,20 @@ def _most_alone(
 
 
 def public_loss_of(release: "Release[Any]", told: NDArray[np.bool_]) -> Loss:
-    """Return the loss in words, overall and of each column, where it may be told."""
+    """Return the loss in words, overall and of each column, where it may be shown."""
     lost = release.information.per_column
     columns = tuple(
         ColumnLoss(shown(column.name), loss_word(lost[column.name]) if may else NOT_TOLD, column.kind.name)
         for column, may in zip(release._both()[1], told, strict=True)
     )
-    # A column that is not told must not show in the loss overall, and a word for some columns alone would contradict
+    # A column that is not shown must not show in the loss overall, and a word for some columns alone would contradict
     # the word for all that the internal report has.
     word = loss_word(release.information.percent) if told.all() else NOT_TOLD
     return Loss(word, None, columns, int(np.count_nonzero(told)))
 
 
 def public_change_of_correlations(release: "Release[Any]", told: NDArray[np.bool_]) -> Moved | None:
-    """Return the mean change of a correlation between columns whose loss is told, in coarse steps; None without two."""
+    """Return the mean change of correlations of columns whose loss is shown, in coarse steps; None without two."""
     names = [name for name, may in zip(release.information.per_column, told, strict=True) if may]
     places = np.array([place for place, name in enumerate(release.loss.numbers) if name in names], dtype=np.int64)
     if places.size < 2:

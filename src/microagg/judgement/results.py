@@ -1,4 +1,4 @@
-"""What researchers would find: analyses, a model that tells both files apart, and relations, before and after."""
+"""What researchers would find: analyses, a model that distinguishes both files, and relations, before and after."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 MOST_LINES = 40
 """So many estimates are listed one by one, at most; of analyses and of changed conclusions as many sentences."""
 
-_RECORDS = 20_000  # by which a model tells both files apart; of larger files they are drawn
+_RECORDS = 20_000  # by which a model distinguishes both files; of larger files they are drawn
 _SEED = 0
 _TERMS, _RECORDS_BY_TERM = 120, 10  # of that model at most, and records for each: with fewer it fits chance
-_TERMS_BY_COLUMN = 2  # at least: with fewer the model sees means alone, which masking keeps, and can tell nothing
+_TERMS_BY_COLUMN = 2  # at least: with fewer the model sees means alone, which masking keeps, and finds nothing
 _STEPS, _ANALYSES = 100, 70  # of the progress, in all and for the analyses
 
 
@@ -67,7 +67,7 @@ def results_of(release: "Release[Any]", progress: Progress | None = None) -> Jud
 
 
 def _reason(why: Exception) -> str:
-    return str(why) if isinstance(why, MicroaggError) else "It cannot be computed of these values."
+    return str(why) if isinstance(why, MicroaggError) else "It cannot be computed from these values."
 
 
 def _lines(utility: Utility) -> list[Estimate]:
@@ -102,9 +102,9 @@ def _line(one: Estimate) -> ResultLine:
 
 
 def _told_apart(release: "Release[Any]", progress: Progress | None) -> tuple[ToldApart | None, list[str]]:
-    """Measure how well a model tells masked records from original ones, or remark why not.
+    """Return how well a model distinguishes masked records from original ones, or a remark why it was not measured.
 
-    It has nothing to look at where no masked column varies.
+    It is not measured where no masked column varies.
     """
     original, written = release._both()
     rows = check_sample(_RECORDS, original.n_records, _SEED)
@@ -112,8 +112,8 @@ def _told_apart(release: "Release[Any]", progress: Progress | None) -> tuple[Tol
     most = min(_TERMS, n // _RECORDS_BY_TERM)
     varying = sum(not column.is_constant for column in original)
     if most < _TERMS_BY_COLUMN * varying:
-        wide = f"{varying} masked columns are too many for a model by {n} records"
-        return None, [f"How well masked and original records can be told apart was not measured: {wide}."]
+        wide = f"{varying} masked columns are too many for a model of {n} records"
+        return None, [f"It was not measured how well a model can distinguish masked and original records: {wide}."]
     found = measure_pmse(original, written, rows, most_terms=most, progress=progress)
     if not found.n_terms:
         return None, []
@@ -130,10 +130,10 @@ def _told_apart(release: "Release[Any]", progress: Progress | None) -> tuple[Tol
 
 
 def _chosen_words(chosen: Sequence[KeptRelation], found: RelationCounts) -> str:
-    """Say which released values were chosen so that a relation holds."""
+    """Return which released values were chosen so that a relation holds."""
     words = [
-        f"{one.column} is chosen so in {one.records} record{'s' if one.records > 1 else ''}; its total moved by "
-        f"{100.0 * one.moved:.2g} %."
+        f"To keep it, the released {one.column} was chosen anew in {one.records} "
+        f"record{'s' if one.records > 1 else ''}; its total changed by {100.0 * one.moved:.2g} %."
         for one in chosen
         if one.relation == found.relation
     ]

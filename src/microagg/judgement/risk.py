@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from microagg.release import Release
 
 _DOMINANCE = 10.0  # percent: the p of the p percent rule
-_SHARES = (50.0, 90.0, 99.0)  # of the records, in percent: up to which chance each share of them has is told
+_SHARES = (50.0, 90.0, 99.0)  # of the records, in percent: the highest chance of each share of them is shown
 
 
 def risk_of(release: "Release[Any]", run: Run, progress: Progress | None = None) -> Risk:
@@ -48,7 +48,7 @@ def risk_of(release: "Release[Any]", run: Run, progress: Progress | None = None)
 def _dominated(release: "Release[Any]", run: Run, progress: Progress | None) -> dict[Any, int]:
     """Count, for each column without negative values, the groups that fail the p percent rule.
 
-    The rule is about totals: those of whole groups, which their means tell and their medians do not.
+    The rule is about totals: those of whole groups, which their means show and their medians do not.
     """
     if release.groups.ndim == 2 or run.aggregate != "mean":
         return {}

@@ -59,7 +59,7 @@ class Run(ReadOnly):
     k: int
     per_column: bool
     method: str
-    said: str | None  # what the method does; None where it is the caller's own
+    said: str | None  # what the method does; None where it comes from outside microagg
     options: Mapping[str, Any]  # the method's own, without how it searches
     search: str | None
     blocks: Blocks | None
@@ -88,12 +88,12 @@ class Run(ReadOnly):
 
     @property
     def as_it_is(self) -> tuple[Role, ...]:
-        """The roles of columns that are released as they are, besides strata."""
+        """The roles of columns that are released unchanged, besides strata."""
         return tuple(role for role in AS_IT_IS if role is not Role.WEIGHT or not self.weights_by_group)
 
     @property
     def unchanged(self) -> list[str]:
-        """The columns that are released as they are, besides strata."""
+        """The columns that are released unchanged, besides strata."""
         return [name for role in self.as_it_is for name in self.names(role)]
 
     def names(self, role: Role) -> list[str]:
@@ -112,14 +112,14 @@ def _kind_of(kind: Kind) -> KindFacts:
 
 
 def _rule_of(name: Any, said: Mapping[str, Any]) -> str:
-    """Say in words how a column was recoded; a table of categories is not read again."""
+    """Return in words how a column was recoded; a table of categories is not read again."""
     if isinstance(said.get("join"), (str, os.PathLike)):
         return "values joined by a table"
     return Recoding.of({name: said}).words[name]
 
 
 def run_of(release: "Release[Any]", public: bool) -> Run:
-    """Tell what was asked; in public neither why columns were chosen nor which were dropped."""
+    """Return what was asked; in public neither why columns were chosen nor which were dropped."""
     recipe, selection = release.recipe, release.selection
     method, blocks, refine = recipe.method, recipe.blocks, recipe.refine
     known = METHODS.get(method.name)

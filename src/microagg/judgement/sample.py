@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def sample_of(release: "Release[Any]") -> JudgedSample | None:
     """Return which records are judged; None where all are.
 
-    Records of a group are as alike as can be, so that the error of a share is that of so many groups drawn.
+    Records of a group are as similar as can be, so that the error of a share is that of so many groups drawn.
     """
     if release.whole is None:
         return None
@@ -34,7 +34,7 @@ class Scale:
         return round(self._factor * number)
 
     def counts(self, found: Mapping[str, int]) -> dict[str, int]:
-        """Give counts by name."""
+        """Return counts by name."""
         return {name: self.count(number) for name, number in found.items()}
 
     def alone(self, found: Alone) -> Alone:

@@ -1,4 +1,4 @@
-"""What weights did to a release, and what they give away."""
+"""What weights did to a release, and what they disclose."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def weighing_of(release: "Release[Any]", run: Run) -> JudgedWeights | None:
-    """Return what weights did, for the house; None where no column is a weight."""
+    """Return what weights did, for the internal report; None where no column is a weight."""
     if not columns_of(release, Role.WEIGHT):
         return None
     facts, weights = release.weights, release._weights
@@ -40,13 +40,13 @@ def weighing_of(release: "Release[Any]", run: Run) -> JudgedWeights | None:
 
 
 def _population(weights: NDArray[np.float64], units: Units | None) -> float:
-    """Give of how many persons, or whole units, a sample stands."""
+    """Return how many persons, or whole units, a sample represents."""
     whole = None if units is None or units.slots is None else units.codes
     return exact_sum(weights_to_link(weights, whole))
 
 
 def _found(release: "Release[Any]", k: int) -> tuple[WeightFound, ...]:
-    """Look at each weight that is released as it is for what it tells of records and of masked categories."""
+    """Return what each weight that is released unchanged discloses of records and of masked categories."""
     frame = frames.open_frame(release.data)
     categories = {
         shown(column.name): codes_of(column.cells.classes)

@@ -20,9 +20,9 @@ Labels = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 
 FEWEST = 3
-"""A value of fewer members tells one of them what the others have: below this, or k, it is not released.
+"""A value of fewer members shows one of them what the others have: below this, or k, it is not released.
 
-So it is with a category that fewer records, or units, of the file have: it would tell who they are.
+The same holds for a category that fewer records, or units, of the file have: it would show who they are.
 """
 
 _NOBODY = np.iinfo(np.uint64).max
@@ -101,7 +101,7 @@ class Facts:
     moments : tuple
         As `moments.moments` gives them; of categories none.
     holders : array of shape (3, categories) or None
-        The lowest three units that have each of what `counts` counts, where units are known: more need not be told.
+        The lowest three units that have each of what `counts` counts, where units are known: more need not be known.
     state_holders : array of shape (3, states) or None
         The same of the ways in which cells are missing.
     """
@@ -153,7 +153,7 @@ class Facts:
         return self.counts if self.holders is None else _told(self.holders)
 
     def rare_states(self, fewest: int) -> NDArray[np.bool_]:
-        """Return which codes for missing values fewer have: released for others, they would tell who these are."""
+        """Return which codes for missing values fewer have: released for others, they would show who these are."""
         held = self.states if self.state_holders is None else _told(self.state_holders)
         rare = (self.states > 0) & (held < fewest)
         rare[:2] = False  # a value, and a plainly missing one
@@ -191,7 +191,7 @@ def _added(one: Labels, other: Labels) -> Labels:
 
 
 def _lowest_holders(codes: Labels, units: Keys, n_codes: int) -> Keys:
-    """Return the lowest three units that have each code, of records of which both are told."""
+    """Return the lowest three units that have each code, of records of which both are known."""
     found = np.full((FEWEST, n_codes), _NOBODY, dtype=np.uint64)
     for lowest in found:
         np.minimum.at(lowest, codes, units)
@@ -271,7 +271,7 @@ class Rule:
         return min(self.k, FEWEST)
 
     def hides(self, labels: Labels, n_groups: int, some: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Tell in which groups some of the members are enough, counted by units where these are known."""
+        """Return in which groups some of the members are enough, counted by units where these are known."""
         if self.units is None:
             return np.asarray(np.bincount(labels[some], minlength=n_groups) >= self.fewest)
         return np.asarray(held_by(labels[some], self.units[some], n_groups).units >= self.fewest)
@@ -332,7 +332,7 @@ class Kind(ABC):
     def representatives(
         self, cells: Cells, labels: Labels, n_groups: int, rule: Rule, members: Members | None = None
     ) -> Cells:
-        """Return what each group releases; `members` tells what they weigh, where they do not weigh the same."""
+        """Return what each group releases; `members` holds what they weigh, where they do not weigh the same."""
 
     @abstractmethod
     def errors(self, before: Cells, after: Cells, facts: Facts) -> Values:

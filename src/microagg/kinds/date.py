@@ -21,6 +21,6 @@ class Date(Number):
     def representatives(
         self, cells: Cells, labels: Labels, n_groups: int, rule: Rule, members: Members | None = None
     ) -> Cells:
-        """Give each group's mean, rounded half to even."""
+        """Return each group's mean, rounded half to even."""
         found = super().representatives(cells, labels, n_groups, rule, members)
         return Cells(np.rint(found.values), found.states)

@@ -45,7 +45,7 @@ def rare_numbers(facts: Facts, rule: Rule) -> NDArray[np.bool_]:
 
 
 def known_numbers(cells: Cells, n_codes: int, n_numbers: int) -> tuple[Labels, NDArray[np.bool_]]:
-    """Number cells of another table than that which the numbers are of, and tell which ones it lacks (0 here)."""
+    """Number cells of another table than that which the numbers are of, and return which ones it lacks (0 here)."""
     numbers = numbers_of(cells, n_codes)
     lacking = (numbers >= n_numbers) | (cells.present & (numbers >= n_codes))
     return np.where(lacking, 0, numbers), lacking
@@ -119,11 +119,11 @@ class Nominal(Kind):
         return np.bincount(known.astype(np.int64))
 
     def count(self, cells: Cells, units: NDArray[Any] | None = None) -> Facts:
-        """Return what is known of some cells, and who has each category, by units where these are told."""
+        """Return what is known of some cells, and who has each category, by units where these are known."""
         return super().count(cells, units).held(cells.known, cells, units)
 
     def constants(self, facts: Facts) -> Sums[Facts]:
-        """Leave the facts as they are: categories have no moments."""
+        """Leave the facts unchanged: categories have no moments."""
         yield from ()
         return facts
 
@@ -138,7 +138,7 @@ class Nominal(Kind):
     def representatives(
         self, cells: Cells, labels: Labels, n_groups: int, rule: Rule, members: Members | None = None
     ) -> Cells:
-        """Give each group's commonest category that is not rare, or missing; of tied ones the one owed most."""
+        """Return each group's commonest category that is not rare, or missing; of tied ones the one owed most."""
         facts = self.count(cells, rule.units) if rule.facts is None else rule.facts
         n_codes = facts.counts.size
         numbers = numbers_of(cells, n_codes)
@@ -153,11 +153,11 @@ class Nominal(Kind):
         return cells_of(offers.settle(owed), n_codes)
 
     def errors(self, before: Cells, after: Cells, facts: Facts) -> Values:  # noqa: ARG002
-        """Give 1 for each mismatch; missing is a category of its own."""
+        """Return 1 for each mismatch; missing is a category of its own."""
         return np.asarray(before.classes != after.classes, dtype=np.float64)
 
     def changed(self, before: Cells, after: Cells) -> int:  # noqa: ARG002
-        """Give 0: such cells are mismatches already."""
+        """Return 0: such cells are mismatches already."""
         return 0
 
     def base(self, facts: Facts) -> Sums[float]:
@@ -189,9 +189,9 @@ def draws(rule: Rule, n_groups: int, facts: Facts) -> Values:
 def drawn_numbers(
     numbers: Labels, labels: Labels, drawn: Values, facts: Facts, rule: Rule, members: Members | None = None
 ) -> Labels:
-    """Give for each group one of its numbers, each with a chance that is its share of the members, or of their weight.
+    """Return one number of each group, each with a chance that is its share of the members, or of their weight.
 
-    Members stand in the order of their numbers, not of their rows: what is drawn tells of no row.
+    Members are taken in the order of their numbers, not of their rows: what is drawn discloses no row.
     """
     may = ~rare_numbers(facts, rule)[numbers]
     numbers, labels = numbers[may], labels[may]
@@ -235,7 +235,7 @@ def offers_of(
     share them, over all levels: the category nearest to all members by the tree. With `members`, a record counts as
     much as it weighs.
 
-    A category that too few records, or units, of the file have is no candidate: it would tell who they are.
+    A category that too few records, or units, of the file have is no candidate: it would show who they are.
     """
     n_numbers = int(numbers.max()) + 1
     if members is None:
@@ -265,7 +265,7 @@ def offers_of(
 def _shared_by_kin(
     owners: NDArray[np.int64], found: NDArray[np.int64], counts: NDArray[np.int64], kin: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Give, for each category of a group, how many members share its ancestors, added over the levels."""
+    """Return, for each category of a group, how many members share its ancestors, added over the levels."""
     shared = np.zeros_like(counts)
     for ancestors in kin:
         _, family = np.unique(owners * (int(ancestors.max()) + 1) + ancestors[found], return_inverse=True)

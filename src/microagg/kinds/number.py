@@ -84,7 +84,7 @@ class Number(Kind):
     def representatives(
         self, cells: Cells, labels: Labels, n_groups: int, rule: Rule, members: Members | None = None
     ) -> Cells:
-        """Give each group's mean or median of the values that are present."""
+        """Return each group's mean or median of the values that are present."""
         if cells.states is None:
             return Cells(_averages(cells.values, labels, n_groups, rule.aggregate, members))
         released = enough_present(cells, labels, n_groups, rule, members)

@@ -37,7 +37,7 @@ class Ordinal(Kind):
         return np.bincount(known.astype(np.int64), minlength=self.n_levels)
 
     def count(self, cells: Cells, units: NDArray[Any] | None = None) -> Facts:
-        """Return what is known of some cells, and who has each level, by units where these are told."""
+        """Return what is known of some cells, and who has each level, by units where these are known."""
         return super().count(cells, units).held(cells.known, cells, units)
 
     def block(self, facts: Facts, scale: str, importance: float, spike: float) -> Block:  # noqa: ARG002
@@ -47,7 +47,7 @@ class Ordinal(Kind):
     def representatives(
         self, cells: Cells, labels: Labels, n_groups: int, rule: Rule, members: Members | None = None
     ) -> Cells:
-        """Give each group's median level, or the nearest that is not rare.
+        """Return each group's median level, or the nearest that is not rare.
 
         Of two middle ones it is that nearer to the mean, then the lower; of two as near, the lower.
         """
@@ -82,13 +82,13 @@ class Ordinal(Kind):
 
 
 def _nearest_common(facts: Facts, rule: Rule) -> Labels:
-    """Give, for each level, the nearest that enough records, or units, of the file have."""
+    """Return, for each level, the nearest that enough records, or units, of the file have."""
     common, levels = np.flatnonzero(facts.n_holders >= rule.fewest), np.arange(facts.counts.size)
     if common.size == 0:
         whose = "records" if facts.holders is None else "units"
         raise InvalidData(
-            f"column {rule.column!r} has no level that {rule.fewest} {whose} or more have, so that any would tell who "
-            f"has it. Drop it, or join its levels by recoding.",
+            f"column {rule.column!r} has no level that {rule.fewest} {whose} or more have, so a released level would "
+            f"show who has it. Drop the column, or join its levels by recoding.",
             columns=(rule.column,),
         )
     after = np.searchsorted(common, levels)

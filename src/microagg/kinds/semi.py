@@ -40,7 +40,7 @@ class SemiBlock(Block):
 def _one_amount(
     cells: Cells, off: NDArray[np.bool_], labels: Labels, n_groups: int, rule: Rule, members: Members | None
 ) -> NDArray[np.bool_]:
-    """Tell in which groups with spikes one member, or unit, has all but the whole weight of those off the spike.
+    """Return in which groups with spikes one member, or unit, has all but the whole weight of those off the spike.
 
     Weights are known, so that the mean of all would give its amount away. Where nobody is on the spike, weights were
     cut before.
@@ -65,16 +65,16 @@ class Semi(Number):
         return np.array([known.size - on, on])
 
     def count(self, cells: Cells, units: NDArray[Any] | None = None) -> Facts:
-        """Return what is known of some cells, and who is off the spike and on it, by units where these are told."""
+        """Return what is known of some cells, and who is off the spike and on it, by units where these are known."""
         return super().count(cells, units).held(cells.known == self.spike, cells, units)
 
     def check_spike(self, facts: Facts, rule: Rule) -> None:
-        """Refuse a spike that too few of the file have: released for others, it would tell what these have."""
+        """Refuse a spike that too few of the file have: released for others, it would show what these have."""
         if facts.n_holders[1] < rule.fewest:
             whose = "records" if facts.holders is None else "units"
             raise InvalidData(
-                f"fewer than {rule.fewest} {whose} have the spike of column {rule.column!r}, so that it would tell "
-                f"what they have. Name a value that many have in kinds, or mask the column as a number.",
+                f"fewer than {rule.fewest} {whose} have the spike of column {rule.column!r}, so a released spike would "
+                f"show what they have. Name in kinds a value that many have, or mask the column as a number.",
                 parameter="kinds",
                 columns=(rule.column,),
             )

@@ -39,7 +39,7 @@ class TaxonomyBlock(Block):
 
 
 def _of_numbers(kin: NDArray[np.int64], n_codes: int, n_numbers: int) -> NDArray[np.int64]:
-    """Give each number's ancestor, level by level; a missing state is its own at every level, after the others."""
+    """Return each number's ancestor, level by level; a missing state is its own at every level, after the others."""
     missing = int(kin.max()) + np.arange(1, n_numbers - n_codes + 1)
     return np.concatenate([kin[:, :n_codes], np.broadcast_to(missing, (len(kin), missing.size))], axis=1)
 

@@ -41,7 +41,7 @@ class Round(NamedTuple):
 def errors_of(
     records: Records, labels: NDArray[np.int64], hear: Callable[[], None] = lambda: None
 ) -> NDArray[np.float64]:
-    """Give each record's squared distance from its group's mean."""
+    """Return each record's squared distance from its group's mean."""
     sizes = np.bincount(labels)
     errors = np.zeros(labels.size)
     for column in records.entries[: records.starts[0]]:
@@ -62,6 +62,16 @@ def errors_of(
 def _slices(moves: int) -> list[int]:
     """Divide so many moves into slices."""
     return [_SLICE] * (moves // _SLICE) + [moves % _SLICE] * (moves % _SLICE > 0)
+
+
+def _same_sizes(one: NDArray[np.int64], other: NDArray[np.int64], part: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return whether two partitions have groups of the same sizes, for each part of the records that none crosses."""
+    # Records, sorted by their part and by the size of their group, have the same sizes only where the parts' groups do.
+    sizes = [np.bincount(labels)[labels] for labels in (one, other)]
+    one_sorted, other_sorted = (own[np.lexsort((own, part))] for own in sizes)
+    same = np.ones(int(part.max()) + 1, dtype=bool)
+    same[np.sort(part)[one_sorted != other_sorted]] = False
+    return same
 
 
 class Search:
@@ -126,7 +136,7 @@ class Search:
         """
         n = self.labels.size
         told = Told(progress, n * sum((one.sweeps + _SETTLING) * len(one.heats) for one in rounds))
-        pool = Pool(n) if len(rounds) > 1 and self.variable and n <= _RECOMBINED else None
+        pool = Pool(n) if len(rounds) > 1 and n <= _RECOMBINED else None
         best, stopped = self.labels, None
         of_searches: list[NDArray[np.int64]] = []
         number = 0
@@ -194,7 +204,8 @@ class Search:
             return deadline is None or time.monotonic() < deadline
 
         programmes = max(1, moves // _PROGRAMME)
-        return recombine(pool, partitions[0], errors[0], self.near, self.k, number, programmes, goes_on)
+        given = pool, partitions[0], errors[0], self.near, self.k, number, programmes, goes_on
+        return recombine(*given, variable=self.variable)
 
     def _run(
         self,
@@ -258,6 +269,8 @@ class Search:
             part = part_of_group[best]  # no group of either partition lies in two parts
             gain = np.bincount(part, error - errors[number], n_parts)
             taken = gain[part] > 1e-9 * np.bincount(part, error, n_parts)[part]
+            if not self.variable:
+                taken &= _same_sizes(best, labels, part)[part]
             if taken.any():
                 best = np.unique(np.where(taken, n_best + labels, best), return_inverse=True)[1]
                 error = errors_of(self.records, best, hear)

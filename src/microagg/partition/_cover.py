@@ -36,7 +36,7 @@ class Columns(NamedTuple):
         return self.take(np.arange(self.sizes.size) < count)
 
     def starts(self) -> NDArray[np.int64]:
-        """Tell where each group's members begin, and where the last one's end."""
+        """Return where each group's members begin, and where the last one's end."""
         return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(self.sizes)))
 
     def held(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -46,7 +46,7 @@ class Columns(NamedTuple):
         return np.add.reduceat(wanted[self.members], self.starts()[:-1])
 
     def spread(self, of_groups: NDArray[Any]) -> NDArray[Any]:
-        """Give each record what its group has, where each is in one group."""
+        """Return each record what its group has, where each is in one group."""
         of_records = np.empty(self.n, dtype=of_groups.dtype)
         of_records[self.members] = np.repeat(of_groups, self.sizes)
         return of_records
@@ -66,26 +66,31 @@ class Relaxed(NamedTuple):
         return bool((np.minimum(self.shares, np.abs(1.0 - self.shares)) < WHOLE).all())
 
 
-def relax(columns: Columns, cuts: Sequence[NDArray[np.int64]] = ()) -> Relaxed | None:
+def relax(
+    columns: Columns, cuts: Sequence[NDArray[np.int64]] = (), counts: NDArray[np.int64] | None = None
+) -> Relaxed | None:
     """Cover each record by shares of groups that add up to 1, at the least error; None if that is impossible.
 
-    Of the three records of a cut at most one group can have two or more.
+    Of the three records of a cut at most one group can have two or more. With `counts`, the shares of groups of size s
+    add up to counts[s].
     """
     from scipy.optimize import linprog  # it takes long to import
-    from scipy.sparse import csc_array
+    from scipy.sparse import csc_array, vstack
 
     n_groups = columns.sizes.size
     if n_groups == 0:
         return None
     covered = csc_array((np.ones(columns.members.size), columns.members, columns.starts()), (columns.n, n_groups))
+    wanted = np.ones(columns.n)
+    if counts is not None:
+        sizes = np.flatnonzero(counts)
+        covered = vstack((covered, csc_array((columns.sizes == sizes[:, None]).astype(float))), format="csc")
+        wanted = np.concatenate((wanted, counts[sizes]))
     crossed = csc_array((len(cuts), n_groups))
     if cuts:
         crossed = csc_array(np.array([columns.held(cut) >= 2 for cut in cuts], dtype=float))
-    found = linprog(
-        columns.errors, A_ub=crossed, b_ub=np.ones(len(cuts)), A_eq=covered, b_eq=np.ones(columns.n), method="highs-ds"
-    )
+    found = linprog(columns.errors, A_ub=crossed, b_ub=np.ones(len(cuts)), A_eq=covered, b_eq=wanted, method="highs-ds")
     if found.status != 0:
         return None
-    prices = found.eqlin.marginals
-    reduced = columns.errors - covered.T @ prices - crossed.T @ found.ineqlin.marginals
-    return Relaxed(float(found.fun), found.x, prices, found.ineqlin.marginals, reduced)
+    reduced = columns.errors - covered.T @ found.eqlin.marginals - crossed.T @ found.ineqlin.marginals
+    return Relaxed(float(found.fun), found.x, found.eqlin.marginals[: columns.n], found.ineqlin.marginals, reduced)

@@ -74,22 +74,28 @@ def broken_cuts(columns: Columns, shares: NDArray[np.float64]) -> list[NDArray[n
 
 
 class _Programmes:
-    """How many linear programmes may still be solved."""
+    """How many programmes may still be solved, and how many groups of each size they choose, if sizes are fixed."""
 
-    def __init__(self, left: int) -> None:
-        self.left = left
+    def __init__(self, left: int, counts: NDArray[np.int64] | None) -> None:
+        self.left, self._counts = left, counts
 
     def relax(self, columns: Columns, cuts: list[NDArray[np.int64]]) -> Relaxed | None:
         self.left -= 1
-        return relax(columns, cuts)
+        return relax(columns, cuts, self._counts)
 
 
-def best_cover(columns: Columns, limit: float, programmes: int) -> tuple[Columns | None, int]:
-    """Choose groups that partition the records with an error below a limit, and tell how many programmes are left.
+def best_cover(
+    columns: Columns, limit: float, programmes: int, counts: NDArray[np.int64] | None = None
+) -> tuple[Columns | None, int]:
+    """Return groups that partition the records with an error below a limit, and how many programmes are left.
 
-    They are the best, unless the programmes do not suffice. None are given where none are found.
+    They are the best, unless the programmes do not suffice; None where none are found. With `counts`, counts[s] of them
+    have the size s.
     """
-    allowed = _Programmes(programmes)
+    if counts is not None:
+        columns = columns.take(np.isin(columns.sizes, np.flatnonzero(counts)))
+        counts = counts if np.count_nonzero(counts) > 1 else None  # of one size there can only be so many
+    allowed = _Programmes(programmes, counts)
     found = _best_cover(columns._replace(errors=columns.errors / limit), allowed)  # tolerances are absolute
     return None if found is None else found._replace(errors=found.errors * limit), allowed.left
 
@@ -142,12 +148,14 @@ def recombine(
     turn: int,
     programmes: int,
     goes_on: Callable[[], bool],
+    *,
+    variable: bool = True,
 ) -> NDArray[np.int64] | None:
     """Return a partition of groups of the pool that is as good as `labels` or better; None if it may not go on.
 
     `errors` are each record's under `labels`, and `near` (n, ...) its neighbours. Around each group a region of near
     groups is taken, and partitioned anew by groups that lie inside it, until all have been looked at or so many
-    programmes are solved. Another `turn` begins elsewhere.
+    programmes are solved. Another `turn` begins elsewhere. Unless sizes are `variable`, each region keeps its own.
     """
     best, errors, n = labels.copy(), errors.copy(), labels.size
     size = max(_REGION, _GROUPS * k)
@@ -169,7 +177,8 @@ def recombine(
         if error == 0.0:
             continue
         given = min(programmes, _PROGRAMMES)
-        found, left = best_cover(pool.inside(region), error, given)
+        counts = None if variable else np.bincount([rows.size for rows in members])
+        found, left = best_cover(pool.inside(region), error, given, counts)
         programmes -= given - left
         if found is not None:
             best[region] = found.spread(best.max() + 1 + np.arange(found.sizes.size))

@@ -1,6 +1,6 @@
 """What the partitioners share: how they search, and how they share time with their caller.
 
-Kernels work in slices; between them Python regains control, tells progress, can be interrupted, and
+Kernels work in slices; between them Python regains control, reports progress, can be interrupted, and
 rebuilds a tree that has thinned.
 """
 

@@ -40,7 +40,7 @@ def fitting(n: int, demand: Demand, units: Units | None = None) -> tuple[str, ..
 
 
 def chosen_by(way: str, demand: Demand) -> int | None:
-    """Tell by which column a way chooses members: the first that it can; None where there is none."""
+    """Return by which column a way chooses members: the first that it can; None where there is none."""
     for number, (column, limits) in enumerate(zip(demand.columns, demand.limits, strict=True)):
         can = {
             "candidates": limits.counts_values,
@@ -64,7 +64,7 @@ def form_diverse(
 ) -> Labels:
     """Group the records of one piece such that every group keeps a demand, in one of the `WAYS`.
 
-    `labels` (n,) are any partition into groups of at least k, of k units where those are told; `merge` starts from it.
+    `labels` (n,) are any partition into groups of at least k, of k units where those are known; `merge` starts from it.
     No groups of a piece keep what the piece as a whole does not: then they are left as they were formed.
     """
     check_option("diversity", way, fitting(labels.size, demand, units))

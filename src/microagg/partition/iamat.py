@@ -92,7 +92,7 @@ def association(X: ArrayLike, Y: ArrayLike, alpha: float | None = None) -> NDArr
 
 
 def interaction(X: ArrayLike, members: ArrayLike, alpha: float | None = None) -> NDArray[np.float64]:
-    """Give each record's interaction with a group: the product of its associations with the members.
+    """Return each record's interaction with a group: the product of its associations with the members.
 
     Parameters
     ----------

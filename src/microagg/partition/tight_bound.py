@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microagg._kernels.pricing import Cuts, dearest_groups, empty_lists
+from microagg._kernels.records import Records, coordinates
 from microagg.checks import check_between, check_whole
 from microagg.errors import InvalidParameter
 from microagg.partition._annealing import Search, errors_of
@@ -72,7 +73,7 @@ class TightBound:
 
 
 def tight_bound(
-    X: ArrayLike,
+    X: ArrayLike | Records,
     k: int,
     *,
     rounds: int = 200,
@@ -85,7 +86,7 @@ def tight_bound(
     Parameters
     ----------
     X : array of shape (n, d)
-        At most 5000 records, scaled as they are when they are grouped.
+        At most 5000 records, with the scaling with which they are grouped.
     k : int
     rounds : int
         Linear programmes to solve at most. The bound holds after each.
@@ -111,14 +112,15 @@ def tight_bound(
     n = records.entries.shape[1]
     if n > MOST_RECORDS:
         raise InvalidParameter(
-            f"there are {n} records, and a tight bound is for at most {MOST_RECORDS}. Take `loss_bound`, or fewer."
+            f"there are {n} records, and linear programming bounds the loss of at most {MOST_RECORDS}. "
+            "Pass fewer, or call `loss_bound` with method='neighbours'."
         )
     rounds = check_whole("rounds", rounds, 1, 10**6)
     steps = check_whole("steps", steps, 1, 10**12)
     if time_limit is not None:
         time_limit = check_between("time_limit", time_limit, 0.0, 1e9, "It is a number of seconds.")
-    points = records.entries.T - records.entries.T.mean(axis=0)
-    total = float((points**2).sum())
+    points = coordinates(records).T
+    total = float(((points - points.mean(axis=0)) ** 2).sum())
     scale = total / n if total > 0 else 1.0  # tolerances of programmes are absolute
     deadline = None if time_limit is None else time.monotonic() + time_limit
     if n < 2 * k or total == 0.0:
@@ -130,7 +132,7 @@ def tight_bound(
     for found in search.starts(_RUNS, _SWEEPS, partial(tell, progress, 0, rounds)):
         pool.add(found, errors_of(records, found))
     columns = pool.groups._replace(errors=pool.groups.errors / scale)
-    best, done = _generate(points / np.sqrt(scale), columns, k, rounds, steps, deadline, progress)
+    best, done = _generate(_Pricing(points, scale, k, steps), columns, rounds, deadline, progress)
     tell(progress, rounds, rounds)
     bound = max(0.0, best.sum()) * scale
     return TightBound(bound, 100.0 * bound / total, done, best.prices * scale, best.triples, best.penalties * scale)
@@ -158,16 +160,13 @@ class _Prices(NamedTuple):
 
 
 def _generate(
-    points: NDArray[np.float64],
+    pricing: "_Pricing",
     columns: Columns,
-    k: int,
     rounds: int,
-    steps: int,
     deadline: float | None,
     progress: Progress | None,
 ) -> tuple[_Prices, int]:
     """Solve programmes, each with the groups that are worth more than they cost by the prices of the last."""
-    pricing = _Pricing(points, k, steps)
     triples = np.empty((0, 3), dtype=np.int64)
     best: _Prices | None = None
     done = 0
@@ -178,7 +177,7 @@ def _generate(
         done += 1
         wanted = _Prices(found.prices, triples, np.minimum(found.penalties, 0.0))
         tried = wanted if best is None else best.towards(wanted, 1.0 - _STAY)
-        repaired, new = pricing.repair(tried, partial(tell, progress, done, rounds))
+        repaired, new = pricing.repair(tried, partial(tell, progress, done - 1, rounds))
         if best is None or repaired.sum() > best.sum():
             best = repaired
         rise = found.error - best.sum()
@@ -196,10 +195,11 @@ def _generate(
 class _Pricing:
     """Looks for groups that are worth more than their squared error."""
 
-    def __init__(self, points: NDArray[np.float64], k: int, steps: int) -> None:
+    def __init__(self, points: NDArray[np.float64], scale: float, k: int, steps: int) -> None:
         from scipy.spatial.distance import cdist  # it takes long to import
 
-        self._squared = cdist(points, points, "sqeuclidean")
+        # Differences first: to shift or scale records before would round away what two neighbours differ by.
+        self._squared = cdist(points, points, "sqeuclidean") / scale
         others = self._squared + np.diag(np.full(len(points), np.inf))
         smallest = np.sort(np.partition(others, min(2 * k, len(points)) - 1, axis=1)[:, : 2 * k - 1], axis=1)
         self._nearest = np.concatenate((np.zeros((len(points), 1)), np.cumsum(smallest, axis=1)), axis=1)
@@ -209,7 +209,7 @@ class _Pricing:
     def repair(self, prices: _Prices, hear: "partial[None]") -> tuple[_Prices, Columns]:
         """Lower prices until no group is worth more than its squared error; give the groups that were.
 
-        The dearest record comes first. A group's excess is taken off the price of its first record.
+        The most expensive record comes first. A group's excess is taken off the price of its first record.
         """
         n, k = self._squared.shape[0], self._k
         order = np.argsort(-prices.prices, kind="stable")

@@ -58,7 +58,7 @@ def vmdav(
 METHOD = Method(
     "vmdav",
     vmdav,
-    "groups of k to 2k − 1, extended while a record has no nearer company",
+    "groups of k to 2k − 1: a group takes one more record where that one is far from other free records",
     {"gamma": "how readily a group takes one more record", **SEARCH},
     takes_codes=True,
     takes_units=True,

@@ -1,7 +1,7 @@
 """Classes of numbers and of days: which class a value is in, where it begins, and what it is called.
 
 Class numbers are computed for whole arrays; bounds are exact (int, or Decimal) and computed once a class. So a class
-is the same whatever else the column holds, and a file in parts is recoded as it is in one.
+is the same whatever else the column holds, and a file in parts is recoded like a whole one.
 """
 
 import datetime as dt
@@ -51,7 +51,7 @@ class WholeSteps:
         return low, low + self.width
 
     def label(self, number: int) -> str | None:  # noqa: ARG002
-        """Give nothing: the bounds say it."""
+        """Return nothing: the bounds say it."""
         return None
 
 
@@ -96,7 +96,7 @@ class RealSteps:
         return self.start + number * self.width, self.start + (number + 1) * self.width
 
     def label(self, number: int) -> str | None:  # noqa: ARG002
-        """Give nothing: the bounds say it."""
+        """Return nothing: the bounds say it."""
         return None
 
 
@@ -153,7 +153,7 @@ class Cuts:
         return low, self.cuts[number] if number < len(self.cuts) else None
 
     def label(self, number: int) -> str | None:  # noqa: ARG002
-        """Give nothing: the bounds say it."""
+        """Return nothing: the bounds say it."""
         return None
 
 

@@ -38,7 +38,7 @@ class Recoded:
 def recode_array(rule: Rule, array: Any, name: Any, *, codes: Sequence[Any] = ()) -> Recoded:
     """Recode an Arrow array.
 
-    Numbers that are `codes` for missing values stay as they are; as text where labels are released. What is to be
+    Numbers that are `codes` for missing values stay unchanged; as text where labels are released. What is to be
     joined is named value by value.
     """
     type_ = array.type
@@ -54,11 +54,11 @@ def recode_array(rule: Rule, array: Any, name: Any, *, codes: Sequence[Any] = ()
     is_date = pa.types.is_date(type_) or pa.types.is_timestamp(type_)
     if not (is_numeric or is_date):
         what = "text" if is_text else "categories" if pa.types.is_dictionary(type_) else "neither numbers nor dates"
-        refuse(name, f"it holds {what}, which have no limits or classes. Join its values, or make them numbers.")
+        refuse(name, f"it holds {what}, which cannot be cut into classes. Join its values, or make them numbers.")
     if is_numeric and rule.kind == "date":
-        refuse(name, "it holds numbers, and its recoding is one of dates. Give limits and width as numbers.")
+        refuse(name, "it holds numbers, but its recoding is for dates. Give limits and width as numbers.")
     if is_date and (rule.kind == "number" or isinstance(rule.width, float)):
-        refuse(name, "it holds dates, and its recoding is one of numbers. Give limits such as '2020-12-31'.")
+        refuse(name, "it holds dates, but its recoding is for numbers. Give limits such as '2020-12-31'.")
     return _recode_apart(rule, array, name, codes) if is_numeric and codes else _recode(rule, array, name)
 
 
@@ -196,16 +196,16 @@ class _Values:
             refuse(self.name, f"a limit or a class begins where {type_} has no value. Set another start, or a bottom.")
 
     def check_fits(self, rule: Rule) -> None:
-        """Refuse fractions for whole numbers, and numbers that the digits of float64 cannot tell apart."""
+        """Refuse fractions for whole numbers, and numbers that the digits of float64 cannot distinguish."""
         numbers = [one for one in (rule.bottom, rule.top, rule.width, rule.start, *rule.cuts) if one is not None]
         broken = [one for one in numbers if isinstance(one, float)]
         if self.is_whole and broken:
-            refuse(self.name, f"it holds whole numbers, and {broken[0]} is none. Round it.")
+            refuse(self.name, f"it holds whole numbers, but {broken[0]} is not a whole number. Round it.")
         if pa.types.is_decimal(self.array.type):
             self.check_reach(self.numbers, EXACT_INTEGERS / 10.0**self.array.type.scale)
 
     def check_reach(self, numbers: NDArray[Any], reach: float) -> None:
-        """Refuse numbers whose classes float64 cannot tell apart, infinite ones among them."""
+        """Refuse numbers whose classes float64 cannot distinguish, infinite ones among them."""
         beyond = np.count_nonzero(self.present & (np.abs(numbers) > reach))
         if beyond:
             raise self.fault(
@@ -234,8 +234,8 @@ def _parsed_dates(array: Any, name: Any) -> Any:
     except pa.ArrowException:  # whose message shows a cell
         bad = [one for one in text.to_pylist() if one is not None and not _is_date(one)]
         raise InvalidData(
-            f"column {shown_name(name)} has {len(bad)} value(s) that are not written like 2020-12-31, and its recoding "
-            f"is one of dates. Write them so, or leave it out.",
+            f"column {shown_name(name)} has {len(bad)} value(s) that are not written like 2020-12-31, but its recoding "
+            f"is for dates. Write all values like 2020-12-31, or do not recode the column.",
             parameter="recode",
             columns=(name,),
         ) from None
@@ -292,7 +292,7 @@ def _as_value(category: str, type_: Any) -> Any:
 
 
 def _joined_dictionary(rule: Rule, array: Any, name: Any) -> Recoded:
-    """Join categories that are stored once: the new ones stand in the order of the first that each takes in."""
+    """Join categories that are stored once: the new ones are in the order of the first that each takes in."""
     former = array.dictionary
     within = _joined(rule, former, name)
     fresh = within.array.unique()

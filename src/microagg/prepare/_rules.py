@@ -25,7 +25,7 @@ WORDS = ("bottom", "top", "width", "start", "cuts", "as", "join")
 PERIODS = ("week", "month", "quarter", "year")
 RELEASED = ("lower", "middle", "label")
 MOST_PLACES = 9
-"""Decimal places of a number: with more, the bounds of classes could not be told apart in float64."""
+"""Decimal places of a number: with more, the bounds of classes could not be distinguished in float64."""
 
 _LISTED = 5  # values of a recipe that a message shows
 
@@ -67,9 +67,9 @@ class Rule(ReadOnly):
 
     @classmethod
     def of(cls, name: Any, said: Any, folder: Path | None = None) -> Self:
-        """Make the rule of a column of what a recipe says; `folder` is where tables of categories are looked for."""
+        """Return the rule of a column from what a recipe says; tables of categories are looked for in `folder`."""
         if not isinstance(said, Mapping):
-            refuse(name, f"a {type(said).__name__} says nothing of how. Pass a mapping such as {{'width': 5}}.")
+            refuse(name, f"a {type(said).__name__} is not a rule. Pass a mapping such as {{'width': 5}}.")
         for word in said:
             if word not in WORDS:
                 shown = repr(word) if isinstance(word, str) else f"a {type(word).__name__}"
@@ -77,10 +77,10 @@ class Rule(ReadOnly):
         if "join" in said:
             if len(said) > 1:
                 other = next(word for word in said if word != "join")
-                refuse(name, f"join stands alone, without {other}. Leave one of them out.")
+                refuse(name, f"join cannot be used together with {other}. Leave one of them out.")
             return cls(join=_groups(name, said["join"], folder))
         if not {"bottom", "top", "width", "cuts"} & {*said}:
-            refuse(name, "nothing is said. Give a width, cuts, a top, a bottom, or join.")
+            refuse(name, "it has no rule. Give a width, cuts, a top, a bottom, or join.")
         limits: dict[str, Any] = {
             word: _limit(name, word, said[word]) for word in ("bottom", "top", "start") if word in said
         }
@@ -173,7 +173,7 @@ class Rule(ReadOnly):
         limits = [one for one in (self.bottom, self.top, self.start, *self.cuts) if one is not None]
         has_numbers = any(not isinstance(one, dt.date) for one in limits)
         if self.kind == "date" and has_numbers:
-            refuse(name, "it has limits in numbers beside dates. A column holds the one or the other.")
+            refuse(name, "it is for dates, but some of its limits are numbers. Give only dates, or only numbers.")
         if self.kind == "date" and isinstance(self.width, float):
             refuse(name, f"width={self.width} must be a whole number of days, or one of {_quoted(PERIODS)}.")
 
@@ -206,7 +206,7 @@ def _quoted(words: Iterable[str]) -> str:
 
 
 def _number(name: Any, word: str, value: Any) -> int | float:
-    """Return a finite number, as an int where it is whole; refuse more digits than classes can be told apart by."""
+    """Return a finite number, as an int where it is whole; refuse more digits than classes can be distinguished by."""
     number = value.item() if isinstance(value, np.number) else value
     if isinstance(number, bool) or not isinstance(number, (int, float)) or not math.isfinite(number):
         refuse(name, f"{word} must be a number or a date such as '2020-12-31', not {_shown(number)}.")
@@ -255,7 +255,7 @@ def _cuts(name: Any, value: Any) -> tuple[Limit, ...]:
         refuse(name, "cuts must be a list of numbers or dates, one at least, such as [1, 2, 5].")
     cuts = tuple(_limit(name, "a cut", cut) for cut in value)
     if len({isinstance(cut, dt.date) for cut in cuts}) > 1:
-        refuse(name, "cuts hold numbers and dates. A column holds the one or the other.")
+        refuse(name, "some cuts are numbers and some are dates. Give only numbers, or only dates.")
     for first, second in itertools.pairwise(cuts):
         if not _below(first, second):
             refuse(name, f"the cuts {_plain(first)}, {_plain(second)} do not rise. Sort them, each once.")

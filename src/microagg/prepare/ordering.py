@@ -65,7 +65,7 @@ def ordered_by_value(
 def _ranked(columns: Sequence[Column]) -> tuple[Labels, Labels]:
     """The order of records by their first column, then by the next, and so on, and their ranks; equals share one.
 
-    Most columns of numbers tell nearly all records apart: only the others need a further look.
+    Most columns of numbers distinguish nearly all records: only the others need a further look.
     """
     order = np.argsort(columns[0], kind="stable")
     same = _as_before(columns[0][order])

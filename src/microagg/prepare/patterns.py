@@ -1,4 +1,4 @@
-"""Which cells of a record are missing: records that lack the same are grouped among themselves."""
+"""Which cells of a record are missing: records with missing values in the same columns are grouped together."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from microagg.errors import InvalidData, setting
 from microagg.table import Table
 from microagg.units import Units, held_by
 
-_MOST_PATTERNS = 1 << 20  # that are told apart beyond memory
+_MOST_PATTERNS = 1 << 20  # that are distinguished beyond memory
 _SLICE = 4_000_000  # comparisons of two patterns in one column, done together
 
 
@@ -38,7 +38,7 @@ class Patterns:
 
 
 Short = Callable[[NDArray[np.int64]], NDArray[np.bool_]]
-"""Tells, for the piece of each pattern, which pieces cannot stand by themselves."""
+"""Returns, for the piece of each pattern, which pieces cannot stand by themselves."""
 
 
 def find_patterns(
@@ -85,7 +85,7 @@ def _short_of_units(patterns: NDArray[np.int64], n_patterns: int, k: int, units:
 class PatternsSeen:
     """Numbers what records lack, and in which stratum, over tables that come one after the other.
 
-    Where patterns are not told apart, a stratum is one number.
+    Where patterns are not distinguished, a stratum is one number.
     """
 
     def __init__(self, apart: bool) -> None:
@@ -96,7 +96,7 @@ class PatternsSeen:
         self._records = 0
 
     def codes(self, table: Table, strata: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Give each record's number; records that lack the same in the same stratum have the same in every table."""
+        """Return each record's number: one for all records of a stratum with the same missing columns, in any table."""
         lacking = {
             j: column.cells.states for j, column in enumerate(table) if self._apart and column.cells.states is not None
         }
@@ -135,8 +135,8 @@ class PatternsSeen:
                 self._first.append(self._records + row)
         if len(self._numbers) > _MOST_PATTERNS:
             raise InvalidData(
-                f"records lack more than {_MOST_PATTERNS} different sets of columns. Group them all together "
-                f"({setting('missing', 'state')}).",
+                f"values are missing in more than {_MOST_PATTERNS} different sets of columns. Group all records "
+                f"together ({setting('missing', 'state')}).",
                 parameter="missing",
             )
         self._sizes = np.pad(self._sizes, (0, len(self._numbers) - self._sizes.size))
@@ -180,9 +180,9 @@ def join_rare(
 ) -> tuple[NDArray[np.int64], int]:
     """Let patterns with fewer than k records join others of their stratum; see `find_patterns`.
 
-    For each pattern of a stratum `states` (columns, patterns) tells what is missing, and how; `strata`, `sizes` and
+    For each pattern of a stratum `states` (columns, patterns) holds what is missing, and how; `strata`, `sizes` and
     `first` its stratum, its records and its first row, or another rank by which the lower one is preferred. `short`
-    tells which pieces hold too little, where that is not said by their records. Gives the pattern that each one joins,
+    shows which pieces hold too little, where their records do not say it. Returns the pattern that each one joins,
     itself perhaps, and how many records move.
     """
     target = np.arange(first.size)
@@ -207,7 +207,7 @@ def _join_short(
     lacking: NDArray[np.bool_],
     target: NDArray[np.int64],
 ) -> bool:
-    """Let one piece of each stratum that still holds too little join its nearest; tell whether any did.
+    """Let one piece of each stratum that still holds too little join its nearest; return whether any did.
 
     A unit with rows of both can be too much for a pattern that took another in.
     """
@@ -228,7 +228,7 @@ def _join_short(
 def _nearest(
     small: NDArray[np.uint8], large: NDArray[np.uint8], sizes: NDArray[np.int64], first: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Give for each small pattern (columns, patterns) the large one that differs in the fewest columns."""
+    """Return for each small pattern (columns, patterns) the large one that differs in the fewest columns."""
     preferred = np.lexsort((first, -sizes))
     large = large[:, preferred]
     found = np.empty(small.shape[1], dtype=np.int64)

@@ -17,7 +17,7 @@ from microagg.readonly import ReadOnly
 
 @dataclass(frozen=True)
 class Tally(ReadOnly):
-    """What recoding did, in a whole file or a part of it; tallies of parts add up. It tells of the original values.
+    """What recoding did, in a whole file or a part of it; tallies of parts add up. It shows original values.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ class Recoding(ReadOnly):
         ----------
         frame : pandas, polars or PyArrow dataframe, or one held by narwhals
         codes : mapping, optional
-            By column, the values that stand for missing ones: they stay as they are.
+            By column, the values that stand for missing ones: they stay unchanged.
 
         Returns
         -------

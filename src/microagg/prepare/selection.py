@@ -37,7 +37,7 @@ class Selection(ReadOnly):
     losses : mapping
         The information loss, in percent, of each alternative; empty where they were not tried.
     tree : Dependence or None
-        The tree that was asked. It tells of the original values, and is not stored with pickle.
+        The tree that was asked. It shows original values, and is not stored with pickle.
 
     Examples
     --------

@@ -55,7 +55,7 @@ class Wide(NamedTuple):
         return Table(tuple(columns))
 
     def points(self, points: Points, shared: NDArray[np.bool_]) -> Points:
-        """Return a point a unit; `shared` tells the entries of what its rows share. Slots count by their mean."""
+        """Return a point a unit; `shared` holds the entries of what its rows share. Slots count by their mean."""
         entries, heights, starts = points.records
         numbers, n_slots = int(starts[0]), self.rows.shape[1]
         scale = 1.0 / np.sqrt(n_slots)

@@ -24,7 +24,8 @@ from microagg.recipe._parts import (
     method_names,
 )
 from microagg.recipe._promised import DiversityChoices, UnitChoices
-from microagg.recipe._recipe import OF_PROTECT, PARTS, K, Recipe, as_key, choices, options_of
+from microagg.recipe._recipe import Recipe
+from microagg.recipe._tables import OF_PROTECT, PARTS, K, as_key, choices, options_of
 
 __all__ = [
     "OF_PROTECT",

@@ -53,12 +53,12 @@ def as_weight(value: Any) -> float:
 
 
 def as_codes(value: Any) -> tuple[Any, ...]:
-    """Give codes for missing values as they are kept."""
+    """Return codes for missing values as they are kept."""
     listed = tuple(value) if isinstance(value, (list, tuple)) else (value,)
     if not listed or not all(isinstance(one, (str, int, float)) for one in listed) or len(set(listed)) < len(listed):
         raise ValueError("must be a list of different values.")
     if len(listed) > _MOST_CODES:
-        raise ValueError(f"names {len(listed)} codes for missing values; at most {_MOST_CODES} are told apart.")
+        raise ValueError(f"has {len(listed)} codes for missing values; at most {_MOST_CODES} are possible.")
     return listed
 
 
@@ -77,7 +77,7 @@ def as_taxonomy(value: Any) -> Any:
         found = {str(leaf): tuple(up) if isinstance(up, (list, tuple)) else (up,) for leaf, up in value.items()}
         if len({len(up) for up in found.values()}) == 1:
             return found
-        raise ValueError("must give every value as many ancestors.")
+        raise ValueError("must have the same number of ancestors for every value.")
     raise ValueError("must be the path of a CSV file, or a table from each value to its ancestors.")
 
 
@@ -98,7 +98,7 @@ class Kinds(Part):
     kinds: Mapping[Any, Any] = choose(
         {},
         BY_COLUMN,
-        "the kind of each column, where its type does not say it",
+        "the kind of each column, if its type does not show it",
         element=as_kind,
         more='"number", "date", "ordinal", "nominal" or "semi"; a list of levels in their order is an ordinal column; '
         '``{"spike": 0}`` a semi-continuous one whose spike is 0.',
@@ -131,9 +131,9 @@ class Importance(Part):
     importance: Mapping[Any, Any] = choose(
         {},
         BY_COLUMN,
-        "how much a column counts in distances and in the loss; 1 where this is left out",
+        "how much a column counts in distances and in the loss; by default 1",
         element=as_weight,
-        more="0: the column does not form groups, and is masked all the same.",
+        more="0: the column is not used to form groups, but is still masked.",
     )
 
 
@@ -147,7 +147,7 @@ class Missing(Part):
         "values of a column that stand for a kind of missing value, such as a refusal",
         keyword="missing_codes",
         element=as_codes,
-        more='``{"income": [-8, -9]}``: each is a state of its own, and is released as it is.',
+        more='``{"income": [-8, -9]}``: each is a state of its own, and is released unchanged.',
     )
 
 

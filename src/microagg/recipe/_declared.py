@@ -18,10 +18,11 @@ def as_relation(said: Any) -> Relation:
         return Relation.of(said)
     for name in said:
         if name not in ("holds", "tolerance"):
-            raise InvalidParameter(f"{name!r} is unknown of a relation. It has holds and tolerance.", parameter=name)
+            raise InvalidParameter(f"a relation has no {name!r}. It has holds and tolerance.", parameter=name)
     if "holds" not in said:
         raise InvalidParameter(
-            "a relation does not say what holds. Add it: holds = 'income = wage + benefits'.", parameter="holds"
+            "a relation needs holds, which says what is true. Add it: holds = 'income = wage + benefits'.",
+            parameter="holds",
         )
     return Relation.of(said["holds"], said.get("tolerance", 0.0))
 
@@ -34,7 +35,7 @@ class Analyses(Part):
     analyses: tuple[Analysis, ...] = choose(
         (),
         LISTED,
-        "what users will compute: results before and after masking are compared",
+        "what users will compute: the results before and after masking are compared",
         element=Analysis.of,
         spelt=lambda one: one.said,
         more="Each is an `Analysis`, or a mapping that says the same. By default some are guessed.",
@@ -49,7 +50,7 @@ class Relations(Part):
     relations: tuple[Relation, ...] = choose(
         (),
         LISTED,
-        "what holds between columns: kept where groups can release values that keep it, and counted",
+        "relations between columns: kept where the values of a group can keep them, and counted",
         element=as_relation,
         spelt=lambda one: {"holds": one.said} | ({"tolerance": one.tolerance} if one.tolerance else {}),
         more='Such as "income = wage + benefits" or "size >= adults"; or a `Relation`, or a mapping with `holds` and '

@@ -12,53 +12,36 @@ from microagg.checks import check_absent, nearest
 from microagg.errors import InputError, InvalidParameter
 from microagg.io.files import whole_file
 from microagg.recipe._choice import NAME, NAME_OR_NAMES, NAMES, Choice, Part, choices_of
+from microagg.recipe._former import FORMER
 from microagg.recipe._lines import Comments, Place, comments_of, present
-from microagg.recipe._recipe import PARTS, K, Origin, Recipe, bracketed, options_of
+from microagg.recipe._profile import ColumnProfile, Profile, column_from, said_of
+from microagg.recipe._recipe import Recipe
+from microagg.recipe._tables import PARTS, K, Origin, bracketed, options_of
 
 _TITLE = (
     "Internal: this may hold counts, rare categories, limits and columns that were dropped. Do not publish it.",
-    "How a file is masked: every choice stands here. Edit, then: microagg mask FILE --recipe THIS",
-    "Beside each column of a guessed role stands why.",
+    "How a file is masked, with every choice. Edit it, then run: microagg mask FILE --recipe THIS",
+    "If the role of a column was guessed, the reason is beside its name.",
 )
 _MADE_FOR = "Made for "
-TOO_DEEP = "has lists or tables within each other, hundreds deep. Write it anew: no choice has more than three."
+TOO_DEEP = "has hundreds of lists or tables inside each other. Write it again: no choice needs more than three."
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _LEFT_OUT = {
     ("select",): "No [select]: all masked columns form the groups.",
-    ("refine",): "No [refine]: the groups are as the method formed them.",
+    ("refine",): "No [refine]: the groups stay as the method formed them.",
     ("risk", "keys"): "No keys: the intruder knows all masked columns and the strata.",
-    ("risk", "sample"): "No sample: linkage is measured on all records, or on 20000 of more than 200000.",
+    ("risk", "sample"): "No sample: linkage is measured on all records, or on 20000 if there are more than 200000.",
 }
 """What it means that something is not there and that no word could say in its place."""
-
-_FORMER = (
-    "Internal: this may name rare categories, limits and columns that were dropped. Do not publish it.",
-    "No sample: linkage is measured on all records.",
-    "error, drop: what becomes of records that lack a value",
-    "left out",
-    "released as it is: a sampling weight",
-    "released as it is: a sampling weight, or several, never used to form groups",
-    "between fields",
-    "the encoding",
-    "the decimal mark",
-    "between thousands; empty for nothing",
-    "the most records of a block",
-    "records that linkage is estimated on",
-    "of the sample",
-    "of the moves",
-    "of the categories that columns are cut into",
-    "how many columns emad takes",
-    "fast, thorough: or the moves to try",
-    "fast, thorough: or the moves to try, to lose less by moving records between groups",
-    "whether the released rows are sorted, so that their order tells nothing",
-)
-"""Remarks of ours that recipes hold which were written before; they are not a person's."""
 
 _FORMERLY: dict[Place, tuple[str, dict[Any, Any]]] = {
     ("masking", "integers"): ("rounding", {"float": "none", "round": "auto"}),
     ("output", "reorder"): ("same_order", {True: False, False: True}),
 }
 """Choices of recipes that were written before: what they are called now, and their words."""
+
+_PROFILE = "profile"
+_OF_PROFILE = "what the file was like that this is for; it decides nothing, and the next file is compared with it"
 
 _ALWAYS = ("method", "masking", "blocks", "risk", "output")
 """The tables that are written even where all is as usual: a reader then sees what was chosen."""
@@ -75,7 +58,7 @@ def text_in(path: Path) -> str:
     try:
         return path.read_text("utf-8-sig")
     except UnicodeDecodeError:
-        raise InvalidParameter(f"{path.name!r} is not text in UTF-8. Save it as such.", parameter="recipe") from None
+        raise InvalidParameter(f"{path.name!r} is not text in UTF-8. Save it as UTF-8.", parameter="recipe") from None
     except OSError:
         raise InvalidParameter(
             f"the recipe {path.name!r} cannot be read. Check the path.", parameter="recipe"
@@ -95,8 +78,9 @@ def _parsed(text: str, name: str) -> Recipe:
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InvalidParameter(f"{name}: {error}. Mend that line.", parameter="recipe") from None
+        raise InvalidParameter(f"{name}: {error}. Correct that line.", parameter="recipe") from None
     origin = Origin(name, text, content)
+    profile = _profile_in(origin, content.pop(_PROFILE, None))
     for table, keys in content.items():
         if table != "k" and table not in PARTS:
             raise origin.fault((table,), f"{table!r} is not a part of a recipe.{_hint(table, ['k', *PARTS])}")
@@ -105,16 +89,32 @@ def _parsed(text: str, name: str) -> Recipe:
         if table != "k" and PARTS[table][1].listed is None and not isinstance(keys, dict):
             raise origin.fault((table,), f"{table!r} must be a table: [{table}].")
     if "k" not in content:
-        raise InvalidParameter(f"{name} does not say k. Add a line such as: k = 5", parameter="k")
+        raise InvalidParameter(f"{name} has no k. Add a line such as: k = 5", parameter="k")
     _check_kind(origin, ("k",), content["k"], K)
     recipe = _blamed(origin, ("k",), lambda: Recipe(content["k"]))
     parts = {PARTS[table][0]: _part(origin, table, keys) for table, keys in content.items() if table != "k"}
-    made = Recipe(recipe.k, comments=comments_of(text), origin=origin)
+    made = Recipe(recipe.k, comments=comments_of(text), origin=origin, profile=profile)
     # Part by part, so that what does not go together is blamed on the one that came in last.
     for part, value in parts.items():
         with_part = {**{name: getattr(made, name) for name in parts}, part: value}
         made = _together(origin, made, with_part)
     return made
+
+
+def _profile_in(origin: Origin, said: Any) -> Profile | None:
+    """Read what a file says of the data that it was written for."""
+    if said is None:
+        return None
+    if not isinstance(said, dict):
+        raise origin.fault((_PROFILE,), f"{_PROFILE!r} must be a table: [{_PROFILE}].")
+    columns: dict[str, ColumnProfile] = {}
+    for name, own in said.items():
+        try:
+            columns[name] = column_from(own)
+        except ValueError as error:
+            what = f"in [{_PROFILE}], {name} {error}. Delete the line if you cannot."
+            raise origin.fault((_PROFILE, name), what) from None
+    return Profile(columns)
 
 
 def _together(origin: Origin, recipe: Recipe, parts: dict[str, Part]) -> Recipe:
@@ -149,7 +149,7 @@ def tables_in(path: Path, table: str) -> Any:
             f"{name!r} cannot be read. Name a TOML file that holds [[{table}]].", parameter=keyword
         ) from None
     except tomllib.TOMLDecodeError as error:
-        raise InvalidParameter(f"{name}: {error}. Mend that line.", parameter=keyword) from None
+        raise InvalidParameter(f"{name}: {error}. Correct that line.", parameter=keyword) from None
     except RecursionError:
         raise InvalidParameter(f"{name} {TOO_DEEP}", parameter=keyword) from None
     found = content.get(table)
@@ -218,7 +218,7 @@ def _renamed(origin: Origin, table: str, keys: dict[str, Any]) -> dict[str, Any]
         said = found.pop(former)
         if not isinstance(said, (str, bool)) or said not in words or now in found:
             listed = ", ".join(f"{now} = {toml(word)}" for word in words.values())
-            raise origin.fault((table, former), f"in [{table}], {former} is now called {now}. Say {listed}.")
+            raise origin.fault((table, former), f"in [{table}], {former} is now called {now}. Write {listed}.")
         found[now] = words[said]
     return found
 
@@ -270,14 +270,14 @@ def text_of(
     """Write a recipe out: what each choice means stands beside it, unless something else was written there."""
     comments = recipe.comments
     roles = choices_of(PARTS["roles"][1])
-    ours = {*_TITLE, *_LEFT_OUT.values(), *_FORMER, *(choice.remark for choice in roles.values())}
+    ours = {*_TITLE, *_LEFT_OUT.values(), *FORMER, *(choice.remark for choice in roles.values())}
 
     def kept(lines: tuple[str, ...]) -> list[str]:
         return [f"# {line}" for line in lines if line not in ours and not line.startswith(_MADE_FOR)]
 
     def beside(place: Place, usual: str = "") -> str:
         said = comments.beside.get(place, usual)
-        remark = usual if said in _FORMER else said
+        remark = usual if said in FORMER else said
         return f"  # {remark}" if remark else ""
 
     def over(place: Place) -> list[str]:
@@ -318,6 +318,11 @@ def text_of(
             else:
                 name = toml_key(key)
                 lines.append(f"{name} = {toml(value)}{beside(place, '' if table == 'roles' else remark)}")
+    if recipe.profile is not None:
+        lines += ["", *over((_PROFILE,)), f"[{_PROFILE}]{beside((_PROFILE,), _OF_PROFILE)}"]
+        for key, own in said_of(recipe.profile).items():
+            place = (_PROFILE, key)
+            lines += [*over(place), f"{toml_key(key)} = {toml(own)}{beside(place)}"]
     end = kept(comments.end)
     return "\n".join([*lines, *([""] if end else []), *end]) + "\n"
 

@@ -1,4 +1,4 @@
-"""Where in a recipe each choice stands, and what a person has written beside it; a parser of TOML tells neither."""
+"""Where in a recipe each choice stands, and what a person has written beside it; a parser of TOML gives neither."""
 
 import re
 import tomllib
@@ -133,7 +133,7 @@ def _statements(text: str) -> tuple[list[Statement], tuple[str, ...], tuple[str,
 
 
 def _follow(line: str, depth: int, within: str) -> tuple[int, str]:
-    """Tell after a line how many brackets are open, and the quotes of a text of many lines that goes on.
+    """Return after a line how many brackets are open, and the quotes of a text of many lines that goes on.
 
     To parse whatever has come so far, line by line, would take its time for a long list.
     """

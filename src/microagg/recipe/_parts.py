@@ -61,25 +61,32 @@ class Roles(Part):
     """Which column is what; `quasi` may be None: every column that has no other role is masked."""
 
     quasi: tuple[Any, ...] | None = choose(None, NAMES, "masked: columns that together could identify a person")
-    identifiers: tuple[Any, ...] = choose((), NAMES, "dropped: they identify a person by themselves")
-    confidential: tuple[Any, ...] = choose((), NAMES, "released as they are: sensitive, and not known to an intruder")
-    strata: tuple[Any, ...] = choose((), NAMES, "released as they are; groups stay within their values")
-    keep: tuple[Any, ...] = choose((), NAMES, "released as they are: harmless")
-    drop: tuple[Any, ...] = choose((), NAMES, "dropped: other columns that are not to be released")
+    identifiers: tuple[Any, ...] = choose((), NAMES, "dropped: columns that identify a person by themselves")
+    confidential: tuple[Any, ...] = choose(
+        (),
+        NAMES,
+        "released unchanged: sensitive columns that an intruder does not know; only l and t limit what a group gives "
+        "away",
+    )
+    strata: tuple[Any, ...] = choose((), NAMES, "released unchanged; every group lies within one stratum")
+    keep: tuple[Any, ...] = choose((), NAMES, "released unchanged: harmless columns")
+    drop: tuple[Any, ...] = choose((), NAMES, "dropped: other columns that you do not release")
     weight: Any = choose(
-        None, NAME_OR_NAMES, "a sampling weight, or several: the first weights means; never used to form groups"
+        None,
+        NAME_OR_NAMES,
+        "a sampling weight, or several: the first one weights the means; none is used to form groups",
     )
     unit: Any = choose(
         None,
         NAME,
-        "the person, household or firm of a row: every group holds k different ones",
+        "the person, household or firm that a row belongs to: every group holds k different ones",
     )
-    rest: str | None = choose(None, WORD, "what becomes of columns that no role names", words=("keep", "drop"))
+    rest: str | None = choose(None, WORD, "what is done with columns that have no role", words=("keep", "drop"))
 
     def _check(self) -> None:
         if self.rest is not None and self.quasi is None:
             raise InvalidParameter(
-                "rest goes with quasi: without it every other column is masked. Name the columns to mask.",
+                "rest works only with quasi: without quasi every other column is masked. Name the columns to mask.",
                 parameter="rest",
             )
 
@@ -117,8 +124,8 @@ class Method(Part):
         words=method_names,
         keyword="method",
         or_object="an object with fit_predict",
-        more='A name\'s options may be added as keywords: ``method="vmdav", gamma=1.1``. "ama" is approximate '
-        'microaggregation whole: ``method="mdav", tail="2k", select="ama"``.',
+        more='Options of a method may be added as keywords: ``method="vmdav", gamma=1.1``. "ama" is short for '
+        'approximate microaggregation: ``method="mdav", tail="2k", select="ama"``.',
     )
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -128,78 +135,78 @@ class Masking(Part):
     """What is done with the values."""
 
     scale: str = choose("standard", WORD, "how columns are made comparable", words=SCALES)
-    aggregate: str = choose("mean", WORD, "what a group releases", words=AGGREGATES)
+    aggregate: str = choose("mean", WORD, "the value that a group releases", words=AGGREGATES)
     rounding: Any = choose(
         "auto",
         WORD_OR_BY_COLUMN,
-        "to which step released means are rounded",
+        "the step to which released means are rounded",
         words=("auto", "none"),
         element=as_power_of_ten,
         more='"auto" takes the largest power of ten that divides every value of a column, so that whole numbers stay '
-        "whole; else six significant digits of the standard deviation. A table names powers of ten for some columns: "
-        '``{"income": 100}``.',
+        "whole; otherwise six significant digits of the standard deviation. A table sets powers of ten for some "
+        'columns: ``{"income": 100}``.',
     )
     nominal: str = choose(
         "mode",
         WORD,
-        "which category a group releases",
+        "the category that a group releases",
         words=NOMINAL_RULES,
-        more='"mode" is the commonest; "balanced" keeps the shares of the categories over the whole file, at more '
-        'mismatches; "draw" takes one by chance, each with its share of the members.',
+        more='"mode" is the most frequent one; "balanced" keeps the shares of the categories over the whole file, but '
+        'changes more cells; "draw" takes one at random, each with the share that it has among the members.',
     )
     nominal_seed: int | None = choose(
         None,
         WHOLE,
-        "the seed of nominal = draw, a secret: who knows it can work out more of a group than it releases",
+        "the seed of nominal = draw, a secret: somebody who knows it can work out more about a group than it releases",
         least=0,
         most=2**62,
-        more="It is drawn where this is left out, and stands in the recipe of the release, which is internal.",
+        more="By default it is drawn at random. It is in the recipe of the release, which is internal.",
     )
     spike: float = choose(
         SPIKE,
         NUMBER,
-        "how much being the spike of a semi-continuous column weighs, beside its value",
-        more="1 gives both the same weight.",
+        "how much it counts whether a value of a semi-continuous column is the spike, compared with the value itself",
+        more="With 1 both count the same.",
     )
     spike_totals: str = choose(
         "safe",
         WORD,
         "when a group releases the spike",
         words=SPIKE_TOTALS,
-        more='"safe": where fewer than three members (or k) are off it, so that no single amount shows; "exact": only '
-        "where all members have it, which keeps totals.",
+        more='"safe": if fewer than three members (or k) have another value, so that no single amount is disclosed; '
+        '"exact": only if all members have it, which keeps totals.',
     )
     moments: str = choose(
         "none",
         WORD,
-        "what of the original numbers is kept of how they vary",
+        "which part of the variation of the original numbers is kept",
         words=MOMENTS,
         more='"variance": the variance of each column; "covariance": all covariances too. Means of groups vary less '
-        "than the records do; this spreads them again, by one map for each stratum, so that k and the means of strata "
-        "stay. Plain numbers alone are mapped: no dates, levels, categories or columns with a spike. Some values "
-        "leave the range of the original. Rounding ends exactness, to its step.",
+        "than the records do. This spreads them again, by one map for each stratum, so that k and the means of strata "
+        "stay the same. Only plain numbers are spread: no dates, levels, categories or columns with a spike. Some "
+        "values then lie outside the original range. After rounding, the variances are exact up to the rounding step.",
     )
     moments_clip: bool = choose(
         False,
         FLAG,
-        "whether values that moments would take beyond the lowest and highest values of a column are cut back",
-        more="They are cut to the mean of its three lowest, or highest, values: a single one may be one person's. "
-        "Variances are then a little too small.",
+        "whether values that moments would move outside the original range of a column are cut back",
+        more="They are cut to the mean of its three lowest, or three highest, values: a single value may belong to one "
+        "person. Variances are then a little too small.",
     )
     missing: str = choose(
         "pattern",
         WORD,
-        "what becomes of missing values",
+        "what is done with missing values",
         words=("pattern", "state", "error", "drop"),
-        more='"pattern": records that lack the same columns are grouped among themselves, so that nothing is filled '
-        'in; "state": a missing value is one more value; "error": they are refused; "drop": records that lack a value '
-        "are left out.",
+        more='"pattern": records in which the same columns are missing are grouped together, so that nothing is filled '
+        'in; "state": a missing value counts as one more value; "error": missing values are refused; "drop": records '
+        "with a missing value are left out.",
     )
     per_column: bool = choose(
         False,
         FLAG,
-        "whether k holds for each column only, as with univariate and ranking",
-        more="It must be true to use such a method on several columns: whole records may then be unique.",
+        "whether k holds only for each column by itself, as with univariate and ranking",
+        more="Set it to true to use such a method on several columns. Whole records may then be unique.",
     )
 
     def _check(self) -> None:
@@ -213,13 +220,13 @@ class Masking(Part):
 
 @dataclass(frozen=True)
 class WeightChoices(Part):
-    """What a sampling weight does, where one is named, and how it is released."""
+    """What a sampling weight does, if one is named, and how it is released."""
 
     weighted: bool | None = choose(
         None,
         FLAG,
-        "whether what a group releases is weighted; it is, where a weight is named and this is left out",
-        more="Weighted means keep weighted totals, of the file, of strata and of groups; unweighted ones keep the sums "
+        "whether the values that a group releases are weighted; by default they are, if a weight is named",
+        more="Weighted means keep weighted totals of the file, of strata and of groups; unweighted means keep the sums "
         "of the records. Distances and k never depend on weights.",
     )
     release: str = choose(
@@ -228,23 +235,23 @@ class WeightChoices(Part):
         "how weights are released",
         words=("as it is", "group"),
         keyword="weight_release",
-        more='"group": every record gets the mean weight of its group, so that the weight tells nobody apart; k then '
-        "holds for it too. The sum of the weights and weighted totals of masked columns stay; weighted totals of other "
-        "columns move.",
+        more='"as it is": unchanged; "group": every record gets the mean weight of its group, so that the weight '
+        "singles nobody out, and k holds for it too. The sum of the weights and the weighted totals of masked columns "
+        "stay the same; weighted totals of other columns change.",
     )
     cap: bool = choose(
         False,
         FLAG,
-        "whether a weight that is more than 0.8 of its group's is cut to that share; else it is refused",
+        "whether a weight above 0.8 of the total weight of its group is cut to that share; otherwise it is refused",
         keyword="weight_cap",
-        more="The mean of such a group is all but one member's value. Where a unit is named, its records in a group "
-        "count together. Weighted totals then move, and it is told by how much.",
+        more="The mean of such a group is almost the value of one member. If a unit is named, its records in a group "
+        "count together. Weighted totals then change, and the report says by how much.",
     )
     calibrate: tuple[Any, ...] = choose(
         (),
         NAMES,
-        "masked categories whose weighted totals are kept, by adjusting the weights of groups",
-        more='It goes with weight_release="group". Weighted totals of masked numbers then move a little.',
+        "masked columns of categories whose weighted totals are kept, by adjusting the weights of groups",
+        more='It works only with weight_release="group". Weighted totals of masked numbers then change a little.',
     )
 
 
@@ -259,15 +266,15 @@ class Select(Part):
         words=("emad", "ama"),
         keyword="select",
         or_object="a list of names or a function",
-        more='"emad" takes the `count` columns with most edges in the dependence tree, "ama" the fewest whose edges '
-        "add up to the number of columns. A function gets a frame of the masked columns and returns names. All columns "
-        "are masked and judged either way.",
+        more='"emad" takes the `count` columns with the most edges in the dependence tree, "ama" the fewest columns '
+        "whose edges add up to the number of columns. A function gets a frame of the masked columns and returns names. "
+        "All columns are masked and judged in any case.",
     )
     columns: tuple[Any, ...] | None = choose(None, NAMES, "the columns that form the groups", keyword="select")
-    count: int | None = choose(None, WHOLE, "how many columns emad takes; 3 where this is left out", least=1)
+    count: int | None = choose(None, WHOLE, "how many columns emad takes; by default 3", least=1)
     measure: str | None = choose(None, WORD, "the measure of dependence", words=MEASURES)
     width: Any = choose(None, NUMBERS, "the width of the categories that columns are cut into")
-    bins: int | None = choose(None, WHOLE, "how many categories columns are cut into", least=2)
+    bins: int | None = choose(None, WHOLE, "the number of categories that columns are cut into", least=2)
 
     def _check(self) -> None:
         if isinstance(self.by, Iterable) and not isinstance(self.by, (str, Selection)):
@@ -279,32 +286,34 @@ class Select(Part):
             )
         if self.columns is not None and self.by is not None:
             raise InvalidParameter(
-                "columns that are named leave nothing to choose. Leave one of both out.", parameter="select"
+                "the columns are named, so that there is nothing to choose. Leave one of the two out.",
+                parameter="select",
             )
         by_tree = isinstance(self.by, str)
         for name in ("count", "measure", "width", "bins"):
             if getattr(self, name) is not None and not (by_tree and (name != "count" or self.by == "emad")):
                 way = "by the tree's degrees (emad)" if name == "count" else "by a dependence tree (emad or ama)"
                 raise InvalidParameter(
-                    f"{name} goes with columns chosen {way}. Leave it out, or choose so.", parameter=name
+                    f"{name} works only with columns chosen {way}. Leave it out, or choose columns in that way.",
+                    parameter=name,
                 )
 
 
 @dataclass(frozen=True)
 class Blocks(Part):
-    """How a large file is cut into blocks that are grouped each by itself."""
+    """How a large file is cut into blocks, each of which is grouped by itself."""
 
     by: Any = choose(
         "auto",
         WORD,
-        "how a large file is cut",
+        "how a large file is cut into blocks",
         words=("auto", "none", *BLOCKINGS),
         keyword="blocks",
         or_object="an object with fit_predict",
         more="Time then grows with the number of records and not with its square, and some information is lost. "
-        '"auto" cuts beyond 200 000 records, by "median".',
+        '"auto" cuts a file of more than 200 000 records, by "median".',
     )
-    max_block: int | None = choose(None, WHOLE, "the most records of a block; 50000 where this is left out", least=4)
+    max_block: int | None = choose(None, WHOLE, "the largest number of records in a block; by default 50000", least=4)
     options: Mapping[str, Any] = field(default_factory=dict)  # of somebody's own object, for the record
 
     @property
@@ -321,11 +330,12 @@ class Blocks(Part):
             return
         if self.by == "none":
             raise InvalidParameter(
-                "max_block goes with blocks. Leave it out, or choose a way of cutting.", parameter="max_block"
+                "max_block works only with blocks. Leave it out, or choose how the file is cut.", parameter="max_block"
             )
         if not isinstance(self.by, str):
             raise InvalidParameter(
-                "max_block goes with a way of cutting by name. Set it on the object.", parameter="max_block"
+                "max_block works only with blocks that are chosen by name. Set it on the object.",
+                parameter="max_block",
             )
 
 
@@ -336,7 +346,7 @@ class Refine(Part):
     effort: Any = choose(
         None,
         WORD_OR_WHOLE,
-        "how hard to try, or how many moves, to lose less by moving records between groups",
+        "how much effort, or how many moves, to lose less by moving records between groups",
         words=tuple(EFFORTS),
         least=1,
         most=MOST_MOVES,
@@ -351,53 +361,57 @@ class Refine(Part):
 
 @dataclass(frozen=True)
 class Reading(Part):
-    """How a text file is written; what is left out is found out."""
+    """How a text file is written, and which sheet of an Excel file is read; what is left out is found out."""
 
     delimiter: str | None = choose(None, TEXT, "the character between two fields of a row, such as a comma")
     encoding: str | None = choose(None, TEXT, "how characters are stored, such as utf-8 or cp1252")
     decimal: str | None = choose(None, TEXT, "the decimal mark of numbers, a point or a comma")
-    thousands: str | None = choose(None, TEXT, "the character between thousands in numbers; empty where there is none")
+    thousands: str | None = choose(None, TEXT, "the character between thousands in numbers; empty if there is none")
     header: bool | None = choose(
         None,
         FLAG,
         "whether the first row holds the names of the columns",
-        more="A first row that may be a record is refused until this is said.",
+        more="A file whose first row may be a record is refused until you set this.",
     )
+    sheet: str | None = choose(None, TEXT, "the sheet of an Excel file; the first where this is left out")
 
 
 @dataclass(frozen=True)
 class Join(Part):
-    """A second file, with one row for each household, that is joined for masking and written apart again."""
+    """A second file, with one row for each household, that is joined for masking and then written separately again."""
 
     households: str | None = choose(
         None,
         TEXT,
-        "the file of households, one row each; the masked file then is that of their persons",
-        more='Both are joined, masked as whole households (``unit_release="pseudonym"``) and written apart again.',
+        "the file of households, with one row for each; the file to mask is then that of their persons",
+        more='Both are joined, masked as whole households (``unit_release="pseudonym"``) and written as two files.',
     )
     on: Any = choose(
         None,
         NAME,
-        "the column that both files have, by which they are joined; the unit where this is left out",
+        "the column, in both files, by which they are joined; by default the unit",
     )
 
     def _check(self) -> None:
         if self.on is not None and self.households is None:
             raise InvalidParameter(
-                f"on goes with a file of households. Leave it out, or name the file: {setting('households')}.",
+                f"on works only with a file of households. Leave it out, or name the file: {setting('households')}.",
                 parameter="on",
             )
 
 
 @dataclass(frozen=True)
 class Risk(Part):
-    """By what risk is measured."""
+    """How risk is measured."""
 
     keys: tuple[Any, ...] | None = choose(
-        None, NAMES, "the masked columns that an intruder knows, beside the strata; all where this is left out"
+        None, NAMES, "the masked columns that an intruder knows, in addition to the strata; by default all"
     )
     sample: int | None = choose(
-        None, WHOLE, "records that linkage is estimated on; 20000 of more than 200000 where this is left out", least=2
+        None,
+        WHOLE,
+        "how many records linkage is measured on; by default all, or 20000 if there are more than 200000",
+        least=2,
     )
     seed: int = choose(0, WHOLE, "the seed of the sample", least=0, keyword="sample_seed")
 
@@ -407,12 +421,18 @@ class Output(Part):
     """How the release is written."""
 
     same_order: bool = choose(
-        False, FLAG, "whether rows are written in the order of the source; else sorted by what is released"
+        False, FLAG, "whether rows are written in the order of the source; otherwise sorted by their released values"
     )
-    excel_safe: bool = choose(False, FLAG, "whether text is kept from acting as a spreadsheet's formula")
-    public: bool = choose(False, FLAG, "whether a report for everybody is written too, without what helps an intruder")
+    excel_safe: bool = choose(False, FLAG, "whether text that a spreadsheet would run as a formula is made harmless")
+    public: bool = choose(
+        False, FLAG, "whether a public report is written too, without anything that helps an intruder"
+    )
     kind: str | None = choose(
-        None, WORD, "the kind of the masked file; else that of the source", words=tuple(SUFFIXES), keyword="file_kind"
+        None,
+        WORD,
+        "the kind of the masked file; by default that of the source",
+        words=tuple(SUFFIXES),
+        keyword="file_kind",
     )
 
 
@@ -422,19 +442,19 @@ class Compare(Part):
 
     methods: tuple[str, ...] | None = choose(None, WORDS, "the methods to compare", words=method_names)
     ks: tuple[int, ...] | None = choose(None, WHOLES, "the levels of k to compare", least=2)
-    ls: tuple[int, ...] | None = choose(None, WHOLES, "the levels of l to compare; 1 demands nothing", least=1)
-    ts: tuple[float, ...] | None = choose(None, NUMBERS, "the levels of t to compare; 1 demands nothing")
+    ls: tuple[int, ...] | None = choose(None, WHOLES, "the levels of l to compare; 1 sets no limit", least=1)
+    ts: tuple[float, ...] | None = choose(None, NUMBERS, "the levels of t to compare; 1 sets no limit")
     x: float = choose(0.5, NUMBER, "the weight of the loss in the score, from 0 to 1")
     rank: str = choose(
         "score",
         TEXT,
-        "by what the best is found: score, a measure such as IL, within or pMSE, or the name of an analysis",
+        "what decides which release is best: score, a measure such as IL, within or pMSE, or the name of an analysis",
     )
     map_axis: str | None = choose(
         None, TEXT, "the loss on the map's axis: a measure of loss, or the name of an analysis"
     )
     least_k: int | None = choose(
-        None, WHOLE, "the k that the best must reach; that of the recipe where this is left out", least=2
+        None, WHOLE, "the k that the best release must reach; by default that of the recipe", least=2
     )
 
     def _check(self) -> None:

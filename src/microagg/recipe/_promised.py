@@ -11,43 +11,43 @@ from microagg.recipe._choice import NAME, NAMES, NUMBER, NUMBERS, WHOLE, WORD, P
 
 @dataclass(frozen=True)
 class UnitChoices(Part):
-    """What is promised of units, and what is released of them, where one is named."""
+    """What is promised of units, and what is released of them, if one is named."""
 
     share: str = choose(
         "limited",
         WORD,
-        "how much of a group one unit may hold",
+        "the share of a group that one unit may have",
         words=("limited", "any"),
         keyword="unit_share",
-        more='"limited": no more than 1/k of its rows, hence k different units; "any": k different units, of which one '
-        "may have most of the rows.",
+        more='"limited": at most 1/k of the rows of the group, so that it holds k different units; "any": k different '
+        "units, one of which may have most of the rows.",
     )
     release: str = choose(
         "drop",
         WORD,
-        "whether the rows of a unit can be told to belong together",
+        "whether users can see which rows belong to the same unit",
         words=("drop", "pseudonym"),
         keyword="unit_release",
-        more='"pseudonym": units get numbers that follow from what is released, and k of them have the same rows, all '
-        'of them alike; that costs several times the loss of "drop".',
+        more='"pseudonym": units get numbers that follow from what is released, and k units have identical rows, all '
+        'of them; that costs several times the loss of "drop".',
     )
     household: tuple[Any, ...] = choose(
         (),
         NAMES,
-        "masked columns that all rows of a unit share, as a household's income; others are found by themselves",
+        "masked columns with one value for all rows of a unit, such as a household's income; others are detected",
     )
     wave: Any = choose(None, NAME, "the column that numbers the rows of a unit, such as the year of a panel")
     order: tuple[Any, ...] = choose(
         (),
         NAMES,
-        "the masked columns that put the rows of a unit in order, falling",
+        "the masked columns by which the rows of a unit are sorted, the largest first",
         keyword="unit_order",
-        more="The first number that is not the household's, then the others, where this is left out.",
+        more="By default the first column of numbers that is not the household's, then the others.",
     )
     small: str = choose(
         "suppress",
         WORD,
-        "what becomes of units of which fewer than k have as many rows, or the same waves",
+        "what is done with units if fewer than k of them have the same number of rows, or the same waves",
         words=("suppress", "error"),
         keyword="small_units",
     )
@@ -58,63 +58,65 @@ class UnitChoices(Part):
                 if getattr(self, name):
                     pseudonym = setting("unit_release", "pseudonym")
                     raise InvalidParameter(
-                        f"{keyword} goes with {pseudonym}. Leave it out, or choose so.", parameter=keyword
+                        f"{keyword} works only with {pseudonym}. Leave it out, or choose that.", parameter=keyword
                     )
         if self.wave is not None and self.order:
             raise InvalidParameter(
-                "wave puts the rows of a unit in order already. Leave one of both out.", parameter="unit_order"
+                "the rows of a unit are sorted by its wave already. Leave one of the two out.", parameter="unit_order"
             )
 
 
 @dataclass(frozen=True)
 class DiversityChoices(Part):
-    """What records that look alike may give away of confidential columns together."""
+    """What records that look the same may together disclose of confidential columns."""
 
     l: int | None = choose(  # noqa: E741 (its name in the literature)
         None,
         WHOLE,
-        "at least so many different values of each confidential column among records that look alike",
+        "how many different values each confidential column must have among records that look the same, at least",
         least=2,
         more="Distinct l-diversity, or p-sensitivity.",
     )
     entropy: float | None = choose(
         None,
         NUMBER,
-        "the same, counting how often each value occurs: exp(entropy) of the values is at least this",
+        "as l, but it also counts how often each value occurs: exp(entropy) of the values is at least this",
         keyword="entropy_l",
         more="Entropy l-diversity.",
     )
     recursive: tuple[float, int] | None = choose(
         None,
         NUMBERS,
-        "numbers c and l, as 3,2: the commonest value has fewer records than c times those from the l-th commonest on",
+        "two numbers c and l, such as 3,2: the most frequent value has fewer records than c times all records from the "
+        "l-th most frequent value on",
         keyword="recursive_l",
         more="Recursive (c, l)-diversity.",
     )
     l_columns: tuple[Any, ...] = choose(
-        (), NAMES, "which confidential columns l, entropy_l and recursive_l are about, if not all"
+        (), NAMES, "the confidential columns that l, entropy_l and recursive_l apply to; by default all"
     )
     t: float | None = choose(
         None,
         NUMBER,
-        "how far the values of records that look alike may be from those of the whole file, at most: above 0, below 1",
-        more="t-closeness: by the earth mover's distance where values have an order, or a taxonomy; else by half the "
+        "how far the values of records that look the same may at most be from those of the whole file: above 0, below "
+        "1",
+        more="t-closeness: by the earth mover's distance if values have an order, or a taxonomy; otherwise by half the "
         "sum of absolute differences.",
     )
-    t_columns: tuple[Any, ...] = choose((), NAMES, "which confidential columns t is about, if not all")
+    t_columns: tuple[Any, ...] = choose((), NAMES, "the confidential columns that t applies to; by default all")
     way: str = choose(
         "auto",
         WORD,
-        "how groups come to keep that",
+        "how groups are made to keep l and t",
         words=("auto", *WAYS),
         keyword="diversity",
         more="; ".join(f'"{way}": {said}' for way, said in WAYS.items())
-        + '. "auto" tries those that fit and takes the one that loses least.',
+        + '. "auto" tries those that fit and takes the one with the lowest loss.',
     )
 
     @property
     def limits(self) -> Limits:
-        """What is demanded of a column that all of it is about."""
+        """What is demanded of a column to which all of it applies."""
         return Limits(self.l, self.entropy, self.recursive, self.t)
 
     @property
@@ -132,13 +134,13 @@ class DiversityChoices(Part):
             if said and not wanted:
                 choice = keyword[0]
                 raise InvalidParameter(
-                    f"{setting(keyword)} names columns, and {setting(choice)} asks nothing of them. Choose {choice}, "
-                    f"or leave it out.",
+                    f"{setting(keyword)} names columns, but {setting(choice)} is not set. Set {choice}, or leave the "
+                    f"names out.",
                     parameter=keyword,
                 )
         if self.way != "auto" and not self.demanded:
             raise InvalidParameter(
-                f"{setting('diversity', self.way)} goes with {setting('l')} or {setting('t')}. Choose one, or leave it "
-                f"out.",
+                f"{setting('diversity', self.way)} works only with {setting('l')} or {setting('t')}. Set one of them, "
+                f"or leave it out.",
                 parameter="diversity",
             )

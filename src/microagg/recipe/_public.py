@@ -8,12 +8,13 @@ from microagg.io.files import whole_file
 from microagg.recipe._by_column import Importance, Kinds
 from microagg.recipe._file import text_of
 from microagg.recipe._promised import UnitChoices
-from microagg.recipe._recipe import OF_PROTECT, Recipe
+from microagg.recipe._recipe import Recipe
+from microagg.recipe._tables import OF_PROTECT
 
 TITLE = (
     "How this file was masked, for everybody who uses it.",
-    "Left out: columns that are not released, values of the original, the seed of what was drawn, and why each choice",
-    "was made. So this does not give the masked file again.",
+    "Left out: columns that are not released, original values, the seed of what was drawn, and the reasons for each",
+    "choice. So you cannot make the masked file again with it.",
 )
 _TABLES = [table for table in OF_PROTECT if table not in ("recode", "missing", "taxonomy", "relation", "analysis")]
 
@@ -23,7 +24,7 @@ def public_recipe(recipe: Recipe) -> Recipe:
 
     Names of columns stay if these are released. Recoding, levels, taxonomies, codes for missing values and relations
     name values, some of which are rare; reading, joining and judging are about the original. A seed of what was drawn
-    is a secret; that of refining is not, since it tells nothing of the values.
+    is a secret; that of refining is not, since it discloses nothing of the values.
     """
     roles, whole = recipe.roles, recipe.units.release == "pseudonym"
     masked, rounding = roles.quasi or (), recipe.masking.rounding

@@ -2,34 +2,21 @@
 
 import difflib
 import hashlib
-import json
 import os
 import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from microagg.checks import check_k, check_max_block, nearest
-from microagg.errors import InputError, InvalidParameter, MicroaggError, RoleError, as_keyword
+from microagg.errors import InputError, InvalidParameter, MicroaggError, RoleError
 from microagg.partition import METHODS, method_named
 from microagg.recipe._by_column import Importance, Kinds, Missing, Recode, Taxonomy
-from microagg.recipe._choice import (
-    BY_COLUMN,
-    FLAG,
-    LISTED,
-    NUMBER,
-    WHOLE,
-    WORD_OR_BY_COLUMN,
-    WORD_OR_WHOLE,
-    Choice,
-    Part,
-    choices_of,
-    shown,
-)
+from microagg.recipe._choice import BY_COLUMN, WORD_OR_BY_COLUMN, Part, choices_of, shown
 from microagg.recipe._declared import Analyses, Relations, check_released
-from microagg.recipe._lines import Comments, Place, line_of
+from microagg.recipe._lines import Comments, Place
 from microagg.recipe._parts import (
     Blocks,
     Compare,
@@ -45,139 +32,12 @@ from microagg.recipe._parts import (
     WeightChoices,
 )
 from microagg.recipe._promised import DiversityChoices, UnitChoices
+from microagg.recipe._tables import PARTS, Origin, bracketed, choices, options_of
 from microagg.schema import Schema
 
-K = Choice("k", WHOLE, "at least so many records share each combination of released values", "k", least=2)
-
-PARTS: dict[str, tuple[str, type[Part]]] = {
-    "roles": ("roles", Roles),
-    "recode": ("recode", Recode),
-    "kinds": ("kinds", Kinds),
-    "missing": ("missing_codes", Missing),
-    "importance": ("importance", Importance),
-    "taxonomy": ("taxonomy", Taxonomy),
-    "units": ("units", UnitChoices),
-    "diversity": ("diversity", DiversityChoices),
-    "method": ("method", Method),
-    "masking": ("masking", Masking),
-    "weights": ("weights", WeightChoices),
-    "select": ("select", Select),
-    "blocks": ("blocks", Blocks),
-    "refine": ("refine", Refine),
-    "read": ("reading", Reading),
-    "join": ("join", Join),
-    "relation": ("relations", Relations),
-    "analysis": ("analyses", Analyses),
-    "risk": ("risk", Risk),
-    "output": ("output", Output),
-    "compare": ("compare", Compare),
-}
-"""Each table of a recipe file: the part of a recipe that it is, by name and class."""
-
-OF_PROTECT = (
-    "roles",
-    "recode",
-    "kinds",
-    "missing",
-    "importance",
-    "taxonomy",
-    "units",
-    "diversity",
-    "method",
-    "masking",
-    "weights",
-    "select",
-    "blocks",
-    "refine",
-    "relation",
-    "analysis",
-)
-"""The tables whose choices are keywords of `protect`."""
-
-
-def choices(*tables: str) -> dict[str, tuple[str, Choice]]:
-    """Return the choices of these tables, or of all, by keyword: the table and the declaration."""
-    known: dict[str, tuple[str, Choice]] = {}
-    for table in tables or PARTS:
-        for choice in choices_of(PARTS[table][1]).values():
-            known.setdefault(choice.keyword, (table, choice))
-    return known
-
-
-def as_key(keyword: str, value: Any) -> str:
-    """Say a choice as a recipe file does; one that a file cannot make, as Python does."""
-    if keyword not in choices():
-        return as_keyword(keyword, value)
-    table, choice = choices()[keyword]
-    if choice.kind == LISTED:
-        return f"[[{table}]]"
-    said = {True: "true", False: "false"}.get(value) if isinstance(value, bool) else json.dumps(value)
-    return f"{choice.name} in [{table}]" if value is None else f"{choice.name} = {said} in [{table}]"
-
-
-def bracketed(table: str) -> str:
-    """Return the head of a table as a file has it."""
-    return f"[{table}]" if PARTS[table][1].listed is None else f"[[{table}]]"
-
-
-def options_of(method: Any) -> dict[str, Choice]:
-    """Return the options of a method, by its name, as choices; none of a method that is somebody's own."""
-    known = METHODS.get("mdav" if method == "ama" else method) if isinstance(method, str) else None
-    if known is None:
-        return {}
-    taken = sorted({"k", *choices()} & {*known.options})
-    if taken:
-        raise InvalidParameter(
-            f"method {known.name!r} has an option {taken[0]!r}, which is a choice of every recipe. Rename the option.",
-            parameter="method",
-        )
-    return {
-        name: Choice(name, _kind(known.defaults[name]), said, name, least=-(2**62))
-        for name, said in known.options.items()
-    }
-
-
-def _kind(usual: Any) -> str:
-    """Tell the kind of an option by its default; the method itself checks what may be said."""
-    kinds = {bool: FLAG, int: WHOLE, float: NUMBER}
-    return kinds.get(type(usual), WORD_OR_WHOLE)
-
-
-@dataclass(frozen=True)
-class Origin:
-    """The file that a recipe was read from, and what it said."""
-
-    name: str
-    text: str
-    tables: Mapping[str, Any]
-    folder: Path | None = None  # it lies in
-
-    def sets(self, table: str, name: str) -> bool:
-        """Return whether the file sets a choice of a table."""
-        written, kind = self.tables.get(table), PARTS[table][1]
-        return written is not None and (name in written or name in (kind.by_column, kind.listed))
-
-    def place(self, table: str, name: str, columns: Sequence[Any] = ()) -> Place:
-        """Return where the file sets a choice, of a table of columns that of a column."""
-        choice = choices_of(PARTS[table][1]).get(name)
-        if PARTS[table][1].listed is not None:
-            said = self.tables.get(table) or []
-            numbers = [str(n) for n, one in enumerate(said, 1) if columns and str(columns[0]) in str([*one.values()])]
-            return (table, *numbers[:1])
-        named = choice is not None and choice.kind in (BY_COLUMN, WORD_OR_BY_COLUMN)
-        column = tuple(map(str, columns[:1])) if named else ()
-        return (table, *column) if PARTS[table][1].by_column == name else (table, name, *column)
-
-    def head(self, place: Place, word: str | None = None) -> str:
-        """Name the file and the line in which something is set, and its table."""
-        line = line_of(self.text, place, word) or line_of(self.text, place[:1], word)
-        return f"{self.name}, line {line}: " if line else f"{self.name}: "
-
-    def fault(
-        self, place: Place, what: str, *, word: str | None = None, kind: type[InputError] = InvalidParameter
-    ) -> InputError:
-        """Make the error that says what is wrong and in which line."""
-        return kind(f"{self.head(place, word)}{what}")
+if TYPE_CHECKING:
+    from microagg.recipe._profile import Profile
+    from microagg.recipe.differences import Difference
 
 
 @dataclass(frozen=True)
@@ -194,6 +54,8 @@ class Recipe:
         The choices, a part for each concern; `microagg.recipe` has their classes.
     comments : Comments
         What a person has written beside the choices in a file; kept when the recipe is written.
+    profile : Profile or None
+        What the file was like that the recipe was written for. It decides nothing: the next file is compared with it.
 
     Examples
     --------
@@ -229,13 +91,14 @@ class Recipe:
     compare: Compare = field(default_factory=Compare)
     comments: Comments = field(default_factory=Comments, compare=False, repr=False)
     origin: Origin | None = field(default=None, compare=False, repr=False)
+    profile: "Profile | None" = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", check_k(self.k))
         name, options = self.method.name, self.method.options
         if options and not isinstance(name, str):
             raise InvalidParameter(
-                f"options ({', '.join(options)}) go with a method's name. Set them on the estimator.",
+                f"options ({', '.join(options)}) are set with the name of a method only. Set them on the estimator.",
                 parameter="method",
             )
         if name in (*METHODS, "ama"):
@@ -289,7 +152,7 @@ class Recipe:
             _check_option_names(options, method, [*known, "n_jobs", "progress"])
             changed["method"]["options"] = (dict(self.method.options) if method == self.method.name else {}) | options
         if method_name(keywords, self) == "ama" and "select" in changed and "select" not in keywords:
-            changed["select"]["by"] = "ama"  # it chooses the columns itself, by a tree that may be told how
+            changed["select"]["by"] = "ama"  # it chooses the columns itself, by a tree that may have options
         made: dict[str, Any] = {part: replace(getattr(self, part), **values) for part, values in changed.items()}
         return replace(self, k=keywords.get("k", self.k), **made, **whole)
 
@@ -328,7 +191,56 @@ class Recipe:
     @property
     def digest(self) -> str:
         """A checksum of the choices: recipes that choose the same have the same."""
-        return hashlib.sha256(replace(self, comments=Comments()).text().encode()).hexdigest()
+        return hashlib.sha256(replace(self, comments=Comments(), profile=None).text().encode()).hexdigest()
+
+    def with_profile(self, frame: Any) -> Self:
+        """Return this recipe with a note of what a file is like, with which the next file is compared.
+
+        Parameters
+        ----------
+        frame : pandas, polars or PyArrow dataframe, or Source
+            The file that the recipe is written for.
+
+        Examples
+        --------
+        >>> import microagg as ma
+        >>> recipe = ma.Recipe.of(k=3, quasi=["income", "tax"], rest="drop")
+        >>> recipe.with_profile(ma.datasets.survey(100, seed=0)).profile.columns["tax"].type
+        'numbers'
+        """
+        from microagg.recipe._profile import profile_of
+
+        return replace(self, profile=profile_of(self, frame))
+
+    def differences(self, frame: Any) -> "tuple[Difference, ...]":
+        r"""Return how a file differs from the one that this recipe was written for.
+
+        Without a profile, as of a recipe of an older version, columns alone are compared. `protect` compares by itself
+        where there is a profile: it refuses what `stops`, and the report names the rest.
+
+        Parameters
+        ----------
+        frame : pandas, polars or PyArrow dataframe, or Source
+
+        Returns
+        -------
+        tuple of Difference
+            Each with its `sign`, `column`, `text`, `stops` and `remedy`; printed, it is one line.
+
+        Examples
+        --------
+        >>> import microagg as ma, pyarrow.compute as pc
+        >>> survey = ma.datasets.survey(100, seed=0)
+        >>> recipe = ma.Recipe.of(k=3, quasi=["income", "tax"], rest="drop").with_profile(survey)
+        >>> in_thousands = survey.set_column(
+        ...     survey.column_names.index("income"), "income", pc.divide(survey["income"].cast("float64"), 1000)
+        ... )
+        >>> print(*recipe.differences(in_thousands), sep="\n")
+        ~ column 'income': its numbers are about 1000 times smaller.
+        """
+        from microagg.recipe.differences import differences_of
+
+        return differences_of(self, frame)
 
     def __repr__(self) -> str:
         changed = []
@@ -370,7 +282,7 @@ class Recipe:
         return self.roles.of("weight") if self.weights.release == "group" else ()
 
     def check_columns(self, names: Sequence[str]) -> None:
-        """Refuse a column that the file lacks, or that has two roles or none; `names` are the file's."""
+        """Refuse a column that is not in the file, or that has two roles or none; `names` are the file's."""
         taken: dict[str, str] = {}
         # Where no name fits, the file's may be the cells of a record: they are not shown.
         is_header = any(name in names for _, name in self.roles.named)
@@ -388,7 +300,7 @@ class Recipe:
         if left and self.roles.rest is None:
             listed = ", ".join(map(repr, left[:10])) + (f" and {len(left) - 10} more" if len(left) > 10 else "")
             raise self._fault(
-                ("roles",), f"{len(left)} column(s) of the file have no role: {listed}. Name them, under drop perhaps."
+                ("roles",), f"{len(left)} column(s) of the file have no role: {listed}. Give each a role, such as drop."
             )
         self.check_named(names)
         for table, key, named in (("select", "columns", self.select.columns), ("risk", "keys", self.risk.keys)):
@@ -398,7 +310,7 @@ class Recipe:
                     raise self._fault((table, key), what + nearest(name, masked), name)
 
     def check_named(self, names: Sequence[Any]) -> None:
-        """Refuse a choice for a column that the file lacks; `names` are the file's."""
+        """Refuse a choice for a column that is not in the file; `names` are the file's."""
         self._check_declared(names)
         for table, (part, kind) in PARTS.items():
             for key, choice in choices_of(kind).items():
@@ -413,7 +325,7 @@ class Recipe:
                         )
 
     def _check_declared(self, names: Sequence[Any]) -> None:
-        """Refuse an analysis that cannot be done on the release, and a relation of columns that the file lacks."""
+        """Refuse an analysis that cannot be done on the release, and a relation of columns that are not in the file."""
         if not self.analyses.analyses and not self.relations.relations:
             return
         schema = Schema.assign(names, **self.roles.lists)
@@ -476,7 +388,7 @@ def _undone(of: str, column: Any, names: Sequence[Any]) -> str:
     what = f"column {column!r} of {of}"
     if column not in names:
         return f"{what} is not in the file.{nearest(column, names)}"
-    return f"{what} is not released, so nobody could look at it. Release the column, or leave that out."
+    return f"{what} is not released, so users do not have it. Release the column, or take it out there."
 
 
 def method_name(keywords: Mapping[str, Any], recipe: Recipe) -> Any:
@@ -491,6 +403,7 @@ def _check_option_names(options: Collection[str], method: Any, known: Collection
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
         if near and name not in options_of(method):
             raise InvalidParameter(
-                f"there is no parameter {name!r}, nor has method {shown(method)} one. Did you mean {near[0]!r}?",
+                f"there is no parameter {name!r}, and method {shown(method)} has no such option. Did you mean "
+                f"{near[0]!r}?",
                 parameter=name,
             )

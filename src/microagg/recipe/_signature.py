@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 from microagg.errors import InvalidParameter
 from microagg.recipe._choice import Choice
-from microagg.recipe._recipe import Recipe, choices
+from microagg.recipe._recipe import Recipe
+from microagg.recipe._tables import choices
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -54,7 +55,7 @@ def recipe_of(k: Any, recipe: Recipe | None, keywords: dict[str, Any]) -> Recipe
     """Return the recipe of a call: the one that was passed, changed by keywords, or one made of them."""
     if recipe is None:
         if k is None:
-            raise InvalidParameter("k is not said. Pass k=5, say, or a recipe.", parameter="k")
+            raise InvalidParameter("k is missing. Pass k=5, for example, or a recipe.", parameter="k")
         return Recipe.of(k, **keywords)
     if not isinstance(recipe, Recipe):
         raise InvalidParameter(

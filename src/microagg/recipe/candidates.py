@@ -19,7 +19,7 @@ Each candidate is a whole recipe with a name and a note. Whoever reads the file 
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from microagg.recipe._file import TOO_DEEP, parse, text_in, text_of, toml, toml_
 from microagg.recipe._lines import CANDIDATES
 from microagg.recipe._recipe import Recipe
 
-_ABOUT = "a recipe that was kept beside the one above; microagg app FILE --recipe THIS goes on with all of them"
+_ABOUT = "a recipe that was kept beside the one above; microagg app FILE --recipe THIS continues with all of them"
 _NAMED = re.compile(r"^[ \t]*(?:name|note)[ \t]*=.*$", re.MULTILINE)
 _TABLE = re.compile(r"\n[ \t]*\[")  # what is indented is a table as well
 _WITHIN = re.compile(r"^([ \t]*\[\[?[ \t]*)candidates[ \t]*\.", re.MULTILINE)
@@ -38,7 +38,7 @@ _WITHIN = re.compile(r"^([ \t]*\[\[?[ \t]*)candidates[ \t]*\.", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Saved:
-    """A candidate as it stands in a file."""
+    """A candidate as a file has it."""
 
     name: str
     note: str
@@ -52,7 +52,7 @@ def read_candidates(path: Path) -> tuple[Recipe, tuple[Saved, ...]]:
     try:
         listed = tomllib.loads(text).get("candidates", [])
     except tomllib.TOMLDecodeError as error:
-        raise InvalidParameter(f"{path.name}: {error}. Mend that line.", parameter="recipe") from None
+        raise InvalidParameter(f"{path.name}: {error}. Correct that line.", parameter="recipe") from None
     except RecursionError:
         raise InvalidParameter(f"{path.name} {TOO_DEEP}", parameter="recipe") from None
     starts = [found.start() for found in CANDIDATES.finditer(text)]
@@ -93,7 +93,7 @@ def write_candidates(path: Path, recipe: Recipe, candidates: Iterable[Saved], ma
 def _text(one: Saved) -> str:
     """Write a candidate out, without the remarks that stand beside the present choices."""
     lines = ["[[candidates]]", f"name = {toml(one.name)}", f"note = {toml(one.note)}"]
-    content = tomllib.loads(text_of(one.recipe, None))
+    content = tomllib.loads(text_of(replace(one.recipe, profile=None), None))
     lines.append(f"k = {content.pop('k')}")
     for table, keys in content.items():
         for own in keys if isinstance(keys, list) else [keys]:

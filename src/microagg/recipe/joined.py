@@ -14,8 +14,8 @@ def key_of(recipe: Recipe) -> Any:
     on, unit = recipe.join.on, recipe.roles.unit
     if on is not None and unit is not None and on != unit:
         raise InvalidParameter(
-            f"files are joined by {on!r} and the unit is {unit!r}, but whole households are what is masked. Say the "
-            f"same for both: {setting('unit', on)}.",
+            f"files are joined by {on!r} and the unit is {unit!r}, but whole households are masked, so that both must "
+            f"be the same column. Choose one for both: {setting('unit', on)}.",
             parameter="on",
         )
     return unit if on is None else on
@@ -28,9 +28,9 @@ def check_join(recipe: Recipe) -> None:
     key_of(recipe)
     if recipe.units.release != "pseudonym":
         raise InvalidParameter(
-            f"{setting('households')} goes with {setting('unit_release', 'pseudonym')}: without pseudonyms nothing "
-            f"tells which rows of the two files belong together. Choose it, so that k whole households are alike, or "
-            f"join the files yourself and mask one.",
+            f"{setting('households')} works only with {setting('unit_release', 'pseudonym')}: without pseudonyms "
+            f"nothing shows which rows of the two files belong together. Choose it, so that k whole households are "
+            f"identical, or join the files yourself and mask one file.",
             parameter="households",
         )
 
@@ -48,7 +48,7 @@ def with_join(recipe: Recipe, joined: Joined | None) -> Recipe:
             return recipe
         raise InvalidParameter(
             f"the recipe joins a file of households ({setting('households')}), and only one table is passed. Read both "
-            f"files, as by microagg.read(path, recipe=recipe), and pass what that gives.",
+            f"files with microagg.read(path, recipe=recipe), and pass what it returns.",
             parameter="households",
         )
     address = recipe.join.households or str(joined.households.address)
@@ -56,8 +56,8 @@ def with_join(recipe: Recipe, joined: Joined | None) -> Recipe:
     check_join(asked)
     if key_of(asked) != joined.on:
         raise InvalidParameter(
-            f"the files were joined by {joined.on!r}, and the recipe joins them by {key_of(asked)!r}. Read them once "
-            f"more by this recipe.",
+            f"the files were joined by {joined.on!r}, and the recipe joins them by {key_of(asked)!r}. Read them again "
+            f"with this recipe.",
             parameter="on",
         )
     asked = asked.replace(unit=joined.on)

@@ -19,7 +19,7 @@ from microagg.recipe._choice import (
     Choice,
 )
 from microagg.recipe._file import tables_in
-from microagg.recipe._recipe import choices
+from microagg.recipe._tables import choices
 
 LISTS = (NAMES, NAME_OR_NAMES, NUMBERS, WHOLES, WORDS)
 TABLES = (BY_COLUMN, WORD_OR_BY_COLUMN)
@@ -51,7 +51,7 @@ def value_of(choice: Choice, given: Any) -> Any:
             return numbers if len(numbers) != 1 else numbers[0]
     except ValueError:
         raise InvalidParameter(
-            f"{choice.keyword}={given!r} must be {choice.kind}, with commas.", parameter=choice.keyword
+            f"{choice.keyword}={given!r} must be {choice.kind}, separated by commas.", parameter=choice.keyword
         ) from None
     return parts
 
@@ -120,12 +120,12 @@ def _number_or_word(text: str) -> Any:
 
 
 def listed(text: str) -> list[str]:
-    """Split a list at its commas; a name that holds one stands in double quotes."""
+    """Split a list at its commas; a name that holds one is in double quotes."""
     try:
         row = next(csv.reader([text], skipinitialspace=True), [])
     except csv.Error:
         raise InvalidParameter(
-            "a list of names cannot be taken apart. Put a name that holds a comma or a line break in double quotes, "
+            "a list of names cannot be split. Put a name that holds a comma or a line break in double quotes, "
             "and name no more than a file has."
         ) from None
     return [part.strip() for part in row if part.strip()]

@@ -15,15 +15,15 @@ _MEASURED = {
     "taxonomy": "the earth mover's distance in the taxonomy",
 }
 _LIMITS = {
-    "l": "Different values may mean much the same, and one may be far commoner than the others: l counts them, and no "
-    "more.",
-    "t": "t bounds how far records alike are from the whole file. It says nothing of how much a single value of theirs "
-    "tells.",
+    "l": "l only counts different values. Different values may mean nearly the same, and one of them may be much more "
+    "common than the others.",
+    "t": "t limits how far the values of a group differ from those of the whole file. It does not limit how much a "
+    "single value discloses.",
 }
 
 
 def promises(kept: Kept | None) -> tuple[str, ...]:
-    """Say what is promised of confidential columns, a sentence for each, or for several of which the same is."""
+    """Return what is promised of confidential columns: a sentence for each, or for several with the same promise."""
     names: dict[tuple[str, ...], list[Demanded]] = {}
     for one in () if kept is None else kept.columns:
         names.setdefault(tuple(goal.short for goal in one.goals), []).append(one)
@@ -37,16 +37,16 @@ def promises(kept: Kept | None) -> tuple[str, ...]:
 
 
 def headline(judgement: Judgement) -> str:
-    """Say for the headline what is kept; empty where nothing is demanded."""
+    """Return, for the headline, what is kept; empty where nothing is demanded."""
     return sentence(promises(judgement.kept))
 
 
 def reached(kept: Kept | None) -> str:
-    """Say what is reached in the released file."""
+    """Return what is reached in the released file."""
     if kept is None:
         return ""
     columns = [f"{quoted(one.column)} {', '.join(map(_reached, one.goals))}" for one in kept.columns]
-    return f"What records alike hold of confidential columns, counted in it too: {'; '.join(columns)}."
+    return f"The demands on confidential columns were counted in the released file too: {'; '.join(columns)}."
 
 
 def _reached(goal: Goal) -> str:
@@ -64,19 +64,19 @@ def _figure(value: float) -> str:
 
 
 def cost(judgement: Judgement) -> str:
-    """Say what keeping it cost; in public nothing."""
+    """Return what keeping it cost; in public nothing."""
     kept = judgement.kept
     if kept is None or kept.loss_before is None or kept.loss_after is None:
         return ""
-    refined = ", both before they were refined" if judgement.run.refined is not None else ""
+    refined = " (both before groups were refined)" if judgement.run.refined is not None else ""
     words = [
-        f"Groups that need not keep {_all_goals(kept)} would lose {percent(kept.loss_before)}, groups that do lose "
-        f"{percent(kept.loss_after)}{refined}."
+        f"Without the demand on {_all_goals(kept)}, groups would lose {percent(kept.loss_before)} of the information; "
+        f"with it, they lose {percent(kept.loss_after)}{refined}."
     ]
     for one in kept.columns:
         if one.uniform_before:
             groups = f"{count(one.uniform_before)} of {counted(one.groups_before or 0, 'group')}"
-            words.append(f"Without that, {groups} would have one value of {quoted(one.column)} throughout.")
+            words.append(f"Without it, {groups} would have only one value of {quoted(one.column)}.")
     return sentence(words)
 
 
@@ -87,7 +87,7 @@ def _all_goals(kept: Kept) -> str:
 
 
 def done(judgement: Judgement) -> list[Fact]:
-    """Tell what was demanded and which way groups came to keep it."""
+    """Return what was demanded, and how groups were formed to keep it."""
     kept = judgement.kept
     if kept is None:
         return []
@@ -96,21 +96,21 @@ def done(judgement: Judgement) -> list[Fact]:
 
 
 def _way(kept: Kept) -> str:
-    """Say what a way does; all end by merging."""
+    """Return what a way does; all end by merging."""
     return kept.said if kept.way == "merge" else f"{kept.said}; groups that still break the demand are merged"
 
 
 def covered(judgement: Judgement) -> str:
-    """Say for the checklist of which columns something is demanded; empty where of none."""
+    """Return, for the checklist, of which columns something is demanded; empty where of none."""
     kept = judgement.kept
     if kept is None:
         return ""
     words = [f"{quoted(one.column)} ({', '.join(goal.short for goal in one.goals)})" for one in kept.columns]
-    return f" What records alike give away is limited for {', '.join(words)}."
+    return f" What a group discloses is limited for {', '.join(words)}."
 
 
 def limits(judgement: Judgement) -> list[str]:
-    """Say what keeping it does not claim."""
+    """Return what keeping it does not claim."""
     asked = {goal.name[-1] for one in judgement.kept.columns for goal in one.goals} if judgement.kept else set()
     return [text for name, text in _LIMITS.items() if name in asked]
 
@@ -125,7 +125,7 @@ def section(judgement: Judgement) -> KeptSection | None:
         kept,
         promise=promises(kept),
         rows=tuple(_row(one, goal) for one in kept.columns for goal in one.goals),
-        how=f"Groups came to keep that by “{kept.way}”: {_way(kept)}.",
+        how=f"How groups were formed to keep this: “{kept.way}”, that is, {_way(kept)}.",
         cost=cost(judgement),
         pictures=tuple(_picture(one) for one in kept.columns if one.worst is not None),
     )
@@ -133,10 +133,11 @@ def section(judgement: Judgement) -> KeptSection | None:
 
 def _row(one: Demanded, goal: Goal) -> GoalRow:
     meanings = {
-        "l": "the fewest different values among records alike",
-        "entropy_l": "the same, counting how often each occurs: exp(entropy)",
-        "recursive_l": f"the most that records of the commonest value are, by those of {goal.rest}",
-        "t": f"the farthest that records alike are from the file, from 0 to 1: {_MEASURED[one.measured]}",
+        "l": "the smallest number of different values in a group",
+        "entropy_l": "the same, but rare values count less: exp(entropy)",
+        "recursive_l": f"the largest ratio of records with the commonest value to records with {goal.rest}",
+        "t": "the largest difference between the values of a group and those of the whole file, from 0 to 1: "
+        f"{_MEASURED[one.measured]}",
     }
     return GoalRow(one.column, _NAMES[goal.name], _asked(goal), _figure(goal.reached), meanings[goal.name])
 
@@ -144,8 +145,8 @@ def _row(one: Demanded, goal: Goal) -> GoalRow:
 def _picture(one: Demanded) -> WorstPicture:
     assert one.worst is not None
     by_t = any(goal.name == "t" for goal in one.goals)
-    what = "farthest from the file" if by_t else "least varied"
+    what = "differs most from the file" if by_t else "varies least"
     others = one.worst.alike - one.worst.records
-    more = f"; groups as bad hold {counted(others, 'more record')}" if others else ""
-    text = f"the group that is {what}, of {counted(one.worst.records, 'record')}{more}"
+    more = f"; other groups that are equally bad have {counted(others, 'more record')}" if others else ""
+    text = f"the group that {what}, of {counted(one.worst.records, 'record')}{more}"
     return worded(WorstPicture, one.worst, column=one.column, text=text)

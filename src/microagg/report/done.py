@@ -3,29 +3,37 @@
 from microagg.judgement import Judgement
 from microagg.judgement.run import KindFacts, Run
 from microagg.report.parts import Fact
-from microagg.report.text import at_most, count, counted, first_of, sentence
+from microagg.report.text import at_most, counted, first_of, sentence
 from microagg.report.weights import total_words
 
 _KINDS = {"number": "number", "date": "date", "ordinal": "ordinal", "nominal": "nominal", "semi": "semi-continuous"}
 _NOMINAL = {
-    "mode": "the most common category, and of several the one that the file as a whole still lacks most",
-    "balanced": "the one of its categories that the file as a whole still lacks most, so that shares are kept",
-    "draw": "a category by chance, each with its share of the members",
+    "mode": "its most common category; if several are equally common, the one that is still most underrepresented in "
+    "the released file",
+    "balanced": "that one of its categories that is still most underrepresented in the released file, so that shares "
+    "are kept",
+    "draw": "a category drawn at random, each with the probability of its share of the members",
 }
 _MISSING = {
     "pattern": (
         "by pattern",
-        "Records that lack the same columns are grouped among themselves, so that as little as possible is filled in.",
+        "Records with missing values in the same columns are grouped together, so that few empty cells are filled.",
     ),
-    "state": ("a value of their own", "Records may share a group with others that have a value where they lack one."),
-    "error": ("refused", "The masked columns and the strata have none."),
-    "drop": ("left out", "Records that lack a value are not in the release."),
+    "state": (
+        "a value like others",
+        "A missing value counts as a value when groups are formed. A group may hold records with and without a value.",
+    ),
+    "error": ("not allowed", "The masked columns and the strata have no missing values."),
+    "drop": ("left out", "Records with a missing value are not in the release."),
 }
-_WHOLE = "Where half of a group or more, and enough members, have a value, all get one; otherwise none has."
+_WHOLE = (
+    "If at least half of a group, and enough members, have a value, all members get one; otherwise the cell is empty "
+    "for all of them."
+)
 
 
 def kinds(run: Run) -> Fact:
-    """Tell of which kind the masked columns are."""
+    """Return of which kind the masked columns are."""
     by_kind = _by_kind(run)
     if len(by_kind) == 1:
         return Fact("kinds", f"all {_called(next(iter(by_kind)))}")
@@ -45,17 +53,21 @@ def _by_kind(run: Run) -> dict[str, list[str]]:
 
 
 def released(run: Run) -> list[Fact]:
-    """Tell what a group releases of each kind, and when it releases a spike."""
+    """Return what a group releases of each kind, and when it releases a spike."""
     own = {kind.name: _said(kind, run) for kind in run.kinds.values() if not kind.with_taxonomy}
     said = {kind: own[kind] for kind in _KINDS if kind in own}
     if set(said) == {"number"} and len({kind.said for kind in run.kinds.values()}) == 1:
-        why = f"each record has its group's {run.aggregate} in every masked column"
+        why = f"each record gets the {run.aggregate} of its group in every masked column"
         if run.moments != "none":
             why += f", spread so that {run.moments}s are kept"
         return [Fact("released", run.aggregate, why)]
     said |= {f"{kind.name} with a taxonomy": kind.said for kind in run.kinds.values() if kind.with_taxonomy}
     words = "; ".join(f"{_KINDS.get(kind, kind)}: {what}" for kind, what in said.items())
-    facts = [Fact("released", "by kind", f"Each record has what its group releases. {words[0].upper()}{words[1:]}.")]
+    facts = [
+        Fact(
+            "released", "by kind", f"Each record gets the value that its group releases. {words[0].upper()}{words[1:]}."
+        )
+    ]
     spikes = {name: kind.spike for name, kind in run.kinds.items() if kind.spike is not None}
     if spikes:
         facts.append(_spikes(run, spikes))
@@ -73,42 +85,46 @@ def _spikes(run: Run, spikes: dict[str, float]) -> Fact:
     columns = ", ".join(f"{name} ({value:g})" for name, value in spikes.items())
     when = "all members have it"
     if run.spike_totals == "safe":
-        when = f"fewer than {min(run.k, 3)} members have another value, so that no single amount shows"
-    weight = f"Having it weighs {run.spike_weight:g} times as much as the amount when groups are formed."
-    return Fact("spikes", columns, f"A group releases the spike where {when}. {weight}")
+        when = f"fewer than {min(run.k, 3)} members have another value, so that no single amount is disclosed"
+    weight = (
+        f"When groups are formed, the difference between spike and no spike counts {run.spike_weight:g} times as much "
+        f"as the amount."
+    )
+    return Fact("spikes", columns, f"A group releases the spike if {when}. {weight}")
 
 
 def missing_values(judgement: Judgement) -> Fact:
-    """Tell what became of missing values; in public nothing that was counted."""
+    """Return what became of missing values; in public nothing that was counted."""
     run, missing = judgement.run, judgement.missing
     word, why = _MISSING[run.missing]
     if judgement.public or run.missing in ("error", "drop"):
         return Fact("missing values", word, why)
     if not (missing.cells or missing.filled):
-        return Fact("missing values", "none", "No masked column lacks a value.")
+        return Fact("missing values", "none", "No masked column has missing values.")
     counts = []
     if missing.patterns is not None:
         moved = (
             "no record had to join another pattern"
             if not missing.moved
-            else (f"{counted(missing.moved, 'record')} of patterns rarer than k joined another")
+            else f"{counted(missing.moved, 'record')} with a pattern of fewer than k records joined another pattern"
         )
-        counts.append(f"{counted(missing.patterns, 'pattern')}; {moved}.")
+        counts.append(f"There are {counted(missing.patterns, 'pattern')}; {moved}.")
     filled, blanked = missing.filled or 0, missing.blanked or 0
     if filled or blanked:
-        counts.append(f"{_WHOLE} {counted(filled, 'cell was', 'cells were')} filled, {count(blanked)} blanked.")
+        made_empty = counted(blanked, "value was", "values were")
+        counts.append(f"{_WHOLE} {counted(filled, 'cell was', 'cells were')} filled, and {made_empty} made empty.")
     else:
-        counts.append("No cell was filled or blanked.")
+        counts.append("No empty cell was filled, and no value was made empty.")
     return Fact("missing values", word, sentence([why, *counts]))
 
 
 def rounding(judgement: Judgement) -> Fact:
-    """Tell how released means were rounded, and internally how far that moved totals."""
+    """Return how released means were rounded, and internally how far that changed totals."""
     run = judgement.run
     if run.rounding == "none":
         what = "Means" if run.moments == "none" else "Values"
         return Fact("rounding", "none", f"{what} are released with all their digits.")
-    how = "to the step of each column's values" if run.rounding == "auto" else "to steps that were chosen by column"
+    how = "to the step of each original column" if run.rounding == "auto" else "to steps that were chosen by column"
     rounded = {one.column: one for one in judgement.loss.columns if one.step is not None}
     if not rounded:
         return Fact("rounding", how, "" if judgement.public else "No column is a quantity.")
@@ -119,10 +135,11 @@ def rounding(judgement: Judgement) -> Fact:
     steps = "; ".join(f"{step:g}: {first_of(columns)}" for step, columns in names.items())
     most = rounding_moved(judgement)
     totals = total_words(judgement)
-    return Fact("rounding", how, f"{steps}. {f'{totals} moved by {at_most(most)}.' if most else 'No total moved.'}")
+    changed = f"{totals} changed by {at_most(most)}." if most else "No total changed."
+    return Fact("rounding", how, f"{steps}. {changed}")
 
 
 def rounding_moved(judgement: Judgement) -> float:
-    """Return how far a total moved by rounding at most, in percent, among those that can be compared."""
+    """Return how far a total changed by rounding at most, in percent, among those that can be compared."""
     columns = [one for one in judgement.loss.columns if one.change is not None and one.change.total is not None]
     return max((abs(one.rounding_moved or 0.0) for one in columns), default=0.0)

@@ -12,13 +12,13 @@ from microagg.schema import Role
 from microagg.weights import DOMINATED
 
 CLOSE = 20.0
-"""Percent of the records: above, that all their values lie close to the released ones is told first."""
+"""Percent of the records: above, it is a finding that all their values are close to the released ones."""
 
-_MOST_APART = 2  # columns with values of their own that are told one by one; more are told together
+_MOST_APART = 2  # columns with unique values that have a finding each; more have one together
 
 
 def findings(judgement: Judgement, written: WrittenFacts, holds: bool) -> tuple[Finding, ...]:
-    """List what deserves attention; not for the public."""
+    """Return what deserves attention; not for the public."""
     found = [] if holds else [_broken()]
     found += _alone(judgement) + weights.findings(judgement) + moments.findings(judgement)
     found += (
@@ -36,14 +36,19 @@ def findings(judgement: Judgement, written: WrittenFacts, holds: bool) -> tuple[
         found += _close(judgement) + _dominated(judgement.risk, moments.dominance(judgement))
     found += results.findings(judgement.results) + origin.missing_weights(judgement)
     found += values.large_losses(judgement) + values.missing(judgement) + values.totals(judgement)
-    found += origin.missing_codes(judgement, written) + origin.recoded(judgement) + sample.findings(judgement)
+    found += (
+        origin.differences(judgement)
+        + origin.missing_codes(judgement, written)
+        + origin.recoded(judgement)
+        + sample.findings(judgement)
+    )
     if not written.reordered and not (judgement.groups.units and judgement.groups.units.whole):
         found.append(
             Finding(
                 "look", "row order",
-                "The rows are in the original order. Sort the rows by what is released if anybody else may hold a list "
-                "in that order.",
-                "the rows are in the original order, which helps anybody who holds a list in that order.",
+                "The rows are in the original order. If anybody else may have a list in that order, sort the rows by "
+                "their released values.",
+                "the rows are in the original order, which helps anybody who has a list in that order.",
             )
         )  # fmt: skip
     return tuple(sorted(found, key=lambda one: ("bad", "look", "note").index(one.state)))
@@ -52,13 +57,13 @@ def findings(judgement: Judgement, written: WrittenFacts, holds: bool) -> tuple[
 def _broken() -> Finding:
     return Finding(
         "bad", "promise",
-        "The promise: the released file does not keep it. It may have been changed after masking.",
+        "The released file does not keep the promise. It may have been changed after masking.",
         "the released file does not keep the promise.",
     )  # fmt: skip
 
 
 def _alone(judgement: Judgement) -> list[Finding]:
-    """Tell how many records can be told apart by everything that is released, and by which columns alone."""
+    """Return how many records are unique in all that is released, and in which columns alone."""
     run, groups, alone = judgement.run, judgement.groups, judgement.alone
     found = []
     if groups.per_column and groups.unique:
@@ -73,7 +78,7 @@ def _alone(judgement: Judgement) -> list[Finding]:
         )  # fmt: skip
     for name, few in alone.few_units.items():
         words = f"k counts rows, not units: {few_units_words(groups, name, few)}."
-        remedy = "Name that column as the unit, so that every group holds k different ones."
+        remedy = "Name that column as the unit. Every group then holds k different units."
         found.append(Finding("look", "units", f"{words} {remedy}", words))
     found += _merged(run, groups) + _one_unit(run, groups) + _lone_amounts(alone)
     found += _rare(groups, alone) + _own_medians(groups, alone)
@@ -86,56 +91,63 @@ def _alone(judgement: Judgement) -> list[Finding]:
         found.append(
             Finding(
                 "look", "released unchanged",
-                f"{listed(names)}{within} are released unchanged, and together they are unique in {share} of the "
-                f"records: anybody who knows them of a person finds the record. Round columns, put them into classes, "
-                f"or release fewer.",
-                f"{share} of the records are alone by what is released unchanged: {listed(names, 3)}{within}.",
+                f"{listed(names)}{within} are released unchanged. {share} of the records are unique in these columns "
+                f"together: anybody who knows them of a person finds the record. Round these columns, put them into "
+                f"classes, or release fewer of them.",
+                f"{share} of the records are unique in what is released unchanged: {listed(names, 3)}{within}.",
             )
         )  # fmt: skip
-    others = [one for one in by_column(run, groups, alone) if one[1] is not Role.WEIGHT]  # told of by themselves
+    others = [one for one in by_column(run, groups, alone) if one[1] is not Role.WEIGHT]  # weights have their own
     return found + _alone_by_column(others)
 
 
 def _merged(run: Run, groups: Groups) -> list[Finding]:
-    """Tell that units made one group of most of a stratum, whose values are then much the same."""
+    """Return that units made one group of most of a stratum, which then has one set of values."""
     if groups.units is None or groups.units.merged is None:
         return []
     words = merged_words(run, groups)
-    limit = f"no unit may have more than 1/{groups.promised} of a group, and one of them has nearly as much of all rows"
-    why = f"That happens where {limit}" if groups.units.in_part else "Units that have most of the rows can do that"
-    remedy = "Leave that unit out, or take a method that does not do so, such as cbfs or iamat"
+    limit = (
+        f"no unit may have more than 1/{groups.promised} of the rows of a group, and one unit has nearly that share of "
+        f"all rows"
+    )
+    why = f"That happens where {limit}" if groups.units.in_part else "Units that have most of the rows can cause that"
+    remedy = "Leave that unit out, or choose a method that does not form such groups, such as cbfs or iamat"
     if groups.units.in_part:
-        remedy = "Accept groups of which one unit has most of the rows (unit share any), or leave that unit out"
-    text = f"{words[0].upper()}{words[1:]}, and all of these get one set of values. {why}. {remedy}."
+        remedy = "Accept groups in which one unit has most of the rows (unit share any), or leave that unit out"
+    text = f"{words[0].upper()}{words[1:]}, and all of these get the same values. {why}. {remedy}."
     return [Finding("look", "large group", text, f"{words}.")]
 
 
 def _one_unit(run: Run, groups: Groups) -> list[Finding]:
-    """Tell that one unit has nearly all rows of a group, so that its values are nearly what is released."""
+    """Return that one unit has nearly all rows of a group, so that its values are nearly what is released."""
     share = None if groups.units is None or groups.units.whole or run.weighted else groups.units.share
     if share is None or share <= 100.0 * DOMINATED:
         return []
-    words = f"one unit has {percent(share)} of the rows that are alike, so that their means are nearly its own values"
-    remedy = "Let no unit have more than 1/k of a group (unit share limited), leave that unit out, or raise k"
+    words = (
+        f"one unit has {percent(share)} of the rows of a group, so that the means are nearly the values of this unit"
+    )
+    remedy = (
+        "Let no unit have more than 1/k of the rows of a group (unit share limited), leave that unit out, or raise k"
+    )
     return [Finding("look", "one unit", f"{words[0].upper()}{words[1:]}. {remedy}.", f"{words}.")]
 
 
 def merged_words(run: Run, groups: Groups) -> str:
-    """Say how much of a stratum, or of the file, one group holds."""
+    """Return how much of a stratum, or of the file, one group holds."""
     assert groups.units is not None
     assert groups.units.merged is not None
     rows, share = groups.units.merged
-    whole = "its stratum" if run.names(Role.STRATUM) else "all"
+    whole = "its stratum" if run.names(Role.STRATUM) else "all records"
     return f"one group holds {count(rows)} records, {percent(share)} of {whole}"
 
 
 def _lone_amounts(alone: Alone) -> list[Finding]:
-    """Tell in which columns the mean of a group gives one member's amount away."""
+    """Return in which columns the mean of a group discloses the amount of one member."""
     columns = [f"{quoted(name)} ({counted(number, 'group')})" for name, number in alone.amounts.items()]
     return _in_columns(
-        "single amounts", "one member's amount can be worked out from its group's mean", columns,
-        "All others of such a group are at the spike, so the mean times the members is that amount. Release the spike "
-        "where fewer than three members are off it: spike totals safe.",
+        "single amounts", "the amount of one member can be worked out from the mean of the group", columns,
+        "All other members of such a group have the spike, so the mean times the number of members gives that amount. "
+        "Set spike totals to safe: a group then releases the spike if fewer than three members have another value.",
     )  # fmt: skip
 
 
@@ -145,28 +157,28 @@ def _rare(groups: Groups, alone: Alone) -> list[Finding]:
     columns = [f"{quoted(name)} ({counted(number, 'category', 'categories')})" for name, number in alone.rare.items()]
     return _in_columns(
         "rare categories", f"categories that fewer than {groups.promised} {whose} have are released", columns,
-        "Anybody who knows that a person has such a category finds the person's group: join rare categories with "
-        "others by recoding.",
+        "Anybody who knows that a person has such a category finds the person's group. Recode: put rare categories "
+        "together with others.",
     )  # fmt: skip
 
 
 def _own_medians(groups: Groups, alone: Alone) -> list[Finding]:
-    """Tell in which columns medians leave records their own values."""
+    """Return in which columns the released median is the record's original value."""
     return _in_columns(
-        "medians", "medians leave records their own values", own_medians(groups, alone),
-        "That is in so many of the records; a median is one member's own value, or lies between two. Release means "
-        "(aggregate mean) if no original value may stand in the file.",
+        "medians", "released medians are original values, in percent of the records", own_medians(groups, alone),
+        "A median is the value of one member, or lies between the values of two. If no original value may be in the "
+        "file, release means (aggregate mean).",
     )  # fmt: skip
 
 
 def own_medians(groups: Groups, alone: Alone) -> list[str]:
-    """Give each column in which a released median is the record's own value, and in how many records, most first."""
+    """Return the columns in which a released median is the record's own value, and in how many records, most first."""
     ordered = sorted(alone.medians.items(), key=lambda one: -one[1])
     return [f"{quoted(name)} ({percent(100.0 * number / groups.records)})" for name, number in ordered]
 
 
 def _in_columns(topic: str, what: str, columns: Sequence[str], more: str) -> list[Finding]:
-    """Tell what was found in some columns; nothing where there are none."""
+    """Return what was found in some columns; nothing where there are none."""
     if not columns:
         return []
     words = f"{what}: {first_of(columns)}"
@@ -174,16 +186,22 @@ def _in_columns(topic: str, what: str, columns: Sequence[str], more: str) -> lis
 
 
 def alone_words(groups: Groups, alone: Alone) -> str:
-    """Say how many records everything that is released tells apart."""
+    """Return how many records are unique in all that is released."""
     share = percent(100.0 * alone.by_all / groups.records)
     are = "is" if alone.by_all == 1 else "are"
-    return f"{count(alone.by_all)} of {count(groups.records)} records ({share}) {are} alone by all that is released"
+    return (
+        f"{count(alone.by_all)} of {count(groups.records)} records ({share}) {are} unique in all released columns "
+        f"together"
+    )
 
 
 def few_units_words(groups: Groups, name: str, few: int) -> str:
-    """Say how many groups hold fewer than k different values of a dropped column that repeats."""
+    """Return how many groups hold fewer than k different values of a dropped column that repeats."""
     hold = "holds" if few == 1 else "hold"
-    return f"{count(few)} of {count(groups.groups)} groups {hold} fewer than {groups.promised} different {quoted(name)}"
+    return (
+        f"{count(few)} of {count(groups.groups)} groups {hold} fewer than {groups.promised} different values of "
+        f"{quoted(name)}"
+    )
 
 
 def _alone_by_all(run: Run, groups: Groups, alone: Alone) -> Finding:
@@ -191,9 +209,10 @@ def _alone_by_all(run: Run, groups: Groups, alone: Alone) -> Finding:
     others = run.unchanged
     return Finding(
         "look", "alone",
-        f"{words}: nobody else has the same masked values together with {listed(others, 6)}. k does not cover those "
-        f"columns. Anybody who knows them of a person finds the record: mask them, put them into classes, or release "
-        f"fewer.",
+        f"{words}: no other record has the same masked values and the same {listed(others, 6)}. k does not cover "
+        f"{'this column' if len(others) == 1 else 'these columns'}. Anybody who knows "
+        f"{'it' if len(others) == 1 else 'them'} of a person finds the record. Mask such columns, put them into "
+        f"classes, or release fewer of them.",
         f"{words}.",
     )  # fmt: skip
 
@@ -204,7 +223,7 @@ def _more_together(alone: Alone) -> bool:
 
 
 def by_column(run: Run, groups: Groups, alone: Alone) -> list[tuple[str, Role, float]]:
-    """Give each column released unchanged in which records have a value of their own, and of how many, in percent."""
+    """Return the columns released unchanged that have unique values, and in how many records, in percent."""
     return [
         (name, role, 100.0 * alone.by_column[name] / groups.records)
         for role in run.as_it_is
@@ -214,12 +233,12 @@ def by_column(run: Run, groups: Groups, alone: Alone) -> list[tuple[str, Role, f
 
 
 def strata_words(strata: list[str]) -> str:
-    """Name the strata in a sentence."""
+    """Return the strata as words of a sentence."""
     return f"the {'stratum' if len(strata) == 1 else 'strata'} {listed(strata)}"
 
 
 def _alone_by_column(alone: list[tuple[str, Role, float]]) -> list[Finding]:
-    """Return which single columns tell records apart, whatever is masked."""
+    """Return which single columns have unique values, whatever is masked."""
     if len(alone) > _MOST_APART:
         ordered = sorted(alone, key=lambda one: -one[2])
         columns = [
@@ -229,17 +248,17 @@ def _alone_by_column(alone: list[tuple[str, Role, float]]) -> list[Finding]:
         return [
             Finding(
                 "look", "released unchanged",
-                f"{len(alone)} columns are released unchanged and hold unique values, in so many of the records: "
-                f"{', '.join(columns)}. Anybody who knows such a value of a person finds the record. Round them, or "
-                f"put them into classes.",
-                f"unique values, released unchanged: {first_of(columns)}.",
+                f"{len(alone)} columns are released unchanged and have unique values, in this percentage of the "
+                f"records: {', '.join(columns)}. Anybody who knows such a value of a person finds the record. Round "
+                f"these columns, or put them into classes.",
+                f"unique values, released unchanged (percent of the records): {first_of(columns)}.",
             )
         ]  # fmt: skip
     found = []
     for name, role, share in alone:
         secret = role is Role.CONFIDENTIAL
         knows = (
-            "an intruder is assumed not to know it, but one who does finds the record"
+            "an intruder is assumed not to know it, but an intruder who knows it finds the record"
             if secret
             else "anybody who knows it of a person finds the record"
         )
@@ -261,9 +280,9 @@ def _restricted(risk: Risk) -> list[Finding]:
     return [
         Finding(
             "look", "risk",
-            f"The risk is that of {only}. An intruder who knows other masked columns too can link more: measure with "
-            f"all of them, unless nobody can know them.",
-            f"the risk is that of {only}.",
+            f"The risk was measured for {only}. An intruder who knows other masked columns too can find more. Measure "
+            f"the risk with all masked columns, unless nobody can know the others.",
+            f"the risk was measured for {only}.",
         )
     ]  # fmt: skip
 
@@ -280,37 +299,37 @@ def _uniform(diversity: Sequence[GivenAway]) -> list[Finding]:
     return [
         Finding(
             "look", "confidential columns",
-            f"One value throughout a group: {', '.join(columns)}. A person known to be in such a group has that "
-            f"value, whichever record is theirs. Demand different values of it (l), take a larger k, or do not release "
-            f"the column.",
-            f"one value throughout a group: {', '.join(columns)}.",
+            f"In some groups all records have one value: {', '.join(columns)}. Anybody who knows that a person is in "
+            f"such a group knows the person's value. Demand different values (l), choose a larger k, or do not "
+            f"release the column.",
+            f"in some groups all records have one value: {', '.join(columns)}.",
         )
     ]  # fmt: skip
 
 
 def guessed_closely(judgement: Judgement) -> float:
-    """Return the share of the records, in percent, all of whose values lie close to the released ones."""
+    """Return the share of the records, in percent, all of whose values are close to the released ones."""
     return judgement.measures["ID"].value
 
 
 def _close(judgement: Judgement) -> list[Finding]:
-    """Tell that released values are nearly the original ones; nothing where that is so of few records."""
+    """Return that released values are nearly the original ones; nothing where few records are like that."""
     share = guessed_closely(judgement)
     if not share > CLOSE:
         return []
-    short = f"in {percent(share)} of the records all masked values lie close to the released ones"
+    short = f"in {percent(share)} of the records all original values are close to the released ones"
     return [
         Finding(
             "look", "values guessed closely",
-            f"{short[0].upper()}{short[1:]}, within 1 to 10 % of the ranks: anybody who finds the group knows them "
-            f"that closely. Take a larger k if that is too close.",
+            f"{short[0].upper()}{short[1:]}, within 1 to 10 % of the ranks. Anybody who finds the group knows the "
+            f"original values nearly. If that is too close, choose a larger k.",
             f"{short}.",
         )
     ]  # fmt: skip
 
 
 def _dominated(risk: Risk, but: str) -> list[Finding]:
-    """Tell in which column the means most often give the largest member to the second; nothing where they seldom do."""
+    """Return the column in which means most often disclose the largest value; nothing where they seldom do."""
     worst = max(risk.columns, key=lambda one: one.dominated or 0)
     if not worst.dominated or worst.dominated < 0.05 * risk.n_groups:
         return []
@@ -319,9 +338,10 @@ def _dominated(risk: Risk, but: str) -> list[Finding]:
     return [
         Finding(
             "look", "dominance",
-            f"In {share} of the groups the second largest member in {quoted(worst.column)}, who knows its own value, "
-            f"can work out the largest to within {within} from the mean. {but + ' ' if but else ''}See risk by column.",
-            f"in {share} of the groups the second largest in {quoted(worst.column)} can work out the largest to within "
-            f"{within}.",
+            f"In {share} of the groups, the member (a person, household or firm) with the second largest value of "
+            f"{quoted(worst.column)} can estimate the largest value to within {within}: they know the mean and their "
+            f"own value. {but + ' ' if but else ''}See the table of risk by column.",
+            f"in {share} of the groups the member with the second largest value of {quoted(worst.column)} can estimate "
+            f"the largest to within {within}.",
         )
     ]  # fmt: skip

@@ -41,7 +41,7 @@ def build(
     public : bool
         Leave out whatever could help an intruder: all figures that depend on original values, the loss of columns
         that one group could have made, small cells, extremes, the names of columns that were dropped, the checksum,
-        the order of rows. Risk is left out whole: what drives it tells an intruder what to find out.
+        the order of rows. Risk is left out whole: what drives it shows an intruder what to find out.
     progress : callable, optional
         Called as progress(done, in all), often; what it raises stops the work.
 
@@ -54,7 +54,7 @@ def build(
     >>> import microagg as ma
     >>> from microagg.report import build
     >>> build(ma.protect(ma.datasets.survey(300, seed=0).select(["age", "tax"]), k=3)).verdict.headline[:48]
-    'The promise holds: every record shares its maske'
+    'The promise holds: every record has the same mas'
     """
     found = judge(release, comparison=comparison, public=public, progress=progress)
     return put_into_words(found, source=source, written=written)

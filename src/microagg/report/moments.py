@@ -9,11 +9,11 @@ from microagg.report.text import at_most, count, counted, first_of, listed, quot
 from microagg.schema import Role
 
 _CLOSE = 1.0  # percent: variances that miss those of the original by more are not called the same
-_NO_COVARIANCE = 1e-4  # of standard scores: what is less is told as less
+_NO_COVARIANCE = 1e-4  # of standard scores: what is less has no figure
 
 
 def done(judgement: Judgement) -> list[Fact]:
-    """Tell how variances were kept; in public nothing that was counted."""
+    """Return how variances were kept; in public nothing that was counted."""
     run, found = judgement.run, judgement.moments
     if run.moments == "none":
         return []
@@ -22,7 +22,7 @@ def done(judgement: Judgement) -> list[Fact]:
         return [Fact("moments", value, _in_public(judgement))]
     if found is None or not found.columns:
         return [Fact("moments", value, "No masked number varies, so nothing was done.")]
-    were = "are those" if found.variance_error < _CLOSE else "were brought near those"
+    were = "are the same as those" if found.variance_error < _CLOSE else "were brought close to those"
     words = [
         f"{run.moments.capitalize()}s of {counted(len(found.columns), 'column')} {were} of the original: "
         f"{_how(judgement)}.",
@@ -30,19 +30,21 @@ def done(judgement: Judgement) -> list[Fact]:
         *_values(found),
     ]
     if found.left:
-        stay = counted(found.left, "stratum stays as it is: it has", "strata stay as they are: they have")
-        stay = stay if run.names(Role.STRATUM) else "The file, or some of it, stays as it is: it has"
-        words.append(f"{stay} one group, or groups that do not vary.")
+        stay = counted(
+            found.left, "stratum was not spread, because it has", "strata were not spread, because they have"
+        )
+        stay = stay if run.names(Role.STRATUM) else "The file, or a part of it, was not spread: it has"
+        words.append(f"{stay} only one group, or groups that do not vary.")
     return [Fact("moments", value, sentence(words))]
 
 
 def _how(judgement: Judgement) -> str:
     each = " for each stratum" if judgement.run.names(Role.STRATUM) else ""
-    return f"released {judgement.run.aggregate}s were spread by one map{each}"
+    return f"released {judgement.run.aggregate}s were spread (moved apart) by one linear map{each}"
 
 
 def _in_public(judgement: Judgement) -> str:
-    """Say whose variances they are, and what the recipe alone tells of how exact that is."""
+    """Return whose variances they are, and what the recipe alone shows of how exact that is."""
     run = judgement.run
     but = [
         *(["rounding"] if run.rounding != "none" else []),
@@ -52,11 +54,11 @@ def _in_public(judgement: Judgement) -> str:
     what = "Variances" if run.moments == "variance" else "Variances and covariances"
     several = ", ".join(but[:-1]) + " and " if len(but) > 1 else ""
     allow = f", as far as {several}{but[-1]} {'allows' if but == ['rounding'] else 'allow'}" if but else ""
-    return f"{what} of numbers are those of the original{allow}: {_how(judgement)}."
+    return f"{what} of numbers are the same as those of the original{allow}: {_how(judgement)}."
 
 
 def _exactness(judgement: Judgement, found: JudgedMoments) -> str:
-    words = f"Variances miss those of the original by {at_most(found.variance_error)}"
+    words = f"Variances differ from those of the original by {at_most(found.variance_error)}"
     if judgement.run.moments == "variance":
         return f"{words}."
     error = found.covariance_error
@@ -65,13 +67,13 @@ def _exactness(judgement: Judgement, found: JudgedMoments) -> str:
 
 
 def _values(found: JudgedMoments) -> list[str]:
-    """Say how many cells left the range of the original, and how many were cut back."""
-    words = ["No cell left the range of the original."]
+    """Return how many cells left the range of the original, and how many were cut back."""
+    words = ["No value is outside the range of the original column."]
     if found.outside:
-        cells = counted(sum(found.outside.values()), "cell")
-        words = [f"{cells} left the range of the original: {_by_column(found.outside)}."]
+        cells = counted(sum(found.outside.values()), "value is", "values are")
+        words = [f"{cells} outside the range of the original column: {_by_column(found.outside)}."]
     if found.clipped:
-        cells = counted(sum(found.clipped.values()), "cell was", "cells were")
+        cells = counted(sum(found.clipped.values()), "value was", "values were")
         words.append(f"{cells} cut back, to the mean of the lowest or highest values: {_by_column(found.clipped)}.")
     return words
 
@@ -81,7 +83,7 @@ def _by_column(cells: Mapping[str, int]) -> str:
 
 
 def findings(judgement: Judgement) -> list[Finding]:
-    """Tell that original variances become public, and what follows from them."""
+    """Return that original variances become public, and what follows from them."""
     run, found = judgement.run, judgement.moments
     if found is None or not found.columns:
         return []
@@ -91,34 +93,34 @@ def findings(judgement: Judgement) -> list[Finding]:
         Finding(
             "look", "variances",
             f"{short[0].upper()}{short[1:]}. Anybody who knows, or works out, the {run.aggregate}s of a few groups "
-            f"learns how far they were spread, and with that the information loss. The public report does not tell "
-            f"that loss. If it must not get out, do not keep {what}.",
+            f"learns how far they were spread, and from that the information loss. The public report does not show "
+            f"that loss. If it must stay internal, do not keep {what}.",
             f"{short}, and the information loss can be worked out from them.",
         )
     ]  # fmt: skip
 
 
 def dominance(judgement: Judgement) -> str:
-    """Say what the rule of dominance takes to be known, where groups do not release their means."""
+    """Return what the rule of dominance takes to be known, where groups do not release their means."""
     if judgement.run.moments == "none":
         return ""
-    return "Released means were spread: he must first learn how far."
+    return "Released means were spread: the member must first learn how far."
 
 
 def varies(judgement: Judgement) -> str:
-    """Say of the limits what analyses find of variation."""
+    """Return, for the limits, what analyses find of variation."""
     run = judgement.run
     if run.moments == "none":
         return (
-            "Analyses of the masked file find too little variation, the less the larger the loss; means of whole "
-            "columns are kept where means are released unrounded, for all members of a group. Medians and commonest "
-            "categories keep no total."
+            "Analyses of the masked file find too little variation: the larger the loss, the smaller the variation. "
+            "Means of whole columns are kept where all members of a group get its mean, unrounded. Medians and "
+            "commonest categories do not keep totals."
         )
     kept = "variances" if run.moments == "variance" else "variances and covariances"
     cut = " and uncut" if run.moments_clip else ""
     return (
-        f"Analyses of the masked file find the {kept} of numbers, and too little variation of anything else: of other "
-        f"columns, and inside parts of the file. Single values may lie beyond those of the original. Means of whole "
-        f"columns are kept where means are released unrounded{cut}, for all members of a group. Medians and commonest "
-        f"categories keep no total."
+        f"Analyses of the masked file find the right {kept} of numbers, but too little variation of anything else: of "
+        f"other columns, and inside parts of the file. Single values may be outside the range of the original. Means "
+        f"of whole columns are kept where all members of a group get its mean, unrounded{cut}. Medians and commonest "
+        f"categories do not keep totals."
     )

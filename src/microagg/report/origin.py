@@ -1,4 +1,4 @@
-"""What the file's own values tell, in words: columns recoded before masking, kinds of missing values, weights."""
+"""What the original file shows, in words: columns recoded before masking, kinds of missing values, weights."""
 
 from collections.abc import Sequence
 
@@ -7,8 +7,9 @@ from microagg.judgement.parts import MissingCodes
 from microagg.report.parts import Finding, WrittenFacts
 from microagg.report.text import count, counted, first_of, percent, quoted
 
-_KEPT = "Recoded columns and dates keep none of them; others keep those that the recipe names, or up to 30."
-_TELL = "Tell users: they can no longer see why a value is missing."
+_KEPT = "Recoded columns and dates keep no such codes; other columns keep those that the recipe names, or up to 30."
+_LISTED = 4  # differences to the file of the recipe that a line names
+_USERS = "Inform users: they can no longer see why a value is missing."
 
 
 def recoded(judgement: Judgement) -> list[Finding]:
@@ -20,9 +21,26 @@ def recoded(judgement: Judgement) -> list[Finding]:
     return [
         Finding(
             "note", "recoded",
-            f"{short[0].upper()}{short[1:]}. Loss and risk are those of masking what was recoded: what recoding itself "
-            f"lost is not in them.",
+            f"{short[0].upper()}{short[1:]}. Loss and risk compare the masked file with the recoded one: they do not "
+            f"include what recoding lost.",
             f"{short}; the loss does not count it.",
+        )
+    ]  # fmt: skip
+
+
+def differences(judgement: Judgement) -> list[Finding]:
+    """Return how the file differs from the one that the recipe was written for."""
+    if not judgement.differences:
+        return []
+    more = len(judgement.differences) - _LISTED
+    words = "; ".join(one.rstrip(".") for one in judgement.differences[:_LISTED])
+    short = f"the recipe was written for another file: {words}{f'; and {more} more' if more > 0 else ''}"
+    return [
+        Finding(
+            "look", "another file",
+            f"The recipe was written for another file. Differences: {' '.join(judgement.differences)} Check that every "
+            f"choice of the recipe still fits.",
+            f"{short}.",
         )
     ]  # fmt: skip
 
@@ -34,8 +52,8 @@ def missing_weights(judgement: Judgement) -> list[Finding]:
         Finding(
             "look", "weights",
             f"The weight {quoted(name)} is missing in {counted(number, 'released record')} "
-            f"({percent(100.0 * number / records)}). Weighted figures leave them out, and stand for fewer people. "
-            f"Complete the weight, or leave those records out before masking.",
+            f"({percent(100.0 * number / records)} of the records). Weighted figures leave these records out, and so "
+            f"represent fewer people. Complete the weight, or leave these records out before masking.",
             f"the weight {quoted(name)} is missing in {counted(number, 'released record')}.",
         )
         for name, number in judgement.missing_weights.items()
@@ -43,14 +61,14 @@ def missing_weights(judgement: Judgement) -> list[Finding]:
 
 
 def missing_codes(judgement: Judgement, written: WrittenFacts) -> list[Finding]:
-    """Tell in which columns the file's codes for missing values no longer mean what they did."""
+    """Return in which columns the file's codes for missing values no longer mean what they did."""
     codes = judgement.missing_codes
     other_kind = written.kind not in (None, "stata")
     gone = [one for one in codes if one.package != "spss" and (other_kind or one.package == "sas")]
     cells = {one.column: one.lost + (one.kept if one in gone else 0) for one in codes}
     whys = [_KEPT] if any(one.lost for one in codes) else []
     if any(one.kept for one in gone):
-        whys.append("Only a Stata file that is made of a Stata file keeps .a to .z.")
+        whys.append("Only a Stata file that is written from a Stata file keeps .a to .z.")
     stand = [one for one in codes if one.package == "spss" and one.kept and written.kind not in (None, "spss")]
     return _plain({name: number for name, number in cells.items() if number}, whys) + _values(stand)
 
@@ -59,11 +77,11 @@ def _plain(cells: dict[str, int], whys: list[str]) -> list[Finding]:
     if not cells:
         return []
     columns = [f"{quoted(name)} ({count(number)})" for name, number in cells.items()]
-    short = f"codes for missing values became plain missing values, in so many cells: {first_of(columns)}"
+    short = f"codes for missing values became simple missing values (number of cells): {first_of(columns)}"
     return [
         Finding(
             "look", "missing codes",
-            f"{short[0].upper()}{short[1:]}. {' '.join(whys)} {_TELL}",
+            f"{short[0].upper()}{short[1:]}. {' '.join(whys)} {_USERS}",
             f"{short}.",
         )
     ]  # fmt: skip
@@ -73,12 +91,12 @@ def _values(columns: Sequence[MissingCodes]) -> list[Finding]:
     if not columns:
         return []
     cells = first_of([f"{quoted(one.column)} ({count(one.kept)})" for one in columns])
-    short = f"values that the SPSS file declares missing stand as plain values, in so many cells: {cells}"
+    short = f"values that the SPSS file declares missing are released as normal values (number of cells): {cells}"
     return [
         Finding(
             "look", "missing codes",
-            f"{short[0].upper()}{short[1:]}. Another kind of file does not say that they are missing, so that users "
-            f"would average them. Tell them which they are, or write an SPSS file.",
+            f"{short[0].upper()}{short[1:]}. Another kind of file cannot declare them missing, and users would average "
+            f"them. Inform users which values mean missing, or write an SPSS file.",
             f"{short}.",
         )
     ]  # fmt: skip

@@ -224,7 +224,7 @@ class ResultsSection(JudgedResults):
     survived: str  # how many estimates, in a sentence or two; empty where nothing was analysed
     blocks: tuple[ResultBlock, ...]
     more: str  # what is not listed
-    how: str  # what the model that tells both files apart has looked at
+    how: str  # what the model that distinguishes both files used
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,7 +249,7 @@ class RiskSection(Risk):
 
 @dataclass(frozen=True, kw_only=True)
 class DiversityRow(GivenAway):
-    """How varied a confidential column is within the records that look alike."""
+    """How varied a confidential column is among records with the same masked values."""
 
     text: str
 
@@ -267,7 +267,7 @@ class GoalRow:
 
 @dataclass(frozen=True, kw_only=True)
 class WorstPicture(WorstGroup):
-    """A confidential column in the records alike that are worst, beside the whole file."""
+    """A confidential column in the worst group of records, beside the whole file."""
 
     column: str
     text: str

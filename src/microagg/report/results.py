@@ -11,17 +11,15 @@ _LINE = 180  # letters of a line for a terminal
 _SHORT = 30  # letters of an estimate that has the analysis and its part in one name
 
 _NOTHING = (
-    "Nothing was found that researchers would analyse: no released column is a quantity that varies, and none has "
-    "categories to count by."
+    "No analysis could be guessed: no released column is a quantity that varies, and none has categories to count."
 )
 _REMEDY = (
-    "Users who need these results are better served by a smaller k, by fewer masked columns, by strata that keep their "
-    "domains, or by variances that are kept."
+    "If users need these results, try a smaller k, fewer masked columns, strata for their domains, or keep variances."
 )
 
 
 def facts(found: JudgedResults | None) -> list[Fact]:
-    """Say for the verdict how many results survive; nothing where none can be told."""
+    """Return, for the verdict, how many results survive; nothing where that is not known."""
     if found is None or not found.estimates:
         return []
     changed = f" {_changed_words(found)}." if found.n_changed else " No conclusion changed."
@@ -30,7 +28,7 @@ def facts(found: JudgedResults | None) -> list[Fact]:
 
 
 def _within_words(found: JudgedResults) -> str:
-    """Say how many estimates are within their intervals."""
+    """Return how many estimates are within their intervals."""
     of = f"{count(found.within)} of {counted(found.estimates, 'result')}"
     whose = "the declared analyses" if found.declared else "usual analyses"
     are = "is" if found.within == 1 else "are"
@@ -43,7 +41,7 @@ def _undone_words(found: JudgedResults) -> str:
 
 
 def _changed_words(found: JudgedResults) -> str:
-    return f"{counted(found.n_changed, 'conclusion')} changed, by sign or significance"
+    return f"{counted(found.n_changed, 'conclusion')} changed in sign or significance"
 
 
 def findings(found: JudgedResults | None) -> list[Finding]:
@@ -79,7 +77,7 @@ def findings(found: JudgedResults | None) -> list[Finding]:
         )
         named = ", ".join(one.relation for one in doubted)
         told.append(
-            Finding("look", "relations", f"{words}: {named}. Look whether that is what you meant.", f"{words}.")
+            Finding("look", "relations", f"{words}: {named}. Check that each relation is what you meant.", f"{words}.")
         )
     return told
 
@@ -114,9 +112,9 @@ def _intro(found: JudgedResults) -> str:
 
 
 def _survived(found: JudgedResults) -> str:
-    """Say how many estimates survive, and what that means."""
+    """Return how many estimates survive, and what that means."""
     if not found.estimates:
-        return "No estimate has an interval to judge by." if found.analyses else ""
+        return "No estimate has a confidence interval, so none can be judged." if found.analyses else ""
     overlap = "" if found.overlap is None else f" Intervals before and after overlap by {percent(100 * found.overlap)}"
     return f"{_within_words(found)}.{overlap}{' on average.' if overlap else ''}"
 
@@ -130,7 +128,7 @@ def _blocks(found: JudgedResults) -> list[ResultBlock]:
 
 
 def word_of(line: ResultLine) -> str:
-    """Say of an estimate, in a word or two, what became of it."""
+    """Return what became of an estimate, in a word or two."""
     if line.before is None or line.after is None:
         both = line.before is None and line.after is None
         return "in neither file" if both else "new" if line.before is None else "lost"
@@ -142,16 +140,16 @@ def word_of(line: ResultLine) -> str:
 def _more(found: JudgedResults) -> str:
     if not found.others:
         return ""
-    return f"{counted(found.others, 'more estimate is', 'more estimates are')} not listed: these are the worst."
+    return f"{counted(found.others, 'more estimate is', 'more estimates are')} not listed: the list has the worst ones."
 
 
 def _how(found: JudgedResults) -> str:
-    """Say by what a model told both files apart."""
+    """Return by what a model distinguished both files."""
     own = found.told_apart
     if own is None:
         return ""
     records = f"all {counted(own.records, 'record')}"
     if own.seed is not None:
         records = f"{counted(own.records, 'record')} drawn with seed {own.seed}"
-    limit = f" of the {count(own.terms + own.left_out)} that there would be" if own.left_out else ""
-    return f"It looked at {records} of each file, in the masked columns, by {counted(own.terms, 'term')}{limit}."
+    limit = f" of {count(own.terms + own.left_out)} possible ones" if own.left_out else ""
+    return f"The model used {records} of each file, the masked columns, and {counted(own.terms, 'term')}{limit}."

@@ -6,7 +6,7 @@ from microagg.report.text import count, percent
 
 
 def findings(judgement: Judgement) -> list[Finding]:
-    """Tell that only some records were judged."""
+    """Return that only some records were judged."""
     if judgement.sample is None:
         return []
     short = f"judged on {_drawn(judgement)}"
@@ -14,7 +14,7 @@ def findings(judgement: Judgement) -> list[Finding]:
 
 
 def limits(judgement: Judgement) -> list[str]:
-    """Say the same among what is not claimed."""
+    """Return the same, for what is not claimed."""
     return [] if judgement.sample is None else [_words(judgement)]
 
 
@@ -28,14 +28,14 @@ def _words(judgement: Judgement) -> str:
     own = judgement.sample
     assert own is not None
     words = (
-        f"The file was masked beyond memory, and judged on {_drawn(judgement)}: those of {count(own.groups)} of its "
+        f"The file is larger than memory, and was judged on {_drawn(judgement)}: those of {count(own.groups)} of its "
         f"{count(own.of_groups)} groups. k, the groups, the strata, missing values and the information loss are those "
-        f"of the whole file. All else is of the records drawn"
+        f"of the whole file. All other figures are of the records drawn"
     )
     if judgement.public:
         return f"{words}."
     return (
         f"{words}; counts are estimates from them, and the standard error of a share of records is at most "
-        f"{percent(own.error)}. Records were linked among those drawn. The whole file has more to confuse them with: "
-        f"linkage is an upper bound, and so is how many records have unique values."
+        f"{percent(own.error)}. Records were linked only to records drawn. The whole file has more records that fit: "
+        f"linkage is an upper limit, and so is the number of records with unique values."
     )

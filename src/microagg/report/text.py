@@ -1,4 +1,4 @@
-"""Numbers and names as they are read."""
+"""Numbers and names in the form that people read."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ def quoted(name: Any) -> str:
 
 
 def listed(names: Sequence[Any], most: int = 12) -> str:
-    """Give names as a list in a sentence."""
+    """Return names as a list in a sentence."""
     words = [quoted(name) for name in names[:most]]
     if len(names) > most:
         words.append(f"{len(names) - most} more")

@@ -12,7 +12,7 @@ _FEW_POINTS = 2.0  # by which the share of a column's commonest value may change
 _LEFT_OUT = 1.0  # percent of the records: fewer are noted only
 _CHANGED_CELLS = 1.0  # percent of a column's cells: fewer that were filled or blanked are noted only
 _MOVED_TOTAL = 0.5  # percent of a total: a smaller change is noted only
-_NO_CHANGE = 0.005  # percent of a total: a smaller change is not told
+_NO_CHANGE = 0.005  # percent of a total: a smaller change is not mentioned
 
 Changed = tuple[ColumnLoss, ColumnChange]
 
@@ -37,43 +37,45 @@ def codes(judgement: Judgement) -> list[Finding]:
     unknown = max(change.unknown or 0.0 for _, change in columns)
     upto = "" if len(columns) == 1 else "up to "
     nobody = (
-        f" In {upto}{percent(unknown)} of the records the released number is one that no record had." if unknown else ""
+        f" In {upto}{percent(unknown)} of the records the released number is not one of the original codes."
+        if unknown
+        else ""
     )
     return [
         Finding(
             "look", "codes",
-            f"{names} {look} like codes (few whole numbers, with gaps) and {masked}: the "
-            f"{judgement.run.aggregate} of codes means nothing.{nobody} If they are codes, declare the column nominal, "
-            f"or ordinal where they have an order.",
+            f"{names} {look} like codes (few whole numbers, with gaps) and {masked}. The "
+            f"{judgement.run.aggregate} of codes has no meaning.{nobody} If the numbers are codes, declare the column "
+            f"nominal, or ordinal if the codes have an order.",
             f"{names} {look} like codes and {masked}.{nobody}",
         )
     ]  # fmt: skip
 
 
 def doubted(judgement: Judgement) -> list[Finding]:
-    """Return which other columns were masked as numbers and are probably none."""
-    told = [one.column for one, _ in columns_of_codes(judgement)]
-    columns = [f"{quoted(name)} ({why})" for name, why in judgement.doubted.items() if name not in told]
+    """Return which other columns were masked as numbers and are probably no quantities."""
+    coded = [one.column for one, _ in columns_of_codes(judgement)]
+    columns = [f"{quoted(name)} ({why})" for name, why in judgement.doubted.items() if name not in coded]
     if not columns:
         return []
     were = (
-        "was masked as a number and is probably none"
+        "was masked as a number, but is probably no quantity"
         if len(columns) == 1
-        else "were masked as numbers, probably wrongly"
+        else "were masked as numbers, but are probably no quantities"
     )
     return [
         Finding(
             "look", "no quantities",
             f"{counted(len(columns), 'column')} {were}: {', '.join(columns)}. The {judgement.run.aggregate} of such "
-            f"numbers means nothing. Drop what identifies, name weights as such, and declare codes nominal; declare a "
-            f"quantity to be a number.",
+            f"numbers has no meaning. Name a column that identifies persons as an identifier, and a weight as a "
+            f"weight. Declare codes nominal. If a column is a quantity, declare it a number.",
             f"{were}: {first_of(columns)}.",
         )
     ]  # fmt: skip
 
 
 def codes_in_order(judgement: Judgement) -> list[Finding]:
-    """Tell that t was measured by the order of numbers that are probably codes."""
+    """Return that t was measured by the order of numbers that are probably codes."""
     columns = [f"{quoted(name)} ({why})" for name, why in judgement.codes_in_order.items()]
     if not columns:
         return []
@@ -81,15 +83,15 @@ def codes_in_order(judgement: Judgement) -> list[Finding]:
     return [
         Finding(
             "look", "closeness",
-            f"{words}: {', '.join(columns)}. By the values alone, groups are farther from the file. Declare codes "
-            f"nominal (kinds), or a quantity to be a number, and mask again.",
+            f"{words}: {', '.join(columns)}. If the values are compared without an order, groups are farther from the "
+            f"whole file. Declare codes nominal (kinds), or declare a quantity a number, and mask again.",
             f"{words}: {first_of(columns)}.",
         )
     ]  # fmt: skip
 
 
 def idle_codes(judgement: Judgement) -> list[Finding]:
-    """Return which codes for missing values did nothing: misspelt ones would be averaged."""
+    """Return which codes for missing values no record has: the right ones would then be averaged."""
     found = []
     absent = {name: codes for name, codes in judgement.idle_codes.items() if codes}
     if absent:
@@ -98,7 +100,8 @@ def idle_codes(judgement: Judgement) -> list[Finding]:
         found.append(
             Finding(
                 "look", "codes for missing values",
-                f"{words[0].upper()}{words[1:]}. If they are misspelt, the real ones were taken for values.",
+                f"{words[0].upper()}{words[1:]}. If the codes are written wrongly, the right ones were masked as "
+                f"values.",
                 f"{words}.",
             )
         )  # fmt: skip
@@ -115,7 +118,7 @@ def lost_spikes(judgement: Judgement) -> list[Changed]:
 
 
 def spikes(judgement: Judgement) -> list[Finding]:
-    """Tell in which columns zeros were averaged away, or values became zeros."""
+    """Return in which columns zeros were averaged with other values, or values became zeros."""
     gained = [(one, change) for one, change in _columns(judgement) if has_spike(one) and risen(change) > _FEW_POINTS]
     zeros = [(one, change) for one, change in lost_spikes(judgement) if change.common == 0]
     others = [(one, change) for one, change in lost_spikes(judgement) if change.common != 0]
@@ -124,13 +127,13 @@ def spikes(judgement: Judgement) -> list[Finding]:
 
 
 def _moved_spikes(what: str, done: str, columns: list[Changed]) -> list[Finding]:
-    """Say of all columns at once that values at their spike were lost or added."""
+    """Return for all columns at once that values at their spike were lost or added."""
     if not columns:
         return []
     names = first_of([f"{quoted(one.column)} ({before_after(change)})" for one, change in columns])
     verb = "is" if what == "the commonest value" else "are"
     if done == "added":
-        remedy = "Release the spike only where all members have it, or form groups on fewer columns."
+        remedy = "Release the spike only where all members of a group have it, or form groups on fewer columns."
     elif all(one.kind == "semi" for one, _ in columns):
         remedy = "Give the spike more weight, or form groups on fewer columns."
     else:
@@ -138,7 +141,7 @@ def _moved_spikes(what: str, done: str, columns: list[Changed]) -> list[Finding]
     return [
         Finding(
             "look", what,
-            f"{what[0].upper()}{what[1:]} {verb} {done} by masking, in shares of all records: {names}. This "
+            f"{what[0].upper()}{what[1:]} {verb} {done} by masking, in percent of all records: {names}. This "
             f"changes shares, and regressions on logarithms. {remedy}",
             f"{what} {done}: {names}.",
         )
@@ -146,20 +149,20 @@ def _moved_spikes(what: str, done: str, columns: list[Changed]) -> list[Finding]
 
 
 def left_out_share(judgement: Judgement) -> float:
-    """Return the share of records left out, in percent, where it is no trifle; 0 otherwise, and in public."""
+    """Return the share of records left out, in percent, where it is not small; 0 otherwise, and in public."""
     share = judgement.left_out.percent or 0.0
     return share if share >= _LEFT_OUT and not judgement.public else 0.0
 
 
 def left_out(judgement: Judgement) -> list[Finding]:
-    """Tell how many records were left out."""
+    """Return how many records were left out."""
     found = judgement.left_out
     if not found.records:
         return []
     share, units = percent(found.percent), judgement.groups.units
-    why, remedy = "a value is missing", " They can be kept, grouped by the values that they lack."
+    why, remedy = "a value is missing", " You can keep them: mask with missing values by pattern (missing pattern)."
     if units is not None and units.whole:
-        why, remedy = f"fewer than {judgement.run.k} units have as many rows, or the same waves", ""
+        why, remedy = f"fewer than {judgement.run.k} units have the same number of rows, or the same waves", ""
     return [
         Finding(
             "look" if left_out_share(judgement) else "note", "records left out",
@@ -178,7 +181,7 @@ def large_losses(judgement: Judgement) -> list[Finding]:
     return [
         Finding(
             "look", "large losses",
-            f"{listed([one.column for one in large], 4)}: more than 20 % of the information lost. Check whether "
+            f"{listed([one.column for one in large], 4)} lost more than 20 % of the information. Check whether "
             f"users can accept that.",
             f"large losses: {first_of([f'{quoted(one.column)} {percent(one.percent)}' for one in large])}.",
         )
@@ -196,35 +199,39 @@ def missing(judgement: Judgement) -> list[Finding]:
         [f"{quoted(one.column)} ({count(filled)}, {count(blanked)})" for one, filled, blanked in changed]
     )
     filled, blanked = judgement.missing.filled or 0, judgement.missing.blanked or 0
-    short = f"{counted(filled, 'missing cell')} filled, {count(blanked)} blanked"
+    short = (
+        f"{counted(filled, 'empty cell was', 'empty cells were')} filled, and "
+        f"{counted(blanked, 'value was', 'values were')} made empty"
+    )
     return [
         Finding(
             "look" if most >= _CHANGED_CELLS else "note", "missing values",
-            f"{short}: {columns}. A group releases one value for all of its members, or none.",
+            f"{short}, by column (filled, made empty): {columns}. A group releases one value for all of its members, "
+            f"or none.",
             f"{short}.",
         )
     ]  # fmt: skip
 
 
 def moved_totals(judgement: Judgement) -> list[tuple[str, float]]:
-    """Return the columns whose totals moved to speak of, and how far in percent, the farthest first."""
+    """Return the columns whose totals changed, and how far in percent, the farthest first."""
     moved = [(one.column, change.total or 0.0) for one, change in _columns(judgement)]
     return sorted((one for one in moved if abs(one[1]) >= _NO_CHANGE), key=lambda one: -abs(one[1]))
 
 
 def totals(judgement: Judgement) -> list[Finding]:
-    """Tell how far totals moved, and how far by rounding."""
+    """Return how far totals changed, and how far by rounding."""
     moved = moved_totals(judgement)
     if not moved:
         return []
     columns = first_of([f"{quoted(name)} {points(total)}{FIXED}%" for name, total in moved])
-    totals = f"{total_words(judgement)} moved"
+    totals = f"{total_words(judgement)} changed"
     rounding = rounding_moved(judgement)
-    by_rounding = f"By rounding alone, {at_most(rounding)}." if rounding else "Rounding moved none."
+    by_rounding = f"Rounding alone changed them by {at_most(rounding)}." if rounding else "Rounding changed no total."
     return [
         Finding(
             "look" if abs(moved[0][1]) >= _MOVED_TOTAL else "note", "totals",
-            f"{totals}: {columns}. {by_rounding} Medians, spikes and missing values move them too.",
+            f"{totals}: {columns}. {by_rounding} Medians, spikes and missing values change totals too.",
             f"{totals[0].lower()}{totals[1:]}: {columns}.",
         )
     ]  # fmt: skip

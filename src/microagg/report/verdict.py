@@ -27,35 +27,36 @@ from microagg.report.worded import (
 )
 from microagg.schema import Role
 
+_COUNTED_AGAIN = "Counted again in the released file, the smallest number of"
 _MOST_FIRST = 20
-_MOST_SPIKES = 3  # columns whose spikes stand in the verdict
-_HALF = 50.0  # percent of the records: a column in which so many have a value of their own stands in the headline
+_MOST_SPIKES = 3  # columns whose spikes the verdict names
+_HALF = 50.0  # percent of the records: a column in which so many have a unique value is in the headline
 
 
 def verdict(judgement: Judgement, written: WrittenFacts) -> Verdict:
-    """Say in a few sentences what a committee must know."""
+    """Return in a few sentences what a committee must know."""
     groups, public = judgement.groups, judgement.public
     counted_again = groups.reached if groups.per_column or groups.counted is None else groups.counted
     keeps_k = min(groups.reached, counted_again) >= groups.promised
     holds = keeps_k and (judgement.kept is None or judgement.kept.holds)
     if not holds and keeps_k:
         headline = (
-            "The promise is broken: records that share their masked values give away more of a confidential column "
-            "than was asked. Do not release this file."
+            "The promise is broken: records with the same masked values disclose more of a confidential column than "
+            "was allowed. Do not release this file."
         )
     elif not holds:
         whose = counted(counted_again, "record" if groups.units is None else "unit")
         headline = (
-            f"The promise is broken: k = {groups.promised} was asked, and only {whose} share their masked values. Do "
-            f"not release this file."
+            f"The promise is broken: k = {groups.promised} was asked, but somewhere only {whose} "
+            f"{'has' if counted_again == 1 else 'have'} the same masked values. Do not release this file."
         )
     elif groups.per_column:
-        headline = f"k = {groups.promised} holds for each column on its own, not for whole records."
+        headline = f"k = {groups.promised} holds for each column separately, not for whole records."
     elif groups.units is not None:
         headline = f"The promise holds: {_kept_by_units(groups)}."
     else:
         headline = (
-            f"The promise holds: every record shares its masked values with at least {groups.reached - 1} others."
+            f"The promise holds: every record has the same masked values as at least {groups.reached - 1} others."
         )
     if holds:
         headline = sentence([headline, diversity.headline(judgement), *_not_covered(judgement)])
@@ -79,16 +80,18 @@ def verdict(judgement: Judgement, written: WrittenFacts) -> Verdict:
 
 
 def _kept_by_units(groups: Groups) -> str:
-    """Say what holds of units."""
+    """Return what holds of units."""
     units, k = groups.units, count(groups.reached)
     assert units is not None
     named = f"units ({quoted(units.named)})" if units.named else "units (persons, households or firms)"
     if units.whole:
         return f"every unit has the same masked rows as at least {count(groups.reached - 1)} other {named}"
     if not units.in_part:
-        most = "" if units.share is None else f", of which one may have most of the rows (up to {percent(units.share)})"
-        return f"masked values are shared by at least {k} different {named}{most}"
-    return f"masked values are shared by at least {k} different {named}, none with more than 1/{k} of the rows"
+        most = "" if units.share is None else f"; one of them may have most of the rows (up to {percent(units.share)})"
+        return f"at least {k} different {named} have the same masked values{most}"
+    return (
+        f"at least {k} different {named} have the same masked values, and none of them has more than 1/{k} of the rows"
+    )
 
 
 def _state(judgement: Judgement) -> State:
@@ -97,7 +100,7 @@ def _state(judgement: Judgement) -> State:
     apart = apart or bool(weights.findings(judgement)) or bool(judgement.alone.medians)
     uniform = any(one.distinct <= 1 for one in judgement.diversity)
     measured = judgement.risk is not None and (judgement.risk.restricted or guessed_closely(judgement) > CLOSE)
-    spoilt = (
+    damaged = (
         judgement.doubted
         or judgement.codes_in_order
         or values.columns_of_codes(judgement)
@@ -108,19 +111,20 @@ def _state(judgement: Judgement) -> State:
     )
     return (
         "look"
-        if apart or judgement.alone.few_units or uniform or judgement.groups.per_column or measured or spoilt
+        if apart or judgement.alone.few_units or uniform or judgement.groups.per_column or measured or damaged
         else "good"
     )
 
 
 def _not_covered(judgement: Judgement) -> list[str]:
-    """Say for the headline what the promise does not cover, and what was lost on the way to it."""
+    """Return, for the headline, what the promise does not cover, and what was lost on the way to it."""
     unchanged = judgement.run.unchanged
     if judgement.public:
         covered = unchanged and not judgement.groups.per_column
         what = "It does" if judgement.kept is None else "k does"
-        found = [f"{what} not cover {listed(unchanged, 3)}, released unchanged."] if covered else []
-        rows = "It counts rows: several of them may belong to one person, household or firm."
+        are = "which is" if len(unchanged) == 1 else "which are"
+        found = [f"{what} not cover {listed(unchanged, 3)}, {are} released unchanged."] if covered else []
+        rows = "It counts rows: several rows may belong to one person, household or firm."
         return [*found, rows] if judgement.repeats else found
     found = [_alone(judgement.run, judgement.groups, judgement.alone), *weights.headline(judgement)]
     for name, few in judgement.alone.few_units.items():
@@ -130,7 +134,7 @@ def _not_covered(judgement: Judgement) -> list[str]:
         found.append(f"{words[0].upper()}{words[1:]}.")
     if values.left_out_share(judgement):
         records, percentage = judgement.left_out.records or 0, percent(judgement.left_out.percent)
-        found.append(f"{counted(records, 'record is', 'records are')} left out ({percentage}).")
+        found.append(f"{counted(records, 'record is', 'records are')} left out ({percentage} of the file).")
     lost = [(one.column, change.common) for one, change in values.lost_spikes(judgement)]
     zeros = [name for name, common in lost if common == 0]
     others = [name for name, common in lost if common != 0]
@@ -146,35 +150,35 @@ def _not_covered(judgement: Judgement) -> list[str]:
 
 
 def _alone(run: Run, groups: Groups, alone: Alone) -> str:
-    """Say for the headline how many records everything that is released tells apart; empty where none."""
+    """Return, for the headline, how many records are unique in all that is released; empty where none is."""
     if not alone.by_all:
         return ""
     gaps = [name for name, _, own in by_column(run, groups, alone) if own >= _HALF]
-    are = "are each" if len(gaps) > 1 else "by itself is"
-    also = f"; {listed(gaps, 3)} {are} unique in half of the records or more" if gaps else ""
+    each = "each of " if len(gaps) > 1 else ""
+    also = f"; in {each}{listed(gaps, 3)} alone, half of the records or more are unique" if gaps else ""
     return f"But {alone_words(groups, alone)}{also}."
 
 
 def _values(judgement: Judgement) -> list[Fact]:
-    """Say what became of zeros, of missing values and of totals; in public nothing."""
+    """Return what became of zeros, of missing values and of totals; in public nothing."""
     if judgement.public:
         return []
     found = _spikes(judgement)
     missing = judgement.missing
     if missing.filled or missing.blanked:
-        filled = counted(missing.filled or 0, "missing cell was", "missing cells were")
-        found.append(f"{filled} filled, {count(missing.blanked or 0)} blanked.")
+        filled = counted(missing.filled or 0, "empty cell was", "empty cells were")
+        found.append(f"{filled} filled, and {counted(missing.blanked or 0, 'value was', 'values were')} made empty.")
     elif missing.cells:
-        found.append("No missing cell was filled, and none was blanked.")
+        found.append("No empty cell was filled, and no value was made empty.")
     moved = values.moved_totals(judgement)
     if moved:
         totals = weights.total_words(judgement)
-        found.append(f"{totals} moved by {at_most(abs(moved[0][1]))} ({quoted(moved[0][0])}).")
+        found.append(f"{totals} changed by {at_most(abs(moved[0][1]))} ({quoted(moved[0][0])}).")
     return [Fact("Values", sentence(found))] if found else []
 
 
 def _spikes(judgement: Judgement) -> list[str]:
-    """Say what became of the spikes of semi-continuous columns: of the few that moved most, the others have a table."""
+    """Return what became of the spikes of semi-continuous columns: the few that moved most; a table has the others."""
     words = [
         f"{common_name(change.common)} of {quoted(one.column)} {before_after(change)}"
         for one, change in with_spike(judgement)
@@ -183,20 +187,20 @@ def _spikes(judgement: Judgement) -> list[str]:
     if not words:
         return []
     others = len(words) - _MOST_SPIKES
-    more = f"; and {counted(others, 'other')}, in the table of spikes" if others > 0 else ""
-    return [f"Of all records: {'; '.join(words[:_MOST_SPIKES])}{more}."]
+    more = f"; the table of spikes has {counted(others, 'more column')}" if others > 0 else ""
+    return [f"In percent of all records: {'; '.join(words[:_MOST_SPIKES])}{more}."]
 
 
 def _promised(run: Run, groups: Groups) -> str:
     masked, strata = run.names(Role.QUASI), run.names(Role.STRATUM)
     k = groups.promised
     if groups.per_column:
-        return f"k = {k} for each of {counted(len(masked), 'masked column')} by itself."
+        return f"k = {k} for each of {counted(len(masked), 'masked column')} separately."
     within = f" and {strata_words(strata)}" if strata else ""
     within += f" and the weight {listed(run.names(Role.WEIGHT))}" if run.weights_by_group else ""
     columns = f"all {len(masked)} masked columns" if len(masked) > 1 else f"the masked column {quoted(masked[0])}"
     whose = "records" if groups.units is None else "whole units" if groups.units.whole else "different units"
-    return f"k = {k}: at least {k} {whose} alike in {columns}{within}."
+    return f"k = {k}: at least {k} {whose} have the same values in {columns}{within}."
 
 
 def _kept(groups: Groups, holds: bool) -> str:
@@ -204,18 +208,21 @@ def _kept(groups: Groups, holds: bool) -> str:
         whole = "Whole records may be unique."
         if groups.counted is not None and groups.unique is not None:
             unique = counted(groups.unique, "record is", "records are")
-            whole = f"In whole records the fewest alike are {count(groups.counted)}; {unique} unique."
-        return f"In every column at least {count(groups.reached)} records share a value. {whole}"
+            whole = (
+                f"Of whole records, the smallest number with the same masked values is {count(groups.counted)}; "
+                f"{unique} unique."
+            )
+        return f"In every column at least {count(groups.reached)} records have the same value. {whole}"
     word = "Yes" if holds else "No"
     if groups.units is not None:
         whose = "whole units" if groups.units.whole else "units"
-        return f"{word}. Counted again in the released file, the fewest {whose} alike are {count(groups.reached)}."
-    return f"{word}. Counted again in the released file, the fewest records alike are {count(groups.counted or 0)}."
+        return f"{word}. {_COUNTED_AGAIN} {whose} with the same masked values is {count(groups.reached)}."
+    return f"{word}. {_COUNTED_AGAIN} records with the same masked values is {count(groups.counted or 0)}."
 
 
 def _lost(judgement: Judgement) -> str:
     loss, moved = judgement.loss, moved_words(judgement.moved)
-    correlations = f"Correlations moved by {moved} on average." if moved else ""
+    correlations = f"Correlations changed by {moved} on average." if moved else ""
     if judgement.public:
         return sentence([_lost_in_public(loss, judgement.run.moments), correlations])
     words = [f"The loss of information is {loss.word}: {percent(loss.percent)} {loss_meaning(judgement)}."]
@@ -223,14 +230,14 @@ def _lost(judgement: Judgement) -> str:
     worst, least = loss.columns[0], loss.columns[-1]
     if len(loss.columns) > 1 and worst.percent != least.percent:
         words.append(
-            f"{quoted(worst.column)} lost most ({percent(worst.percent)}), {quoted(least.column)} least "
+            f"{quoted(worst.column)} lost most ({percent(worst.percent)}), and {quoted(least.column)} lost least "
             f"({percent(least.percent)})."
         )
     return sentence([*words, correlations])
 
 
 def _least(judgement: Judgement) -> str:
-    """Say how little any grouping could lose, where that is known of the information loss itself."""
+    """Return how little any grouping could lose, where that is known of the information loss itself."""
     bound = judgement.loss.bound
     known = bound is not None and bound.percent is not None and bound.of == "information loss"
     return bound_words(judgement) if known else ""
@@ -240,48 +247,54 @@ def _lost_in_public(loss: Loss, moments: str) -> str:
     if loss.told == len(loss.columns):
         return f"The loss of information is {loss.word}."
     where = "in some" if loss.told else "in each"
-    see = f" It is told of {counted(loss.told, 'column')}." if loss.told else ""
+    see = f" This page shows the loss of {counted(loss.told, 'column')}." if loss.told else ""
     if moments != "none":
         return (
-            f"The loss of information as a whole is not told: {moments}s are kept, and beside them it would reveal "
-            f"how much varies inside groups.{see}"
+            f"This page does not show the loss of information as a whole: {moments}s are kept, and together with them "
+            f"the loss would reveal how much values vary inside groups.{see}"
         )
     return (
-        f"The loss of information as a whole is not told: {where} of the columns one group of records could have "
-        f"caused it, and would be revealed by it.{see}"
+        f"This page does not show the loss of information as a whole: {where} of the columns a single group of records "
+        f"could have caused it, and the figure would reveal that group.{see}"
     )
 
 
 def _intruder(judgement: Judgement) -> str:
-    """Say what an intruder could still do; in public only what follows from k."""
+    """Return what an intruder could still do; in public only what follows from k."""
     groups, risk = judgement.groups, judgement.risk
     if risk is None:
         if groups.per_column:
-            return "Knowing several masked columns of a person, he may find the one record that fits."
+            return (
+                "An intruder who knows several masked columns of a person may find the one record that fits this "
+                "person."
+            )
         return (
-            f"Knowing the masked columns of a person, he finds at least {groups.reached} records that fit alike. What "
-            f"those have in common he learns. What is released unmasked may still tell them apart."
+            f"An intruder who knows the masked columns of a person finds at least {groups.reached} records that fit "
+            f"equally well, and learns what these records have in common. Columns released unchanged may still show "
+            f"which record is the right one."
         )
     full, group = (judgement.measures[name].value for name in ("full keys", "full group"))
-    bound = "" if groups.per_column else f", of at most {percent(100.0 / groups.promised)}"
-    what, whose = ("record", "of everybody") if risk.units is None else ("unit", "of everybody, in all rows of a unit")
-    learns = ": he then knows what the group releases" if group else ""
-    picks = f"picks the right {what} {_in_of(full)}{bound}, and one of the right group {_in_of(group)}{learns}."
+    bound = "" if groups.per_column else f" (k allows at most {percent(100.0 / groups.promised)})"
+    what, whose = ("record", "of everybody") if risk.units is None else ("unit", "of everybody, in all rows of a unit,")
+    learns = ", and then knows the values that the group releases" if group else ""
+    finds = f"finds the right {what} {_in_of(full)}{bound}, and the right group {_in_of(group)}{learns}."
     known = "the masked column" if len(risk.columns) == 1 else "all masked columns"
-    linked = f"Knowing {known} {whose}, he {picks}"
     if risk.restricted:
-        only = f"{listed(risk.keys)}, {len(risk.keys)} of {len(risk.columns)} masked columns"
-        linked = f"An intruder who knows only {only}, {whose}, {picks}"
+        known = f"only {listed(risk.keys)}, {len(risk.keys)} of {len(risk.columns)} masked columns,"
+    linked = f"An intruder who knows {known} {whose} {finds}"
     return sentence(
         [
             linked,
             sample_words(risk, risk.full_error),
             weights.linked(judgement),
-            "An intruder who knows more was not measured, and can link more." if risk.restricted else "",
-            f"In {percent(guessed_closely(judgement))} of the records all values lie close to the released ones.",
+            "An intruder who knows more masked columns can find more; that risk was not measured."
+            if risk.restricted
+            else "",
+            f"In {percent(guessed_closely(judgement))} of the records all original values are close to the released "
+            f"ones.",
         ]
     )
 
 
 def _in_of(value: float | None) -> str:
-    return "never" if value == 0 else f"in {percent(value)} of cases"
+    return "never" if value == 0 else f"in {percent(value)} of the cases"

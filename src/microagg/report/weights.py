@@ -1,4 +1,4 @@
-"""What is said of weights: what they did, what they give away, and what a sample leaves of the risk."""
+"""What is said of weights: what they did, what they disclose, and what a sample leaves of the risk."""
 
 from collections.abc import Sequence
 
@@ -8,21 +8,21 @@ from microagg.report.parts import Fact, Finding
 from microagg.report.text import FIXED, count, counted, first_of, listed, percent, points, quoted, sentence
 from microagg.schema import Role
 
-_FEW_LINKS = 0.1  # of a record: fewer expected links are told as none
+_FEW_LINKS = 0.1  # of a record: fewer expected links have no figure
 
 
 def done(judgement: Judgement) -> list[Fact]:
-    """Tell what was done with weights; nothing where there are none."""
+    """Return what was done with weights; nothing where there are none."""
     run, found = judgement.run, judgement.weights
     names = run.names(Role.WEIGHT)
     if not names:
         return []
     first = quoted(names[0])
     words = [
-        f"What groups release is weighted by {first}, so that weighted totals are kept where means are released "
-        f"unrounded; plain totals move."
+        f"The values that groups release are weighted by {first}: weighted totals are kept where means are released "
+        f"unrounded, and unweighted totals change."
         if run.weighted
-        else "What groups release is not weighted: plain totals are kept, weighted ones move.",
+        else "The values that groups release are not weighted: unweighted totals are kept, and weighted totals change.",
         "Distances and k do not depend on weights.",
         _by_group(run.calibrated) if run.weights_by_group else "",
     ]
@@ -32,22 +32,22 @@ def done(judgement: Judgement) -> list[Fact]:
     if found is not None and found.dominated:
         words.append(_cut(judgement, found))
     how = "weighted" if run.weighted else "not weighted"
-    value = f"{how}; weights by group" if run.weights_by_group else f"{how}; weights as they are"
+    value = f"{how}; weights by group" if run.weights_by_group else f"{how}; weights unchanged"
     return [Fact("weights", value, sentence(words))]
 
 
 def _by_group(calibrated: Sequence[str]) -> str:
-    """Say which weight the records of a group have."""
+    """Return which weight the records of a group have."""
     if not calibrated:
         return "Every record has the mean weight of its group; the sum of the weights is kept."
     return (
         f"Every record gets the mean weight of its group. These weights are then adjusted, so that weighted totals of "
-        f"the categories of {listed(calibrated)} are kept; those of masked numbers move a little by that."
+        f"the categories of {listed(calibrated)} are kept. This changes weighted totals of masked numbers a little."
     )
 
 
 def _cut(judgement: Judgement, found: JudgedWeights) -> str:
-    """Say in how many groups a weight was cut, and how far totals moved by that."""
+    """Return in how many groups a weight was cut, and how far totals changed by that."""
     whose = "record" if judgement.groups.units is None else "unit"
     return (
         f"In {counted(found.dominated, 'group')} one {whose} had more than 80{FIXED}% of the weight, which was cut to "
@@ -57,11 +57,11 @@ def _cut(judgement: Judgement, found: JudgedWeights) -> str:
 
 def _moved_by_cut(found: JudgedWeights) -> str:
     moved = [f"{quoted(name)} {points(share)}{FIXED}%" for name, share in found.moved if abs(share) >= 0.005]
-    return f"moved by that: {first_of(moved)}" if moved else f"moved by less than 0.01{FIXED}%"
+    return f"changed by that: {first_of(moved)}" if moved else f"changed by less than 0.01{FIXED}%"
 
 
 def gives_away(one: WeightFound) -> list[str]:
-    """Return the masked columns of which a weight tells the category, each with how many weights do."""
+    """Return the masked columns of which a weight discloses the category, each with how many weights do."""
     return [
         f"{quoted(name)} ({count(own.weights)} of {counted(one.distinct, 'weight')})"
         for name, own in one.telling.items()
@@ -70,79 +70,79 @@ def gives_away(one: WeightFound) -> list[str]:
 
 
 def headline(judgement: Judgement) -> list[str]:
-    """Say for the headline which masked columns weights give away."""
+    """Return, for the headline, which masked columns weights disclose."""
     found = () if judgement.weights is None else judgement.weights.found
     away = [(one.weight, gives_away(one)) for one in found]
-    return [f"The weight {quoted(name)} gives away {first_of(columns, 3)}." for name, columns in away if columns]
+    return [f"The weight {quoted(name)} discloses {first_of(columns, 3)}." for name, columns in away if columns]
 
 
 def findings(judgement: Judgement) -> list[Finding]:
-    """Tell what weights give away, and how far totals moved where weights were cut."""
+    """Return what weights disclose, and how far totals changed where weights were cut."""
     found = judgement.weights
     if found is None:
         return []
     told = []
-    remedy = "Release weights by group: every record then has the mean weight of its group, and k holds for it too."
+    remedy = "Release weights by group: every record then has the mean weight of its group, and k covers it too."
     for one in found.found:
         if gives_away(one):
-            words = f"the weight {quoted(one.weight)} gives away {first_of(gives_away(one))}"
+            words = f"the weight {quoted(one.weight)} discloses {first_of(gives_away(one))}"
             told.append(
                 Finding(
                     "look", "weights",
-                    f"{words[0].upper()}{words[1:]}: all records of such a weight had one category, so that the weight "
-                    f"tells it however it is masked. {remedy}",
+                    f"{words[0].upper()}{words[1:]}. All records with such a weight have the same original category, "
+                    f"so the weight shows it, even though the column is masked. {remedy}",
                     f"{words}.",
                 )
             )  # fmt: skip
         if one.rare:
             share = percent(100.0 * one.rare / judgement.groups.records)
             words = f"{counted(one.rare, 'record')} ({share}) have a weight {quoted(one.weight)} that fewer than "
-            words += f"{judgement.run.k} records share"
-            told.append(Finding("look", "weights", f"{words}: it may tell who they are. {remedy}", f"{words}."))
+            words += f"{judgement.run.k} records have"
+            told.append(Finding("look", "weights", f"{words}. It may show who they are. {remedy}", f"{words}."))
     if found.dominated:
         groups = counted(found.dominated, "group")
         short = f"weights were cut in {groups}; weighted totals {_moved_by_cut(found)}."
         told.append(Finding("look", "weights cut", _cut(judgement, found), short))
     if found.missed > 1e-6:
         text = (
-            f"Calibration misses a weighted total of a category by up to {percent(found.missed)} of all: no group "
-            f"releases some category."
+            f"After calibration, a weighted total of a category is wrong by up to {percent(found.missed)} of the sum "
+            f"of the weights, since no group releases some category."
         )
         told.append(Finding("look", "calibration", text, f"{text[0].lower()}{text[1:]}"))
     return told
 
 
 def lost(judgement: Judgement) -> str:
-    """Say the loss by weight."""
+    """Return the loss by weight."""
     found = judgement.weights
-    return "" if found is None or found.percent is None else f"By weight it is {percent(found.percent)}."
+    return "" if found is None or found.percent is None else f"With weights, the loss is {percent(found.percent)}."
 
 
 def linked(judgement: Judgement) -> str:
-    """Say what is left of linkage where the intruder cannot know who is in the sample."""
+    """Return what is left of linkage where the intruder cannot know who is in the sample."""
     found = judgement.weights
     if found is None or found.expected_links is None or found.population is None:
         return ""
     links = found.expected_links
     number = "fewer than 0.1" if links < _FEW_LINKS else f"{links:.1f}" if links < 10 else count(round(links))
-    stands_for = f"which stands for {count(round(found.population))} by its weights"
+    stands_for = f"which by its weights represents a population of {count(round(found.population))}"
     units = None if judgement.risk is None else judgement.risk.units
     linked = counted(judgement.groups.records, "record") if units is None else counted(units, "unit")
     return (
-        f"If he cannot know who is in the sample, {stands_for}, he links {number} of {linked} rightly, even if he "
-        f"finds every group."
+        f"An intruder who cannot know who is in the sample, {stands_for}, links {number} of {linked} rightly, even if "
+        f"they find every group."
     )
 
 
 def checked(judgement: Judgement) -> Finding | None:
-    """Say for the checklist how weights are released, where they are not as they were."""
+    """Return, for the checklist, how weights are released, where they are not released unchanged."""
     names = judgement.run.names(Role.WEIGHT)
     if not names or not judgement.run.weights_by_group:
         return None
     each = "the mean of its group" if len(names) == 1 else "the means of its group"
-    return Finding("good", "weights", f"{listed(names)}: every record has {each}; k holds for it too.")
+    return Finding("good", "weights", f"{listed(names)}: every record has {each}, and k covers it too.")
 
 
 def total_words(judgement: Judgement) -> str:
-    """Name the totals that are told of."""
+    """Return the name of the totals that are reported."""
     return "Weighted totals" if judgement.run.weighted else "Totals"

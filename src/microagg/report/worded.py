@@ -34,24 +34,26 @@ from microagg.report.parts import (
 )
 from microagg.report.text import FIXED, count, counted, listed, percent, points, sentence
 
-LOSS_SCALE = "Small: below 5 %; moderate: 5 to 20 %; large: above. A convention of this report."
+LOSS_SCALE = (
+    "Small is below 5 %, moderate is 5 to 20 %, large is above 20 %. These words are a convention of this report."
+)
 _COMMON = 10.0  # percent of the records: a value that so many have is a spike, declared or not
 _UNDRAWN = {
     "": "",
-    "constant": "one value throughout",
+    "constant": "all records have one value",
     "nearly constant": "nearly all records have one value",
     "few": "too few records to show in bins",
 }
 _CHANCES = {
-    50.0: "half of the records: up to",
-    90.0: "nine in ten: up to",
-    99.0: "99 in 100: up to",
-    100.0: "the highest of all",
+    50.0: "half of the records: at most",
+    90.0: "90 of 100 records: at most",
+    99.0: "99 of 100 records: at most",
+    100.0: "the highest chance of all records",
 }
 
 
 def groups(judgement: Judgement) -> GroupsSection:
-    """Name the sizes of groups."""
+    """Return the sizes of groups with their words."""
     return worded(GroupsSection, judgement.groups, sizes=tuple(map(_size, judgement.groups.sizes)))
 
 
@@ -60,18 +62,20 @@ def _size(one: SizeCount) -> SizeRow:
 
 
 def left_out(judgement: Judgement) -> LeftOutSection:
-    """Tell how many records were left out; in public not exactly where they are few."""
+    """Return how many records were left out; in public not exactly where they are few."""
     found, units = judgement.left_out, judgement.groups.units
     whole = units is not None and units.whole
     if found.records == 0:
         return worded(LeftOutSection, found, text="No record was left out.")
     if found.records is None or found.read is None:
-        amount = f"About {found.percent:g} % were" if found.below is None else f"Fewer than {found.below} records were"
-        why = "too few units have as many rows, or the same waves" if whole else "a value is missing"
+        amount = f"Fewer than {found.below} records were"
+        if found.below is None:
+            amount = f"About {found.percent:g} % of the records were"
+        why = "too few units have the same number of rows, or the same waves" if whole else "a value is missing"
         return worded(LeftOutSection, found, text=f"{amount} left out because {why}.")
-    why = "had no value in a masked or stratum column"
+    why = "had no value in a masked column or a stratum"
     if whole:
-        why = f"belonged to units with a number of rows, or waves, that fewer than {judgement.run.k} units share"
+        why = f"belonged to units whose number of rows, or whose waves, fewer than {judgement.run.k} units have"
     return worded(
         LeftOutSection,
         found,
@@ -82,7 +86,7 @@ def left_out(judgement: Judgement) -> LeftOutSection:
 
 
 def loss(judgement: Judgement) -> LossSection:
-    """Explain the figures of loss."""
+    """Return the figures of loss with what they mean."""
     columns = tuple(
         worded(LossRow, one, at="" if one.quantile_at is None else f"{one.quantile_at:g}{FIXED}%", own=_own_words(one))
         for one in judgement.loss.columns
@@ -107,20 +111,22 @@ def only_numbers(judgement: Judgement) -> bool:
 
 
 def loss_meaning(judgement: Judgement) -> str:
-    """Say of what the loss is a share."""
+    """Return of what the loss is a share."""
     return (
-        "of the variation of the masked columns" if only_numbers(judgement) else "of what one value for all would lose"
+        "of the variation of the masked columns"
+        if only_numbers(judgement)
+        else "of the information that would be lost if all records got the same values"
     )
 
 
 def bound_words(judgement: Judgement) -> str:
-    """Say how little any grouping could lose, or why that is not known; in public nothing."""
+    """Return how little any grouping could lose, or why that is not known; in public nothing."""
     bound = judgement.loss.bound
     return "" if bound is None else bound.text.replace(" %", f"{FIXED}%")
 
 
 def _own_words(one: ColumnLoss) -> str:
-    """Say what became of a column in its own terms."""
+    """Return what became of a column in its own terms."""
     change = one.change
     if change is None:
         return ""
@@ -128,7 +134,7 @@ def _own_words(one: ColumnLoss) -> str:
     if change.mismatches is not None:
         words.append(f"{percent(change.mismatches)} of the records have another category")
     if change.levels is not None:
-        words.append(f"a level moved by {percent(change.levels)} of the scale on average")
+        words.append(f"levels moved by {percent(change.levels)} of the scale on average")
     if change.total is not None and abs(change.total) >= 0.005:
         words.append(f"total {points(change.total)}{FIXED}%")
     return "; ".join(words)
@@ -156,12 +162,12 @@ def _spike_row(one: ColumnLoss, change: ColumnChange) -> SpikeRow:
 
 
 def common_name(value: float | None) -> str:
-    """Name the value that most records have."""
+    """Return the name of the value that most records have."""
     return "zeros" if value == 0 else "the commonest value"
 
 
 def before_after(change: ColumnChange) -> str:
-    """Say how many records have a column's commonest value, before and after masking."""
+    """Return how many records have a column's commonest value, before and after masking."""
     return f"{percent(change.common_before)} before, {percent(change.common_after)} after"
 
 
@@ -177,25 +183,25 @@ def _figure(measure: Measure, more: str = "") -> Figure:
 
 
 def distribution(one: Distribution) -> DistributionPicture:
-    """Say what a column lost, or why it is not drawn."""
+    """Return what a column lost, or why it is not drawn."""
     lost = "" if one.lost_percent is None else percent(one.lost_percent)
     return worded(DistributionPicture, one, note=_UNDRAWN[one.undrawn], lost=lost)
 
 
 def correlations(judgement: Judgement) -> CorrelationsSection | None:
-    """Say how far correlations moved."""
+    """Return how far correlations changed."""
     if judgement.correlations is None:
         return None
     return worded(CorrelationsSection, judgement.correlations, text=moved_words(judgement.moved))
 
 
 def moved_words(moved: Moved | None) -> str:
-    """Say how far a correlation moved on average; nothing where that is not told."""
+    """Return how far a correlation changed on average; nothing where that is not shown."""
     return "" if moved is None else f"{'less' if moved.less else 'more'} than {moved.than:g}"
 
 
 def risk(judgement: Judgement) -> RiskSection | None:
-    """Explain the figures of risk, and by what they were measured."""
+    """Return the figures of risk with what they mean, and how they were measured."""
     found = judgement.risk
     if found is None:
         return None
@@ -212,33 +218,40 @@ def risk(judgement: Judgement) -> RiskSection | None:
 def _bound_words(judgement: Judgement) -> str:
     k = judgement.run.k
     if judgement.run.per_column:
-        return "k holds for single columns only, so it has no upper bound."
+        return "k holds for single columns only, so this figure has no upper limit below 100 %."
     whole = judgement.risk is not None and judgement.risk.units is not None
-    alike = "whole units" if whole else "records"
-    return f"It cannot exceed {percent(100.0 / k)}: {k} {alike} or more are released alike."
+    what = "whole units" if whole else "records"
+    return f"It cannot be more than {percent(100.0 / k)}, because at least {k} {what} have the same masked values."
 
 
 def _how_linked(found: Risk) -> str:
     linkage = found.linkage
     whole = linkage.sets == linkage.of_sets
     sets = f"all {count(linkage.sets)}" if whole else f"{count(linkage.sets)} of the {count(linkage.of_sets)}"
-    links = "He links each person to the nearest released record."
+    links = "The intruder links each person to the nearest released record."
     if found.units is not None:
         links = (
-            "He follows units through all their rows, and links each to the nearest released unit with as many rows, "
-            "or the same waves: linkage is of whole units."
+            "The intruder follows units through all their rows, and links each unit to the nearest released unit with "
+            "the same number of rows, or the same waves: linkage is of whole units."
         )
     if found.restricted:
         words = [
-            f"The intruder is assumed to know the original values of only {listed(found.keys)} (the keys), "
-            f"{count(len(found.keys))} of {counted(len(found.columns), 'masked column')}, and the strata, of "
-            f"everybody. {links} One who knows other masked columns too can link more than is shown here."
+            f"The intruder is assumed to know the strata of everybody, and the original values of only "
+            f"{listed(found.keys)} (the keys), {count(len(found.keys))} of "
+            f"{counted(len(found.columns), 'masked column')}. {links} An intruder who knows other masked columns too "
+            f"can link more than this page shows."
         ]
     else:
-        words = [f"The intruder knows the original values of masked columns, and the strata, of everybody. {links}"]
+        words = [
+            f"The intruder is assumed to know the strata and the original values of masked columns of everybody. "
+            f"{links}"
+        ]
     if linkage.of_sets > 1:
         what = "keys" if found.restricted else "columns"
-        words.append(f"Nobody can say which {what} he knows: {sets} sets of them were tried, and the results averaged.")
+        words.append(
+            f"It is not known which {what} an intruder knows: {sets} sets of {what} were tried, and the results "
+            f"averaged."
+        )
     if linkage.sets_error:
         words.append(f"The sets were drawn with seed 0; standard error {percent(linkage.sets_error)}.")
     words.append(sample_words(found, found.standard_error))
@@ -246,15 +259,15 @@ def _how_linked(found: Risk) -> str:
 
 
 def sample_words(found: Risk, error: float) -> str:
-    """Say on which records linkage was estimated, and its standard error; nothing where all were linked."""
+    """Return on which records linkage was estimated, and its standard error; nothing where all were linked."""
     if found.sampled is None:
         return ""
     drawn = counted(found.sampled, "record" if found.units is None else "unit")
-    return f"Estimated on {drawn} drawn with seed {found.seed}; standard error {percent(error)}."
+    return f"This was estimated on {drawn} drawn with seed {found.seed}; standard error {percent(error)}."
 
 
 def diversity(own: GivenAway) -> DiversityRow:
-    """Say what the groups have in common in a confidential column."""
+    """Return what the groups have in common in a confidential column."""
     return worded(DiversityRow, own, text=_diversity_words(own))
 
 
@@ -262,21 +275,21 @@ def _diversity_words(own: GivenAway) -> str:
     if own.distinct <= 1:
         groups = counted(own.uniform_groups, "group has", "groups have")
         return (
-            f"{groups} one value throughout, {counted(own.uniform_records, 'record')} in all: a person known to "
-            f"be in such a group has that value."
+            f"{groups} only one value ({counted(own.uniform_records, 'record')} in all). If somebody knows that a "
+            f"person is in such a group, they know the person's value."
         )
     if own.distinct == 2:
-        return "Some group has two values only."
+        return "At least one group has only two different values."
     return f"Every group has at least {count(own.distinct)} different values."
 
 
 def risk_map(found: Alternatives) -> MapSection:
-    """Mark the best of the releases that were compared, and say what the score is."""
+    """Return the releases that were compared, with the best one marked, and what the score is."""
     words = f"Score = {found.x:g} · {found.by} + {1 - found.x:g} · G_DR; lower is better."
     words += f" {found.ranked}" if found.ranked else ""
     if found.sampled is not None:
         words += (
-            f" Linkage estimated on {count(found.sampled)} records; standard error up to "
+            f" Linkage was estimated on {count(found.sampled)} records; standard error up to "
             f"{percent(found.standard_error)}."
         )
     rows = tuple(_map_row(one, found.rank) for one in found.candidates)

@@ -23,21 +23,21 @@ _SEARCHES = {
     "tree": "A tree finds the nearest and farthest records, which is faster in a file of this size.",
 }
 _SCALES = {
-    "standard": "every column has mean 0 and deviation 1 when groups are formed, so that all count alike",
+    "standard": "every column has mean 0 and standard deviation 1 when groups are formed, so that all count equally",
     "range": "every column runs from 0 to 1 when groups are formed",
-    "none": "columns are compared as they are, so that columns of large numbers decide the groups",
+    "none": "columns are compared without scaling, so that columns of large numbers decide the groups",
 }
 
 
 def what_was_done(judgement: Judgement) -> tuple[Fact, ...]:
-    """Tell the recipe, with what was chosen and why."""
+    """Return the choices of the recipe, with what was settled and why."""
     run, public = judgement.run, judgement.public
     masked = run.names(Role.QUASI)
     facts = [
         Fact("masked columns", counted(len(masked), "column"), ", ".join(masked)),
         kinds(run),
         Fact("k", str(run.k), _counted(judgement)),
-        Fact("method", run.method, "a method of the caller's own" if run.said is None else run.said),
+        Fact("method", run.method, "a method from outside microagg" if run.said is None else run.said),
     ]
     if run.options:
         facts.append(Fact("its options", _settings(run.options)))
@@ -58,10 +58,10 @@ def what_was_done(judgement: Judgement) -> tuple[Fact, ...]:
 
 
 def _counted(judgement: Judgement) -> str:
-    """Say what k counts."""
+    """Return what k counts."""
     units = judgement.groups.units
     if judgement.run.per_column:
-        return "for each column on its own"
+        return "for each column separately"
     if units is None:
         return "for whole records"
     if units.whole:
@@ -80,8 +80,8 @@ def _blocks(blocks: Blocks | None) -> Fact:
     return Fact(
         "blocks",
         f"{count(blocks.count)} by {blocks.by}{most}",
-        "Each is grouped by itself, so that time grows with the number of records and not with its square. It costs "
-        "some information.",
+        "Each block is grouped separately. This saves time in a large file: time grows with the number of records, and "
+        "not with its square. It costs some information.",
     )
 
 
@@ -90,18 +90,18 @@ def _selected(run: Run) -> Fact:
         return Fact("grouped on", "all masked columns", "")
     why = run.reason
     if run.ties > 1:
-        why += f"; {count(run.ties)} choices tie, the first was taken"
-    others = "The other columns follow those groups."
+        why += f"; {count(run.ties)} choices are equally good, and the first was taken"
+    others = "The other masked columns use the same groups."
     return Fact("grouped on", ", ".join(run.grouped_on), sentence([why + "." if why else "", others]))
 
 
 def _refined(refined: Refined, public: bool) -> Fact:
-    price = "" if public else ", but an intruder finds the right group more often"
+    price = "" if public else ", but an intruder finds the right group more often than without it"
     return Fact(
         "refined",
         refined.effort or "by a number of moves",
-        f"Records were then moved between neighbouring groups to lose less, {count(refined.moves)} moves tried. k is "
-        f"the same{price}.",
+        f"Records were then moved between neighbouring groups to lose less information; {count(refined.moves)} moves "
+        f"were tried. k is the same{price}.",
     )
 
 
@@ -109,29 +109,31 @@ def _seed(run: Run) -> Fact:
     own = {name: value for name, value in run.options.items() if name in ("seed", "random_state")}
     if run.refined is not None:
         return Fact(
-            "seed", str(run.refined.seed), "of the moves that refine: the same file and recipe give the same groups."
+            "seed",
+            str(run.refined.seed),
+            "It decides which moves are tried. The same file, recipe and seed give the same groups.",
         )
     if own:
-        return Fact("seed", _settings(own), "the method's own")
+        return Fact("seed", _settings(own), "It is an option of the method.")
     if run.nominal == "draw" and any(kind.name == "nominal" for kind in run.kinds.values()):
-        return Fact("seed", "secret", "of the categories that are drawn; it stands in the recipe, which is internal.")
+        return Fact("seed", "secret", "It decides which categories are drawn. It is in the recipe, which is internal.")
     return Fact("seed", "none", "Masking draws nothing at random: the same file and recipe give the same groups.")
 
 
 def versions(run: Run) -> tuple[Fact, ...]:
-    """Tell the versions that ran."""
+    """Return the versions of the software that ran."""
     return tuple(Fact(name, version) for name, version in run.versions.items())
 
 
 def title(source: SourceFacts | None) -> str:
-    """Head the page: by the file's name, or a database's table; where that database is must not get out."""
+    """Return the title: the file's name, or the table's, since the address of a database must not be disclosed."""
     if source is None:
         return "Masked microdata"
     return shown(table_name(source.name) or "Masked microdata" if is_database(source.name) else source.name)
 
 
 def source_facts(source: SourceFacts | None) -> Source | None:
-    """Tell where the original came from, for the internal report."""
+    """Return where the original came from, for the internal report."""
     if source is None:
         return None
     facts = [Fact("name", shown(source.name)), Fact("kind", shown(source.kind))]
@@ -141,12 +143,12 @@ def source_facts(source: SourceFacts | None) -> Source | None:
         facts.append(Fact("columns", count(source.columns)))
     facts += [Fact(shown(name), shown(value)) for name, value in source.details.items()]
     if source.sha256:
-        facts.append(Fact("SHA-256", shown(source.sha256), "of the original file, so that it can be recognised later"))
+        facts.append(Fact("SHA-256", shown(source.sha256), "of the original file, to recognise it later"))
     return Source(tuple(facts))
 
 
 def checklist(judgement: Judgement, written: WrittenFacts) -> tuple[Finding, ...]:
-    """List what to tick off before the file goes out. In public nothing that an intruder could use."""
+    """Return what to check before the file is released. In public nothing that an intruder could use."""
     run, public = judgement.run, judgement.public
     found = [_identifiers(run, public)]
     for role, topic in ((Role.UNIT, "units"), (Role.DROP, "other columns")):
@@ -157,32 +159,32 @@ def checklist(judgement: Judgement, written: WrittenFacts) -> tuple[Finding, ...
     by_group = weights.checked(judgement)
     for role, topic in topics.items():
         more = diversity.covered(judgement) if role is Role.CONFIDENTIAL else ""
-        as_they_are = _as_they_are(topic, run.names(role), judgement.alone.by_column, more)
-        found.append(by_group if by_group is not None and role is Role.WEIGHT else as_they_are)
+        unchanged = _unchanged(topic, run.names(role), judgement.alone.by_column, more)
+        found.append(by_group if by_group is not None and role is Role.WEIGHT else unchanged)
     found.append(_strata(judgement))
     if written.excel_safe:
         found.append(
             Finding(
                 "note", "formulas",
-                "In text, and in names of columns, an apostrophe was put before what a spreadsheet would take for a "
-                "formula. Apart from that, the columns called unchanged are unchanged.",
+                "A spreadsheet could read some texts and names of columns as formulas. An apostrophe was put before "
+                "them. Apart from that, the columns that this page calls unchanged are unchanged.",
             )
         )  # fmt: skip
     if run.aggregate == "median" and any("mean" in kind.said for kind in run.kinds.values()):
-        median = "The median of an odd number of members is one member's own value; a mean is not."
+        median = "The median of an odd number of members is the value of one member; a mean is not."
         if run.moments != "none":
-            median += " Medians of numbers were spread: they show that value once somebody learns how far."
+            median += " Medians of numbers were spread: somebody who learns how far can work that value out."
         found.append(Finding("look", "medians", median))
     if run.rounding == "none":
-        found.append(Finding("note", "whole numbers", "Released with decimals, as means are."))
+        found.append(Finding("note", "whole numbers", "They are released with decimals, because means have decimals."))
     if written.reordered or (judgement.groups.units is not None and judgement.groups.units.whole):
         found.append(Finding("note", "row order", "Rows are sorted by their released values, which reveals nothing."))
     elif not public:
         found.append(
             Finding(
                 "look", "row order",
-                "Rows are in the order of the original file. That order helps an intruder who holds an ordered file: "
-                "sort the rows by what is released, unless users need it.",
+                "Rows are in the order of the original file. That order helps an intruder who has a list in the same "
+                "order. Sort the rows by their released values, unless users need the original order.",
             )
         )  # fmt: skip
     found.append(_empty_cells(judgement))
@@ -190,61 +192,75 @@ def checklist(judgement: Judgement, written: WrittenFacts) -> tuple[Finding, ...
 
 
 def _dropped(role: Role, names: list[str], groups: Groups) -> str:
-    """Say what became of units, and of columns that are left out."""
+    """Return what became of units, and of columns that are left out."""
     if role is not Role.UNIT or groups.units is None:
-        return f"{listed(names)} left out of the release."
+        return f"{listed(names)} {_are(names)} left out of the release."
     if groups.units.whole:
         return (
-            f"{listed(names)} replaced by numbers that follow from the released rows alone. Rows of one number belong "
-            f"together; at least {groups.promised} numbers have the same rows."
+            f"{listed(names)} {_are(names)} replaced by numbers that follow from the released rows alone. Rows with "
+            f"the same number belong to one unit; at least {groups.promised} numbers have the same rows."
         )
-    return f"{listed(names)} left out of the release. Every group holds {groups.promised} different ones."
+    return (
+        f"{listed(names)} {_are(names)} left out of the release. Every group holds at least {groups.promised} "
+        f"different units."
+    )
+
+
+def _are(names: list[str]) -> str:
+    return "is" if len(names) == 1 else "are"
 
 
 def _empty_cells(judgement: Judgement) -> Finding:
     """Return whether masked columns have empty cells in the release, and whether they had them before."""
     missing = judgement.missing
-    others = "Columns released unchanged have those that they had."
+    others = "Columns released unchanged keep their empty cells."
     if not missing.any_released:
-        return Finding("note", "empty cells", f"Masked columns have none in the release. {others}")
-    counts = "k counts them as a value of their own: records alike lack the same cells."
+        return Finding("note", "empty cells", f"Masked columns have no empty cells in the release. {others}")
+    counts = "k counts an empty cell as a value: records of one group are empty in the same cells."
     if missing.cells is None:
-        return Finding("note", "empty cells", f"Masked columns have some. {counts} {others}")
+        return Finding("note", "empty cells", f"Masked columns have some empty cells. {counts} {others}")
     changed = bool(missing.filled or missing.blanked)
-    which = f"{count(missing.filled or 0)} more were filled, and {count(missing.blanked or 0)} are new."
+    which = (
+        f"{count(missing.blanked or 0)} of them had a value before. {count(missing.filled or 0)} cells that were empty "
+        f"before have a value now."
+    )
     return Finding(
         "look" if changed else "good",
         "empty cells",
-        f"Masked columns have {count(missing.cells)} in the release"
-        f"{'; ' + which if changed else ', all where they were before.'} {counts} {others}",
+        f"Masked columns have {counted(missing.cells, 'empty cell')} in the release"
+        f"{'. ' + which if changed else ', in the same places as before.'} {counts} {others}",
     )
 
 
 def _identifiers(run: Run, public: bool) -> Finding:
     names = run.names(Role.IDENTIFIER)
-    index = " Row labels of the frame were dropped too." if run.index_dropped else ""
+    index = " Row labels of the frame were left out too." if run.index_dropped else ""
     if public:
         text = (
-            "Columns that identify a person were removed."
+            "Columns that identify a person directly were removed."
             if run.has_identifiers
-            else "No column was declared to identify a person."
+            else "No column was declared as one that identifies a person directly."
         )
         return Finding("good" if run.has_identifiers else "note", "identifiers", text)
     if not names:
         return Finding(
             "look", "identifiers",
-            f"None were named. If a column identifies a person (number, name, address), list it and mask again.{index}",
+            f"You named none. If a column identifies a person directly (number, name, address), name it as an "
+            f"identifier and mask again.{index}",
         )  # fmt: skip
-    return Finding("good", "identifiers", f"{listed(names)} dropped.{index}")
+    return Finding("good", "identifiers", f"{listed(names)} {_are(names)} left out of the release.{index}")
 
 
-def _as_they_are(topic: str, names: list[str], lone: Mapping[str, int], more: str = "") -> Finding:
+def _unchanged(topic: str, names: list[str], lone: Mapping[str, int], more: str = "") -> Finding:
     if not names:
         return Finding("note", topic, "There are none.")
     own = [f"{quoted(name)} ({counted(lone[name], 'record')})" for name in names if lone.get(name)]
-    tail = f" Unique values: {', '.join(own)}." if own else ""
+    tail = f" Some values are unique: {', '.join(own)}." if own else ""
     return Finding(
-        "look" if own else "note", topic, f"{listed(names)}: released unchanged, and not covered by k.{more}{tail}"
+        "look" if own else "note",
+        topic,
+        f"{listed(names)} {_are(names)} released unchanged, and k does not cover {'it' if len(names) == 1 else 'them'}."
+        f"{more}{tail}",
     )
 
 
@@ -253,29 +269,31 @@ def _strata(judgement: Judgement) -> Finding:
     if found is None:
         return Finding("note", "strata", "There are none: groups were formed over the whole file.")
     number = counted(found.count, "stratum", "strata")
-    text = f"{listed(judgement.run.names(Role.STRATUM))}: {number}, released unchanged; no group crosses them."
+    text = f"{listed(judgement.run.names(Role.STRATUM))}: {number}, released unchanged. Each group is in one stratum."
     if found.smallest is None or found.largest is None:
-        return Finding("note", "strata", f"{text} Each has at least {k} records.")
-    text += f" The smallest has {count(found.smallest)} records, the largest {count(found.largest)}."
+        return Finding("note", "strata", f"{text} Each stratum has at least {k} records.")
+    text += f" The smallest stratum has {count(found.smallest)} records, the largest {count(found.largest)}."
     if found.small:
         return Finding(
             "look",
             "strata",
-            f"{text} {counted(found.small, 'has', 'have')} fewer than {SMALL_CELL} k: masked values are coarse there.",
+            f"{text} {counted(found.small, 'stratum has', 'strata have')} fewer than {SMALL_CELL} k = "
+            f"{SMALL_CELL * k} records: masked values are less exact there.",
         )
     return Finding("good", "strata", text)
 
 
 def limits(judgement: Judgement) -> tuple[str, ...]:
-    """Say what is not claimed."""
+    """Return what is not claimed."""
     run, public = judgement.run, judgement.public
     other = bool(run.unchanged)
     more = ", the strata and the weights" if run.weights_by_group else " and the strata"
     found = [
         f"k-anonymity is about the masked columns{more}. "
         + ("It says nothing about the columns released unchanged." if other else "No other column is released."),
-        "It hides which of several identical records is whose. It does not hide what all of them have in common.",
-        "It does not protect against an intruder who knows confidential values of a person already, or who took part "
+        "k-anonymity hides which of several identical records belongs to a person. It does not hide what all of these "
+        "records have in common.",
+        "It does not protect against an intruder who already knows confidential values of a person, or who took part "
         "in the survey and knows who else did.",
         TWO_RELEASES,
         "It gives no differential privacy.",
@@ -283,26 +301,30 @@ def limits(judgement: Judgement) -> tuple[str, ...]:
     ]
     if run.aggregate == "mean":
         total = (
-            "A mean tells a group's total: where the others have little, the second largest member, who knows its own "
-            "value, can work out the largest closely."
+            "The mean of a group and its size give the total of the group. If the other members have little of that "
+            "total, the member (a person, household or firm) with the second largest value can subtract their own "
+            "value and estimate the largest one closely."
         )
         found.append(sentence([total, moments.dominance(judgement)]))
     found += diversity.limits(judgement) + sample.limits(judgement)
     if run.per_column:
-        found.insert(0, "k holds for each column only. Whole records may be unique, and be found.")
+        found.insert(
+            0, "k holds for each column separately. Whole records may be unique, and an intruder may find them."
+        )
     if public:
         found.append(
             "This page is the public version. It shows the masked file only, in bins and categories of at least "
-            f"{SMALL_CELL} k = {SMALL_CELL * run.k} records, and losses in words, where no single group "
-            "could have caused them: exact figures of loss and risk, together with the masked file, would reveal "
+            f"{SMALL_CELL} k = {SMALL_CELL * run.k} records. It shows losses in words only, and only where no single "
+            "group could have caused them. Exact figures of loss and risk, together with the masked file, would reveal "
             "original values. They were measured, and are internal."
         )
     else:
         found.append(
-            "Linkage is one intruder's best guess, by these columns and this distance. Another may know more, or less."
+            "Linkage is the best guess of one intruder, who knows these columns and uses this distance. Another "
+            "intruder may know more, or less."
         )
         found.append(
-            "This page is internal. Figures of loss and the distributions before masking, together with the masked "
-            "file, reveal original values. There is a public version without them."
+            "This page is internal. It shows figures of loss and the distributions before masking. Together with the "
+            "masked file, these reveal original values. There is a public version without them."
         )
     return tuple(found)

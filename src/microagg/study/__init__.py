@@ -1,4 +1,4 @@
-"""Many runs on one file: which columns form the best groups, and which release is the better one.
+"""Many runs on one file: which columns form the best groups, and which release is better.
 
 Everything is imported when it is first used.
 """

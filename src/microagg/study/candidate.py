@@ -23,7 +23,7 @@ NAMED = {
 
 @dataclass(frozen=True)
 class Candidate(ReadOnly):
-    """One release and its figures; those that are attributes are better when lower, but for k and groups.
+    """One release and its figures; those that are attributes are better if lower, except for k and groups.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Candidate(ReadOnly):
         return self.g_il if self.by == "G_IL" else self.il
 
     def as_dict(self) -> dict[str, Any]:
-        """Give everything that is known of the candidate as plain values."""
+        """Return everything that is known of the candidate as plain values."""
         return {one.name: getattr(self, one.name) for one in fields(self)} | {"figures": dict(self.figures)}
 
 

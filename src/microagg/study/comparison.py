@@ -1,10 +1,10 @@
-"""Many releases of one file beside each other: which is the better one overall."""
+"""Several releases of one file compared: which is better overall."""
 
 import html
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from narwhals.typing import IntoDataFrame
@@ -80,7 +80,7 @@ class Comparison:
         rank = self.ranking.rank
         if not self.eligible:
             raise InvalidParameter(
-                f"no release reaches least_k={self.ranking.least_k}. Compare a larger k, or lower it.",
+                f"no release reaches least_k={self.ranking.least_k}. Compare a larger k, or lower least_k.",
                 parameter="least_k",
             )
         return min(self.eligible, key=lambda one: rank.loss(one.score if rank.is_score else one.figures[rank.name]))
@@ -304,7 +304,7 @@ def compare_each(
     progress: Progress | None = None,
     masked: Callable[[Release[Any], float], None] | None = None,
 ) -> Iterator[tuple[Candidate, Release[Any]]]:
-    """Give each release as it comes, with its figures; `recipes` are named by their method.
+    """Yield each release as it is made, with its figures; `recipes` are named by their method.
 
     `progress` is called from within every step; what it raises stops the work. `masked` is called with each release and
     the seconds it took, before its risk is measured.
@@ -315,6 +315,8 @@ def compare_each(
     for number, (name, recipe) in enumerate(recipes):
         grouped = _SHARES * number + _SHARES // 2
         began, compiled = time.perf_counter(), compiling_seconds()
+        if number:  # the first has compared the file with that of the recipe
+            recipe = replace(recipe, profile=None)
         release = protect(
             frame, recipe=recipe, n_jobs=threads, progress=part(progress, _SHARES * number, grouped, in_all)
         )
@@ -330,7 +332,7 @@ def compare_each(
 
 
 def comparison_of(candidates: Sequence[Candidate], recipes: Sequence[tuple[str, Recipe]]) -> Comparison:
-    """Put the candidates of some recipes beside each other."""
+    """Return a comparison of the candidates of some recipes."""
     error = max(one.standard_error for one in candidates)
     x, sampled = recipes[0][1].compare.x, candidates[0].sampled
     return Comparison(tuple(candidates), x, sampled, error, ranking_of(recipes))

@@ -15,7 +15,7 @@ from microagg.progress import Progress, tell
 from microagg.recipe import Recipe
 
 _SAMPLE = 2000
-_MANY = 8  # masked columns from which a reader is told that each more ruins the others
+_MANY = 8  # masked columns from which the text says that each more costs the others
 _DEAREST = 5  # columns at most that are tried to be left out together
 _CHEAPER = 0.9  # of the loss that is left, from which leaving columns out is worth a word
 
@@ -80,7 +80,7 @@ def column_costs(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> ColumnCosts:
-    """Mask a sample with every column and without each of them, and tell what each costs the others.
+    """Mask a sample with every column and without each of them, and return what each costs the others.
 
     Parameters
     ----------
@@ -109,10 +109,12 @@ def column_costs(
     >>> max(found.columns, key=lambda column: column.ratio).name
     'wage'
     """
+    recipe = replace(recipe, profile=None)  # of a whole file: a sample would differ from it
     quasi = list(recipe.roles.quasi or ())
     if len(quasi) < 2:
         raise InvalidParameter(
-            f"{len(quasi)} column(s) in quasi: costs compare at least two. Name the columns to mask.", parameter="quasi"
+            f"there are {len(quasi)} column(s) in quasi, and costs need at least two. Name the columns to mask.",
+            parameter="quasi",
         )
     table = frame.table if isinstance(frame, Source) else frame
     rows = _sampled_rows(frames.open_frame(table), list(recipe.roles.strata), recipe.k, sample, seed)
@@ -206,7 +208,7 @@ def costs_in_words(costs: ColumnCosts, shown: Callable[[Any], str] = str) -> str
         )
     if number >= _MANY:
         said.append(
-            "Every column that is masked takes from all others, and masking everything ruins everything: mask what "
-            "an intruder can know, and drop the rest or move it to confidential."
+            "The more columns are masked together, the more each of them loses. Mask the columns that an intruder "
+            "can know. Drop the others, or move them to confidential, which releases them unchanged."
         )
     return " ".join(said)

@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from microagg.guessing import codes, names
-from microagg.guessing.facts import FEW, Facts, read_facts
+from microagg.guessing.facts import FEW, Facts, facts_of_table
 from microagg.guessing.guess import ColumnGuess as ColumnGuess
 from microagg.guessing.roles import File, guess_column
 from microagg.io import frames
@@ -25,7 +25,7 @@ _OF_TYPE = {"text": "nominal", "booleans": "nominal", "dates": "date", "numbers"
 
 @dataclass(frozen=True)
 class Exposure:
-    """How exposed the records of a file are as they are.
+    """How exposed the records of a file are without masking.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Exposure:
 
 @dataclass(frozen=True)
 class Inspection:
-    """What a file holds: the guesses, and how exposed its records would be as they are.
+    """What a file holds: the guesses, and how exposed its records would be without masking.
 
     Attributes
     ----------
@@ -55,8 +55,8 @@ class Inspection:
     exposure : Exposure
         By the guessed columns to mask and strata.
     moved : int
-        Of the incomplete records, those that would have to join others that lack other columns, if all that lack the
-        same are grouped among themselves (`missing="pattern"`).
+        Of the incomplete records, those that would have to join others with values missing in other columns, if records
+        with values missing in the same columns are grouped among themselves (`missing="pattern"`).
     repeats : str or None
         A column by which several rows seem to belong to one person, household or firm, but which cannot be the unit:
         k counts rows, not those.
@@ -145,10 +145,7 @@ def inspect_table(
     frame = frames.open_frame(table)
     labels, measures = value_labels or {}, measures or {}
     reading, guessing, counting = (stage(progress, number, 3) for number in range(3))
-    facts = [
-        read_facts(table[name], name, labels.get(name), measures.get(name))
-        for name in each(table.column_names, reading)
-    ]
+    facts = facts_of_table(table, labels, measures, reading)
     named = next((one for one in facts if one.name == unit), None)
     file = File(facts, named)
     guesses = {one.name: guess_column(one, file) for one in each(facts, guessing)}
@@ -159,10 +156,10 @@ def inspect_table(
     found_unit = repeats if named or (repeats and _can_be_unit(repeats, everything, k)) else None
     strata = _strata(facts, guesses, k, found_unit)
     for name in strata:
-        reason = f"a domain, and each of its {guesses[name].distinct} values has records enough"
+        reason = f"a domain, and each of its {guesses[name].distinct} values has enough records"
         guesses[name] = replace(guesses[name], role=Role.STRATUM, reason=reason, missing_codes=())
     if found_unit is not None:
-        reason = f"{guesses[found_unit.name].reason}; groups will hold {k} different ones"
+        reason = f"{guesses[found_unit.name].reason}; each group will hold {k} different ones"
         guesses[found_unit.name] = replace(guesses[found_unit.name], role=Role.UNIT, reason=reason)
     quasi = [name for name, guess in guesses.items() if guess.role is Role.QUASI]
     found = tuple(guesses[name] for name in table.column_names)
@@ -173,7 +170,7 @@ def inspect_table(
 
 
 def exposure(frame: Any, quasi: Sequence[Any], strata: Sequence[Any], progress: Progress | None = None) -> Exposure:
-    """Count the records that are alone with their values in these columns, and those that lack one."""
+    """Count the records with unique values in these columns, and those with a missing value."""
     records, columns = frame.shape[0], [*quasi, *strata]
     if not columns:
         return Exposure(records)
@@ -185,7 +182,7 @@ def exposure(frame: Any, quasi: Sequence[Any], strata: Sequence[Any], progress: 
 
 
 def _strata(facts: Sequence[Facts], guesses: Mapping[str, ColumnGuess], k: int, unit: Facts | None) -> list[str]:
-    """Choose the domains that every combination of has records and units enough, those of fewest values first."""
+    """Choose domains all of whose combinations have enough records and units, those of fewest values first."""
     asked = [
         one
         for one in facts

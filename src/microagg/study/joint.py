@@ -30,27 +30,27 @@ def joint_disclosure(
     match: str = "auto",
     progress: Progress | None = None,
 ) -> JointDisclosure:
-    """Measure what several releases of one file give away together, though each keeps its own promise.
+    """Measure what several releases of one file disclose together, though each keeps its own promise.
 
-    The intruder is the worst one: he knows which rows of the releases are the same record's, as where they are in the
-    order of the original. He then knows the groups of everybody, and the mean and the size of each. Rows in another
-    order hide that from him less than it seems: nearest values and means give it back.
+    The intruder is the worst one: they know which rows of the releases are the same record's, as where they are in the
+    order of the original. They then know the groups of everybody, and the mean and the size of each. Rows in another
+    order hide that from them less than it seems: nearest values and means give it back.
 
     Parameters
     ----------
     original : dataframe
     releases : sequence of dataframes
-        Record against record. Rows of a release that are alike in its masked columns are a group.
+        Record against record. Rows of a release that are identical in its masked columns are a group.
     columns : list of names, optional
         The masked columns; by default those of each release in which it differs from the original.
     truth : sequence, optional
         For each release, the row of it that belongs to each row of the original, or None where they are in the same
         order.
     match : {"auto", "position", "nearest"}
-        How rows are matched to records where `truth` does not tell. "position": they are in the same order. "nearest":
+        How rows are matched to records if `truth` does not say it. "position": they are in the same order. "nearest":
         each record goes to the nearest group, each group having as many as it has rows, and groups are mended until
         their means are the released ones; the figures are estimates then. "auto": by position, unless the means of
-        groups are not the released ones and other rows are far nearer. The result tells how many (`nearest`).
+        groups are not the released ones and other rows are far nearer. The result says how many (`nearest`).
     progress : callable, optional
         Called as progress(done, in all).
 
@@ -71,8 +71,8 @@ def joint_disclosure(
     orders = [None] * len(releases) if truth is None else list(truth)
     if not releases or len(orders) != len(releases):
         raise InvalidParameter(
-            f"there are {len(releases)} releases and {len(orders)} of truth. Pass one of truth for each, and at least "
-            f"one release.",
+            f"there are {len(releases)} releases and {len(orders)} lists of truth. Pass one list for each release, "
+            "and at least one release.",
             parameter="releases",
         )
     named = None if columns is None else known_names(columns, list(before.columns), "columns")
@@ -102,7 +102,7 @@ def _groups(
     match: str,
     progress: Progress | None,
 ) -> tuple[NDArray[np.int64], Matching | None]:
-    """Give each record's group in a release, and how its rows were matched, if not by position."""
+    """Return the group of each record in a release, and how its rows were matched, if not by position."""
     both = [name for name in before.columns if name in after.columns]
     if named is None:
         masked = [name for name in both if frames.differ(before, after, name)]
@@ -110,8 +110,8 @@ def _groups(
         masked = [name for name in named if name in both]
     if not masked:  # all its records would be one group, though nothing hides them
         raise InvalidData(
-            f"release {number} has none of the masked columns, or is the original as it was. Leave it out, or name "
-            f"the columns that are masked in it."
+            f"release {number} has none of the masked columns, or is identical to the original. Leave it out, or "
+            "name the columns that are masked in it."
         )
     if match == "nearest" or (match == "auto" and not stands_beside(before, after, masked)):
         found = nearest(before, after, None if named is None else masked, match == "nearest", progress)

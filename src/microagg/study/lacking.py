@@ -1,4 +1,4 @@
-"""How records that lack values should be grouped, from how many would have to move to records that lack others."""
+"""How records with missing values should be grouped, by how many would have to join records with others missing."""
 
 from microagg.errors import MicroaggError
 from microagg.io import frames
@@ -16,7 +16,7 @@ MOST_MOVED = 0.05
 
 
 def rows_to_move(source: Source, recipe: Recipe) -> int:
-    """Count the records that lack so rare a set of columns that they must join others, as masking by pattern does.
+    """Count the records whose set of missing columns is so rare that they must join others, as masking by pattern does.
 
     None of whole units, of which sets are counted in another way, and where the recipe cannot be followed: masking will
     say what is wrong with it.
@@ -41,12 +41,12 @@ def rows_to_move(source: Source, recipe: Recipe) -> int:
 
 
 def incomplete_words(inspection: Inspection) -> str:
-    """Say how many records lack a value in the columns to mask, and what may be better for them."""
-    lack = f"{inspection.incomplete} records lack a value there"
+    """Return how many records have a missing value in the columns to mask, and what may be better for them."""
+    lack = f"{inspection.incomplete} records have a missing value there"
     if inspection.moved <= MOST_MOVED * inspection.records:
-        return f"{lack}; `missing` says what becomes of them."
+        return f"{lack}; `missing` says what is done with them."
     share = 100 * inspection.moved / inspection.records
     return (
-        f"{lack}, and {inspection.moved} records ({share:.0f} %) would have to join others that lack other columns, as "
-        f'missing = "pattern" has it: missing = "state" may be the better choice. Compare both.'
+        f"{lack}, and {inspection.moved} records ({share:.0f} %) would have to join records in which other columns "
+        'are missing, with missing = "pattern". missing = "state" may be the better choice. Compare both.'
     )

@@ -24,7 +24,7 @@ _STEPS = 10.0 ** np.arange(9, -10, -1)
 
 
 def stands_beside(before: nw.DataFrame[Any], after: nw.DataFrame[Any], masked: Sequence[Any]) -> bool:
-    """Return whether most groups have the released means if each row is the record that stands in its place."""
+    """Return whether most groups have the released means if each row is the record in its place."""
     found = by_position(_files(before, after, masked, []))
     return bool(2 * np.count_nonzero(found.agree) >= found.agree.size)
 
@@ -36,7 +36,7 @@ def nearest(
     always: bool,
     progress: Progress | None,
 ) -> Matching | None:
-    """Match records to groups by nearest values; None where rows stand beside their originals as far as one can tell.
+    """Match records to groups by nearest values; None if rows seem to be in the order of their originals.
 
     Columns that hold the same values as before, in any order, were kept: a record has just those of its row.
     """
@@ -131,7 +131,7 @@ def _numbers(before: nw.DataFrame[Any], after: nw.DataFrame[Any], name: Any) -> 
 
 
 def _codes(before: nw.DataFrame[Any], after: nw.DataFrame[Any], name: Any) -> Labels:
-    """Number the values of a column in both files alike, first of one file and then of the other."""
+    """Number the values of a column in the same way in both files, first of one file and then of the other."""
     numbers = _numbers(before, after, name)
     if numbers is not None:
         return codes_of(numbers)

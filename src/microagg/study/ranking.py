@@ -67,7 +67,7 @@ class Ranking:
         for parameter, one in (("rank", self.rank), ("map_axis", self.axis)):
             if one is not None and not one.is_score and one.name not in figures:
                 raise InvalidParameter(
-                    f"{parameter}={one.name!r} is a measure that this file has no figure of. Choose another.",
+                    f"{parameter}={one.name!r} is a measure that cannot be computed for this file. Choose another.",
                     parameter=parameter,
                 )
 
@@ -99,7 +99,8 @@ def ranking_of(recipes: Sequence[tuple[str, Recipe]]) -> Ranking:
         for one in analyses:
             if any(one.name == other.name for other in (*measures, *risks)):
                 raise InvalidParameter(
-                    f"an analysis is called {one.name!r}, as a measure is. Give it another name.", parameter="analyses"
+                    f"an analysis is called {one.name!r}, which is the name of a measure. Give it another name.",
+                    parameter="analyses",
                 )
         measures += _declared(recipe)
         rank, axis = recipe.compare.rank, recipe.compare.map_axis
@@ -140,8 +141,8 @@ def with_floor(recipes: Sequence[tuple[str, Recipe]], usual: int | None) -> list
     if least > max(ks):
         with first.blamed():
             raise InvalidParameter(
-                f"least_k={least} is above every k that is compared, and the largest of these is {max(ks)}: none could "
-                f"be the best. Compare a larger k, or lower it: {setting('least_k', max(ks))}.",
+                f"least_k={least} is above every k that is compared, and the largest of these is {max(ks)}: none "
+                f"could be the best. Compare a larger k, or lower least_k: {setting('least_k', max(ks))}.",
                 parameter="least_k",
             )
     return [(name, recipe.replace(least_k=least)) for name, recipe in recipes]

@@ -173,11 +173,13 @@ def select_variables(
     """
     check_option("choose", choose, ("first", "lowest-loss"))
     if not hasattr(tree, "dependence_"):
-        raise InvalidParameter(f"tree is a {type(tree).__name__} without a tree. Pass a fitted DependenceTree.")
+        raise InvalidParameter(f"tree is a {type(tree).__name__} that holds no tree. Pass a fitted DependenceTree.")
     found = select_columns(tree.column_names(), tree.dependence_, rule, count)
     if choose == "first":
         if X is not None or k is not None or options or method != "mdav" or n_jobs is not None or progress is not None:
-            raise InvalidParameter("X, k, method, n_jobs and progress go with choose='lowest-loss'. Leave them out.")
+            raise InvalidParameter(
+                "X, k, method, n_jobs and progress work only with choose='lowest-loss'. Leave them out."
+            )
         return found
     if X is None or k is None:
         raise InvalidParameter("choose='lowest-loss' needs the data and k. Pass X and k.")
@@ -187,7 +189,7 @@ def select_variables(
         )
     names, columns = frames.read_numbers(X)
     if names != tree.column_names():
-        raise InvalidData("X has other columns than the tree. Pass what it was fitted on.")
+        raise InvalidData("X has other columns than the tree. Pass the data that the tree was fitted on.")
     subsets = [tuple(sorted(names.index(name) for name in way)) for way in found.alternatives]
     losses = dict(zip(found.alternatives, _losses(columns, subsets, k, method, options, n_jobs, progress), strict=True))
     return replace(found, columns=min(losses, key=losses.__getitem__), losses=losses)
@@ -206,9 +208,11 @@ def _losses(
     k = check_k(k)
     _, partition = method_named(method).bound(options)
     if groups_each_column(method):
-        raise InvalidParameter(f"method {method!r} groups each column on its own, so no subset can stand for all.")
+        raise InvalidParameter(
+            f"method {method!r} groups each column by itself, so that no subset can represent all columns."
+        )
     if options.get("axis", "pca") not in ("pca", "zscores"):
-        raise InvalidParameter("a column as axis would be another one in each subset. Pass 'pca' or 'zscores'.")
+        raise InvalidParameter("a column as axis would be a different one in each subset. Pass 'pca' or 'zscores'.")
     check_enough_records(columns.shape[1], k)
     scores = standard_scores(columns)
     total = float((scores**2).sum())
@@ -225,7 +229,7 @@ def _losses(
     def losses(part: Sequence[tuple[int, ...]], check: Callable[[], None]) -> list[float]:
         return [loss(subset, check) for subset in part]
 
-    # Small files take a moment each: several are handed to a thread at a time.
+    # Small files take a moment each: a thread gets several at a time.
     step = max(1, 20_000 // scores.shape[1])
     parts = [subsets[start : start + step] for start in range(0, len(subsets), step)]
     return list(itertools.chain.from_iterable(in_parallel(losses, parts, check_jobs(n_jobs))))

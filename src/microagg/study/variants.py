@@ -26,7 +26,7 @@ def recipes_to_compare(
     the least that the best of them must reach, unless another is said.
     """
     if "k" in choices:
-        raise InvalidParameter("k goes into ks, the list of those to compare.", parameter="k")
+        raise InvalidParameter("pass k in ks, the list of levels to compare.", parameter="k")
     base = Recipe(2) if recipe is None else recipe
     known = {name: value for name, value in choices.items() if name in choices_by_keyword()}
     options = {name: value for name, value in choices.items() if name not in known}
@@ -45,7 +45,7 @@ def recipes_to_compare(
         else:
             told = dict(method) if isinstance(method, Mapping) else {"method": method}
             if not_each := {"k", "n_jobs", "progress"} & told.keys():
-                raise InvalidParameter(f"{min(not_each)!r} is one for all methods. Pass it to compare.")
+                raise InvalidParameter(f"{min(not_each)!r} is the same for all methods. Pass it to compare.")
             own = base.replace(**known).replace(**{"method": base.method.name, **told, **options})
         for k in [own.k] if levels is None else levels:
             at_k = own.replace(k=k, method=_with_k(own.method.name, k))
@@ -61,7 +61,7 @@ def _grid(base: Recipe, choices: Mapping[str, Any], ls: Any, ts: Any) -> list[di
         if said is None:
             continue
         if choices.get(name) is not None:
-            raise InvalidParameter(f"{name} goes into {name}s, the list of those to compare.", parameter=name)
+            raise InvalidParameter(f"pass {name} in {name}s, the list of levels to compare.", parameter=name)
         levels = dict.fromkeys(said if isinstance(said, Iterable) else [said])
         found = [{**one, name: None if level == 1 else level} for one in found for level in levels]
     return found
@@ -83,7 +83,7 @@ def _demanding(recipe: Recipe, levels: Mapping[str, Any]) -> Recipe:
 
 
 def _named_methods(methods: Any) -> dict[str, Any]:
-    """Give each method a name."""
+    """Return the methods, each with a name."""
     if isinstance(methods, Mapping):
         return {str(name): method for name, method in methods.items()}
     alone = isinstance(methods, (str, Recipe)) or hasattr(methods, "fit_predict") or not isinstance(methods, Iterable)
@@ -91,7 +91,7 @@ def _named_methods(methods: Any) -> dict[str, Any]:
     named = {_name_of(method): method for method in listed}
     if len(named) < len(listed):
         raise InvalidParameter(
-            "two methods are the same. Name them in a mapping, or leave one out.", parameter="methods"
+            "two methods have the same name. Name them in a mapping, or leave one out.", parameter="methods"
         )
     return named
 

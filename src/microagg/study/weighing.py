@@ -1,4 +1,4 @@
-"""How weights should be released, from what they would give away."""
+"""How weights should be released, by what they would disclose."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -26,17 +26,17 @@ from microagg.schema import Role
 _MANY = 40  # columns of a role, beyond which they are not unfolded
 _SAID_OF_KINDS = {
     "number": "a quantity, such as age or income",
-    "date": "a day, an instant, or a length of time",
+    "date": "a day, a time, or a length of time",
     "ordinal": "categories in an order, such as levels of education",
     "nominal": "categories without an order, such as occupations",
-    "semi": "a quantity with one frequent value, its spike: mostly 0, as of income from a business",
+    "semi": "a quantity with one frequent value, its spike: mostly 0, as for income from a business",
 }
 _ALSO_SAID = {
     "weight": "It is released, unless you choose otherwise",
     "unit": "The column itself is left out",
 }
 """What becomes of a column whose role does not say so by itself."""
-_AS_NOW = "="  # the option that leaves levels or a spike as they are
+_AS_NOW = "="  # the option that does not change levels or a spike
 
 
 @dataclass(frozen=True)
@@ -203,14 +203,15 @@ async def load(request: Request, session: Session) -> Response:
     place = posted.get("path", [""])[-1].strip() or posted.get("recipe", [""])[-1]
     try:
         if not place:
-            raise InvalidParameter("no recipe is named. Pick one, or type the path of one.", parameter="recipe")
+            raise InvalidParameter("no recipe is named. Choose one, or type its path.", parameter="recipe")
         recipe, saved = read_candidates(session.folder / Path(place).expanduser())
         for one in (recipe, *(candidate.recipe for candidate in saved)):
             one.check_columns(session.columns)
     except MicroaggError as error:
         return _shown(session, request, 422, Wrong(error, {}))
     words, kept = f"loaded the recipe {Path(place).name}", session.kept_with(saved, session.candidates)
-    if (recipe.reading, recipe.join) == (session.recipe.reading, session.recipe.join):
+    same = (recipe.reading, recipe.join) == (session.recipe.reading, session.recipe.join)
+    if same and recipe.profile is None:  # else the file is compared with that of the recipe, which may take a while
         session.change(recipe, words, kept)
     else:
         session.read_differently(recipe, words, kept)

@@ -43,7 +43,7 @@ class Column:
 
 _BRIEF = {
     "IL": "information lost",
-    "G_IL": "five changes together",
+    "G_IL": "five changes combined",
     "RLD": "linked, some columns known",
     "ID": "guessed closely",
     "G_DR": "both risks",
@@ -51,8 +51,8 @@ _BRIEF = {
 """What stands beneath a symbol where its title is long, or says little away from its list."""
 
 _MEANT = {
-    "IL": "What columns lost in their own terms, as a share of what one value for all would lose.",
-    "RLD": "Records or units linked rightly, averaged over what the intruder may know.",
+    "IL": "What each column lost, as a share of what it would lose if all records had one value.",
+    "RLD": "Records or units that are linked correctly, averaged over what the intruder may know.",
 }
 """What symbols mean whose sentence depends on the release."""
 

@@ -22,7 +22,7 @@ from microagg.recipe import Recipe
 _COLUMNS = 12  # drawn on one page where nobody chooses
 _MOST_COLUMNS = 30
 _PATIENCE = 15  # moments that somebody waits for rows whose release is made again
-_IN_NUMBERS = 4  # columns up to which every bin is told as text
+_IN_NUMBERS = 4  # columns up to which every bin is also written as text
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ def _gone(session: Session) -> Response:
         session,
         "fault.html.j2",
         404,
-        text="There is no release of this number, or the file is read in another way now.",
+        text="There is no release of this number, or the file was read in another way since then.",
     )
 
 

@@ -91,7 +91,7 @@ def on_disk(session: Session) -> dict[str, Any] | None:
     return {"command": command, "place": place.name, "written": beyond.written}
 
 
-async def show(request: Request, session: Session) -> Response:  # noqa: ARG001 - pages are all called alike
+async def show(request: Request, session: Session) -> Response:  # noqa: ARG001 - all pages are called in the same way
     """Show what can be opened."""
     if session.worker.has(READ):
         return rendered(session, "waiting.html.j2")
@@ -110,9 +110,9 @@ async def read(request: Request, session: Session) -> Response:
         listed = files_in(session.folder)
         typed = listed[int(picked)].name if int(picked) < len(listed) else ""
     if not typed:
-        return _shown(session, 422, wrong="Pick a file, or type the path of one.")
+        return _shown(session, 422, wrong="Choose a file, or type its path.")
     if "://" in typed:  # with a password, perhaps, which belongs in no form
-        return _shown(session, 422, wrong="Databases are named when microagg is started: microagg app ADDRESS.")
+        return _shown(session, 422, wrong="To open a database, start microagg with its address: microagg app ADDRESS.")
     path = session.folder / Path(typed).expanduser()
     if not path.exists():
         return _shown(session, 422, path=typed, wrong="There is no such file. Check the path.")

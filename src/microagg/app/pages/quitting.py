@@ -17,7 +17,7 @@ def _asked(session: Session, status: int = 200, place: str = "", wrong: str = ""
     return rendered(session, "quit.html.j2", status, place=place, wrong=wrong, writing=writing)
 
 
-async def show(request: Request, session: Session) -> Response:  # noqa: ARG001 - pages are all called alike
+async def show(request: Request, session: Session) -> Response:  # noqa: ARG001 - all pages are called in the same way
     """Ask what becomes of the choices."""
     return _asked(session)
 

@@ -160,7 +160,7 @@ def _shown(session: Session, chosen: Chosen, status: int = 200, problems: Proble
 
 
 def _none(session: Session) -> Response:
-    text = "There is no such candidate, or no longer."
+    text = "There is no such candidate, or it was removed."
     return rendered(session, "fault.html.j2", 404, text=text)
 
 
@@ -266,9 +266,9 @@ def _problems(session: Session, chosen: Chosen) -> Problems:
         found["checklist"] = "The checklist is not made yet. Look at it first, then write."
     elif left:
         boxes = "1 box is" if len(left) == 1 else f"{len(left)} boxes are"
-        found["checklist"] = f"{boxes} not ticked. Look at each, tick it, then write."
+        found["checklist"] = f"{boxes} not ticked. Check each one, tick it, then write."
     if releasing.others(chosen, _file(session)) and not one_line(releasing.draft.reason):
-        found["reason"] = "Say why this file is released once more. The reason goes into the recipe."
+        found["reason"] = "Say why this file is released again. The reason is written into the recipe."
     try:
         folder, overwrite = folder_of(session), releasing.draft.overwrite
         outputs.check_output(folder, opened.address, None, overwrite=overwrite, recipe=chosen.recipe)

@@ -19,5 +19,5 @@ async def show(request: Request, session: Session) -> Response:
     except OSError:
         text = None
     if text is None:
-        return rendered(session, "fault.html.j2", 404, text="This report is not there, or no longer.")
+        return rendered(session, "fault.html.j2", 404, text="This report does not exist, or was removed.")
     return HTMLResponse(text)

@@ -31,7 +31,7 @@ def fields_of(session: Session, wrong: Wrong | None = None) -> dict[str, Any]:
     exposure = session.exposure()
     k = k_field(recipe, None if exposure is None else exposure.smallest_stratum, wrong)
     if recipe.roles.unit is not None:
-        k = replace(k, help=f"At least so many different units (“{shown(recipe.roles.unit)}”) share masked values.")
+        k = replace(k, help=f"At least this many different units (“{shown(recipe.roles.unit)}”) share masked values.")
     first: list[Control] = [k]
     for name in _FIRST:
         own = table_of(name, recipe, columns, wrong).controls
@@ -86,7 +86,7 @@ def _shown(session: Session, status: int = 200, wrong: Wrong | None = None) -> R
     )
 
 
-async def show(request: Request, session: Session) -> Response:  # noqa: ARG001 - pages are all called alike
+async def show(request: Request, session: Session) -> Response:  # noqa: ARG001 - all pages are called in the same way
     """Show the choices and the figures of the last try."""
     if not session.lacking:
         if session.recipe.roles.strata:

@@ -35,8 +35,8 @@
     const typing = within && isText(active);
     const isPage = "page" in old.dataset, isSame = old.dataset.page === fresh.dataset.page;
     const parts = partsOf(old), others = new Map(partsOf(fresh).map((one) => [one.id, one]));
-    const alike = isSame && parts.length > 0 && parts.length === others.size && parts.every((one) => others.has(one.id));
-    if (alike && (isPage || typing)) for (const one of parts) patch(one, others.get(one.id));
+    const matching = isSame && parts.length > 0 && parts.length === others.size && parts.every((one) => others.has(one.id));
+    if (matching && (isPage || typing)) for (const one of parts) patch(one, others.get(one.id));
     else if (isPage || !typing) replace(old, fresh, active, within);
     if (!typing || isPage) return;
     const other = fresh.querySelector(`[id="${active.id}"]`);

@@ -18,7 +18,7 @@ class Analysis:
     kind : str
         "mean", "total", "share", "quantile", "ratio", "gini", "poverty", "table", "linear", "logistic" or "loglinear".
     columns : name or list of names
-        What it is of. A regression has the response first, then what explains it: numbers as they are, "age^2",
+        What it is of. A regression has the response first, then what explains it: numbers unchanged, "age^2",
         "log(income)", and categories as dummies against the commonest one. Of a ratio, the numerator is first.
     by : name or list of names
         The domains: one estimate for each combination of values.
@@ -82,7 +82,7 @@ class Analysis:
             return said
         if not isinstance(said, Mapping):
             raise InvalidParameter(
-                f"an analysis is a {type(said).__name__}. Pass Analysis(kind, columns), or a mapping that has them.",
+                f"an analysis is a {type(said).__name__}. Pass Analysis(kind, columns), or a mapping that has both.",
                 parameter="analyses",
             )
         if "kind" not in said:
@@ -122,7 +122,7 @@ class Analysis:
 
 
 def listed(names: tuple[Any, ...]) -> str:
-    """Name columns in a sentence."""
+    """Return names of columns for a sentence."""
     return " and ".join([", ".join(map(str, names[:-1])), str(names[-1])] if len(names) > 1 else map(str, names))
 
 

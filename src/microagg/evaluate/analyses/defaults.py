@@ -15,7 +15,7 @@ MOST = 12
 """Analyses that are guessed, at most."""
 
 _AMOUNTS, _ZEROS = 3, 2  # columns that are looked at in their mean and a regression, and in their zeros, at most
-_LOOKED_AT = 50_000  # records, evenly over the file, that tell what a column is
+_LOOKED_AT = 50_000  # records, evenly over the file, that show what a column is
 _FEWEST_VALUES = 15  # different numbers below which a column is rather a code or a count
 _YOUNG, _OLDEST = 30, 120  # what the highest age is between
 _FEW = 0.02  # share of records

@@ -91,7 +91,7 @@ class AnalysisKind:
     untested: tuple[str, ...] = ()
 
     def titled(self, analysis: "Analysis") -> str:
-        """Say what an analysis of this kind is."""
+        """Return what an analysis of this kind is."""
         if callable(self.title):
             return self.title(analysis)
         return f"{self.title} of {' and '.join(map(str, analysis.columns))}"

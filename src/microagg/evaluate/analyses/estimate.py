@@ -160,7 +160,7 @@ class Estimate:
         before, after, low, high = self.written
         moved = f"{self.what} {before} → {after}{unit}"
         if not self.has_interval:
-            return f"{moved}: it has no interval to judge by."
+            return f"{moved}: it has no interval, so it cannot be judged."
         judged = "within its interval" if self.within else f"outside its interval of {low} to {high}{unit}"
         if self.sign_changed and not _holds_zero(self.interval_before):
             judged += "; its sign changed"
@@ -264,7 +264,7 @@ class Judged:
         if len(self.estimates) == 1:
             return self.estimates[0].sentence
         if not self.estimates:
-            return f"{self.analysis.name}: no record has what it needs."
+            return f"{self.analysis.name}: no record has all the values that it needs."
         judged = [one for one in self.estimates if one.has_interval]
         inside = sum(one.within for one in judged)
         name = self.analysis.name
@@ -331,8 +331,8 @@ class Utility:
             found.append(f"Intervals after masking are not clustered: the masked file has no column {names}.")
         lacking = [(*one.left_out, one.analysis.name) for one in self.analyses if any(one.left_out)]
         if lacking:
-            told = "; ".join(f"{name}: {before} before masking, {after} after it" for before, after, name in lacking)
-            found.append(f"Records that lack a value are left out. {told}.")
+            counts = "; ".join(f"{name}: {before} before masking, {after} after it" for before, after, name in lacking)
+            found.append(f"Analyses leave out records with a missing value. Number of records left out: {counts}.")
         return tuple(found)
 
     @property
@@ -370,7 +370,7 @@ class Utility:
                 float(changed),
                 "lower",
                 (0.0, float(n)),
-                "Estimates whose significance changed, or the sign of what was significant.",
+                "Estimates whose significance changed, or that were significant and changed their sign.",
                 title="changed conclusions",
                 of="loss",
             ),
@@ -385,7 +385,7 @@ class Utility:
         found: dict[str, float] = {}
         for one in self.analyses:
             found[one.analysis.name] = max(one.moved, found.get(one.analysis.name, 0.0))
-        meaning = "How far it moved, at most, in halves of the original's interval: 1 is the edge of the interval."
+        meaning = "The largest change of an estimate, in half widths of the original interval: 1 is its edge."
         return tuple(
             Measure(name, value, "lower", (0.0, math.inf), meaning, title=MOVED, of="loss")
             for name, value in found.items()

@@ -10,7 +10,7 @@ Values = NDArray[np.float64]
 
 _MOST_STEPS = 50
 _ROWS = 1 << 15  # records that are worked on at a time, so that they stay in the cache
-_DEPENDENT = 1e-10  # of a column's variance that others leave unexplained: below it, it tells nothing of its own
+_DEPENDENT = 1e-10  # of a column's variance that others leave unexplained: below it, it adds nothing of its own
 _CONVERGED = 1e-10  # a step of this size, in deviations, is the last
 _LARGEST = 700.0  # whose exponential is a number still
 

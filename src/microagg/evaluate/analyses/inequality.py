@@ -11,7 +11,7 @@ from microagg.evaluate.analyses.variance import errors_of
 
 
 def _gini(sample: Sample, analysis: Analysis) -> Found:
-    """Give G = ΣΣ w_i w_j |x_i − x_j| / (2 W Σ w x), in percent.
+    """Return G = ΣΣ w_i w_j |x_i − x_j| / (2 W Σ w x), in percent.
 
     The influence of record k is (A_k − G (Y + W x_k)) / (W Y), with A_k = Σ_j w_j |x_k − x_j| and Y = Σ w x.
     """
@@ -55,7 +55,7 @@ def _poverty(sample: Sample, analysis: Analysis) -> Found:
 
 
 def _bandwidths(sample: Sample, cumulated: Cumulated, x: Values) -> Values:
-    """Give Silverman's bandwidth of each domain: 0.9 · min(s, quartiles' distance / 1.349) · m^(-1/5).
+    """Return Silverman's bandwidth of each domain: 0.9 · min(s, quartiles' distance / 1.349) · m^(-1/5).
 
     m = (Σw)²/Σw² is the effective number of records, and s the standard deviation with weights.
     """

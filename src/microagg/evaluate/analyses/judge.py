@@ -49,7 +49,7 @@ def measure_utility(
     failed: Failed | None = None,
     progress: Progress | None = None,
 ) -> Utility:
-    """Compare the estimates of analyses in two tables, whose categories are coded alike.
+    """Compare the estimates of analyses in two tables, whose categories have the same codes.
 
     Units are numbered, by the name of their column; a file that lacks one is not clustered.
     """
@@ -117,7 +117,7 @@ def _judged(
 
 
 def _by_term(found: Found, terms: list[str], n_domains: int, z: float) -> Values:
-    """Give value, low and high of each term and domain, (3, terms, domains)."""
+    """Return value, low and high of each term and domain, (3, terms, domains)."""
     low, high = found.intervals or (found.values - z * found.errors, found.values + z * found.errors)
     made = np.full((3, len(terms), n_domains), np.nan)
     places = [terms.index(term) for term in found.terms]

@@ -18,7 +18,7 @@ def _column(sample: Sample, analysis: Analysis, place: int = 0) -> Values:
 
 
 def _ratio(sample: Sample, above: Values, below: Values) -> tuple[Values, Values]:
-    """Give Σwy/Σwx with its error; the influence is (y − Rx)/Σwx."""
+    """Return Σwy/Σwx with its error; the influence is (y − Rx)/Σwx."""
     w = sample.weights
     totals = sample.summed(w * below)
     totals = np.where((totals == 0) | (sample.counts == 0), np.nan, totals)

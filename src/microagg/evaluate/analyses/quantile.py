@@ -33,7 +33,7 @@ class Cumulated:
 
 
 def _quantile(sample: Sample, analysis: Analysis) -> Found:
-    """Give quantiles with intervals by Woodruff (1952).
+    """Return quantiles with intervals by Woodruff (1952).
 
     The share F of values up to the quantile is linearised, and the interval p ± z · error of F is turned back into
     values: it follows heaps and gaps, of which masked files have many, where a density would smooth them.

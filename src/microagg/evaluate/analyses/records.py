@@ -1,4 +1,4 @@
-"""The records of two files as analyses read them: numbers, categories coded alike, domains and clusters."""
+"""The records of two files as analyses read them: numbers, categories with the same codes, domains and clusters."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field

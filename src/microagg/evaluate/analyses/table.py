@@ -22,7 +22,7 @@ def _terms(analysis: Analysis, names: Collection[Any]) -> list[Term]:
 
 
 def _table(sample: Sample, analysis: Analysis) -> Found:
-    """Give Cramér's V, and the weight of each cell that records of either file have."""
+    """Return Cramér's V, and the weight of each cell that records of either file have."""
     shared = sample.records.shared
     rows, columns = (shared.levels(name) for name in analysis.columns)
     wanted = len(rows) * len(columns) * sample.n_domains
@@ -51,7 +51,7 @@ def _table(sample: Sample, analysis: Analysis) -> Found:
 
 
 def _cramer(sample: Sample, cells: Labels, n_rows: int, n_columns: int) -> tuple[Values, Values]:
-    """Give V = √(φ²/m), φ² = Σ p²/(r c) − 1, m + 1 being the fewer of rows and columns that have records.
+    """Return V = √(φ²/m), φ² = Σ p²/(r c) − 1, m + 1 being the fewer of rows and columns that have records.
 
     A record in cell (i, j) has the influence (2 p_ij/(r_i c_j) − Σ_b p_ib²/(r_i² c_b) − Σ_a p_aj²/(r_a c_j²))/W on φ².
     """

@@ -1,4 +1,4 @@
-"""What analyses read of columns: a column as it is, a power or a logarithm of it, or whether a condition holds."""
+"""What analyses read of columns: a column unchanged, a power or a logarithm of it, or whether a condition holds."""
 
 import operator
 import re
@@ -72,7 +72,7 @@ class Term:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is the column as it is."""
+        """Whether it is the column unchanged."""
         return self.power == 1 and not self.logarithm and self.condition is None
 
     @classmethod

@@ -1,6 +1,6 @@
 """The pictures of a report: SVG by templates, in the page's colours, light or dark.
 
-A picture has no ids, so that any number of them fit into one page. What colour tells, shape, place or a figure tells
+A picture has no ids, so that any number of them fit into one page. What colour shows, shape, place or a figure shows
 too, so that a grey print says the same.
 """
 

@@ -69,7 +69,7 @@ def apart(one: Distribution, top: float, floor: float) -> tuple[list[dict[str, A
 
 
 def bar_name(bar: Bar) -> str:
-    """Say what a bar is of."""
+    """Return what a bar is of."""
     if bar.of == "missing":
         return "missing"
     if bar.of == "others":
@@ -93,7 +93,7 @@ def _words_of_group(bar: Bar) -> str:
 
 
 def bar_words(bar: Bar) -> str:
-    """Say in words what a bar shows."""
+    """Return in words what a bar shows."""
     shares = percent(bar.after)
     if bar.before is not None:
         shares = f"{percent(bar.before)} before, {percent(bar.after)} after"

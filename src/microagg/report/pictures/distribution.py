@@ -20,7 +20,7 @@ def distribution(one: Distribution) -> Markup:
 
 
 def in_numbers(one: Distribution) -> list[tuple[str, float | None, float]]:
-    """Return what a picture shows as text: each bin and bar, with its share before, where that is told, and after."""
+    """Return what a picture shows as text: each bin and bar, with its share before, where that is shown, and after."""
     bins = [(_where(one, at), one.before[at] if one.before else None, after) for at, after in enumerate(one.after)]
     return [*bins, *((bar_name(bar), bar.before, bar.after) for bar in one.bars)]
 
@@ -29,7 +29,7 @@ def bins(one: Distribution) -> Markup:
     """Draw a column's bins, and beside them what is no part of them."""
     aside, start = apart(one, _TOP, _FLOOR)
     halves = [right / 2 - left / 2 for left, right in zip(one.edges, one.edges[1:], strict=False)]
-    halves = halves if min(halves) > 0 else [1.0] * len(halves)  # too narrow for float64 to tell how wide they are
+    halves = halves if min(halves) > 0 else [1.0] * len(halves)  # too narrow for float64 to hold their width
     narrowest = min(halves)
     # A bar's area is its share: of bins of unequal width the wider is lower.
     before, after = (
@@ -78,7 +78,7 @@ def _line(places: Sequence[float], levels: Sequence[float]) -> str:
 
 
 def _cut_off(before: Sequence[float], after: Sequence[float], places: Sequence[float], at: int) -> dict[str, object]:
-    """Say the height of a bar that ends above the plot, beside it."""
+    """Return the height of a bar that ends above the plot, beside it."""
     left = at < len(after) / 2
     told = f"↑ {percent(before[at])} → {percent(after[at])}" if before else "↑"
     return {"x": places[at + 1] + 5 if left else places[at] - 5, "anchor": "start" if left else "end", "text": told}
@@ -105,7 +105,7 @@ def _marked(one: Distribution, across: Scale) -> list[Tick]:
 
 
 def _words(one: Distribution, at: int) -> str:
-    """Say in words what a bin holds."""
+    """Return in words what a bin holds."""
     shares = (
         f"{percent(one.before[at])} before, {percent(one.after[at])} after" if one.before else percent(one.after[at])
     )
@@ -132,7 +132,7 @@ def _is_whole(one: Distribution) -> bool:
 
 
 def _label(one: Distribution) -> str:
-    """Say what is drawn, for readers who cannot see it."""
+    """Return what is drawn, for readers who cannot see it."""
     most = max(range(len(one.after)), key=lambda at: one.before[at] if one.before else one.after[at])
     what = "before and after masking" if one.before else "masked"
     told = "".join(f" {words}." for words in map(bar_words, one.bars))

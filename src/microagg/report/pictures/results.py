@@ -12,7 +12,7 @@ from microagg.report.templates import drawn
 from microagg.report.text import counted
 
 _WIDTH, _ROW, _HEAD, _THICK = 510.0, 18.0, 20.0, 10.0
-_NAMES, _INDENT = 196.0, 12.0  # room for what is estimated, and how far figures of one analysis stand in
+_NAMES, _INDENT = 196.0, 12.0  # room for what is estimated, and how far figures of one analysis are indented
 _START, _END = 206.0, 398.0  # of what is drawn; the interval has the middle half
 _LOW, _HIGH = 254.0, 350.0
 _GAP = 6.0  # between analyses
@@ -70,7 +70,7 @@ def _row(line: ResultLine, y: float, single: bool) -> dict[str, Any]:
 
 
 def _values_of(part: str) -> str:
-    """Return the values of a domain without the names of its columns, which stand in the heading."""
+    """Return the values of a domain without the names of its columns, which the heading has."""
     return ", ".join(one.partition(" = ")[2] or one for one in part.split(", "))
 
 

@@ -75,7 +75,7 @@ def round_values(low: float, high: float, most: int, least: float = 0.0) -> list
 
 
 def labels(values: Sequence[float]) -> list[str]:
-    """Write the values of an axis alike: as few digits as tell them apart, 20 000 as 20k."""
+    """Write the values of an axis in one form: as few digits as distinguish them, 20 000 as 20k."""
     largest = max(map(abs, values), default=0.0)
     if largest and not 1e-4 <= largest < 1e15:
         return [_minus(f"{value:.3g}") if value else "0" for value in values]

@@ -1,0 +1,172 @@
+"""The tables of a recipe file, the choices of each, and where a file sets them."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from microagg.errors import InputError, InvalidParameter, as_keyword
+from microagg.partition import METHODS
+from microagg.recipe._by_column import Importance, Kinds, Missing, Recode, Taxonomy
+from microagg.recipe._choice import (
+    BY_COLUMN,
+    FLAG,
+    LISTED,
+    NUMBER,
+    WHOLE,
+    WORD_OR_BY_COLUMN,
+    WORD_OR_WHOLE,
+    Choice,
+    Part,
+    choices_of,
+)
+from microagg.recipe._declared import Analyses, Relations
+from microagg.recipe._lines import Place, line_of
+from microagg.recipe._parts import (
+    Blocks,
+    Compare,
+    Join,
+    Masking,
+    Method,
+    Output,
+    Reading,
+    Refine,
+    Risk,
+    Roles,
+    Select,
+    WeightChoices,
+)
+from microagg.recipe._promised import DiversityChoices, UnitChoices
+
+K = Choice("k", WHOLE, "at least this many records share each combination of released values", "k", least=2)
+
+PARTS: dict[str, tuple[str, type[Part]]] = {
+    "roles": ("roles", Roles),
+    "recode": ("recode", Recode),
+    "kinds": ("kinds", Kinds),
+    "missing": ("missing_codes", Missing),
+    "importance": ("importance", Importance),
+    "taxonomy": ("taxonomy", Taxonomy),
+    "units": ("units", UnitChoices),
+    "diversity": ("diversity", DiversityChoices),
+    "method": ("method", Method),
+    "masking": ("masking", Masking),
+    "weights": ("weights", WeightChoices),
+    "select": ("select", Select),
+    "blocks": ("blocks", Blocks),
+    "refine": ("refine", Refine),
+    "read": ("reading", Reading),
+    "join": ("join", Join),
+    "relation": ("relations", Relations),
+    "analysis": ("analyses", Analyses),
+    "risk": ("risk", Risk),
+    "output": ("output", Output),
+    "compare": ("compare", Compare),
+}
+"""Each table of a recipe file: the part of a recipe that it is, by name and class."""
+
+OF_PROTECT = (
+    "roles",
+    "recode",
+    "kinds",
+    "missing",
+    "importance",
+    "taxonomy",
+    "units",
+    "diversity",
+    "method",
+    "masking",
+    "weights",
+    "select",
+    "blocks",
+    "refine",
+    "relation",
+    "analysis",
+)
+"""The tables whose choices are keywords of `protect`."""
+
+
+def choices(*tables: str) -> dict[str, tuple[str, Choice]]:
+    """Return the choices of these tables, or of all, by keyword: the table and the declaration."""
+    known: dict[str, tuple[str, Choice]] = {}
+    for table in tables or PARTS:
+        for choice in choices_of(PARTS[table][1]).values():
+            known.setdefault(choice.keyword, (table, choice))
+    return known
+
+
+def as_key(keyword: str, value: Any) -> str:
+    """Say a choice as a recipe file does; one that a file cannot make, as Python does."""
+    if keyword not in choices():
+        return as_keyword(keyword, value)
+    table, choice = choices()[keyword]
+    if choice.kind == LISTED:
+        return f"[[{table}]]"
+    said = {True: "true", False: "false"}.get(value) if isinstance(value, bool) else json.dumps(value)
+    return f"{choice.name} in [{table}]" if value is None else f"{choice.name} = {said} in [{table}]"
+
+
+def bracketed(table: str) -> str:
+    """Return the head of a table as a file has it."""
+    return f"[{table}]" if PARTS[table][1].listed is None else f"[[{table}]]"
+
+
+def options_of(method: Any) -> dict[str, Choice]:
+    """Return the options of a method, by its name, as choices; none of a method that is somebody's own."""
+    known = METHODS.get("mdav" if method == "ama" else method) if isinstance(method, str) else None
+    if known is None:
+        return {}
+    taken = sorted({"k", *choices()} & {*known.options})
+    if taken:
+        raise InvalidParameter(
+            f"method {known.name!r} has an option {taken[0]!r}, which is a choice of every recipe. Rename the option.",
+            parameter="method",
+        )
+    return {
+        name: Choice(name, _kind(known.defaults[name]), said, name, least=-(2**62))
+        for name, said in known.options.items()
+    }
+
+
+def _kind(usual: Any) -> str:
+    """Return the kind of an option by its default; the method itself checks what may be said."""
+    kinds = {bool: FLAG, int: WHOLE, float: NUMBER}
+    return kinds.get(type(usual), WORD_OR_WHOLE)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The file that a recipe was read from, and what it said."""
+
+    name: str
+    text: str
+    tables: Mapping[str, Any]
+    folder: Path | None = None  # it lies in
+
+    def sets(self, table: str, name: str) -> bool:
+        """Return whether the file sets a choice of a table."""
+        written, kind = self.tables.get(table), PARTS[table][1]
+        return written is not None and (name in written or name in (kind.by_column, kind.listed))
+
+    def place(self, table: str, name: str, columns: Sequence[Any] = ()) -> Place:
+        """Return where the file sets a choice, of a table of columns that of a column."""
+        choice = choices_of(PARTS[table][1]).get(name)
+        if PARTS[table][1].listed is not None:
+            said = self.tables.get(table) or []
+            numbers = [str(n) for n, one in enumerate(said, 1) if columns and str(columns[0]) in str([*one.values()])]
+            return (table, *numbers[:1])
+        named = choice is not None and choice.kind in (BY_COLUMN, WORD_OR_BY_COLUMN)
+        column = tuple(map(str, columns[:1])) if named else ()
+        return (table, *column) if PARTS[table][1].by_column == name else (table, name, *column)
+
+    def head(self, place: Place, word: str | None = None) -> str:
+        """Name the file and the line in which something is set, and its table."""
+        line = line_of(self.text, place, word) or line_of(self.text, place[:1], word)
+        return f"{self.name}, line {line}: " if line else f"{self.name}: "
+
+    def fault(
+        self, place: Place, what: str, *, word: str | None = None, kind: type[InputError] = InvalidParameter
+    ) -> InputError:
+        """Make the error that says what is wrong and in which line."""
+        return kind(f"{self.head(place, word)}{what}")
