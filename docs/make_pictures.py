@@ -51,7 +51,7 @@ def main():
         page.goto(terminal.as_uri())
         page.screenshot(path=HERE / "terminal.png", full_page=True)
         page.set_viewport_size({"width": 1100, "height": 1150})
-        page.goto((Path(folder) / "out" / "report.html").as_uri())
+        page.goto((Path(folder) / "out" / "internal" / "report.html").as_uri())
         page.screenshot(path=HERE / "report.png")
         private = Path(folder) / "persons"  # a folder of its own: the app lists what else lies beside the file
         private.mkdir()
