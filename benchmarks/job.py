@@ -159,7 +159,7 @@ def imports(name: str, words: Sequence[str], times: int) -> None:
         lines = [line.split("|") for line in done.stderr.splitlines() if line.startswith("import time:")][1:]
         own: dict[str, float] = defaultdict(float)
         for line in lines:
-            own[line[2].strip().split(".")[0]] += int(line[0].split(":")[1]) / 1e6
+            own[line[2].strip().split(".")[0]] += max(0, int(line[0].split(":")[1])) / 1e6  # below 0 across threads
         found.append((sum(own.values()), len(lines), own))
     seconds, modules, own = min(found[1:], key=lambda one: one[0])
     longest = sorted(own, key=lambda package: -own[package])[:6]
