@@ -30,7 +30,7 @@ _LEFT_OUT = {
     ("select",): "No [select]: all masked columns form the groups.",
     ("refine",): "No [refine]: the groups stay as the method formed them.",
     ("risk", "keys"): "No keys: the intruder knows all masked columns and the strata.",
-    ("risk", "sample"): "No sample: linkage is measured on all records, or on 20000 if there are more than 200000.",
+    ("risk", "sample"): "No sample: linkage is measured on all records of a small file, and on enough of a large one.",
 }
 """What it means that something is not there and that no word could say in its place."""
 

@@ -7,6 +7,8 @@ FORMER = frozenset(
     (
         "Internal: this may name rare categories, limits and columns that were dropped. Do not publish it.",
         "No sample: linkage is measured on all records.",
+        "No sample: linkage is measured on all records, or on 20000 if there are more than 200000.",
+        "how many records linkage is measured on; by default all, or 20000 if there are more than 200000",
         "error, drop: what becomes of records that lack a value",
         "left out",
         "released as it is: a sampling weight",

@@ -410,7 +410,7 @@ class Risk(Part):
     sample: int | None = choose(
         None,
         WHOLE,
-        "how many records linkage is measured on; by default all, or 20000 if there are more than 200000",
+        "how many records linkage is measured on; by default enough for a standard error of 0.25 percentage points",
         least=2,
     )
     seed: int = choose(0, WHOLE, "the seed of the sample", least=0, keyword="sample_seed")

@@ -76,9 +76,10 @@ def compared(recipe: Recipe, frame: Any) -> tuple[Recipe, tuple[Difference, ...]
     """Compare a file with the one that a recipe was written for, say what differs, and refuse what endangers people.
 
     Returns the recipe without its profile, so that parts of the file are not compared again, and the differences.
-    A recipe that was read from no file and has no profile is not compared. What roles do not fit is not refused here.
+    A recipe without a profile is not compared: nobody knows what its file was like, and a name that is not in this one
+    may be a typing error. What roles do not fit is not refused here.
     """
-    if recipe.profile is None and recipe.origin is None:
+    if recipe.profile is None:
         return recipe, ()
     found = differences_of(recipe, frame)
     if found:
