@@ -89,7 +89,9 @@ def test_a_unit_with_more_than_its_part_is_refused_with_two_remedies():
     with pytest.raises(TooFewRecords, match=r"one unit has more than 1/3 of the rows \(20 of 40\)") as told:
         ma.protect(half, 3, unit="unit")
     assert told.value.parameter == "unit_share"
+    assert "Lower k (k=2), or accept groups of 3 different units" in str(told.value)
     assert "unit_share='any'" in str(told.value)
+    assert ma.protect(half, 2, unit="unit").k_achieved == 2
     release = ma.protect(half, 3, unit="unit", unit_share="any")
     assert release.k_achieved == 3
     assert release.anonymity.share > 100 / 3

@@ -220,11 +220,12 @@ def check_stratum_units(held: Held, k: int, names: Sequence[Any], in_part: bool)
     """Refuse strata that cannot hold k units."""
     of_what = f"{held.rows.size} strata by {', '.join(map(shown_name, names))}" if names else "the file"
     few = np.count_nonzero(held.units < k)
+    most = int((np.minimum(held.units, held.rows // np.maximum(held.largest, 1)) if in_part else held.units).min())
+    lower = f"{'Merge strata or lower k' if names else 'Lower k'}{_down_to(most)}"
     if few:
         listed = f"{few} of {of_what} hold" if names else "the file holds"
         raise TooFewRecords(
-            f"{listed} fewer than k={k} different units (the fewest: {held.units.min()}). "
-            f"{'Merge strata or lower k' if names else 'Lower k'}{_down_to(int(held.units.min()))}.",
+            f"{listed} fewer than k={k} different units (the fewest: {held.units.min()}). {lower}.",
             parameter="unit",
         )
     large = np.flatnonzero(held.short(k, in_part))
@@ -233,8 +234,8 @@ def check_stratum_units(held: Held, k: int, names: Sequence[Any], in_part: bool)
         where = f"in {large.size} of {of_what} one unit" if names else "one unit"
         raise TooFewRecords(
             f"{where} has more than 1/{k} of the rows ({held.largest[worst]} of {held.rows[worst]}), so that it "
-            f"would have more than its share of a group. {'Merge strata' if names else 'Lower k'}, or accept groups "
-            f"of {k} different units of which one has most of the rows: {setting('unit_share', 'any')}.",
+            f"would have more than its share of a group. {lower}, or accept groups of {k} different units of which one "
+            f"has most of the rows: {setting('unit_share', 'any')}.",
             parameter="unit_share",
         )
 
