@@ -166,8 +166,8 @@ class Source:
     ) -> pa.Table:
         """Return the table with those of the columns `names` turned into numbers that are such, or are said to be.
 
-        `kinds` says of which kind columns are, as recipes do. One of another kind than a number keeps the values that are
-        stored; what nothing is said of is turned where all of it is numbers, and none of them looks like a code. What
+        `kinds` says of which kind columns are, as recipes do. One of another kind than a number keeps the values that
+        it has; what nothing is said of is turned where all of it is numbers, and none of them looks like a code. What
         SPSS declares missing is missing, but for the values that `codes` has of a column.
         """
         if self.labels is not None:
