@@ -197,7 +197,7 @@ def test_reload_back_and_a_second_tab_show_the_state_and_lose_nothing(page, app)
     has(second.locator("#reached"), "8")
     second.close()
     stale.locator("#k").fill("3")
-    see(stale.get_by_role("heading", name="Something else was changed meanwhile"))
+    see(stale.get_by_role("heading", name="Something else was changed in the meantime"))
     contains(stale.locator("main [role=alert]"), "k 9 → 8")
     assert stale.locator("#helping").is_hidden()  # that of the former page
     page.reload()
