@@ -33,7 +33,7 @@ def parameters(function: Any) -> list[tuple[str, str, bool, str]]:
         info = hints[name].__metadata__[0]
         default = parameter.default
         argument = isinstance(info, ArgumentInfo)
-        words = info.help.replace("`", "``")
+        words = info.help.replace("`", "``").replace("|", r"\|")  # else the name of a substitution begins
         if default is inspect.Parameter.empty:
             words += "" if argument else " Required."
         elif default is not None and default is not False:
