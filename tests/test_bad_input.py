@@ -29,8 +29,8 @@ def with_cell(value):
 
 CASES = {
     "k of one": (lambda: ma.protect(frame(), 1), InvalidParameter, "k=1 protects nobody"),
-    "k not an integer": (lambda: ma.protect(frame(), 3.0), InvalidParameter, "k must be an integer, not float"),
-    "k as text": (lambda: ma.protect(frame(), "3"), InvalidParameter, "not str"),
+    "k not an integer": (lambda: ma.protect(frame(), 3.0), InvalidParameter, "k must be a whole number, not a float"),
+    "k as text": (lambda: ma.protect(frame(), "3"), InvalidParameter, "not a str"),
     "k above n": (lambda: ma.protect(frame(), 13), TooFewRecords, "12 record.*k=13"),
     "no rows": (lambda: ma.protect(frame().iloc[:0], 3), InvalidData, "no records"),
     "no columns": (lambda: ma.protect(pd.DataFrame(index=range(5)), 3), InputError, "no column is left to mask"),
@@ -183,7 +183,7 @@ CASES = {
     "nothing": (lambda: ma.protect(None, 3), InvalidData, "NoneType is not a dataframe"),
     "lazy": (lambda: ma.protect(pl.DataFrame({"a": [1.0]}).lazy(), 3), InvalidData, r"\.collect\(\)"),
     "unknown method": (lambda: ma.protect(frame(), 3, method="mdva"), InvalidParameter, "method='mdva'.*'mdav'"),
-    "method of no use": (lambda: ma.protect(frame(), 3, method=7), InvalidParameter, "method is a int"),
+    "method of no use": (lambda: ma.protect(frame(), 3, method=7), InvalidParameter, "method is an int"),
     "method for another k": (
         lambda: ma.protect(frame(), 3, method=ma.CBFS(4)),
         InvalidParameter,

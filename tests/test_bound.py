@@ -119,7 +119,7 @@ def test_of_other_columns_it_is_of_points_and_says_so(households, columns, choic
     assert found.of == "squared distances"
     assert 0.0 < found.percent <= found.reached * (1 + 1e-12)
     assert found.reached != release.information.percent
-    assert "That is not the information loss" in str(found)
+    assert "The information loss is another measure" in str(found)
 
 
 def test_the_points_of_mixed_columns_are_those_of_the_embedding():

@@ -89,7 +89,7 @@ class Everybody:
     ("options", "error", "message"),
     [
         ({"blocks": "octants"}, InputError, "blocks='octants' is not known"),
-        ({"blocks": 3}, InputError, "blocks is a int"),
+        ({"blocks": 3}, InputError, "blocks is an int"),
         ({"blocks": "median", "max_block": 5}, InputError, "max_block=5 must be a whole number, at least 6"),
         ({"blocks": "none", "max_block": 50}, InputError, "max_block works only with blocks"),
         ({"blocks": ma.MedianTree(), "max_block": 50}, InputError, "Set it on the object"),

@@ -86,7 +86,7 @@ def test_fewer_columns_than_three_are_all_taken():
     ("options", "message"),
     [
         ({"select": "pca"}, "select='pca' is not known"),
-        ({"select": 3}, "select is a int"),
+        ({"select": 3}, "select is an int"),
         ({"select": ["weight"]}, "'weight', which is not masked"),
         ({"select": []}, "no column"),
         ({"select": ["age", "age"]}, "a column twice"),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.errors import InvalidData, InvalidParameter, RoleError, TooFewRecords, setting
+from microagg.errors import InvalidData, InvalidParameter, RoleError, TooFewRecords, a_type, setting
 
 Columns = NDArray[np.float64]
 """The columns of a file as numbers, of shape (d, n)."""
@@ -26,7 +26,7 @@ _SMALLEST = 2.0**-480
 def check_k(k: Any) -> int:
     """Return k as an int, or say what it must be."""
     if isinstance(k, bool) or not isinstance(k, Integral):
-        raise InvalidParameter(f"k must be an integer, not {type(k).__name__}. Pass k=3 or more.", parameter="k")
+        raise InvalidParameter(f"k must be a whole number, not {a_type(k)}. Pass k=3, for example.", parameter="k")
     if k < 2:
         raise InvalidParameter(
             f"k={k} protects nobody: a group needs at least 2 records. Pass k=2 or more.", parameter="k"
@@ -52,7 +52,7 @@ def check_option(name: str, value: Any, allowed: Iterable[str]) -> None:
     words = tuple(allowed)
     if value not in words:
         listed = ", ".join(repr(word) for word in words)
-        shown = repr(value) if isinstance(value, str) else f"a {type(value).__name__}"
+        shown = repr(value) if isinstance(value, str) else a_type(value)
         raise InvalidParameter(
             f"{name}={shown} is not known.{nearest(value, words)} Pass one of {listed}.", parameter=name
         )
@@ -68,7 +68,7 @@ def check_whole(name: str, value: Any, least: int, most: int | None = None, reme
     """Return a whole number within its limits, or say what it must be."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not whole or value < least or (most is not None and value > most):
-        shown = value if whole or isinstance(value, float) else f"a {type(value).__name__}"
+        shown = value if whole or isinstance(value, float) else a_type(value)
         limits = f"at least {least}" if most is None else f"from {least} to {most}"
         raise InvalidParameter(
             f"{name}={shown} must be a whole number, {limits}.{' ' + remedy if remedy else ''}", parameter=name
@@ -85,7 +85,7 @@ def check_between(name: str, value: Any, low: float, high: float, remedy: str) -
     """Return a number within its limits, or say what it must be."""
     number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
     if not number or not low <= value <= high:
-        shown = value if number else f"a {type(value).__name__}"
+        shown = value if number else a_type(value)
         raise InvalidParameter(f"{name}={shown} must be a number from {low:g} to {high:g}. {remedy}", parameter=name)
     return float(value)
 
@@ -93,13 +93,13 @@ def check_between(name: str, value: Any, low: float, high: float, remedy: str) -
 def check_names(names: Any) -> list[Any]:
     """Return a list of column names; one name is a list of one, and a column of data is none."""
     if hasattr(names, "iloc") or type(names).__module__.split(".")[0] in ("polars", "pyarrow"):
-        raise RoleError(f"names of columns are needed, not a {type(names).__name__} of data. Pass a list of names.")
+        raise RoleError(f"names of columns are needed, not {a_type(names)} of data. Pass a list of names.")
     return list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
 
 
 def shown_name(name: Any) -> str:
     """Show the name of a column that is not there: anything but a text may be a cell of the data."""
-    return repr(name) if isinstance(name, str) else f"(a {type(name).__name__})"
+    return repr(name) if isinstance(name, str) else f"({a_type(name)})"
 
 
 def check_jobs(n_jobs: Any) -> int:
@@ -107,7 +107,7 @@ def check_jobs(n_jobs: Any) -> int:
     if n_jobs is None:
         return os.cpu_count() or 1
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs < 1:
-        shown = n_jobs if isinstance(n_jobs, Integral) else f"a {type(n_jobs).__name__}"
+        shown = n_jobs if isinstance(n_jobs, Integral) else a_type(n_jobs)
         raise InvalidParameter(
             f"n_jobs={shown} must be a number of threads. Pass 1 or more, or None for every core.", parameter="n_jobs"
         )

@@ -23,7 +23,7 @@ from microagg._kernels.diversity import (
     nothing_asked,
 )
 from microagg.checks import check_whole
-from microagg.errors import InvalidParameter
+from microagg.errors import InvalidParameter, a_type
 
 Labels = NDArray[np.int64]
 
@@ -160,7 +160,7 @@ def _check_recursive(said: Any) -> None:
     pair = said if isinstance(said, tuple) else (said,)
     right = len(pair) == 2 and all(isinstance(one, (int, float)) for one in pair)
     if not right or not (0 < pair[0] <= _MOST and 2 <= pair[1] <= _MOST and float(pair[1]).is_integer()):
-        given = ", ".join(str(one) if isinstance(one, (int, float)) else f"a {type(one).__name__}" for one in pair)
+        given = ", ".join(str(one) if isinstance(one, (int, float)) else a_type(one) for one in pair)
         raise InvalidParameter(
             f"recursive_l={given} must be two numbers: c above 0, and a whole l of 2 or more, as in [3, 2].",
             parameter="recursive_l",

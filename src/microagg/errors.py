@@ -35,6 +35,12 @@ from typing import Any, Self
 _SETTING = re.compile("\u27ea(.*?)\u27eb")
 
 
+def a_type(value: Any) -> str:
+    """Return the type of a value that cannot be used, with its article: the value itself may be a cell of the data."""
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+
+
 def setting(parameter: str, value: Any = None) -> str:
     """Return a mark for a choice within a message; the command line, the app and Python each name it in their own way.
 

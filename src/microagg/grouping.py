@@ -15,7 +15,16 @@ from microagg.blocking import BLOCKINGS
 from microagg.blocking.median import median_pieces
 from microagg.checks import EXACT_INTEGERS, Columns, check_labels, check_names, check_whole, shown_name
 from microagg.equivalence import rows_of
-from microagg.errors import InputError, InvalidData, InvalidParameter, PromiseBroken, RoleError, TooFewRecords, setting
+from microagg.errors import (
+    InputError,
+    InvalidData,
+    InvalidParameter,
+    PromiseBroken,
+    RoleError,
+    TooFewRecords,
+    a_type,
+    setting,
+)
 from microagg.io import frames
 from microagg.kinds import Number
 from microagg.parallel import in_parallel
@@ -105,7 +114,7 @@ def resolve_method(method: Method, k: int, quasi: list[Any]) -> Grouping:
         return Grouping(name, chosen, function)
     if isinstance(name, type) or not hasattr(name, "fit_predict"):
         raise InvalidParameter(
-            f"method is a {type(name).__name__}. Pass a name ({', '.join(METHODS)}) or an object with fit_predict.",
+            f"method is {a_type(name)}. Pass a name ({', '.join(METHODS)}) or an object with fit_predict.",
             parameter="method",
         )
     parameters = dict(name.get_params()) if hasattr(name, "get_params") else {}
@@ -265,7 +274,7 @@ def settle_blocks(blocks: Blocks, k: int, n: int, *, whole: bool) -> Blocks:
     if not isinstance(by, str):
         if isinstance(by, type) or not hasattr(by, "fit_predict"):
             raise InvalidParameter(
-                f"blocks is a {type(by).__name__}. Pass 'auto', 'none', {', '.join(map(repr, BLOCKINGS))} or an object "
+                f"blocks is {a_type(by)}. Pass 'auto', 'none', {', '.join(map(repr, BLOCKINGS))} or an object "
                 f"with fit_predict.",
                 parameter="blocks",
             )

@@ -113,7 +113,7 @@ def protect(
     >>> release.data.column_names
     ['region', 'weight', 'age', 'income', 'tax']
     """
-    asked = recipe_of(k, recipe, choices)
+    asked = recipe_of(k, recipe, choices, *OF_PROTECT)
     with asked.blamed():
         asked, jobs = with_join(asked, frame.joined if isinstance(frame, Source) else None), check_jobs(n_jobs)
         asked, found = compared(asked, frame)

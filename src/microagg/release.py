@@ -444,8 +444,8 @@ class Release(Generic[IntoDataFrameT]):
         source : SourceFacts, optional
             Where the original came from (`microagg.report.SourceFacts`); its name heads the page.
         written : WrittenFacts, optional
-            What you did to `data` when you wrote it (`microagg.report.WrittenFacts`): sorted the rows, put
-            apostrophes before formulas. By default nothing.
+            What was done to `data` when it was written (`microagg.report.WrittenFacts`): rows sorted, as `write` does,
+            apostrophes before formulas. By default it is taken as not written yet: rows in the original order.
         comparison : Comparison, optional
             What `compare` found on the same file, for the map of risk and loss.
         overwrite : bool

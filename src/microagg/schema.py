@@ -105,5 +105,5 @@ class Schema:
 def _check_known(name: Any, names: Sequence[Any], role: Role) -> None:
     if name in names:
         return
-    hint = nearest(name, names) or f" The file has {len(names)} columns."
+    hint = nearest(name, names) or f" Check its spelling; the file has {len(names)} columns."
     raise RoleError(f"column {shown_name(name)} in {role.value} is not in the file.{hint}")

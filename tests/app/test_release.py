@@ -51,9 +51,9 @@ def test_what_is_shown_of_the_public_report_is_what_is_written(client, tmp_path)
     write(client, tmp_path / "out")
     assert shown == (tmp_path / "out" / "release" / "report_public.html").read_text()
     internal = (tmp_path / "out" / "internal" / "report.html").read_text()
-    assert "linked rightly" in internal
+    assert "linked to the right record" in internal
     assert "before" in re.sub(r"<style>.*?</style>", "", internal, flags=re.DOTALL)
-    assert "linked rightly" not in shown
+    assert "linked to the right record" not in shown
     assert not re.search(r'class="[^"]*before|>before<', shown)
     assert client.session.opened.source.sha256 not in shown
 

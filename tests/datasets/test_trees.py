@@ -59,7 +59,7 @@ def test_the_papers_probabilities_hold():
         (lambda: ma.datasets.dependence_tree("eight", 0), "n=0"),
         (lambda: ma.datasets.dependence_tree("eight", 10, categories=1), "categories=1"),
         (lambda: ma.datasets.dependence_tree("eight", 10, width=0.5), "width=0.5"),
-        (lambda: ma.datasets.dependence_tree(5), "parents is a int"),
+        (lambda: ma.datasets.dependence_tree(5), "parents is an int"),
         (lambda: ma.datasets.binary_tree(0), "n=0"),
         (lambda: ma.datasets.binary_tree(2.5), "n=2.5"),
         (lambda: ma.datasets.binary_tree(10, siblings="maybe"), "siblings='maybe' is not known"),

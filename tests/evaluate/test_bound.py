@@ -234,7 +234,7 @@ def test_work_is_cut_where_it_takes_long(monkeypatch):
         (
             LossBound(5.0, 7.5, "squared distances", 5),
             "Of the squared distances between records, no grouping at k=5 can lose less than 5.0 %; this one loses "
-            "7.5 %. That is not the information loss, which measures each column by its kind.",
+            "7.5 %. The information loss is another measure: it takes each column by its kind.",
         ),
         (
             LossBound(None, None, "information loss", 5, why_not="it is raining"),

@@ -117,7 +117,7 @@ def test_choices_are_changed_one_by_one():
         ({"gamma": 1.0}, "gamma", "not an option of method 'mdav'"),
         ({"method": "ama", "tail": "2k"}, "method", "Leave those two out"),
         ({"method": "ama", "select": "emad"}, "method", "Leave those two out"),
-        ({"select": 3}, "select", "select is a int"),
+        ({"select": 3}, "select", "select is an int"),
         ({"select": ["a"], "count": 3}, "count", "count works only with"),
         ({"rest": "keep"}, "rest", "rest works only with quasi"),
         ({"max_block": 5}, "max_block", "at least 6"),

@@ -31,12 +31,13 @@ def test_k_is_told_of_units(frame):
     release = ma.protect(frame, 4, unit="hhnr")
     model = build(release)
     assert (
-        "at least 4 different units (“hhnr”) have the same masked values, and none of them has more than 1/4 of the "
-        "rows" in model.verdict.headline
+        "every record has the same masked values as records of at least 3 other units (“hhnr”), and no unit has more "
+        "than 1/4 of these rows" in model.verdict.headline
     )
     assert said(model)["Promised"].startswith("k = 4: at least 4 different units have the same values")
     assert said(model)["Kept"] == (
-        "Yes. Counted again in the released file, the smallest number of units with the same masked values is 4."
+        "Yes. Counted again in the rows of the released file, with the units of the original, the smallest number of "
+        "units with the same masked values is 4."
     )
     page = render(model)
     assert "units or more have the same masked values" in page
@@ -47,13 +48,13 @@ def test_k_is_told_of_units(frame):
 
 def test_the_public_page_names_no_unit(frame):
     model = build(ma.protect(frame, 4, unit="hhnr"), public=True)
-    assert "different units (persons, households or firms)" in model.verdict.headline
+    assert "other units (persons, households or firms)" in model.verdict.headline
     assert "hhnr" not in render(model)
 
 
 def test_a_unit_with_most_of_the_rows_is_told(frame):
     model = build(ma.protect(frame, 4, unit="hhnr", unit_share="any"))
-    assert "one of them may have most of the rows (up to " in model.verdict.headline
+    assert "one unit may have most of these rows (up to " in model.verdict.headline
 
 
 def test_whole_units_and_those_left_out_are_told(frame):
@@ -73,9 +74,9 @@ def test_whole_units_and_those_left_out_are_told(frame):
     assert linked.full_keys <= linked.full_group
     assert (model.risk.units, linked.n_units) == (60, 60)
     assert "linkage is of whole units" in model.risk.how
-    assert "Whole units linked rightly, by all their rows" in repr(linked)
+    assert "Whole units linked to the right one, by all their rows" in repr(linked)
     page = render(model)
-    assert "of the whole units are linked rightly" in page
+    assert "of the whole units are linked to the right record" in page
     assert "right unit, all columns known" in page
     assert "at least 4 whole units have the same masked values" in page.replace("\u00a0", " ")
     assert release_facts(release)["linkage_of"] == "whole units"

@@ -128,7 +128,7 @@ def test_a_method_may_bring_arguments_of_its_own():
         ({"keys": ["weight"]}, "'weight' is not among the masked columns"),
         ({"ks": [1]}, "k=1 protects nobody"),
         ({"methods": ["mdav", "mdav"]}, "two methods have the same name"),
-        ({"methods": 3}, "method is a int"),
+        ({"methods": 3}, "method is an int"),
         ({"k": 4}, "pass k in ks"),
     ],
 )

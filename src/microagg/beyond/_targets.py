@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from microagg.checks import check_absent
-from microagg.errors import InvalidParameter, setting
+from microagg.errors import InvalidParameter, a_type, setting
 from microagg.io._kinds import is_text_name, kind_of
 from microagg.io.batches import Batches
 from microagg.io.publishing import check_replaceable_in_store, check_writable, look_for_orphans
@@ -64,7 +64,7 @@ def check_target(target: Any, file: Batches, overwrite: bool, *, in_parts: bool)
     `in_parts` it is a folder of Parquet files, unless it is text by its name.
     """
     if not isinstance(target, (str, os.PathLike, Place)):
-        raise InvalidParameter(f"the target is a {type(target).__name__}. Pass the path of the file to write.")
+        raise InvalidParameter(f"the target is {a_type(target)}. Pass the path of the file to write.")
     path = where(target)
     if isinstance(path, Place):
         return _check_place(path, file, overwrite, folder=in_parts)

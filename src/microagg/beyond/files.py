@@ -16,7 +16,7 @@ from microagg.beyond._plan import Plan
 from microagg.beyond._sample import release_of
 from microagg.beyond._targets import check_scratch, check_target
 from microagg.checks import check_jobs, check_option, check_whole
-from microagg.errors import InvalidData, InvalidParameter, setting
+from microagg.errors import InvalidData, InvalidParameter, a_type, setting
 from microagg.evaluate.loss import InformationLoss
 from microagg.grouping import DEFAULT_BLOCK, resolve_method
 from microagg.io.batches import Batches
@@ -202,7 +202,7 @@ def protect_file(
     ...     pq.read_table(f"{folder}/masked.parquet").num_rows
     3000
     """
-    asked = recipe_of(k, recipe, choices)
+    asked = recipe_of(k, recipe, choices, *OF_PROTECT, "read", "join")
     with asked.blamed():
         _check_possible(asked.spelt_out())
         n_jobs = check_jobs(n_jobs)
@@ -339,5 +339,5 @@ def _check_engine(engine: str, scheduler: str | None, partitions: int | None) ->
             "scheduler and partitions work only with engine='dask'. Leave them out, or pass that engine."
         )
     if scheduler is not None and not isinstance(scheduler, str):
-        raise InvalidParameter(f"the scheduler is a {type(scheduler).__name__}. Pass its address, a string.")
+        raise InvalidParameter(f"the scheduler is {a_type(scheduler)}. Pass its address, a string.")
     return None if partitions is None else check_whole("partitions", partitions, 1, None, "One or more.")

@@ -9,7 +9,7 @@ from microagg._kernels.groups import number_groups
 from microagg.blocking._blocks import check_block_size, join_small_blocks
 from microagg.blocking.median import median_blocks
 from microagg.checks import check_option
-from microagg.errors import InvalidParameter
+from microagg.errors import InvalidParameter, a_type
 
 
 def univariate_blocks(
@@ -20,7 +20,7 @@ def univariate_blocks(
     max_block, k = check_block_size(max_block, k, n)
     check_option("by", by, ("width", "count"))
     if isinstance(column, bool) or not isinstance(column, (int, np.integer)) or not 0 <= column < d:
-        shown = column if isinstance(column, (int, np.integer)) else f"a {type(column).__name__}"
+        shown = column if isinstance(column, (int, np.integer)) else a_type(column)
         raise InvalidParameter(f"column={shown} is not one of the {d} columns. Pass 0 to {d - 1}.", parameter="column")
     values = np.ascontiguousarray(columns[column])[None, :]
     if by == "count":

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from microagg.checks import check_option, check_whole
 from microagg.datasets._frame import as_frame
-from microagg.errors import InvalidParameter
+from microagg.errors import InvalidParameter, a_type
 
 TREES: dict[str, tuple[int | None, ...]] = {
     "eight": (None, 0, 0, 1, 1, 2, 2, 5),
@@ -141,13 +141,13 @@ def _check_parents(parents: Any) -> tuple[int | None, ...]:
             )
         return TREES[parents]
     if not isinstance(parents, Iterable):
-        raise InvalidParameter(f"parents is a {type(parents).__name__}. Pass {', '.join(TREES)}, or a list.")
+        raise InvalidParameter(f"parents is {a_type(parents)}. Pass {', '.join(TREES)}, or a list.")
     links = tuple(parents)
     if not links or links[0] is not None:
         raise InvalidParameter("the first column is the root of the tree. Start the list of parents with None.")
     for j, parent in enumerate(links[1:], start=1):
         whole = isinstance(parent, (int, np.integer)) and not isinstance(parent, bool)
         if not (whole and 0 <= parent < j):
-            shown = parent if whole or parent is None else f"a {type(parent).__name__}"
+            shown = parent if whole or parent is None else a_type(parent)
             raise InvalidParameter(f"the parent of column {j} is {shown}. Pass the number of a column before it.")
     return links

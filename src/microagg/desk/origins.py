@@ -18,9 +18,8 @@ from microagg import ownership
 from microagg.desk.again import one_line
 from microagg.desk.outputs import INTERNAL, RELEASE, ROWS
 from microagg.io.addresses import file_digest, file_of
-from microagg.io.databases import is_database
+from microagg.io.databases import is_database, without_credentials
 from microagg.io.files import whole_file
-from microagg.io.stores import is_store, where
 from microagg.recipe import Recipe
 
 _KEY = b"microagg"
@@ -117,11 +116,10 @@ def earlier_words(names: list[str], address: str) -> list[str]:
     """Warn of earlier releases; nothing where there are none."""
     if not names:
         return []
-    name = where(address).name if is_store(address) else Path(address).name
     listed = ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
     hold = "holds" if len(names) == 1 else "hold"
     return [
         f"beside the output, {listed} {hold} another release of the same file. Somebody who gets several releases "
         "learns more than from any one of them. Before you give out a second, measure both together: "
-        f"{one_line(['microagg', 'assess', name])} MASKED MASKED"
+        f"{one_line(['microagg', 'assess', without_credentials(address)])} MASKED MASKED"
     ]

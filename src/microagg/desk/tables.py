@@ -8,7 +8,7 @@ import pyarrow as pa
 from microagg.desk._order import Order, written_order
 from microagg.desk.opening import read_file
 from microagg.desk.two_files import is_of_two, write_apart
-from microagg.errors import InvalidParameter
+from microagg.errors import InvalidParameter, a_type
 from microagg.io._categories import without_views
 from microagg.io.sources import Source, write_target
 from microagg.recipe import Recipe
@@ -59,8 +59,8 @@ def write(
 ) -> None:
     """Write a release, or a table, to a file of any kind or a database, whole or not at all.
 
-    A release is written in the manner of the source it was made from, as its recipe's [output] says, and k is counted
-    on what was written before it takes its name.
+    A release is written in the manner of the source it was made from, as its recipe's [output] says: rows are sorted
+    by their released values unless that says same_order. k is counted on what was written before it takes its name.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def write(
             parameter="households",
         )
     if not isinstance(what, pa.Table):
-        raise InvalidParameter(f"a {type(what).__name__} cannot be written. Pass a Release or an Arrow table.")
+        raise InvalidParameter(f"{a_type(what)} cannot be written. Pass a Release or an Arrow table.")
     write_target(what, address, like or Source(what, "a table", "parquet"), overwrite=overwrite)
 
 

@@ -92,8 +92,8 @@ class LossBound:
         if self.of == "information loss":
             return f"N{words}{loses}."
         return (
-            f"Of the squared distances between records, n{words}{loses}. That is not the information loss, which "
-            f"measures each column by its kind."
+            f"Of the squared distances between records, n{words}{loses}. The information loss is another measure: it "
+            f"takes each column by its kind."
         )
 
 

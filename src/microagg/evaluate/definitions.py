@@ -20,7 +20,9 @@ def _linked(risk: "DisclosureRisk") -> str:
     average = (
         f"{tried} sets of them" if tried == risk.n_sets else f"{tried} of {risk.n_sets} sets (± {risk.sets_error:.2g})"
     )
-    linked = "Records linked rightly" if risk.n_units is None else "Whole units linked rightly, by all their rows,"
+    linked = "Records linked to the right one"
+    if risk.n_units is not None:
+        linked = "Whole units linked to the right one, by all their rows,"
     sampled = (
         f" This was estimated on {risk.sampled} {_what(risk)}s drawn with seed {risk.seed}, ± "
         f"{risk.standard_error:.2g}."
@@ -94,8 +96,8 @@ _RISK = (
     ),
     Definition(
         "expected links", "risk", lambda risk: f"right {_what(risk)}, sample",
-        lambda risk: f"{_what(risk).capitalize()}s linked rightly by an intruder who finds everybody's group, but "
-        "cannot know who is in the sample.",
+        lambda risk: f"{_what(risk).capitalize()}s linked to the right one by an intruder who finds everybody's group, "
+        "but cannot know who is in the sample.",
         lambda risk: None if risk.expected_links is None else 100.0 * risk.expected_links / risk.n_linked,
         bounds=_SHARE, unit="%",
         explained="Expected if an intruder finds everybody's group, but cannot know who is in the sample: the weights "

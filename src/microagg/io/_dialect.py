@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from microagg.errors import InvalidData, InvalidParameter
+from microagg.errors import InvalidData, InvalidParameter, a_type
 from microagg.io._content import Readable, open_bytes
 from microagg.io._kinds import COMPRESSED, Named, base_suffix
 from microagg.io._numbers import THOUSANDS, Marks, guess_marks
@@ -157,9 +157,7 @@ def _check_options(delimiter: str | None, decimal: str | None, thousands: str | 
             f"decimal and thousands are both {decimal!r}. Pass two different marks.", parameter="thousands"
         )
     if header is not None and not isinstance(header, bool):
-        raise InvalidParameter(
-            f"header is a {type(header).__name__}. Pass True or False, or leave it out.", parameter="header"
-        )
+        raise InvalidParameter(f"header is {a_type(header)}. Pass True or False, or leave it out.", parameter="header")
 
 
 def _find_encoding(start: bytes, encoding: str | None, name: str) -> tuple[str, bytes, bool]:

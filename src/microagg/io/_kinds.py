@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
 
-from microagg.errors import InvalidParameter
+from microagg.errors import InvalidParameter, a_type
 
 KINDS = {
     ".csv": "csv",
@@ -66,7 +66,7 @@ def known_addresses() -> str:
 def to_path(address: Any) -> Path:
     """Make a path of what was passed as one."""
     if not isinstance(address, (str, os.PathLike)):
-        raise InvalidParameter(f"a {type(address).__name__} is not an address. Pass the path of a file, or a database.")
+        raise InvalidParameter(f"{a_type(address)} is not an address. Pass the path of a file, or a database.")
     if isinstance(address, str) and "://" in address:
         scheme = address.split("://", 1)[0]  # the rest may hold a password
         if not address.startswith(("file:///", "file://localhost/")):

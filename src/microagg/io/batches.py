@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from microagg.errors import InvalidData, InvalidParameter
+from microagg.errors import InvalidData, InvalidParameter, a_type
 from microagg.io._categories import without_views
 from microagg.io._database_addresses import is_database
 from microagg.io._dialect import Dialect, dialect_for, text_details
@@ -44,7 +44,7 @@ class Batches:
 
     def __init__(self, path: str | os.PathLike[str], read: Mapping[str, Any] | None = None) -> None:
         if not isinstance(path, (str, os.PathLike)):
-            raise InvalidParameter(f"a {type(path).__name__} is not a path. Pass the path of a file or folder.")
+            raise InvalidParameter(f"{a_type(path)} is not a path. Pass the path of a file or folder.")
         if is_database(path):  # which may hold a password
             raise InvalidParameter("a table of a database cannot be read in parts. Pass the path of a file or folder.")
         self.path = where_of_parquet(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from microagg.checks import EXACT_INTEGERS, check_matrix
 from microagg.equivalence import classes_of, split_classes
-from microagg.errors import InvalidData, RoleError
+from microagg.errors import InvalidData, RoleError, a_type
 from microagg.io._native import floats_of
 from microagg.progress import Progress, tell
 
@@ -20,7 +20,7 @@ _WITH_TRACES = ("dictionary", "list", "large_list", "fixed_size_list", "struct",
 def open_frame(frame: Any) -> nw.DataFrame[Any]:
     """Take hold of a pandas, polars, PyArrow or other eager dataframe, its index left behind."""
     if hasattr(frame, "collect"):
-        raise InvalidData(f"a {type(frame).__name__} is not in memory yet. Call .collect() first.")
+        raise InvalidData(f"{a_type(frame)} is not in memory yet. Call .collect() first.")
     names: Any = getattr(frame, "column_names", getattr(frame, "columns", ()))
     if getattr(names, "nlevels", 1) > 1:
         raise InvalidData(
@@ -32,9 +32,7 @@ def open_frame(frame: Any) -> nw.DataFrame[Any]:
     try:
         opened = nw.from_native(frame, eager_only=True)
     except TypeError:
-        raise InvalidData(
-            f"a {type(frame).__name__} is not a dataframe. Pass a pandas, polars or PyArrow frame."
-        ) from None
+        raise InvalidData(f"{a_type(frame)} is not a dataframe. Pass a pandas, polars or PyArrow frame.") from None
     if opened.shape[0] == 0:
         raise InvalidData("the frame has no records. Pass at least k of them.")
     if opened.implementation.is_pyarrow():

@@ -45,7 +45,7 @@ def results_of(release: "Release[Any]", progress: Progress | None = None) -> Jud
         remarks.append(f"Relations were not counted. {error}")
     tell(progress, _STEPS, _STEPS)
     judged = [one for one in utility.estimates if one.has_interval]
-    changed = [one for one in judged if one.conclusion_changed]
+    changed = sorted((one for one in judged if one.conclusion_changed), key=worst_first)
     lines = _lines(utility)
     return JudgedResults(
         declared=bool(release.recipe.analyses.analyses),
@@ -57,6 +57,7 @@ def results_of(release: "Release[Any]", progress: Progress | None = None) -> Jud
         overlap=next((one.value for one in utility.measures if one.name == "overlap"), None),
         n_changed=len(changed),
         changed=tuple(shown(one.sentence) for one in changed[:MOST_LINES]),
+        farthest=tuple(shown(one.sentence) for one in _farthest(utility)[:MOST_LINES]),
         lines=tuple(map(_line, lines)),
         others=len(utility.estimates) - len(lines),
         told_apart=told_apart,
@@ -76,6 +77,12 @@ def _lines(utility: Utility) -> list[Estimate]:
     others = sorted((one for own in ordered for one in own[1:]), key=worst_first)
     chosen = {id(one) for one in [*(own[0] for own in ordered if own), *others][:MOST_LINES]}
     return [one for own in ordered for one in own if id(one) in chosen]
+
+
+def _farthest(utility: Utility) -> list[Estimate]:
+    """Return the worst estimate of each analysis where its intervals before and after have nothing in common."""
+    worst = [judged.worst for judged in utility.analyses if judged.estimates]
+    return sorted((one for one in worst if one.has_interval and one.overlap == 0), key=worst_first)
 
 
 def _line(one: Estimate) -> ResultLine:

@@ -10,7 +10,7 @@ from microagg._kernels.iamat import interacting_groups
 from microagg._kernels.records import Records, squared_distances
 from microagg._kernels.sums import exact_sum, exact_sums
 from microagg.checks import check_matrix, check_option
-from microagg.errors import InvalidData, InvalidParameter
+from microagg.errors import InvalidData, InvalidParameter, a_type
 from microagg.partition._leftovers import place_each, place_in
 from microagg.partition._method import SEARCH, Method
 from microagg.partition._outside import from_outside
@@ -141,7 +141,7 @@ def _two_matrices(X: ArrayLike, Y: ArrayLike) -> tuple[NDArray[np.float64], NDAr
 def _alpha(records: NDArray[np.float64], alpha: Any) -> float:
     if alpha is not None:
         if isinstance(alpha, bool) or not isinstance(alpha, (int, float, np.number)) or not 0 < alpha < np.inf:
-            shown = alpha if isinstance(alpha, (int, float, np.number)) else f"a {type(alpha).__name__}"
+            shown = alpha if isinstance(alpha, (int, float, np.number)) else a_type(alpha)
             raise InvalidParameter(
                 f"alpha={shown} must be a positive number. Leave it out for the papers' choice.", parameter="alpha"
             )

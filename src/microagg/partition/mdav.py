@@ -50,7 +50,7 @@ METHOD = Method(
     "mdav",
     mdav,
     "groups of k around the record farthest from the centroid, and around the record farthest from that one",
-    {"tail": "when the last groups are formed: 3k records left as usual, 2k as in ama", **SEARCH},
+    {"tail": "how many records are left when the last groups are formed: 3k as usual, 2k as in ama", **SEARCH},
     takes_codes=True,
     takes_units=True,
 )

@@ -10,7 +10,7 @@ from microagg._kernels.groups import number_groups
 from microagg._kernels.sums import exact_sums
 from microagg._kernels.univariate import best_runs, label_runs
 from microagg.checks import check_option, matrix_and_k
-from microagg.errors import InvalidParameter
+from microagg.errors import InvalidParameter, a_type
 from microagg.moments import standard_scores
 from microagg.partition._method import Method
 from microagg.partition._run import SLICE
@@ -88,7 +88,7 @@ def _scores(columns: NDArray[np.float64], axis: Any) -> NDArray[np.float64]:
             )
         return np.asarray(columns[axis])
     if axis not in ("pca", "zscores"):
-        shown = repr(axis) if isinstance(axis, str) else f"a {type(axis).__name__}"
+        shown = repr(axis) if isinstance(axis, str) else a_type(axis)
         raise InvalidParameter(f"axis={shown} is not known. Pass 'pca', 'zscores' or a column.", parameter="axis")
     weights = np.ones(d)
     if axis == "zscores":

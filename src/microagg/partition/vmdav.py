@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from microagg._kernels.groups import SIZE, new_state
 from microagg._kernels.records import Records
 from microagg._kernels.vmdav import extended_groups
-from microagg.errors import InvalidParameter
+from microagg.errors import InvalidParameter, a_type
 from microagg.partition._leftovers import place_each
 from microagg.partition._method import SEARCH, Method
 from microagg.partition._outside import from_outside
@@ -37,7 +37,7 @@ def vmdav(
     grouped, and there must be one.
     """
     if isinstance(gamma, bool) or not isinstance(gamma, (int, float, np.number)) or not 0 <= gamma < np.inf:
-        shown = gamma if isinstance(gamma, (int, float, np.number)) else f"a {type(gamma).__name__}"
+        shown = gamma if isinstance(gamma, (int, float, np.number)) else a_type(gamma)
         raise InvalidParameter(
             f"gamma={shown} must be a number of 0 or more. Pass 0.2 (scattered) or 1.1 (clustered).", parameter="gamma"
         )

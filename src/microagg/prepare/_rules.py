@@ -15,7 +15,7 @@ from typing import Any, NoReturn, Self
 import numpy as np
 
 from microagg.checks import EXACT_INTEGERS, nearest, shown_name
-from microagg.errors import InvalidParameter
+from microagg.errors import InvalidParameter, a_type
 from microagg.readonly import ReadOnly
 
 Limit = int | float | dt.date
@@ -69,10 +69,10 @@ class Rule(ReadOnly):
     def of(cls, name: Any, said: Any, folder: Path | None = None) -> Self:
         """Return the rule of a column from what a recipe says; tables of categories are looked for in `folder`."""
         if not isinstance(said, Mapping):
-            refuse(name, f"a {type(said).__name__} is not a rule. Pass a mapping such as {{'width': 5}}.")
+            refuse(name, f"{a_type(said)} is not a rule. Pass a mapping such as {{'width': 5}}.")
         for word in said:
             if word not in WORDS:
-                shown = repr(word) if isinstance(word, str) else f"a {type(word).__name__}"
+                shown = repr(word) if isinstance(word, str) else a_type(word)
                 refuse(name, f"{shown} is not known.{nearest(word, WORDS)} It can have {', '.join(WORDS)}.")
         if "join" in said:
             if len(said) > 1:
@@ -149,7 +149,7 @@ class Rule(ReadOnly):
     def _check_together(self, name: Any, said: Mapping[str, Any]) -> None:
         """Refuse what does not go together."""
         if self.release not in RELEASED:
-            shown = repr(self.release) if isinstance(self.release, str) else f"a {type(self.release).__name__}"
+            shown = repr(self.release) if isinstance(self.release, str) else a_type(self.release)
             refuse(name, f"as={shown} is not known.{nearest(self.release, RELEASED)} Pass one of {_quoted(RELEASED)}.")
         if "as" in said and not self.has_classes:
             refuse(name, "'as' goes with classes. Give a width or cuts, or leave it out.")
@@ -221,7 +221,7 @@ def _number(name: Any, word: str, value: Any) -> int | float:
 
 
 def _shown(value: Any) -> str:
-    return repr(value) if isinstance(value, (str, bool, int, float)) else f"a {type(value).__name__}"
+    return repr(value) if isinstance(value, (str, bool, int, float)) else a_type(value)
 
 
 def _limit(name: Any, word: str, value: Any) -> Limit:

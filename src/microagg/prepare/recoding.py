@@ -9,7 +9,7 @@ import narwhals as nw
 import pyarrow as pa
 
 from microagg.checks import shown_name
-from microagg.errors import InvalidData, InvalidParameter, RoleError
+from microagg.errors import InvalidData, InvalidParameter, RoleError, a_type
 from microagg.prepare._recoded import Recoded, is_number, recode_array
 from microagg.prepare._rules import Rule, refuse, some
 from microagg.readonly import ReadOnly
@@ -101,7 +101,7 @@ class Recoding(ReadOnly):
         """
         if not isinstance(said, Mapping):
             raise InvalidParameter(
-                f"recode is a {type(said).__name__}. Pass a mapping such as {{'age': {{'width': 5}}}}.",
+                f"recode is {a_type(said)}. Pass a mapping such as {{'age': {{'width': 5}}}}.",
                 parameter="recode",
             )
         return cls({name: Rule.of(name, rule, folder) for name, rule in said.items()})

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from microagg.checks import check_names, check_option, check_whole, shown_name
-from microagg.errors import InvalidParameter
+from microagg.errors import InvalidParameter, a_type
 from microagg.readonly import ReadOnly
 
 NAME, NAMES, NAME_OR_NAMES = "a name", "a list of names", "a name or a list of names"
@@ -153,7 +153,7 @@ def shown(value: Any) -> str:
     if isinstance(value, (str, bool, int, float)):
         text = repr(value)
         return text if len(text) <= 60 else f"{text[:59]}…"
-    return f"a {type(value).__name__}"
+    return a_type(value)
 
 
 def choose(default: Any, kind: str, said: str, *, words: Any = (), keyword: str = "", **more: Any) -> Any:

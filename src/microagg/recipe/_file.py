@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from microagg.checks import check_absent, nearest
-from microagg.errors import InputError, InvalidParameter
+from microagg.errors import InputError, InvalidParameter, a_type
 from microagg.io.files import whole_file
 from microagg.recipe._choice import NAME, NAME_OR_NAMES, NAMES, Choice, Part, choices_of
 from microagg.recipe._former import FORMER
-from microagg.recipe._lines import Comments, Place, comments_of, present
+from microagg.recipe._lines import Comments, Place, comments_of, not_toml, present
 from microagg.recipe._profile import ColumnProfile, Profile, column_from, said_of
 from microagg.recipe._recipe import Recipe
-from microagg.recipe._tables import PARTS, K, Origin, bracketed, options_of
+from microagg.recipe._tables import K_OF_UNITS, PARTS, K, Origin, bracketed, options_of
 
 _TITLE = (
     "Internal: this may hold counts, rare categories, limits and columns that were dropped. Do not publish it.",
@@ -78,7 +78,7 @@ def _parsed(text: str, name: str) -> Recipe:
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InvalidParameter(f"{name}: {error}. Correct that line.", parameter="recipe") from None
+        raise not_toml(name, error, "recipe") from None
     origin = Origin(name, text, content)
     profile = _profile_in(origin, content.pop(_PROFILE, None))
     for table, keys in content.items():
@@ -149,7 +149,7 @@ def tables_in(path: Path, table: str) -> Any:
             f"{name!r} cannot be read. Name a TOML file that holds [[{table}]].", parameter=keyword
         ) from None
     except tomllib.TOMLDecodeError as error:
-        raise InvalidParameter(f"{name}: {error}. Correct that line.", parameter=keyword) from None
+        raise not_toml(name, error, keyword) from None
     except RecursionError:
         raise InvalidParameter(f"{name} {TOO_DEEP}", parameter=keyword) from None
     found = content.get(table)
@@ -277,7 +277,7 @@ def text_of(
 
     def beside(place: Place, usual: str = "") -> str:
         said = comments.beside.get(place, usual)
-        remark = usual if said in FORMER else said
+        remark = usual if said in FORMER or said in (K.remark, K_OF_UNITS) else said
         return f"  # {remark}" if remark else ""
 
     def over(place: Place) -> list[str]:
@@ -285,7 +285,8 @@ def text_of(
 
     heads = title if made_for is None else (*title, f"{_MADE_FOR}{made_for!r}.")
     lines = [f"# {line}" for line in heads] + kept(comments.title)
-    lines += ["", *over(("k",)), f"k = {recipe.k}{beside(('k',), K.remark)}"]
+    shared = K.remark if recipe.roles.unit is None else K_OF_UNITS
+    lines += ["", *over(("k",)), f"k = {recipe.k}{beside(('k',), shared)}"]
     for table, (part, kind) in PARTS.items():
         keys = _said(recipe, table, getattr(recipe, part)) if table in tables else {}
         if not keys:
@@ -347,7 +348,7 @@ def _said(recipe: Recipe, table: str, part: Any) -> dict[str, Any]:
                 isinstance(one, (int, float)) and key in part_names(part)
             ):
                 raise InvalidParameter(
-                    f"{key!r} in [{table}] holds a {type(one).__name__}, which a recipe file cannot. Pass the recipe "
+                    f"{key!r} in [{table}] holds {a_type(one)}, which a recipe file cannot. Pass the recipe "
                     f"itself, or choose by name.",
                     parameter=choices_of(type(part))[key].keyword if key in choices_of(type(part)) else key,
                 )

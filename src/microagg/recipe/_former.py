@@ -33,6 +33,7 @@ FORMER = frozenset(
         "a sampling weight, or several: the first weights means; never used to form groups",
         "at least so many different values of each confidential column among records that look alike",
         "at least so many records share each combination of released values",
+        "when the last groups are formed: 3k records left as usual, 2k as in ama",
         "auto, merge, candidates, swap, closeness: how groups come to keep that",
         "auto, none, median, orthants, univariate: how a large file is cut",
         "auto, none: to which step released means are rounded",

@@ -7,6 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from microagg.errors import InvalidParameter
+
 Place = tuple[str, ...]
 """A table, or a key outside any; a table and a key; or these and a name in the key's list.
 
@@ -53,6 +55,20 @@ class Comments:
     beside: Mapping[Place, str] = field(default_factory=dict)
     title: tuple[str, ...] = ()
     end: tuple[str, ...] = ()
+
+
+def not_toml(name: str, error: tomllib.TOMLDecodeError, parameter: str) -> InvalidParameter:
+    """Return the error that says where a file stops being TOML, in our words: the parser's help nobody."""
+    place = re.search(r"at line (\d+), column (\d+)", str(error))
+    if place is None:
+        what = f"{name}: the file ends in the middle of a value. Close its bracket or its quotation mark."
+    else:
+        line, column = place.groups()
+        what = (
+            f"{name}, line {line}: this line is not valid TOML at character {column}. Write name = value, with text in "
+            f'"quotation marks" and lists in [brackets].'
+        )
+    return InvalidParameter(what, parameter=parameter)
 
 
 def present(text: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from microagg.aggregate import AGGREGATES
 from microagg.blocking import BLOCKINGS
-from microagg.errors import InvalidParameter, setting
+from microagg.errors import InvalidParameter, a_type, setting
 from microagg.io._kinds import SUFFIXES
 from microagg.kinds import NOMINAL_RULES, SPIKE_TOTALS
 from microagg.moment_matching import MOMENTS
@@ -282,7 +282,7 @@ class Select(Part):
             object.__setattr__(self, "by", None)
         elif self.by is not None and not isinstance(self.by, (str, Selection)) and not callable(self.by):
             raise InvalidParameter(
-                f"select is a {type(self.by).__name__}. Pass 'emad', 'ama', names or a function.", parameter="select"
+                f"select is {a_type(self.by)}. Pass 'emad', 'ama', names or a function.", parameter="select"
             )
         if self.columns is not None and self.by is not None:
             raise InvalidParameter(

@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from microagg.errors import InvalidParameter
+from microagg.errors import InvalidParameter, a_type
 from microagg.recipe._choice import Choice
 from microagg.recipe._recipe import Recipe
 from microagg.recipe._tables import choices
@@ -51,14 +51,30 @@ def _documented(choice: Choice) -> str:
     return f"{choice.keyword} : {kinds}{default}\n" + textwrap.indent("\n".join(textwrap.wrap(meaning, 100)), "    ")
 
 
-def recipe_of(k: Any, recipe: Recipe | None, keywords: dict[str, Any]) -> Recipe:
-    """Return the recipe of a call: the one that was passed, changed by keywords, or one made of them."""
+_ELSEWHERE = {
+    "compare": "It is a choice of `compare`: pass it there",
+    "read": "It says how a file is read: pass it to `read`",
+    "join": "It says how two files are read: pass it to `read`",
+}
+
+
+def recipe_of(k: Any, recipe: Recipe | None, keywords: dict[str, Any], *tables: str) -> Recipe:
+    """Return the recipe of a call: the one that was passed, changed by keywords, or one made of them.
+
+    A keyword of a table that does nothing in this call is refused; a recipe may set it, as it serves other calls too.
+    """
+    for table, where in _ELSEWHERE.items():
+        unused = [] if table in tables else [name for name in choices(table) if name in keywords]
+        if unused:
+            raise InvalidParameter(
+                f"{unused[0]} does nothing here. {where}, or set it in a recipe.", parameter=unused[0]
+            )
     if recipe is None:
         if k is None:
             raise InvalidParameter("k is missing. Pass k=5, for example, or a recipe.", parameter="k")
         return Recipe.of(k, **keywords)
     if not isinstance(recipe, Recipe):
         raise InvalidParameter(
-            f"recipe is a {type(recipe).__name__}. Pass a Recipe; Recipe.read(path) reads one.", parameter="recipe"
+            f"recipe is {a_type(recipe)}. Pass a Recipe; Recipe.read(path) reads one.", parameter="recipe"
         )
     return recipe.replace(**keywords, **({} if k is None else {"k": k}))

@@ -39,7 +39,9 @@ from microagg.recipe._parts import (
 )
 from microagg.recipe._promised import DiversityChoices, UnitChoices
 
-K = Choice("k", WHOLE, "at least this many records share each combination of released values", "k", least=2)
+_SHARED = "at least this many {} share each combination of released values"
+K = Choice("k", WHOLE, _SHARED.format("records"), "k", least=2)
+K_OF_UNITS = _SHARED.format("different units")
 
 PARTS: dict[str, tuple[str, type[Part]]] = {
     "roles": ("roles", Roles),

@@ -27,7 +27,7 @@ from microagg.checks import check_absent
 from microagg.errors import InvalidParameter
 from microagg.io.files import whole_file
 from microagg.recipe._file import TOO_DEEP, parse, text_in, text_of, toml, toml_key
-from microagg.recipe._lines import CANDIDATES
+from microagg.recipe._lines import CANDIDATES, not_toml
 from microagg.recipe._recipe import Recipe
 
 _ABOUT = "a recipe that was kept beside the one above; microagg app FILE --recipe THIS continues with all of them"
@@ -52,7 +52,7 @@ def read_candidates(path: Path) -> tuple[Recipe, tuple[Saved, ...]]:
     try:
         listed = tomllib.loads(text).get("candidates", [])
     except tomllib.TOMLDecodeError as error:
-        raise InvalidParameter(f"{path.name}: {error}. Correct that line.", parameter="recipe") from None
+        raise not_toml(path.name, error, "recipe") from None
     except RecursionError:
         raise InvalidParameter(f"{path.name} {TOO_DEEP}", parameter="recipe") from None
     starts = [found.start() for found in CANDIDATES.finditer(text)]

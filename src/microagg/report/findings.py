@@ -14,6 +14,9 @@ from microagg.weights import DOMINATED
 CLOSE = 20.0
 """Percent of the records: above, it is a finding that all their values are close to the released ones."""
 
+CLOSELY = "within 1 to 10 % of the ranks of the column"
+"""What it means that an original value is close to the released one."""
+
 _MOST_APART = 2  # columns with unique values that have a finding each; more have one together
 
 
@@ -43,15 +46,19 @@ def findings(judgement: Judgement, written: WrittenFacts, holds: bool) -> tuple[
         + sample.findings(judgement)
     )
     if not written.reordered and not (judgement.groups.units and judgement.groups.units.whole):
-        found.append(
-            Finding(
-                "look", "row order",
-                "The rows are in the original order. If anybody else may have a list in that order, sort the rows by "
-                "their released values.",
-                "the rows are in the original order, which helps anybody who has a list in that order.",
-            )
-        )  # fmt: skip
+        found.append(_row_order(written))
     return tuple(sorted(found, key=lambda one: ("bad", "look", "note").index(one.state)))
+
+
+def _row_order(written: WrittenFacts) -> Finding:
+    remedy = "sort the rows by their released values."
+    if written.reordered is None:
+        remedy = "sort the rows before you give the frame to anybody. `microagg.write` sorts them in a file."
+    return Finding(
+        "look", "row order",
+        f"The rows are in the original order. If anybody else may have a list in that order, {remedy}",
+        "the rows are in the original order, which helps anybody who has a list in that order.",
+    )  # fmt: skip
 
 
 def _broken() -> Finding:
@@ -321,7 +328,7 @@ def _close(judgement: Judgement) -> list[Finding]:
     return [
         Finding(
             "look", "values guessed closely",
-            f"{short[0].upper()}{short[1:]}, within 1 to 10 % of the ranks. Anybody who finds the group knows the "
+            f"{short[0].upper()}{short[1:]}, {CLOSELY}. Anybody who finds the group knows the "
             f"original values nearly. If that is too close, choose a larger k.",
             f"{short}.",
         )
@@ -339,9 +346,9 @@ def _dominated(risk: Risk, but: str) -> list[Finding]:
         Finding(
             "look", "dominance",
             f"In {share} of the groups, the member (a person, household or firm) with the second largest value of "
-            f"{quoted(worst.column)} can estimate the largest value to within {within}: they know the mean and their "
-            f"own value. {but + ' ' if but else ''}See the table of risk by column.",
+            f"{quoted(worst.column)} can estimate the largest value to within {within} of it: they know the mean and "
+            f"their own value. {but + ' ' if but else ''}See the table of risk by column.",
             f"in {share} of the groups the member with the second largest value of {quoted(worst.column)} can estimate "
-            f"the largest to within {within}.",
+            f"the largest to within {within} of it.",
         )
     ]  # fmt: skip

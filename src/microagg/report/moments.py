@@ -83,7 +83,7 @@ def _by_column(cells: Mapping[str, int]) -> str:
 
 
 def findings(judgement: Judgement) -> list[Finding]:
-    """Return that original variances become public, and what follows from them."""
+    """Return that original variances become public, what follows from them, and which values cannot be."""
     run, found = judgement.run, judgement.moments
     if found is None or not found.columns:
         return []
@@ -96,6 +96,23 @@ def findings(judgement: Judgement) -> list[Finding]:
             f"learns how far they were spread, and from that the information loss. The public report does not show "
             f"that loss. If it must stay internal, do not keep {what}.",
             f"{short}, and the information loss can be worked out from them.",
+        ),
+        *_out_of_range(found),
+    ]  # fmt: skip
+
+
+def _out_of_range(found: JudgedMoments) -> list[Finding]:
+    """Return in which columns spreading made values that the original column does not reach."""
+    if not found.outside:
+        return []
+    cells = counted(sum(found.outside.values()), "released value is", "released values are")
+    short = f"{cells} below the lowest or above the highest original value: {_by_column(found.outside)}"
+    return [
+        Finding(
+            "look", "values out of range",
+            f"{short}. An amount may have become negative. Check whether users can accept that, or cut such values "
+            f"back (moments clip), which makes the variances inexact.",
+            f"{short}.",
         )
     ]  # fmt: skip
 

@@ -70,8 +70,8 @@ class WrittenFacts:
 
     Attributes
     ----------
-    reordered : bool
-        Whether the rows were sorted by their released values.
+    reordered : bool or None
+        Whether the rows were sorted by their released values; None: the release was not written yet.
     excel_safe : bool
         Whether an apostrophe was put before text that a spreadsheet would take for a formula.
     kind : str or None
@@ -84,7 +84,7 @@ class WrittenFacts:
     WrittenFacts(reordered=True, excel_safe=False, kind=None)
     """
 
-    reordered: bool = False
+    reordered: bool | None = None
     excel_safe: bool = False
     kind: str | None = None
 
@@ -240,6 +240,7 @@ class RiskSection(Risk):
 
     figures: tuple[Figure, ...]
     how: str  # keys, sets, sample, in words
+    error: str  # the standard error of linkage by some columns, in words
     records: RecordsPicture
 
     def value_of(self, symbol: str) -> float | None:

@@ -1,5 +1,6 @@
 """What is said of the results that researchers would find, before and after masking."""
 
+from collections.abc import Sequence
 from itertools import groupby
 
 from microagg.judgement.parts import JudgedResults, ResultLine
@@ -7,6 +8,7 @@ from microagg.report.parts import Fact, Finding, ResultBlock, ResultsSection, St
 from microagg.report.text import FIXED, count, counted, percent, sentence
 
 _MOST_NAMED = 2  # changed conclusions that a finding names
+_MOST_MOVED = 4  # results that moved most, each of another analysis
 _LINE = 180  # letters of a line for a terminal
 _SHORT = 30  # letters of an estimate that has the analysis and its part in one name
 
@@ -57,14 +59,17 @@ def findings(found: JudgedResults | None) -> list[Finding]:
         more = found.n_changed - _MOST_NAMED
         others = f"And {counted(more, 'other')}." if more > 0 else ""
         text = sentence([f"{words[0].upper()}{words[1:]}:", *found.changed[:_MOST_NAMED], others, _REMEDY])
-        told.append(Finding("look", "results", text, _short(words, found)))
+        told.append(Finding("look", "results", text, _short(words, found.n_changed, found.changed)))
     outside = found.estimates - found.within
     if outside:
         words = f"{count(outside)} of {counted(found.estimates, 'result')} {'is' if outside == 1 else 'are'} outside"
         words += f" the {found.level:g}{FIXED}% intervals of the original"
-        # Guessed results may matter to nobody; declared ones do to somebody.
-        state: State = "look" if found.declared else "note"
-        told.append(Finding(state, "results", f"{words}. {_REMEDY}", f"{words}."))
+        # Guessed results may matter to nobody, unless they are far away; declared ones do to somebody.
+        state: State = "look" if found.declared or found.farthest else "note"
+        moved = ["These moved most:", *found.farthest[:_MOST_MOVED]] if found.farthest else []
+        told.append(
+            Finding(state, "results", sentence([f"{words}.", *moved, _REMEDY]), _short(words, outside, found.farthest))
+        )
     broken = [one for one in found.relations if one.fresh]
     if broken:
         words = f"masking breaks {counted(len(broken), 'declared relation')}"
@@ -82,10 +87,10 @@ def findings(found: JudgedResults | None) -> list[Finding]:
     return told
 
 
-def _short(words: str, found: JudgedResults) -> str:
-    """Return a line for a terminal, with the first of the conclusions where it is short enough."""
-    line = f"{words}{': ' if found.n_changed == 1 else '; the first: '}{found.changed[0]}"
-    return line if len(line) <= _LINE else f"{words}."
+def _short(words: str, number: int, named: Sequence[str]) -> str:
+    """Return a line for a terminal, with the first that is short enough."""
+    lines = [f"{words}{': ' if number == 1 else '; one of them: '}{one}" for one in named]
+    return next((line for line in lines if len(line) <= _LINE), f"{words}.")
 
 
 def section(found: JudgedResults | None) -> ResultsSection | None:

@@ -6,6 +6,7 @@ from microagg.judgement.run import Run
 from microagg.report import diversity, results, values, weights
 from microagg.report.findings import (
     CLOSE,
+    CLOSELY,
     alone_words,
     by_column,
     few_units_words,
@@ -81,17 +82,16 @@ def verdict(judgement: Judgement, written: WrittenFacts) -> Verdict:
 
 def _kept_by_units(groups: Groups) -> str:
     """Return what holds of units."""
-    units, k = groups.units, count(groups.reached)
+    units, k, others = groups.units, count(groups.reached), count(groups.reached - 1)
     assert units is not None
     named = f"units ({quoted(units.named)})" if units.named else "units (persons, households or firms)"
     if units.whole:
-        return f"every unit has the same masked rows as at least {count(groups.reached - 1)} other {named}"
+        return f"every unit has the same masked rows as at least {others} other {named}"
+    same = f"every record has the same masked values as records of at least {others} other {named}"
     if not units.in_part:
-        most = "" if units.share is None else f"; one of them may have most of the rows (up to {percent(units.share)})"
-        return f"at least {k} different {named} have the same masked values{most}"
-    return (
-        f"at least {k} different {named} have the same masked values, and none of them has more than 1/{k} of the rows"
-    )
+        most = "" if units.share is None else f"; one unit may have most of these rows (up to {percent(units.share)})"
+        return f"{same}{most}"
+    return f"{same}, and no unit has more than 1/{k} of these rows"
 
 
 def _state(judgement: Judgement) -> State:
@@ -173,7 +173,7 @@ def _values(judgement: Judgement) -> list[Fact]:
     moved = values.moved_totals(judgement)
     if moved:
         totals = weights.total_words(judgement)
-        found.append(f"{totals} changed by {at_most(abs(moved[0][1]))} ({quoted(moved[0][0])}).")
+        found.append(f"{totals} changed by {at_most(abs(moved[0][1]))} of the original total ({quoted(moved[0][0])}).")
     return [Fact("Values", sentence(found))] if found else []
 
 
@@ -216,7 +216,10 @@ def _kept(groups: Groups, holds: bool) -> str:
     word = "Yes" if holds else "No"
     if groups.units is not None:
         whose = "whole units" if groups.units.whole else "units"
-        return f"{word}. {_COUNTED_AGAIN} {whose} with the same masked values is {count(groups.reached)}."
+        return (
+            f"{word}. Counted again in the rows of the released file, with the units of the original, the smallest "
+            f"number of {whose} with the same masked values is {count(groups.reached)}."
+        )
     return f"{word}. {_COUNTED_AGAIN} records with the same masked values is {count(groups.counted or 0)}."
 
 
@@ -291,7 +294,7 @@ def _intruder(judgement: Judgement) -> str:
             if risk.restricted
             else "",
             f"In {percent(guessed_closely(judgement))} of the records all original values are close to the released "
-            f"ones.",
+            f"ones: {CLOSELY}.",
         ]
     )
 

@@ -1,5 +1,7 @@
 """The sections of a report: what was found, with the words for it."""
 
+import math
+
 from microagg.evaluate.measure import HIGHER, Measure
 from microagg.judgement import Judgement
 from microagg.judgement.parts import (
@@ -212,7 +214,10 @@ def risk(judgement: Judgement) -> RiskSection | None:
     )
     quantiles = tuple((_CHANCES[share], chance) for share, chance in found.records.chances)
     records = worded(RecordsPicture, found.records, quantiles=quantiles)
-    return worded(RiskSection, found, figures=figures, how=_how_linked(found), records=records)
+    both = math.hypot(found.standard_error, found.linkage.sets_error)  # of the records and of the sets that were drawn
+    return worded(
+        RiskSection, found, figures=figures, how=_how_linked(found), error=_error_words(both), records=records
+    )
 
 
 def _bound_words(judgement: Judgement) -> str:
@@ -253,7 +258,7 @@ def _how_linked(found: Risk) -> str:
             f"averaged."
         )
     if linkage.sets_error:
-        words.append(f"The sets were drawn with seed 0; standard error {percent(linkage.sets_error)}.")
+        words.append(f"The sets were drawn with seed 0{_error_words(linkage.sets_error)}.")
     words.append(sample_words(found, found.standard_error))
     return sentence(words)
 
@@ -263,7 +268,12 @@ def sample_words(found: Risk, error: float) -> str:
     if found.sampled is None:
         return ""
     drawn = counted(found.sampled, "record" if found.units is None else "unit")
-    return f"This was estimated on {drawn} drawn with seed {found.seed}; standard error {percent(error)}."
+    return f"This was estimated on {drawn} drawn with seed {found.seed}{_error_words(error)}."
+
+
+def _error_words(error: float) -> str:
+    """Return the standard error of a percentage: in points, or it would be read as percent of the figure."""
+    return f" (standard error {error:.2f} percentage points)" if error else ""
 
 
 def diversity(own: GivenAway) -> DiversityRow:
@@ -290,7 +300,7 @@ def risk_map(found: Alternatives) -> MapSection:
     if found.sampled is not None:
         words += (
             f" Linkage was estimated on {count(found.sampled)} records; standard error up to "
-            f"{percent(found.standard_error)}."
+            f"{found.standard_error:.2f} percentage points."
         )
     rows = tuple(_map_row(one, found.rank) for one in found.candidates)
     return MapSection(rows, found.frontier, words, found.compared, found.axis, found.rank.head, found.least_k)
@@ -302,7 +312,7 @@ def _map_row(one: Alternative, rank: Criterion) -> MapRow:
         k=one.k,
         score=one.score,
         best=one.best,
-        mark=rank.mark if one.best else "efficient" if one.efficient else "",
+        mark=", ".join([rank.mark] * one.best + ["efficient"] * one.efficient),
         figures=dict(one.figures),
         l_reached=one.l_reached,
         t_reached=one.t_reached,

@@ -184,7 +184,8 @@ def checklist(judgement: Judgement, written: WrittenFacts) -> tuple[Finding, ...
             Finding(
                 "look", "row order",
                 "Rows are in the order of the original file. That order helps an intruder who has a list in the same "
-                "order. Sort the rows by their released values, unless users need the original order.",
+                "order. Sort the rows by their released values, unless users need the original order."
+                + (" `microagg.write` sorts them." if written.reordered is None else ""),
             )
         )  # fmt: skip
     found.append(_empty_cells(judgement))

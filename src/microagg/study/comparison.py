@@ -194,7 +194,7 @@ class Comparison:
                 *(measure.shown(one.figures[measure.name]) for measure in self.compared),
                 f"{one.score:.2f}",
                 f"{one.seconds:.2f}",
-                self.ranking.rank.mark if one is best else "efficient" if one in efficient else "",
+                ", ".join([self.ranking.rank.mark] * (one is best) + ["efficient"] * (one in efficient)),
             )
             for place, one in enumerate(self.candidates)
         ]

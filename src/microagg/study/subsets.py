@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from microagg._kernels.sums import group_means
 from microagg.checks import check_enough_records, check_jobs, check_k, check_option, check_whole
-from microagg.errors import InvalidData, InvalidParameter
+from microagg.errors import InvalidData, InvalidParameter, a_type
 from microagg.io import frames
 from microagg.moments import standard_scores
 from microagg.parallel import in_parallel
@@ -173,7 +173,7 @@ def select_variables(
     """
     check_option("choose", choose, ("first", "lowest-loss"))
     if not hasattr(tree, "dependence_"):
-        raise InvalidParameter(f"tree is a {type(tree).__name__} that holds no tree. Pass a fitted DependenceTree.")
+        raise InvalidParameter(f"tree is {a_type(tree)} that holds no tree. Pass a fitted DependenceTree.")
     found = select_columns(tree.column_names(), tree.dependence_, rule, count)
     if choose == "first":
         if X is not None or k is not None or options or method != "mdav" or n_jobs is not None or progress is not None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from microagg.checks import check_names, check_option, nearest
-from microagg.errors import InvalidParameter
+from microagg.errors import InvalidParameter, a_type
 from microagg.evaluate.analyses.definition import AnalysisKind, Option
 
 
@@ -82,7 +82,7 @@ class Analysis:
             return said
         if not isinstance(said, Mapping):
             raise InvalidParameter(
-                f"an analysis is a {type(said).__name__}. Pass Analysis(kind, columns), or a mapping that has both.",
+                f"an analysis is {a_type(said)}. Pass Analysis(kind, columns), or a mapping that has both.",
                 parameter="analyses",
             )
         if "kind" not in said:
