@@ -110,7 +110,7 @@ def test_what_the_intruder_is_taken_to_know_is_said_wherever_risk_is():
     assert any("knows only “age” and “tax”" in text for text in found.verdict.look_first)
     assert {one.column for one in found.risk.columns if one.driver is None} == {"income"}
     page = render(found)
-    assert "some of only 2 columns known (standard error" in page
+    assert "who knows some of only 2 columns (standard error" in page
     assert "assumed not to know the column" in page
     release.__dict__["risk"] = release.risk_for(["age"])
     found = build(release)
