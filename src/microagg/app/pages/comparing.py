@@ -52,7 +52,7 @@ _BRIEF = {
 
 _MEANT = {
     "IL": "What each column lost, as a share of what it would lose if all records had one value.",
-    "RLD": "Records or units that are linked correctly, averaged over what the intruder may know.",
+    "RLD": "Records or units that are linked to the right one, averaged over what the intruder may know.",
 }
 """What symbols mean whose sentence depends on the release."""
 
