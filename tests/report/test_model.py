@@ -116,7 +116,7 @@ def test_what_the_intruder_is_taken_to_know_is_said_wherever_risk_is():
     found = build(release)
     assert "who knows only “age”, 1 of 3 masked columns" in found.verdict.lines[-1].value
     assert "estimated" not in found.verdict.lines[-1].value
-    assert "only one column known</span>" in render(found)
+    assert "an intruder who knows only one column</span>" in render(found)
     assert not build(release, public=True).risk
 
 
@@ -251,8 +251,8 @@ def test_dominance_is_the_second_member_s_guess_at_the_largest():
     share = f"{100 * worst.dominated / found.risk.n_groups:.1f}".removesuffix(".0")
     said = (
         f"In {share}\u00a0% of the groups, the member (a person, household or firm) with the second largest value of "
-        f"“{worst.column}” can estimate the largest value to within 10\u00a0% of it: they know the mean and their own value. "
-        f"See the table of risk by column."
+        f"“{worst.column}” can estimate the largest value to within 10\u00a0% of it: they know the mean and their own "
+        f"value. See the table of risk by column."
     )
     assert said in found.verdict.look_first
     assert any("second largest" in text for text in found.limits)

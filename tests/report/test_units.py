@@ -93,7 +93,7 @@ def test_a_sample_of_whole_units_and_their_weights_are_told():
     intruder = said(model)["An intruder"].replace("\u00a0", " ")
     assert "This was estimated on 30 units drawn with seed 3" in intruder
     assert "which by its weights represents a population of 4 000" in intruder.replace("\u202f", " ")
-    assert "of 80 units rightly" in intruder
+    assert "of 80 units to the right one" in intruder
 
 
 def test_an_identifier_that_repeats_is_asked_after(frame):

@@ -66,9 +66,10 @@ def findings(found: JudgedResults | None) -> list[Finding]:
         words += f" the {found.level:g}{FIXED}% intervals of the original"
         # Guessed results may matter to nobody, unless they are far away; declared ones do to somebody.
         state: State = "look" if found.declared or found.farthest else "note"
+        remedy = "" if found.n_changed else _REMEDY  # said once
         moved = ["These moved most:", *found.farthest[:_MOST_MOVED]] if found.farthest else []
         told.append(
-            Finding(state, "results", sentence([f"{words}.", *moved, _REMEDY]), _short(words, outside, found.farthest))
+            Finding(state, "results", sentence([f"{words}.", *moved, remedy]), _short(words, outside, found.farthest))
         )
     broken = [one for one in found.relations if one.fresh]
     if broken:

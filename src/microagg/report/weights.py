@@ -129,8 +129,8 @@ def linked(judgement: Judgement) -> str:
     units = None if judgement.risk is None else judgement.risk.units
     linked = counted(judgement.groups.records, "record") if units is None else counted(units, "unit")
     return (
-        f"An intruder who cannot know who is in the sample, {stands_for}, links {number} of {linked} rightly, even if "
-        f"they find every group."
+        f"An intruder who cannot know who is in the sample, {stands_for}, links {number} of {linked} to the right one, "
+        f"even if they find every group."
     )
 
 
