@@ -50,7 +50,7 @@ def oracle_breach(own, file, kind, demanded):
     return oracle.breach(own, file, kind == "ordered", demanded, TREE if kind == "tree" else None)
 
 
-@given_few(50, 200, data=st.data(), demanded=limits(), n=st.integers(2, 30))
+@given_few(25, 200, data=st.data(), demanded=limits(), n=st.integers(2, 30))
 def test_breaches_and_figures_equal_the_oracle(data, demanded, n):
     file, kind = data.draw(columns(n))
     labels = np.unique(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)), return_inverse=True)[1]
@@ -87,7 +87,7 @@ def test_figures_of_complete_columns_are_those_that_are_reported(data, n, ordere
     assert_allclose(figures.t.max(), reported.t_ordered if ordered else reported.t, atol=1e-12)
 
 
-@given_few(50, 200, data=st.data(), demanded=limits(), n=st.integers(2, 30))
+@given_few(25, 200, data=st.data(), demanded=limits(), n=st.integers(2, 30))
 def test_merging_two_groups_that_keep_a_demand_keeps_it(data, demanded, n):
     file, kind = data.draw(columns(n))
     labels = np.unique(data.draw(st.lists(st.integers(0, 1), min_size=n, max_size=n)), return_inverse=True)[1]
@@ -121,7 +121,7 @@ def test_limits_may_differ_by_column():
     assert Demand((a, b), (Limits(), Limits(l=2))).breach(labels).tolist() == [0.5, 0.5]
 
 
-@given_few(50, 200, data=st.data(), n=st.integers(2, 40), p=st.integers(2, 4))
+@given_few(25, 200, data=st.data(), n=st.integers(2, 40), p=st.integers(2, 4))
 def test_the_most_groups_equal_the_oracle(data, n, p):
     file, _ = data.draw(columns(n))
     assume(oracle.distinct(file) >= p)

@@ -167,7 +167,7 @@ def released_or_refused(frame, said):
         return None, error
 
 
-@given_few(20, 1000, files(), demands(), settings_of())
+@given_few(10, 1000, files(), demands(), settings_of())
 def test_what_is_demanded_holds_on_what_is_released_or_is_refused_beforehand(frame, demanded, chosen):
     kept = frame.dropna(subset=MASKED, ignore_index=True) if chosen["missing"] == "drop" else frame
     judge = Judge(kept, demanded, chosen.get("taxonomy"))

@@ -42,6 +42,7 @@ REACHED = "k=5 units asked, 5 reached; information loss 15.26 %"
 FIGURES = (REACHED, "1239 records", "from 40.0 to 29.9 %", "70 of 77 results", "516 of 2 000 records")
 
 
+@pytest.mark.campaign
 def test_the_tutorial_runs_in_one_process(tmp_path, monkeypatch):
     """Its first command makes a bare `microagg` work, and the recipe that it shows replaces the guessed one."""
     monkeypatch.chdir(tmp_path)

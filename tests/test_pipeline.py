@@ -93,7 +93,7 @@ def test_groups_never_cross_strata_and_threads_change_nothing():
         pd.testing.assert_frame_equal(other.data, results[0].data)
 
 
-@given_few(40, 200, sizes=st.lists(st.integers(3, 9), min_size=1, max_size=4), seed=st.integers(0, 1000))
+@given_few(20, 200, sizes=st.lists(st.integers(3, 9), min_size=1, max_size=4), seed=st.integers(0, 1000))
 def test_standardising_is_over_the_whole_file_and_grouping_within_strata(sizes, seed):
     rng = np.random.default_rng(seed)
     codes = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))

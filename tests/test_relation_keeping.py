@@ -47,7 +47,7 @@ def holding(seed, n):
     )
 
 
-@given_few(40, 400, st.integers(0, 2**31), st.integers(2, 6), st.permutations(range(4)))
+@given_few(20, 400, st.integers(0, 2**31), st.integers(2, 6), st.permutations(range(4)))
 def test_values_are_chosen_as_a_plain_loop_chooses_them(seed, n_groups, order):
     rng = np.random.default_rng(seed)
     original = holding(seed, 20)

@@ -32,7 +32,7 @@ def test_the_orthant_tree_is_the_oracles(case):
     assert orthant_blocks(columns, most, k).tolist() == oracle.labels(expected)
 
 
-@given_few(50, 300, case=files())
+@given_few(25, 300, case=files())
 def test_cuts_by_rank_are_the_oracles(case):
     columns, most, k = case
     expected = oracle.by_rank(columns.T.tolist(), most, k)
@@ -53,7 +53,7 @@ def test_joining_small_blocks_is_the_oracles(case, seed):
 
 
 @everywhere
-@given_few(30, 100, case=files())
+@given_few(15, 100, case=files())
 def test_no_block_is_smaller_than_k_and_numbers_follow_the_rows(name, case):
     columns, most, k = case
     labels = BLOCKINGS[name](columns, most, k)

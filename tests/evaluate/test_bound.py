@@ -33,7 +33,7 @@ def files(draw):
     return X, k
 
 
-@given_few(50, 200, files())
+@given_few(25, 200, files())
 def test_equal_to_the_oracle_and_never_above_it(case):
     X, k = case
     expected, found = bound(X.tolist(), k), loss_bound(X, k)
@@ -41,7 +41,7 @@ def test_equal_to_the_oracle_and_never_above_it(case):
     assert_allclose(found, float(expected), rtol=1e-12)
 
 
-@given_few(50, 200, files())
+@given_few(25, 200, files())
 def test_rounds_down_far_from_zero(case):
     """The mean of numbers near 1e13 rounds so much that the variation comes out larger, and the bound lower."""
     X, k = case
@@ -51,7 +51,7 @@ def test_rounds_down_far_from_zero(case):
     assert_allclose(found, float(expected), rtol=1e-4)
 
 
-@given_few(50, 200, files())
+@given_few(25, 200, files())
 def test_the_tree_gives_the_same_bits(case):
     X, k = case
     with pytest.MonkeyPatch.context() as patch:
@@ -60,7 +60,7 @@ def test_the_tree_gives_the_same_bits(case):
     assert by_tree == loss_bound(X, k)
 
 
-@given_few(50, 200, files(), st.randoms())
+@given_few(25, 200, files(), st.randoms())
 def test_the_order_of_rows_and_threads_change_nothing(case, random):
     X, k = case
     rows = list(range(len(X)))
@@ -68,7 +68,7 @@ def test_the_order_of_rows_and_threads_change_nothing(case, random):
     assert loss_bound(X[rows], k, n_jobs=2) == loss_bound(X, k, n_jobs=1)
 
 
-@given_few(50, 200, files())
+@given_few(25, 200, files())
 def test_grows_with_k_and_no_partition_undercuts_it(case):
     X, k = case
     found = loss_bound(X, k)

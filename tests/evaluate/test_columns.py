@@ -28,7 +28,7 @@ def _columns(draw):
     return before, after, np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
-@given_few(50, 200, _columns())
+@given_few(25, 200, _columns())
 def test_every_kind_is_told_as_by_the_letter(columns):
     before, after, labels = columns
     nominal = change_of(coded(Nominal(), before), coded(Nominal(), after), labels)

@@ -48,7 +48,7 @@ def test_groups_are_those_whose_means_agree(made):
     assert found.agree.tolist() == [own == wanted for own, wanted in zip(given_to, right, strict=True)]
 
 
-@given_few(20, 60, grouped())
+@given_few(10, 60, grouped())
 def test_without_sums_the_distances_are_the_least(made):
     points, groups = made
     found = by_nearest(files_of(points, groups, values=points[:, :0]))

@@ -42,7 +42,7 @@ def z_scores(X, masked):
     ]
 
 
-@given_few(50, 200, files=masked_files())
+@given_few(25, 200, files=masked_files())
 def test_linkage_is_that_of_brute_force(files):
     X, masked = files
     risk = ma.disclosure_risk(X, masked)

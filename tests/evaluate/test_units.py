@@ -30,7 +30,7 @@ def table_of(rows):
     return Table.of_numbers(["a", "b"], np.array(rows, dtype=float).T.copy())
 
 
-@given_few(50, 200, released, st.booleans())
+@given_few(25, 200, released, st.booleans())
 def test_units_that_share_values_are_counted(drawn, in_part):
     rows, units = drawn
     codes = np.unique(units, return_inverse=True)[1].astype(np.int64)
@@ -43,7 +43,7 @@ def test_units_that_share_values_are_counted(drawn, in_part):
     assert check_written(promise, [written.slice(0, half), written.slice(half)], len(rows), "x") == expected
 
 
-@given_few(50, 200, released)
+@given_few(25, 200, released)
 def test_units_with_the_same_rows_are_counted(drawn):
     rows, units = drawn
     codes = np.unique(units, return_inverse=True)[1].astype(np.int64)

@@ -52,7 +52,7 @@ def test_what_weights_give_away_is_that_of_the_definition(records, k):
             assert found.telling[name].share == 0
 
 
-@given_few(50, 200, st.data())
+@given_few(25, 200, st.data())
 def test_contributions_are_values_times_weights(data):
     n = data.draw(st.integers(4, 20))
     values = data.draw(st.lists(st.integers(0, 50).map(float), min_size=n, max_size=n))
@@ -71,7 +71,7 @@ def test_where_no_group_could_be_dominated_none_is(data, k):
     assert could_dominate(np.array(weights), k) or not any(map(by_the_book.is_dominated, groups))
 
 
-@given_few(50, 200, st.data(), st.integers(2, 4), st.booleans(), st.booleans())
+@given_few(25, 200, st.data(), st.integers(2, 4), st.booleans(), st.booleans())
 def test_where_no_unit_could_dominate_a_group_none_does(data, k, in_part, gaps):
     n = data.draw(st.integers(k, 16))
     weights = data.draw(st.lists(st.integers(0, 30).map(float), min_size=n, max_size=n))

@@ -155,7 +155,7 @@ def ann(server, run):
     }
 
 
-@pytest.mark.parametrize("host", first_few(2, ["socket", "alias", "127.0.0.1", "localhost"]))
+@pytest.mark.parametrize("host", first_few(1, ["socket", "alias", "127.0.0.1", "localhost"]))
 def test_one_relation_of_postgresql_is_known_by_any_name(ann, run, host):
     as_ann, others = ann
     # Her search path begins with the schema of her name.
@@ -199,6 +199,7 @@ def test_what_a_source_of_postgresql_is_read_from_is_kept(server, run, statement
     check_kept(server.address(source), server.address(f"public.{target}"))
 
 
+@pytest.mark.campaign
 def test_what_cannot_be_looked_into_leaves_a_doubt(server, run):
     at = server.address
     run("CREATE TABLE base AS SELECT 1 AS a", "CREATE TABLE other AS SELECT 1 AS a")
@@ -217,6 +218,7 @@ def test_what_cannot_be_looked_into_leaves_a_doubt(server, run):
         run("DROP FOREIGN DATA WRAPPER blind CASCADE", "DROP FUNCTION grown CASCADE", "DROP FUNCTION largest CASCADE")
 
 
+@pytest.mark.campaign
 def test_another_database_is_told_apart_though_all_its_numbers_are_the_same(server, run):
     run("CREATE DATABASE first", autocommit=True)
     run("CREATE TABLE t AS SELECT generate_series(1, 3) AS a", database="first")
@@ -224,6 +226,7 @@ def test_another_database_is_told_apart_though_all_its_numbers_are_the_same(serv
     check_replaced(server.address("t", "first"), server.address("t", "second"))
 
 
+@pytest.mark.campaign
 def test_a_server_that_does_not_say_which_it_is_leaves_a_doubt(server, run):
     run("CREATE DATABASE sealed", "DROP ROLE IF EXISTS bob", "CREATE ROLE bob LOGIN PASSWORD 'hush'", autocommit=True)
     run(
@@ -242,6 +245,7 @@ def test_a_server_that_does_not_say_which_it_is_leaves_a_doubt(server, run):
     check(server.address("new", "sealed"), down)
 
 
+@pytest.mark.campaign
 def test_a_standby_is_known_for_its_primary(server, run):
     run("CREATE TABLE t AS SELECT generate_series(1, 3) AS a", "CREATE TABLE u AS SELECT 1 AS a")
     with standby(server) as port:

@@ -24,7 +24,7 @@ def tables(draw, least=2, most=20, **how):
     return drawn, weights
 
 
-@given_few(60, 200, tables(), st.sampled_from([1.0, 4.0]))
+@given_few(30, 200, tables(), st.sampled_from([1.0, 4.0]))
 def test_squared_distances_add_up_over_the_columns(drawn, spike):
     described, weights = drawn
     table = Table(tuple(coded(j, *one, weights[j]) for j, one in enumerate(described)))
@@ -40,7 +40,7 @@ def test_squared_distances_add_up_over_the_columns(drawn, spike):
             assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-@given_few(60, 200, tables(missing=False))
+@given_few(30, 200, tables(missing=False))
 def test_a_complete_column_that_varies_has_a_variance_of_its_importance(drawn):
     described, weights = drawn
     table = Table(tuple(coded(j, *one, weights[j]) for j, one in enumerate(described)))
@@ -98,7 +98,7 @@ def test_representatives_are_those_of_the_definition(data, k, exact, several):
     assert plain(of_records.columns[0].cells) == [expected[own] for own in labels]
 
 
-@given_few(60, 200, st.data())
+@given_few(30, 200, st.data())
 def test_losses_are_those_of_the_definition(data):
     n = data.draw(st.integers(2, 20))
     kind, before = data.draw(columns(n))

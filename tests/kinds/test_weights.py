@@ -30,7 +30,7 @@ def groups_of(data, n, k):
     return np.array(data.draw(st.permutations(np.minimum(np.arange(n) // k, n // k - 1).tolist())))
 
 
-@given_few(50, 200, st.data(), st.integers(2, 5), st.booleans(), st.sampled_from(["mean", "median"]), st.booleans())
+@given_few(25, 200, st.data(), st.integers(2, 5), st.booleans(), st.sampled_from(["mean", "median"]), st.booleans())
 def test_representatives_are_those_of_the_definition(data, k, exact, aggregate, several):
     n = data.draw(st.integers(k, 24))
     kind, cells = data.draw(columns(n))
@@ -106,7 +106,7 @@ def test_equal_weights_release_what_no_weights_do():
         assert one.values.tolist() == other.values.tolist()
 
 
-@given_few(50, 200, st.data())
+@given_few(25, 200, st.data())
 def test_losses_are_those_of_the_definition(data):
     n = data.draw(st.integers(2, 20))
     kind, before = data.draw(columns(n))

@@ -6,7 +6,7 @@ from tests.partition.cases import PARTITIONERS, UNIVARIATE, matrices_and_k
 
 
 @pytest.mark.parametrize("name", PARTITIONERS)
-@given_few(50, 200, case=matrices_and_k())
+@given_few(25, 200, case=matrices_and_k())
 def test_partition_equals_its_oracle(name, case):
     X, k = case
     partitioner, oracle, options = PARTITIONERS[name]
@@ -14,7 +14,7 @@ def test_partition_equals_its_oracle(name, case):
 
 
 @pytest.mark.parametrize("method", UNIVARIATE)
-@given_few(50, 200, case=matrices_and_k(most_columns=3))
+@given_few(25, 200, case=matrices_and_k(most_columns=3))
 def test_univariate_equals_its_oracle_in_every_column(method, case):
     X, k = case
     partitioner, oracle = UNIVARIATE[method]

@@ -64,7 +64,7 @@ def files(draw):
 
 
 @everywhere
-@given_few(20, 80, case=files())
+@given_few(10, 80, case=files())
 def test_codes_change_no_label(name, case):
     records, k = case
     partitioner, options = SEARCHED[name]

@@ -63,7 +63,7 @@ def test_closeness_first_equals_its_oracle(data, case, t):
     assert_array_equal(closeness(plain(X), k, t, np.array(values)), improved)
 
 
-@given_few(50, 200, data=st.data(), case=matrices_and_k(most_columns=3), t=st.sampled_from([0.0, 0.1, 0.25, 0.5]))
+@given_few(25, 200, data=st.data(), case=matrices_and_k(most_columns=3), t=st.sampled_from([0.0, 0.1, 0.25, 0.5]))
 def test_swapping_members_equals_its_oracle(data, case, t):
     X, k = case
     n = X.shape[0]
@@ -74,7 +74,7 @@ def test_swapping_members_equals_its_oracle(data, case, t):
     assert_array_equal(swapped(plain(X), k, t, confidential(values, kind)), expected)
 
 
-@given_few(50, 200, data=st.data(), case=matrices_and_k(most_columns=3), demanded=limits())
+@given_few(25, 200, data=st.data(), case=matrices_and_k(most_columns=3), demanded=limits())
 def test_every_way_keeps_k_and_the_demand(data, case, demanded):
     X, k = case
     files = [data.draw(columns(X.shape[0])) for _ in range(data.draw(st.integers(1, 2)))]

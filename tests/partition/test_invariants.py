@@ -20,7 +20,7 @@ def partition(name, X, k):
 
 
 @everywhere
-@given_few(40, 200, case=matrices_and_k())
+@given_few(20, 200, case=matrices_and_k())
 def test_groups_hold_at_least_k_and_are_numbered_by_lowest_row(name, case):
     X, k = case
     labels = partition(name, X, k)
@@ -33,7 +33,7 @@ def test_groups_hold_at_least_k_and_are_numbered_by_lowest_row(name, case):
 
 
 @everywhere
-@given_few(40, 200, case=matrices_and_k())
+@given_few(20, 200, case=matrices_and_k())
 def test_column_means_are_kept_and_the_input_is_not_changed(name, case):
     X, k = case
     before = X.copy()
@@ -45,7 +45,7 @@ def test_column_means_are_kept_and_the_input_is_not_changed(name, case):
 
 # MaximumDistance calls the lower row of its two records r and groups it first, so row order is part of it.
 @pytest.mark.parametrize("name", [name for name in PARTITIONERS if name != "maximum-distance"])
-@given_few(40, 200, seed=st.integers(0, 10**6), k=st.integers(2, 5), n=st.integers(5, 60))
+@given_few(20, 200, seed=st.integers(0, 10**6), k=st.integers(2, 5), n=st.integers(5, 60))
 def test_permuting_rows_permutes_the_partition_when_nothing_ties(name, seed, k, n):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, 3))
@@ -56,7 +56,7 @@ def test_permuting_rows_permutes_the_partition_when_nothing_ties(name, seed, k, 
 
 
 @pytest.mark.parametrize("method", ["optimal", "ranking"])
-@given_few(40, 200, case=matrices_and_k())
+@given_few(20, 200, case=matrices_and_k())
 def test_univariate_keeps_the_invariants_in_every_column(method, case):
     X, k = case
     before = X.copy()

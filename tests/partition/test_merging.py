@@ -19,7 +19,7 @@ from tests.reference.units import breach as units_breach
 from tests.test_diversity import columns, confidential, limits, oracle_breach
 
 
-@given_few(50, 200, data=st.data(), case=matrices_and_k(most_columns=3), demanded=limits(), most=st.integers(1, 12))
+@given_few(25, 200, data=st.data(), case=matrices_and_k(most_columns=3), demanded=limits(), most=st.integers(1, 12))
 def test_merging_equals_its_oracle_and_keeps_the_demand(data, case, demanded, most):
     X, k = case
     n = X.shape[0]

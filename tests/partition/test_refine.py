@@ -23,7 +23,7 @@ def partitions(draw):
     return X, labels, k
 
 
-@given_few(40, 200, partitions(), st.sampled_from(["variable", "fixed"]), st.integers(0, 3))
+@given_few(20, 200, partitions(), st.sampled_from(["variable", "fixed"]), st.integers(0, 3))
 def test_never_invalid_never_worse(case, sizes, seed):
     X, labels, k = case
     found = ma.refine(X, labels, k, effort=20_000, sizes=sizes, seed=seed)
@@ -38,7 +38,7 @@ def test_never_invalid_never_worse(case, sizes, seed):
         assert_array_equal(np.sort(counts), np.sort(np.bincount(np.unique(labels, return_inverse=True)[1])))
 
 
-@given_few(50, 200, partitions(), st.integers(0, 5))
+@given_few(25, 200, partitions(), st.integers(0, 5))
 def test_a_function_of_the_seed_alone(case, seed):
     X, labels, k = case
     one, two = (ma.refine(X, labels, k, effort=5000, seed=seed, n_jobs=jobs) for jobs in (1, 2))

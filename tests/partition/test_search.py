@@ -69,7 +69,7 @@ def files(draw):
 
 
 @everywhere
-@given_few(60, 500, case=files())
+@given_few(30, 500, case=files())
 def test_tree_and_brute_agree_on_one_thread_and_on_two(name, case):
     X, k = case
     by_tree, by_brute = both(name, X, k)

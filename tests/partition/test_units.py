@@ -78,7 +78,7 @@ def assert_kept(labels, k, units):
 
 
 @everywhere
-@given_few(50, 300, case=cases())
+@given_few(25, 300, case=cases())
 def test_partition_equals_its_oracle(name, case):
     X, k, units = case
     partitioner, oracle, options = METHODS_WITH_UNITS[name]
@@ -90,7 +90,7 @@ def test_partition_equals_its_oracle(name, case):
 
 
 @everywhere
-@given_few(40, 200, case=matrices_and_k(), in_part=st.booleans())
+@given_few(20, 200, case=matrices_and_k(), in_part=st.booleans())
 def test_every_record_its_own_unit_changes_nothing(name, case, in_part):
     X, k = case
     partitioner, _, options = METHODS_WITH_UNITS[name]
@@ -122,7 +122,7 @@ def larger_cases(draw):
 
 
 @everywhere
-@given_few(20, 80, case=larger_cases())
+@given_few(10, 80, case=larger_cases())
 def test_tree_and_brute_force_agree_and_keep_the_promise(name, case):
     records, k, units = case
     partitioner, _, options = METHODS_WITH_UNITS[name]
@@ -210,7 +210,7 @@ def test_methods_say_whether_they_take_units():
     }
 
 
-@given_few(60, 300, case=cases(), most=st.integers(1, 8), seed=st.integers(0, 100))
+@given_few(30, 300, case=cases(), most=st.integers(1, 8), seed=st.integers(0, 100))
 def test_merging_equals_its_oracle_and_keeps_the_promise(case, most, seed):
     X, k, units = case
     labels = np.random.default_rng(seed).integers(0, most, X.shape[0])
@@ -236,7 +236,7 @@ def test_merging_refuses_what_no_merge_can_mend():
         merge_short(made(6, 3), np.zeros(6, dtype=np.int64), 3, Units(np.array([0, 0, 0, 0, 1, 2])))
 
 
-@given_few(30, 100, case=larger_cases(), sizes=st.sampled_from(["variable", "fixed"]), seed=st.integers(0, 3))
+@given_few(15, 100, case=larger_cases(), sizes=st.sampled_from(["variable", "fixed"]), seed=st.integers(0, 3))
 def test_refining_keeps_the_promise_and_is_never_worse(case, sizes, seed):
     records, k, units = case
     labels = mdav(records, k, units=units)
@@ -259,7 +259,7 @@ def test_refining_where_every_record_is_its_own_unit_changes_nothing(case, in_pa
     assert (found.before, found.after) == (expected.before, expected.after)
 
 
-@pytest.mark.parametrize("files", first_few(1, [20, 100]))
+@pytest.mark.parametrize("files", first_few(1, [5, 100]))
 def test_refining_finds_the_optimum_of_most_small_files(files):
     found = []
     for number in range(files):

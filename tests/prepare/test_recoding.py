@@ -151,7 +151,7 @@ def test_fractions_equal_the_oracle(values, rule, narrow):
 PERIODS = st.sampled_from(["week", "month", "quarter", "year", 1, 10, 365])
 
 
-@given_few(50, 200, values=st.lists(st.none() | DAYS, min_size=1, max_size=10), rule=rules(DAYS, PERIODS, DAYS))
+@given_few(25, 200, values=st.lists(st.none() | DAYS, min_size=1, max_size=10), rule=rules(DAYS, PERIODS, DAYS))
 def test_days_equal_the_oracle(values, rule):
     check_whole_and_in_parts(table_of(values, pa.date32()), rule, [oracle.recode(one, rule) for one in values])
 
@@ -168,7 +168,7 @@ def test_times_equal_the_oracle(values, rule):
     check_whole_and_in_parts(table_of(values, pa.timestamp("us")), rule, [oracle.recode(one, rule) for one in values])
 
 
-@given_few(50, 200, values=st.lists(st.none() | DAYS, min_size=1, max_size=10), rule=rules(DAYS, PERIODS, DAYS))
+@given_few(25, 200, values=st.lists(st.none() | DAYS, min_size=1, max_size=10), rule=rules(DAYS, PERIODS, DAYS))
 def test_days_that_are_text_stay_text(values, rule):
     table = table_of([one and str(one) for one in values], pa.string())
     expected = [oracle.recode(one, rule) for one in values]

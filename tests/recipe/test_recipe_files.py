@@ -149,7 +149,7 @@ def recipes(draw):
     return Recipe.of(**keywords)
 
 
-@given_few(100, 1000, recipes(), st.lists(remarks, max_size=9))
+@given_few(50, 1000, recipes(), st.lists(remarks, max_size=9))
 def test_what_is_written_is_read_again(recipe, said):
     places = [("k",), ("masking",), ("masking", "scale"), ("output", "same_order")]
     places += [("roles", "quasi", name) for name in recipe.roles.quasi or ()]

@@ -269,7 +269,7 @@ def test_the_order_of_columns_changes_no_guess(order, seed):
     assert usual.roles["unit"] == other.roles["unit"] == "a"
 
 
-@given_few(20, 60, st.data())
+@given_few(10, 60, st.data())
 def test_any_table_gets_guesses_that_fit_it(data):
     size = data.draw(st.integers(1, 60))
     number = st.one_of(st.none(), st.integers(-(2**62), 2**62), st.integers(0, 9))
