@@ -259,7 +259,7 @@ def test_refining_where_every_record_is_its_own_unit_changes_nothing(case, in_pa
     assert (found.before, found.after) == (expected.before, expected.after)
 
 
-@pytest.mark.parametrize("files", first_few(1, [5, 100]))
+@pytest.mark.parametrize("files", first_few(1, [10, 100]))
 def test_refining_finds_the_optimum_of_most_small_files(files):
     found = []
     for number in range(files):
