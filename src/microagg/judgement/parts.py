@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from microagg.evaluate.columns import ColumnChange as ColumnChange
 from microagg.evaluate.criterion import Criterion as Criterion
 from microagg.evaluate.diversity import Goal as Goal
 from microagg.evaluate.weights import Telling as Telling
+from microagg.frozen import frozen
 from microagg.readonly import ReadOnly
 
 
@@ -16,7 +17,7 @@ def finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-@dataclass(frozen=True)
+@frozen()
 class SizeCount:
     """How many groups are of some size, or of a range of sizes."""
 
@@ -26,7 +27,7 @@ class SizeCount:
     share: float  # of all records, in percent
 
 
-@dataclass(frozen=True)
+@frozen()
 class UnitFacts:
     """The persons, households or firms that rows belong to, by whom k is counted."""
 
@@ -38,7 +39,7 @@ class UnitFacts:
     merged: tuple[int, float] | None = None  # rows of one group that is most of its stratum, and its percentage
 
 
-@dataclass(frozen=True)
+@frozen()
 class Groups:
     """k promised and reached, and the groups behind it."""
 
@@ -55,7 +56,7 @@ class Groups:
     units: UnitFacts | None = None  # where a unit is named
 
 
-@dataclass(frozen=True)
+@frozen()
 class JudgedSample:
     """The records that are judged where a file does not fit into memory: those of whole groups."""
 
@@ -66,7 +67,7 @@ class JudgedSample:
     error: float  # the standard error of a share of records, at most, in percent
 
 
-@dataclass(frozen=True)
+@frozen()
 class LeftOut:
     """Records that are not in the release."""
 
@@ -76,7 +77,7 @@ class LeftOut:
     below: int | None = None  # in public, where they are few: that there are fewer than so many
 
 
-@dataclass(frozen=True)
+@frozen()
 class Strata:
     """The strata that groups do not cross."""
 
@@ -86,7 +87,7 @@ class Strata:
     small: int | None  # how many hold fewer than ten times k records; None in public
 
 
-@dataclass(frozen=True)
+@frozen()
 class Alone(ReadOnly):
     """Records with unique values, in the columns that are released unchanged. Empty in public."""
 
@@ -99,7 +100,7 @@ class Alone(ReadOnly):
     medians: Mapping[str, int] = field(default_factory=dict)  # columns: cells that are the record's own by them
 
 
-@dataclass(frozen=True)
+@frozen()
 class WeightFound(ReadOnly):
     """What one weight discloses where it is released unchanged."""
 
@@ -109,7 +110,7 @@ class WeightFound(ReadOnly):
     telling: Mapping[str, Telling]  # of each masked column of categories
 
 
-@dataclass(frozen=True)
+@frozen()
 class JudgedWeights(ReadOnly):
     """What weights did, and what they disclose. None in public."""
 
@@ -123,7 +124,7 @@ class JudgedWeights(ReadOnly):
     expected_links: float | None  # of the records, or whole units, by who cannot know who is in the sample
 
 
-@dataclass(frozen=True)
+@frozen()
 class JudgedMoments(ReadOnly):
     """How far variances or covariances are those of the original, and what that did to values. None in public."""
 
@@ -135,7 +136,7 @@ class JudgedMoments(ReadOnly):
     left: int  # strata, or parts of them, that are not spread
 
 
-@dataclass(frozen=True)
+@frozen()
 class ResultLine:
     """One estimate of an analysis, before and after."""
 
@@ -155,7 +156,7 @@ class ResultLine:
     changed: str  # what of a conclusion changed: "sign", "significance", or nothing
 
 
-@dataclass(frozen=True)
+@frozen()
 class ToldApart:
     """How well a model distinguishes masked records from original ones, by the masked columns."""
 
@@ -168,7 +169,7 @@ class ToldApart:
     left_out: int  # what more it would look at without a limit
 
 
-@dataclass(frozen=True)
+@frozen()
 class RelationFound:
     """How many records break a declared relation between columns."""
 
@@ -181,7 +182,7 @@ class RelationFound:
     reading: str  # in words
 
 
-@dataclass(frozen=True)
+@frozen()
 class JudgedResults:
     """What researchers would find: the same analyses before and after masking. None in public."""
 
@@ -203,7 +204,7 @@ class JudgedResults:
     remarks: tuple[str, ...]  # what else must be known, as of records left out
 
 
-@dataclass(frozen=True)
+@frozen()
 class MissingValues:
     """What became of missing values in the masked columns. In public only whether any are released."""
 
@@ -215,7 +216,7 @@ class MissingValues:
     blanked: int | None = None  # None in public
 
 
-@dataclass(frozen=True)
+@frozen()
 class Recoded:
     """A released column that was recoded before anything was masked."""
 
@@ -224,7 +225,7 @@ class Recoded:
     changed: int | None  # cells that have another value; None in public
 
 
-@dataclass(frozen=True)
+@frozen()
 class MissingCodes:
     """A released column in which the file distinguishes several kinds of missing values. None in public."""
 
@@ -234,7 +235,7 @@ class MissingCodes:
     kept: int  # cells that still have theirs, if the kind of file that is written can hold it
 
 
-@dataclass(frozen=True)
+@frozen()
 class ColumnLoss:
     """What one masked column lost. In public the word alone, or that it is not shown."""
 
@@ -251,7 +252,7 @@ class ColumnLoss:
     rounding_moved: float | None = None  # how far its total moved by that, in percent; None in public
 
 
-@dataclass(frozen=True)
+@frozen()
 class Bound:
     """How little any grouping at k could lose, in percent, beside what this one loses in the same terms."""
 
@@ -261,7 +262,7 @@ class Bound:
     text: str  # both in a sentence, or why it was not found; empty where nobody needs to read it
 
 
-@dataclass(frozen=True)
+@frozen()
 class Loss:
     """What masking cost."""
 
@@ -272,7 +273,7 @@ class Loss:
     bound: Bound | None = None  # None in public
 
 
-@dataclass(frozen=True)
+@frozen()
 class Bar:
     """How many records, in percent, have one value, or one of some."""
 
@@ -282,7 +283,7 @@ class Bar:
     after: float
 
 
-@dataclass(frozen=True)
+@frozen()
 class Distribution:
     """One column in bins: the share of records in each, in percent.
 
@@ -301,7 +302,7 @@ class Distribution:
     kind: str = "number"
 
 
-@dataclass(frozen=True)
+@frozen()
 class Moved:
     """How far a correlation moved on average: less than some step, or more than the last of them."""
 
@@ -309,7 +310,7 @@ class Moved:
     less: bool
 
 
-@dataclass(frozen=True)
+@frozen()
 class Correlations:
     """Masked minus original correlations."""
 
@@ -319,7 +320,7 @@ class Correlations:
     mean: float
 
 
-@dataclass(frozen=True)
+@frozen()
 class ColumnRisk:
     """What one column adds to the risk."""
 
@@ -328,7 +329,7 @@ class ColumnRisk:
     dominated: int | None  # groups that fail the p % rule; None where it means nothing
 
 
-@dataclass(frozen=True)
+@frozen()
 class RecordRisk:
     """How the chance of being linked is spread over the records, in percent."""
 
@@ -338,7 +339,7 @@ class RecordRisk:
     bound: float | None  # 100 / k; None where k holds for single columns only
 
 
-@dataclass(frozen=True)
+@frozen()
 class Linkage:
     """By what, and on what, records were linked."""
 
@@ -347,7 +348,7 @@ class Linkage:
     sets_error: float  # the standard error of trying only some
 
 
-@dataclass(frozen=True)
+@frozen()
 class Risk:
     """What an intruder could still do."""
 
@@ -365,7 +366,7 @@ class Risk:
     n_groups: int
 
 
-@dataclass(frozen=True)
+@frozen()
 class GivenAway:
     """How varied a confidential column is among records with the same masked values."""
 
@@ -379,7 +380,7 @@ class GivenAway:
     by_taxonomy: bool = False  # whether t is the distance in a taxonomy
 
 
-@dataclass(frozen=True)
+@frozen()
 class WorstGroup:
     """The group of records that is farthest from the whole file in a confidential column, or holds least of it."""
 
@@ -388,7 +389,7 @@ class WorstGroup:
     bars: tuple[Bar, ...]  # shares in percent: `before` of the whole file, `after` of the group
 
 
-@dataclass(frozen=True)
+@frozen()
 class Demanded:
     """What is demanded of a confidential column, and reached in what is released."""
 
@@ -400,7 +401,7 @@ class Demanded:
     worst: WorstGroup | None  # None in public
 
 
-@dataclass(frozen=True)
+@frozen()
 class Kept:
     """What is demanded of confidential columns, how groups came to keep it, and what that cost."""
 
@@ -414,7 +415,7 @@ class Kept:
     loss_after: float | None  # of those that do
 
 
-@dataclass(frozen=True)
+@frozen()
 class Tree:
     """The dependence tree by which the columns that form groups were chosen."""
 
@@ -425,7 +426,7 @@ class Tree:
     text: str  # the rule in words
 
 
-@dataclass(frozen=True)
+@frozen()
 class Alternative(ReadOnly):
     """One of the releases that were compared."""
 
@@ -440,7 +441,7 @@ class Alternative(ReadOnly):
     way: str = ""  # how that is kept
 
 
-@dataclass(frozen=True)
+@frozen()
 class Alternatives:
     """The releases that were compared, by risk and loss."""
 

@@ -1,9 +1,10 @@
 """What a report holds, as plain values: what was found, with the words for it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any, Literal, TypeVar
 
+from microagg.frozen import frozen
 from microagg.judgement.parts import (
     ColumnLoss,
     Correlations,
@@ -32,7 +33,7 @@ State = Literal["good", "look", "bad", "note"]
 """How a finding reads: as it should be, worth a look, wrong, or merely stated."""
 
 
-@dataclass(frozen=True)
+@frozen()
 class SourceFacts:
     """Where the original file came from, as far as its reader knows.
 
@@ -64,7 +65,7 @@ class SourceFacts:
     columns: int | None = None
 
 
-@dataclass(frozen=True)
+@frozen()
 class WrittenFacts:
     """How the released file was written, as far as that is not seen in `Release.data`.
 
@@ -89,7 +90,7 @@ class WrittenFacts:
     kind: str | None = None
 
 
-@dataclass(frozen=True)
+@frozen()
 class Fact:
     """Something that was done or found, and why or what it means."""
 
@@ -98,7 +99,7 @@ class Fact:
     why: str = ""
 
 
-@dataclass(frozen=True)
+@frozen()
 class Finding:
     """Something that was found, with its weight."""
 
@@ -108,7 +109,7 @@ class Finding:
     short: str = ""  # the same in one line, for a terminal
 
 
-@dataclass(frozen=True)
+@frozen()
 class Verdict:
     """The page in a few sentences."""
 
@@ -120,7 +121,7 @@ class Verdict:
     alone_percent: float | None = None  # of the records, by all that is released; None in public
 
 
-@dataclass(frozen=True)
+@frozen()
 class Figure:
     """One number that judges the release, with what it takes to read it."""
 
@@ -137,28 +138,28 @@ def worded(kind: type[Part], found: Any, **words: Any) -> Part:
     return kind(**{one.name: getattr(found, one.name) for one in fields(found)} | words)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class SizeRow(SizeCount):
     """How many groups are of some size."""
 
     size: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class GroupsSection(Groups):
     """k promised and reached, and the groups behind it."""
 
     sizes: tuple[SizeRow, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class LeftOutSection(LeftOut):
     """Records that are not in the release."""
 
     text: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class LossRow(ColumnLoss):
     """What one masked column lost."""
 
@@ -166,7 +167,7 @@ class LossRow(ColumnLoss):
     own: str = ""  # what became of it in its own terms
 
 
-@dataclass(frozen=True)
+@frozen()
 class SpikeRow:
     """How many records, in percent, have the value of a column that most have."""
 
@@ -178,7 +179,7 @@ class SpikeRow:
     change: float  # in points
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class LossSection(Loss):
     """What masking cost."""
 
@@ -192,7 +193,7 @@ class LossSection(Loss):
     figures: tuple[Figure, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class DistributionPicture(Distribution):
     """One column in bins."""
 
@@ -200,14 +201,14 @@ class DistributionPicture(Distribution):
     lost: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class CorrelationsSection(Correlations):
     """Masked minus original correlations."""
 
     text: str
 
 
-@dataclass(frozen=True)
+@frozen()
 class ResultBlock:
     """The estimates of one analysis that are listed, the worst first."""
 
@@ -216,7 +217,7 @@ class ResultBlock:
     lines: tuple[ResultLine, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class ResultsSection(JudgedResults):
     """What researchers would find."""
 
@@ -227,14 +228,14 @@ class ResultsSection(JudgedResults):
     how: str  # what the model that distinguishes both files used
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class RecordsPicture(RecordRisk):
     """How the chance of being linked is spread over the records, in percent."""
 
     quantiles: tuple[tuple[str, float], ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class RiskSection(Risk):
     """What an intruder could still do."""
 
@@ -248,14 +249,14 @@ class RiskSection(Risk):
         return next(figure.value for figure in self.figures if figure.symbol == symbol)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class DiversityRow(GivenAway):
     """How varied a confidential column is among records with the same masked values."""
 
     text: str
 
 
-@dataclass(frozen=True)
+@frozen()
 class GoalRow:
     """What was asked of a confidential column, and what is reached."""
 
@@ -266,7 +267,7 @@ class GoalRow:
     meaning: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class WorstPicture(WorstGroup):
     """A confidential column in the worst group of records, beside the whole file."""
 
@@ -274,7 +275,7 @@ class WorstPicture(WorstGroup):
     text: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class KeptSection(Kept):
     """What is demanded of confidential columns, how it is kept, and what that cost."""
 
@@ -285,7 +286,7 @@ class KeptSection(Kept):
     pictures: tuple[WorstPicture, ...]  # none in public
 
 
-@dataclass(frozen=True)
+@frozen()
 class MapRow:
     """One of the releases that were compared."""
 
@@ -300,7 +301,7 @@ class MapRow:
     way: str = ""
 
 
-@dataclass(frozen=True)
+@frozen()
 class MapSection:
     """The releases that were compared, by risk and loss."""
 
@@ -313,14 +314,14 @@ class MapSection:
     least_k: int | None = None  # that the best and the efficient ones must reach
 
 
-@dataclass(frozen=True)
+@frozen()
 class Source:
     """Where the original came from, for the internal report."""
 
     facts: tuple[Fact, ...]
 
 
-@dataclass(frozen=True)
+@frozen()
 class ReportModel:
     """Everything that the page shows."""
 
