@@ -19,7 +19,8 @@ def frozen(*, kw_only: bool = False) -> Callable[[Class], Class]:
         for name, method in _SHARED.items():
             if name not in own.__dict__:
                 setattr(own, name, method)
-        return dataclass(repr=False, eq=False, kw_only=kw_only)(own)
+        dataclass(repr=False, eq=False, kw_only=kw_only)(own)  # changes the class itself
+        return own
 
     return made
 
