@@ -26,7 +26,9 @@ _SMALLEST = 2.0**-480
 def check_k(k: Any) -> int:
     """Return k as an int, or say what it must be."""
     if isinstance(k, bool) or not isinstance(k, Integral):
-        raise InvalidParameter(f"k must be a whole number, not {a_type(k)}. Pass k=3, for example.", parameter="k")
+        raise InvalidParameter(
+            f"k must be a whole number without decimals, not {a_type(k)}. Pass k=5, for example.", parameter="k"
+        )
     if k < 2:
         raise InvalidParameter(
             f"k={k} protects nobody: a group needs at least 2 records. Pass k=2 or more.", parameter="k"

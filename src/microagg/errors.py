@@ -32,13 +32,14 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, Self
 
+_VOWELS = (*"aeiouAEIOU", "ndarray")  # as they are spoken
 _SETTING = re.compile("\u27ea(.*?)\u27eb")
 
 
 def a_type(value: Any) -> str:
     """Return the type of a value that cannot be used, with its article: the value itself may be a cell of the data."""
     name = type(value).__name__
-    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+    return f"{'an' if name.startswith(_VOWELS) else 'a'} {name}"
 
 
 def setting(parameter: str, value: Any = None) -> str:

@@ -164,7 +164,7 @@ def test_what_was_kept_elsewhere_stands_in_it_too(client):
     client.post("/columns/apply", **{f"role-{client.row('age')}": "quasi"})
     page = client.get("/compare")
     number = client.session.candidates[0].number
-    assert "1 of 7 releases are not made yet" in page.text
+    assert "1 of 7 releases is not made yet" in page.text
     page = client.post("/compare/apply", **GRID)
     assert [name for _, name, _ in points(page)][-1].startswith("mdav, kept, k 4: loss")
     kept = client.session.candidates[0].recipe

@@ -117,7 +117,7 @@ def test_an_earlier_release_of_the_same_file_is_told_of(tmp_path):
     ma.write(ma.datasets.survey(300, seed=1), "other.csv")
     assert not any(warned in line for line in told("mask", "other.csv", *ROLES, "-o", "three")["warnings"])
     beyond = ("--engine", "disk", "--same-order", "-o", "four")
-    assert any("'one', 'two' hold another" in line for line in told("mask", "survey.csv", *ROLES, *beyond)["warnings"])
+    assert any("'one', 'two' hold other" in line for line in told("mask", "survey.csv", *ROLES, *beyond)["warnings"])
     own = RowOrigin("survey.csv", None, 300, None)
     assert earlier_releases(tmp_path / "five", own) == ["four", "one", "two"]
 

@@ -68,7 +68,7 @@ def test_the_verdict_gives_no_false_comfort(model):
     assert "“weight”" in model.verdict.headline  # nearly everybody has a weight of his own
     assert model.verdict.state == "look"
     assert any(
-        "original order" in text and "sort the rows before you give the frame to anybody" in text
+        "original order" in text and "sort the frame before you give it away" in text
         for text in model.verdict.look_first
     )
     assert "Small is below 5 %" in model.loss.scale

@@ -76,7 +76,7 @@ def test_whole_units_and_those_left_out_are_told(frame):
     assert "linkage is of whole units" in model.risk.how
     assert "Whole units linked to the right one, by all their rows" in repr(linked)
     page = render(model)
-    assert "of the whole units are linked to the right record" in page
+    assert "of the units are linked to the right unit" in page
     assert "right unit, all columns known" in page
     assert "at least 4 whole units have the same masked values" in page.replace("\u00a0", " ")
     assert release_facts(release)["linkage_of"] == "whole units"

@@ -34,7 +34,11 @@ COLUMNS = {
     "email": ([f"p{i}@example.org" for i in range(N)], Role.IDENTIFIER, "its name says so"),
     "remark": ([f"remark {i}" for i in range(N)], Role.IDENTIFIER, "identifies people"),
     "household": (RNG.integers(0, 150, N), Role.IDENTIFIER, "its name says that it groups rows"),
-    "wgt": (RNG.random(N) + 0.5, Role.DROP, "move it to weight to use it as one (with release = "),
+    "wgt": (
+        RNG.random(N) + 0.5,
+        Role.DROP,
+        "move it to weight to use it as one, best if weights are released by group",
+    ),
     "HIV": (RNG.integers(0, 2, N), Role.DROP, "sensitive; move it to confidential to release it unchanged"),
     "sex": (RNG.integers(1, 3, N), Role.STRATUM, "has enough records"),
     "country": ([f"c{i % 45}" for i in range(N)], Role.QUASI, "words, 45 different values"),

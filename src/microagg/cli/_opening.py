@@ -55,9 +55,9 @@ def show(terminal: Terminal, found: Inspection) -> None:
             Text(shown(column.name)), column.role.value, column.kind or "", Text(shown(column.reason)), *counts
         )
     terminal.show(table)
-    share = 100 * found.unique / found.records if found.records else 0.0
+    share = 100.0 if found.unique == found.records else min(99.9, 100 * found.unique / found.records)
     terminal.say(
-        f"{found.unique} of {found.records} records ({share:.0f} %) are unique: no other has the same values in the "
+        f"{found.unique} of {found.records} records ({share:.3g} %) are unique: no other has the same values in the "
         f"columns to mask."
     )
     if found.incomplete:

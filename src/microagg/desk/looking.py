@@ -12,7 +12,7 @@ from microagg.progress import Progress
 from microagg.release import Release
 from microagg.report import pictures
 from microagg.report.html import render_section
-from microagg.report.parts import Figure, LossRow, ReportModel
+from microagg.report.parts import Figure, LossRow, ReportModel, WrittenFacts
 from microagg.report.text import points
 
 SECTIONS = {
@@ -92,7 +92,7 @@ class Beside:
 
 def look_at(release: Release[Any], progress: Progress | None = None) -> Looked:
     """Draw what a release that was judged did to the file."""
-    model = release.report_model(progress=progress)
+    model = release.report_model(written=WrittenFacts(reordered=False), progress=progress)
     rows = {one.column: one for one in model.loss.columns}
     columns = tuple(
         LookedColumn(

@@ -117,9 +117,9 @@ def earlier_words(names: list[str], address: str) -> list[str]:
     if not names:
         return []
     listed = ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-    hold = "holds" if len(names) == 1 else "hold"
+    hold = "holds another release" if len(names) == 1 else "hold other releases"
     return [
-        f"beside the output, {listed} {hold} another release of the same file. Somebody who gets several releases "
+        f"beside the output, {listed} {hold} of the same file. Somebody who gets several releases "
         "learns more than from any one of them. Before you give out a second, measure both together: "
         f"{one_line(['microagg', 'assess', without_credentials(address)])} MASKED MASKED"
     ]

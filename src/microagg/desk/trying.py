@@ -9,6 +9,7 @@ from microagg.judgement.loss import loss_word
 from microagg.judgement.names import shown
 from microagg.progress import Progress
 from microagg.release import Release
+from microagg.report.parts import WrittenFacts
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def first_figures(release: Release[Any], seconds: float) -> Tried:
 
 def full_figures(release: Release[Any], first: Tried, progress: Progress | None = None) -> Tried:
     """Add the risk, the verdict and what the report finds, of a release that was judged."""
-    model = release.report_model(progress=progress)
+    model = release.report_model(written=WrittenFacts(reordered=False), progress=progress)
     return replace(
         first,
         verdict=model.verdict.headline,

@@ -224,7 +224,7 @@ def _weight(asked: Asked) -> ColumnGuess | None:
     column = asked.column
     if column.numbers is None or column.type == "codes" or column.numbers[0] < 0:
         return None
-    told = 'move it to weight to use it as one (with release = "group" in [weights]), or to quasi to mask it'
+    told = "move it to weight to use it as one, best if weights are released by group, or to quasi to mask it"
     if names.may_be_a_weight(column.words):
         return asked.guess(Role.DROP, f"by its name it may be a sampling weight or a body weight; {told}", "number")
     by_values = codes.is_weight(column)

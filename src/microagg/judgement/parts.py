@@ -195,7 +195,7 @@ class JudgedResults:
     overlap: float | None  # of their intervals before and after, on average
     n_changed: int  # conclusions: their sign or significance
     changed: tuple[str, ...]  # what became of those, the worst first
-    farthest: tuple[str, ...]  # of each analysis the worst, if its intervals before and after have nothing in common
+    farthest: tuple[str, ...]  # of each analysis what moved most, if it is lost or its intervals are apart
     lines: tuple[ResultLine, ...]  # analysis by analysis, in each the worst first
     others: int  # estimates that are not among the lines
     told_apart: ToldApart | None  # None: no masked column varies, or too many columns for the records

@@ -80,9 +80,17 @@ def _lines(utility: Utility) -> list[Estimate]:
 
 
 def _farthest(utility: Utility) -> list[Estimate]:
-    """Return the worst estimate of each analysis where its intervals before and after have nothing in common."""
-    worst = [judged.worst for judged in utility.analyses if judged.estimates]
-    return sorted((one for one in worst if one.has_interval and one.overlap == 0), key=worst_first)
+    """Return of each analysis what moved most, if it is lost or its intervals before and after are apart."""
+    found = []
+    for judged in utility.analyses:
+        apart = [one for one in judged.estimates if _has_width(one) and (one.lost or one.overlap == 0)]
+        found += [max(apart, key=lambda one: one.moved)] if apart else []
+    return sorted(found, key=lambda one: -one.moved)
+
+
+def _has_width(one: Estimate) -> bool:
+    """Return whether the original has an interval that can be compared; that of rounded values may have no width."""
+    return one.has_interval and one.interval_before[1] > one.interval_before[0]
 
 
 def _line(one: Estimate) -> ResultLine:

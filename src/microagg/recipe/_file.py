@@ -265,9 +265,17 @@ def write(recipe: Recipe, path: Path, made_for: str | None, *, overwrite: bool) 
 
 
 def text_of(
-    recipe: Recipe, made_for: str | None, title: Sequence[str] = _TITLE, tables: Collection[str] = tuple(PARTS)
+    recipe: Recipe,
+    made_for: str | None,
+    title: Sequence[str] = _TITLE,
+    tables: Collection[str] = tuple(PARTS),
+    *,
+    of_units: bool = False,
 ) -> str:
-    """Write a recipe out: what each choice means stands beside it, unless something else was written there."""
+    """Write a recipe out: what each choice means stands beside it, unless something else was written there.
+
+    `of_units` says that k counts units though the recipe does not name them.
+    """
     comments = recipe.comments
     roles = choices_of(PARTS["roles"][1])
     ours = {*_TITLE, *_LEFT_OUT.values(), *FORMER, *(choice.remark for choice in roles.values())}
@@ -285,7 +293,7 @@ def text_of(
 
     heads = title if made_for is None else (*title, f"{_MADE_FOR}{made_for!r}.")
     lines = [f"# {line}" for line in heads] + kept(comments.title)
-    shared = K.remark if recipe.roles.unit is None else K_OF_UNITS
+    shared = K_OF_UNITS if of_units or recipe.roles.unit is not None else K.remark
     lines += ["", *over(("k",)), f"k = {recipe.k}{beside(('k',), shared)}"]
     for table, (part, kind) in PARTS.items():
         keys = _said(recipe, table, getattr(recipe, part)) if table in tables else {}

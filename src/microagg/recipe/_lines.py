@@ -59,16 +59,21 @@ class Comments:
 
 def not_toml(name: str, error: tomllib.TOMLDecodeError, parameter: str) -> InvalidParameter:
     """Return the error that says where a file stops being TOML, in our words: the parser's help nobody."""
-    place = re.search(r"at line (\d+), column (\d+)", str(error))
-    if place is None:
-        what = f"{name}: the file ends in the middle of a value. Close its bracket or its quotation mark."
+    said = str(error)
+    place = re.search(r"at line (\d+)", said)
+    line = f", line {place[1]}" if place else ""
+    if re.search("twice|overwrite|redefine|mutate|[Dd]uplicate", said):
+        what = "a name or a table is there for a second time. Join both."
+    elif re.search("[Uu]nescaped|escape", said):
+        what = "a backslash in text must be written twice, or the text be put in 'single quotation marks'."
+    elif place is None:
+        what = "the file ends too early. Write the missing value, or close a bracket or a quotation mark."
     else:
-        line, column = place.groups()
         what = (
-            f"{name}, line {line}: this line is not valid TOML at character {column}. Write name = value, with text in "
-            f'"quotation marks" and lists in [brackets].'
+            'this line, or the one before it, is not valid TOML. Write name = value, with text in "quotation marks", '
+            "lists in [brackets], and true or false in small letters."
         )
-    return InvalidParameter(what, parameter=parameter)
+    return InvalidParameter(f"{name}{line}: {what}", parameter=parameter)
 
 
 def present(text: str) -> str:

@@ -51,5 +51,9 @@ def public_recipe(recipe: Recipe) -> Recipe:
 def write_public(recipe: Recipe, path: Path, made_for: str | None) -> Path:
     """Write what of a recipe may be published to a new file, whole or not at all."""
     with whole_file(path) as file:
-        file.write_text(text_of(public_recipe(recipe), made_for, TITLE, _TABLES), "utf-8", newline="\n")
+        file.write_text(
+            text_of(public_recipe(recipe), made_for, TITLE, _TABLES, of_units=recipe.roles.unit is not None),
+            "utf-8",
+            newline="\n",
+        )
     return path

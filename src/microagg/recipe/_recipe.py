@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from microagg.checks import check_k, check_max_block, nearest
-from microagg.errors import InputError, InvalidParameter, MicroaggError, RoleError
+from microagg.errors import InputError, InvalidParameter, MicroaggError, RoleError, setting
 from microagg.partition import METHODS, method_named
 from microagg.recipe._by_column import Importance, Kinds, Missing, Recode, Taxonomy
 from microagg.recipe._choice import BY_COLUMN, WORD_OR_BY_COLUMN, Part, choices_of, shown
@@ -300,7 +300,9 @@ class Recipe:
         if left and self.roles.rest is None:
             listed = ", ".join(map(repr, left[:10])) + (f" and {len(left) - 10} more" if len(left) > 10 else "")
             raise self._fault(
-                ("roles",), f"{len(left)} column(s) of the file have no role: {listed}. Give each a role, such as drop."
+                ("roles",),
+                f"{len(left)} column(s) of the file have no role: {listed}. Give each a role, "
+                f"or set what becomes of the rest: {setting('rest', 'drop')}.",
             )
         self.check_named(names)
         for table, key, named in (("select", "columns", self.select.columns), ("risk", "keys", self.risk.keys)):

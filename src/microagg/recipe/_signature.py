@@ -52,7 +52,7 @@ def _documented(choice: Choice) -> str:
 
 
 _ELSEWHERE = {
-    "compare": "It is a choice of `compare`: pass it there",
+    "compare": "Only `compare` uses it: pass it there",
     "read": "It says how a file is read: pass it to `read`",
     "join": "It says how two files are read: pass it to `read`",
 }
@@ -66,9 +66,7 @@ def recipe_of(k: Any, recipe: Recipe | None, keywords: dict[str, Any], *tables: 
     for table, where in _ELSEWHERE.items():
         unused = [] if table in tables else [name for name in choices(table) if name in keywords]
         if unused:
-            raise InvalidParameter(
-                f"{unused[0]} does nothing here. {where}, or set it in a recipe.", parameter=unused[0]
-            )
+            raise InvalidParameter(f"{unused[0]} does nothing here. {where}.", parameter=unused[0])
     if recipe is None:
         if k is None:
             raise InvalidParameter("k is missing. Pass k=5, for example, or a recipe.", parameter="k")

@@ -51,12 +51,13 @@ def findings(judgement: Judgement, written: WrittenFacts, holds: bool) -> tuple[
 
 
 def _row_order(written: WrittenFacts) -> Finding:
-    remedy = "sort the rows by their released values."
+    rows, remedy = "The rows", "sort the rows by their released values."
     if written.reordered is None:
-        remedy = "sort the rows before you give the frame to anybody. `microagg.write` sorts them in a file."
+        rows, remedy = "In the frame, the rows", "sort the frame before you give it away. "
+        remedy += "`microagg.write` sorts what it writes, unless the recipe says same_order."
     return Finding(
         "look", "row order",
-        f"The rows are in the original order. If anybody else may have a list in that order, {remedy}",
+        f"{rows} are in the original order. If anybody else may have a list in that order, {remedy}",
         "the rows are in the original order, which helps anybody who has a list in that order.",
     )  # fmt: skip
 

@@ -111,7 +111,7 @@ def _out_of_range(found: JudgedMoments) -> list[Finding]:
         Finding(
             "look", "values out of range",
             f"{short}. An amount may have become negative. Check whether users can accept that, or cut such values "
-            f"back (moments clip), which makes the variances inexact.",
+            f"back (moments_clip), which makes the variances inexact.",
             f"{short}.",
         )
     ]  # fmt: skip

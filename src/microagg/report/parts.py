@@ -241,6 +241,7 @@ class RiskSection(Risk):
 
     figures: tuple[Figure, ...]
     how: str  # keys, sets, sample, in words
+    right: str  # what an intruder finds who links rightly
     error: str  # the standard error of linkage by some columns, in words
     records: RecordsPicture
 

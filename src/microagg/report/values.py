@@ -112,14 +112,19 @@ def idle_codes(judgement: Judgement) -> list[Finding]:
     return found
 
 
+def _with_spike(judgement: Judgement) -> list[Changed]:
+    """Return the columns that have a spike; the commonest of codes is none, and codes have a finding of their own."""
+    return [(one, change) for one, change in _columns(judgement) if has_spike(one) and not change.coded]
+
+
 def lost_spikes(judgement: Judgement) -> list[Changed]:
     """Return the columns in which the share of the commonest value fell by more than a few points."""
-    return [(one, change) for one, change in _columns(judgement) if has_spike(one) and risen(change) < -_FEW_POINTS]
+    return [(one, change) for one, change in _with_spike(judgement) if risen(change) < -_FEW_POINTS]
 
 
 def spikes(judgement: Judgement) -> list[Finding]:
     """Return in which columns zeros were averaged with other values, or values became zeros."""
-    gained = [(one, change) for one, change in _columns(judgement) if has_spike(one) and risen(change) > _FEW_POINTS]
+    gained = [(one, change) for one, change in _with_spike(judgement) if risen(change) > _FEW_POINTS]
     zeros = [(one, change) for one, change in lost_spikes(judgement) if change.common == 0]
     others = [(one, change) for one, change in lost_spikes(judgement) if change.common != 0]
     lost = _moved_spikes("zeros", "lost", zeros) + _moved_spikes("the commonest value", "lost", others)

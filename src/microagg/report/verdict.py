@@ -23,6 +23,7 @@ from microagg.report.worded import (
     common_name,
     loss_meaning,
     moved_words,
+    right_words,
     sample_words,
     with_spike,
 )
@@ -272,15 +273,15 @@ def _intruder(judgement: Judgement) -> str:
                 "person."
             )
         return (
-            f"An intruder who knows the masked columns of a person finds at least {groups.reached} records that fit "
-            f"equally well, and learns what these records have in common. Columns released unchanged may still show "
-            f"which record is the right one."
+            f"An intruder who knows the masked columns of a person finds {_fitting(groups)} that fit equally well, and "
+            f"learns what these records have in common. Columns released unchanged may still show which record is the "
+            f"right one."
         )
     full, group = (judgement.measures[name].value for name in ("full keys", "full group"))
     bound = "" if groups.per_column else f" (k allows at most {percent(100.0 / groups.promised)})"
-    what, whose = ("record", "of everybody") if risk.units is None else ("unit", "of everybody, in all rows of a unit,")
+    whose = "of everybody" if risk.units is None else "of everybody, in all rows of a unit,"
     learns = ", and then knows the values that the group releases" if group else ""
-    finds = f"finds the right {what} {_in_of(full)}{bound}, and the right group {_in_of(group)}{learns}."
+    finds = f"finds {right_words(judgement)} {_in_of(full)}{bound}, and the right group {_in_of(group)}{learns}."
     known = "the masked column" if len(risk.columns) == 1 else "all masked columns"
     if risk.restricted:
         known = f"only {listed(risk.keys)}, {len(risk.keys)} of {len(risk.columns)} masked columns,"
@@ -297,6 +298,13 @@ def _intruder(judgement: Judgement) -> str:
             f"ones: {CLOSELY}.",
         ]
     )
+
+
+def _fitting(groups: Groups) -> str:
+    """Return how many records, or units, an intruder finds at least."""
+    if groups.units is None:
+        return f"at least {groups.reached} records"
+    return f"{'' if groups.units.whole else 'records of '}at least {groups.reached} units"
 
 
 def _in_of(value: float | None) -> str:

@@ -216,8 +216,21 @@ def risk(judgement: Judgement) -> RiskSection | None:
     records = worded(RecordsPicture, found.records, quantiles=quantiles)
     both = math.hypot(found.standard_error, found.linkage.sets_error)  # of the records and of the sets that were drawn
     return worded(
-        RiskSection, found, figures=figures, how=_how_linked(found), error=_error_words(both), records=records
+        RiskSection,
+        found,
+        figures=figures,
+        how=_how_linked(found),
+        right=right_words(judgement),
+        error=_error_words(both),
+        records=records,
     )
+
+
+def right_words(judgement: Judgement) -> str:
+    """Return what an intruder finds who links rightly: of units, any of their rows is right."""
+    if judgement.risk is not None and judgement.risk.units is not None:
+        return "the right unit"
+    return "the right record" if judgement.groups.units is None else "a record of the right unit"
 
 
 def _bound_words(judgement: Judgement) -> str:
@@ -225,7 +238,7 @@ def _bound_words(judgement: Judgement) -> str:
     if judgement.run.per_column:
         return "k holds for single columns only, so this figure has no upper limit below 100 %."
     whole = judgement.risk is not None and judgement.risk.units is not None
-    what = "whole units" if whole else "records"
+    what = "whole units" if whole else "records" if judgement.groups.units is None else "different units"
     return f"It cannot be more than {percent(100.0 / k)}, because at least {k} {what} have the same masked values."
 
 

@@ -185,7 +185,7 @@ def checklist(judgement: Judgement, written: WrittenFacts) -> tuple[Finding, ...
                 "look", "row order",
                 "Rows are in the order of the original file. That order helps an intruder who has a list in the same "
                 "order. Sort the rows by their released values, unless users need the original order."
-                + (" `microagg.write` sorts them." if written.reordered is None else ""),
+                + (" `microagg.write` sorts, unless the recipe says same_order." if written.reordered is None else ""),
             )
         )  # fmt: skip
     found.append(_empty_cells(judgement))

@@ -161,12 +161,11 @@ def _map(session: Session, rows: list[Row], found: Comparison | None, view: dict
         return {"map": Markup(""), "text": "", "marks": {}, "least_k": None, "sampled": None}
     section = map_section(found)
     there = [row for row in rows if row.judged is not None]
-    marks = {row.number: [one.mark] if one.mark else [] for row, one in zip(there, section.candidates, strict=True)}
-    best = next((row for row, one in zip(there, section.candidates, strict=True) if one.best), None)
+    judged = list(zip(there, section.candidates, strict=True))
+    marks = {row.number: one.mark.split(", ") if one.mark else [] for row, one in judged}
+    best = next((row for row, one in judged if one.best), None)
     present = session.key()
     for row in there:
-        if best is row and row.judged in found.frontier:
-            marks[row.number].append("efficient")
         if row.kept is not None:
             marks[row.number].append("kept")
         if row.key == present:

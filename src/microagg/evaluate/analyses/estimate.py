@@ -14,6 +14,8 @@ Interval = tuple[float, float]
 MOVED = "moved at most, in half intervals"
 """What the figure of an analysis is by which releases are ranked, in a few words."""
 
+_MOST_DIGITS = 12  # decimals that an estimate is shown with
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -143,6 +145,13 @@ class Estimate:
     def written(self) -> tuple[str, str, str, str]:
         """What stands before and after, and the ends of the interval before, with the digits that matter."""
         digits = _decimals(self)
+        found = self._shown(digits)
+        while digits is not None and digits < _MOST_DIGITS and not self.within and found[1] in found[2:]:
+            digits += 1  # what is outside must not look as if it were the end of the interval
+            found = self._shown(digits)
+        return found
+
+    def _shown(self, digits: int | None) -> tuple[str, str, str, str]:
         before, after, low, high = (
             "–" if math.isnan(value) else _shown(value, digits)
             for value in (self.before, self.after, *self.interval_before)
@@ -204,7 +213,7 @@ def _decimals(estimate: Estimate) -> int | None:
     if not (half > 0 and math.isfinite(half)):
         return None
     digits = -math.floor(math.log10(half))
-    return min(12, max(1, digits) if estimate.unit == "%" else max(0, digits + 1))
+    return min(_MOST_DIGITS, max(1, digits) if estimate.unit == "%" else max(0, digits + 1))
 
 
 def _shown(value: float, decimals: int | None) -> str:
