@@ -141,3 +141,13 @@ def test_a_file_whose_numbers_do_not_vary_has_nothing_to_keep():
     assert repr(release).endswith("Moments: nothing to keep, no number varies")
     assert not [one for one in build(release).verdict.findings if one.topic == "variances"]
     assert dataclasses.asdict(build(release))["moments"] == "variance"
+
+
+def test_values_that_no_original_reaches_are_a_finding():
+    release = released()
+    found = next(one for one in build(release).verdict.findings if one.topic == "values out of range")
+    assert found.state == "look"
+    for name, cells in release.moments.outside.items():
+        assert f"“{name}” ({cells})" in found.text
+    clipped = build(released(moments_clip=True)).verdict.findings
+    assert not any(one.topic == "values out of range" for one in clipped)

@@ -2,6 +2,7 @@
 
 import pickle
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ import microagg as ma
 from microagg.desk.facts import release_facts
 from microagg.desk.findings import findings_of, results_of, warnings_among
 from microagg.judgement import judge
+from microagg.judgement.results import _farthest
 from microagg.report import build, render, to_json
 from microagg.report.parts import ResultBlock
 from microagg.report.pictures import estimates
@@ -260,3 +262,42 @@ def test_a_relation_that_most_original_records_break_is_asked_about():
     release = ma.protect(frame_of(), 5, quasi=["age", "income"], rest="keep", relations=["income <= 0 - 5"])
     (finding,) = (one for one in build(release).verdict.findings if one.topic == "relations")
     assert finding.short == "1 declared relation is broken by most original records."
+
+
+def test_what_moved_most_is_looked_at_first_though_nobody_declared_it():
+    rng = np.random.default_rng(1)
+    n = 900
+    kind = np.where(np.arange(n) < 12, "rare", rng.choice(["a", "b"], n))
+    table = pd.DataFrame({"kind": kind, "pay": np.round(rng.lognormal(9, 1.2, n)), "age": rng.integers(18, 80, n)})
+    release = ma.protect(table, 60, quasi=["kind", "pay", "age"])
+    found = build(release)
+    judged = ma.utility(table, release.data)
+    apart = [one for one in judged if one.has_interval and (one.lost or one.overlap == 0)]
+    assert any(one.lost for one in apart)  # no group releases the rare kind
+    named = next(one for one in found.verdict.findings if "These moved most" in one.text)
+    assert named.state == "look"
+    assert named.text in found.verdict.look_first
+    by_analysis = {
+        one.analysis: max((o for o in apart if o.analysis == one.analysis), key=lambda o: o.moved) for one in apart
+    }
+    assert set(found.results.farthest) == {one.sentence for one in by_analysis.values()}
+    assert any("lost by masking" in one for one in found.results.farthest[:4])
+    assert warnings_among(findings_of(found)) != []
+
+
+def test_an_interval_without_width_says_nothing_of_what_moved():
+    def moved(after, interval):
+        return ma.Estimate("Quantile", "quantile", (), "", 1.83, after, interval, (after - 0.001, after + 0.001))
+
+    still, far, lost = moved(1.82, (1.83, 1.83)), moved(1.7, (1.82, 1.84)), moved(np.nan, (1.82, 1.84))
+    near = moved(1.825, (1.82, 1.84))
+    judged = [SimpleNamespace(estimates=(still, near)), SimpleNamespace(estimates=(far,))]
+    assert _farthest(SimpleNamespace(analyses=judged)) == [far]
+    assert _farthest(SimpleNamespace(analyses=[*judged, SimpleNamespace(estimates=(far, lost))])) == [lost, far]
+
+
+def test_what_is_outside_does_not_look_like_the_end_of_its_interval():
+    one = ma.Estimate("Mean", "mean", (), "", -0.13, -0.0126, (-0.24, -0.0131), (-0.1, 0.1))
+    assert one.written == ("-0.1300", "-0.0126", "-0.2400", "-0.0131")
+    inside = ma.Estimate("Mean", "mean", (), "", -0.13, -0.0136, (-0.24, -0.0131), (-0.1, 0.1))
+    assert inside.written == ("-0.13", "-0.01", "-0.24", "-0.01")

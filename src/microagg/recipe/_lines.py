@@ -64,7 +64,7 @@ def not_toml(name: str, error: tomllib.TOMLDecodeError, parameter: str) -> Inval
     line = f", line {place[1]}" if place else ""
     if re.search("twice|overwrite|redefine|mutate|[Dd]uplicate", said):
         what = "a name or a table is there for a second time. Join both."
-    elif re.search("[Uu]nescaped|escape", said):
+    elif re.search("[Uu]nescaped|escape|hex value", said):
         what = "a backslash in text must be written twice, or the text be put in 'single quotation marks'."
     elif place is None:
         what = "the file ends too early. Write the missing value, or close a bracket or a quotation mark."
