@@ -346,5 +346,5 @@ def released(plan: Plan, known: Known, table: pa.Table, cells: Sequence[Cells]) 
 
 def released_schema(plan: Plan, known: Known, source: pa.Schema) -> pa.Schema:
     """Return the columns of what is released and their types."""
-    empty = pa.table({name: pa.array([], source.field(name).type) for name in plan.schema.released})
+    empty = source.empty_table().select(list(plan.schema.released))
     return released(plan, known, empty, [Cells(np.empty(0))] * plan.n_stored).schema
