@@ -210,7 +210,8 @@ def _spans_by_order(column: Coded, labels: NDArray[np.int64]) -> NDArray[np.floa
     whole = top / 2 - bottom / 2
     if whole == 0:  # float64 cannot halve what they differ by
         return np.asarray((highest > lowest).astype(np.float64))
-    spans = (highest / 2 - lowest / 2) / whole
+    with np.errstate(over="ignore"):  # which NumPy before 2 reports of the smallest floats
+        spans = (highest / 2 - lowest / 2) / whole
     return np.asarray(np.where(highest >= lowest, spans, 0.0))
 
 
