@@ -4,6 +4,7 @@ import math
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from microagg.report.templates import px
 from microagg.report.text import THIN
@@ -54,9 +55,9 @@ def ticks(scale: Scale, low: float, high: float, most: int, least: float = 0.0) 
         values = round_values(low, high, number, least)
         found = [Tick(scale(value), label) for value, label in zip(values, labels(values), strict=True)]
         widest = max((text_width(tick.label, FONT) for tick in found), default=0.0)
-        if (widest + FONT) * len(found) <= abs(scale.end - scale.start):
-            break
-    return found
+        if widest + FONT <= min((abs(b.place - a.place) for a, b in pairwise(found)), default=math.inf):
+            return found
+    return found[:1]  # two labels would touch
 
 
 def round_values(low: float, high: float, most: int, least: float = 0.0) -> list[float]:
