@@ -80,12 +80,16 @@ def _lines(utility: Utility) -> list[Estimate]:
 
 
 def _farthest(utility: Utility) -> list[Estimate]:
-    """Return of each analysis what moved most, if it is lost or its intervals before and after are apart."""
+    """Return of each analysis what moved most, if it is lost or its intervals before and after are apart.
+
+    One that is lost comes first, and the others last: a rare category is lost in every analysis that has it.
+    """
     found = []
     for judged in utility.analyses:
         apart = [one for one in judged.estimates if _has_width(one) and (one.lost or one.overlap == 0)]
         found += [max(apart, key=lambda one: one.moved)] if apart else []
-    return sorted(found, key=lambda one: -one.moved)
+    lost = [one for one in found if one.lost]
+    return [*lost[:1], *sorted((one for one in found if not one.lost), key=lambda one: -one.moved), *lost[1:]]
 
 
 def _has_width(one: Estimate) -> bool:
