@@ -139,7 +139,8 @@ def test_the_real_file_of_the_orthant_paper_gives_the_committed_figures(monkeypa
     assert same_but_for_what_was_skipped("orthants", rows) == 10
 
 
-@pytest.mark.parametrize("name", ["iamat", pytest.param("orthants", marks=pytest.mark.campaign)])
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", ["iamat", "orthants"])
 def test_figures_are_drawn_the_same_from_the_committed_results(name, tmp_path, monkeypatch):
     module = importlib.import_module(f"experiments.{name}.run")
     rows = committed(name)[1]

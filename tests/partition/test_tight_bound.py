@@ -22,7 +22,7 @@ def small_file(number, most):
     return X * 10.0 ** rng.integers(-4, 5), k
 
 
-@pytest.mark.parametrize("number", first_few(40, range(200)))
+@pytest.mark.parametrize("number", first_few(20, range(200)))
 def test_never_above_the_optimum_of_small_files(number):
     X, k = small_file(number, 11)
     found = tight_bound(X, k)

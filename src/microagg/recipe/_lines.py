@@ -58,7 +58,7 @@ class Comments:
 
 
 def not_toml(name: str, error: tomllib.TOMLDecodeError, parameter: str) -> InvalidParameter:
-    """Return the error that says where a file stops being TOML, in our words: the parser's help nobody."""
+    """Return the error that says where a file stops being TOML, in our words; those of the parser help nobody."""
     said = str(error)
     place = re.search(r"at line (\d+)", said)
     line = f", line {place[1]}" if place else ""
