@@ -53,10 +53,10 @@ def test_a_million_records(browser, folder, slowness):
 
         try_it(page)
         page.locator("#bar").wait_for(timeout=1000 * slowness)
-        values, waited = watch(page, MASKING)
+        values, slowest = watch(page, MASKING)
         assert len(values) >= 10
         wait_for(page, MEASURING)
-        waited += [asked(page) for _ in range(20)]
+        slowest = max(slowest, *(asked(page) for _ in range(20)))
         assert cancelled(page) < 3 * slowness  # in linkage
         loss = page.locator("#loss").get_attribute("value")
 
@@ -83,9 +83,8 @@ def test_a_million_records(browser, folder, slowness):
         assert page.locator("#verdict:not(.former) #loss").get_attribute("value") == loss
         assert app.end() == (130, "")
     assert {path.name for path in folder.iterdir()} == before
-    # Other tests come and go beside this one, and a page is soon kept waiting: what counts is the busier moment, and
-    # nine pages of ten, since any machine stands still at times.
-    assert sorted(waited)[9 * len(waited) // 10] < 0.3 * max(slowness, slowness_now(folder, "after"))
+    # Other tests come and go beside this one, and a page is soon kept waiting: what counts is the busier moment.
+    assert slowest < 0.3 * max(slowness, slowness_now(folder, "after"))
 
 
 def job(page):
@@ -112,13 +111,13 @@ def wait_for(page, title, thousandths=0):
 
 
 def watch(page, title):
-    """Give the values that the bar had while this went on, and the seconds that each page took."""
+    """Give the values that the bar had while this went on, and the longest time that a page took."""
     wait_for(page, title)
-    values, waited = set(), []
+    values, slowest = set(), 0.0
     while (told := job(page))["title"] == title:
         values.add(told["percent"])
-        waited.append(asked(page))
-    return values, waited
+        slowest = max(slowest, asked(page))
+    return values, slowest
 
 
 def cancelled(page):
