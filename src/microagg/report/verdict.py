@@ -29,7 +29,6 @@ from microagg.report.worded import (
 )
 from microagg.schema import Role
 
-_COUNTED_AGAIN = "Counted again in the released file, the smallest number of"
 _MOST_FIRST = 20
 _MOST_SPIKES = 3  # columns whose spikes the verdict names
 _HALF = 50.0  # percent of the records: a column in which so many have a unique value is in the headline
@@ -221,7 +220,10 @@ def _kept(groups: Groups, holds: bool) -> str:
             f"{word}. Counted again in the rows of the released file, with the units of the original, the smallest "
             f"number of {whose} with the same masked values is {count(groups.reached)}."
         )
-    return f"{word}. {_COUNTED_AGAIN} records with the same masked values is {count(groups.counted or 0)}."
+    return (
+        f"{word}. Counted again in the released file, the smallest number of records with the same masked values is "
+        f"{count(groups.counted or 0)}."
+    )
 
 
 def _lost(judgement: Judgement) -> str:
