@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 # In parallel on every core; a file's tests stay in one process, so that a server, a cluster or a browser starts once.
-PYTEST := $(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadfile
+# Compiled modules are kept, whatever the environment says: the tests start hundreds of programs that read them.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadfile
 
 .PHONY: help demo test test-campaigns test-all test-lowest check bench bench-full search-figure dependence-figures ama-figures risk-map blocks-figure pictures algorithm-pictures docs experiments experiments-quick fuzz kill soak same clean
 .DEFAULT_GOAL := help
