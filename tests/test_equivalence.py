@@ -34,7 +34,7 @@ def test_columns_at_once_make_the_same_classes_as_one_by_one(rows, as_floats, co
         rows = [tuple(0 if value == 3 else value for value in row) for row in rows]
     with pytest.MonkeyPatch.context() as patched:
         if collide:  # all digests agree
-            patched.setattr(module, "digests_of", lambda bits, _: np.zeros((2, bits[0].size), dtype=np.uint64))
+            patched.setattr(module, "half_digests_of", lambda bits: np.zeros(bits[0].size, dtype=np.uint64))
         classes = classes_of(list(columns))
     shared = {}
     for number, row in zip(classes.tolist(), rows, strict=True):

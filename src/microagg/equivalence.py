@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.alike import digests_of, float_bits
+from microagg._kernels.alike import float_bits, half_digests_of
 
 Values = NDArray[Any]  # float64, int64 or uint64
 
@@ -19,9 +19,7 @@ def codes_of(values: Values) -> NDArray[np.int64]:
     if n and values.dtype == np.int64 and values.min() >= 0:
         largest, bits = int(values.max()), (n - 1).bit_length()
         if largest < _WIDEST * n:
-            there = np.zeros(largest + 1, dtype=np.int64)
-            there[values] = 1
-            return np.asarray((np.cumsum(there) - 1)[values], dtype=np.int64)
+            return without_gaps(values, largest + 1)[1]
         if largest.bit_length() + bits < 64:  # value and place in one number, which is sorted sooner than places are
             both = np.sort((values << bits) | np.arange(n))
             places, both = both & ((1 << bits) - 1), both >> bits
@@ -31,6 +29,13 @@ def codes_of(values: Values) -> NDArray[np.int64]:
     return np.asarray(np.unique(values, return_inverse=True)[1], dtype=np.int64)
 
 
+def without_gaps(labels: NDArray[np.int64], n_labels: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return which of so many labels there are, in their order, and the place of each record's among them."""
+    there = np.zeros(n_labels, dtype=np.int64)
+    there[labels] = 1
+    return np.flatnonzero(there), np.asarray((np.cumsum(there) - 1)[labels], dtype=np.int64)
+
+
 def classes_of(columns: Sequence[Values]) -> NDArray[np.int64]:
     """Number what records have in all of these columns together, in no particular order.
 
@@ -38,7 +43,10 @@ def classes_of(columns: Sequence[Values]) -> NDArray[np.int64]:
     are distinguished column by column.
     """
     bits = [float_bits(column) if column.dtype == np.float64 else column.view(np.uint64) for column in columns]
-    classes = codes_of(digests_of(bits, b"")[0])
+    classes = codes_of(half_digests_of(bits))
+    first = first_of_each(classes)
+    if all(np.array_equal(column[first][classes], column) for column in columns):
+        return classes
     for column in columns:
         classes = split_classes(classes, column)
     return classes

@@ -1,5 +1,6 @@
 """Independent pieces of work side by side, in threads: kernels let go of Python's lock."""
 
+import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -11,6 +12,14 @@ from microagg.progress import Progress, tell
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+_MANY = 20_000  # records: below it threads cost more than they spare
+
+
+def threads_for(n_records: int) -> int:
+    """Return how many threads pay for quick work on so many records: every core, or one."""
+    return (os.cpu_count() or 1) if n_records >= _MANY else 1
 
 
 class Stopped(Exception):

@@ -33,21 +33,34 @@ def digests_of(columns: Sequence[Bits], key: bytes) -> Digests:
     """
     n = columns[0].shape[-1]
     found = np.empty((2, n), dtype=np.uint64)
-    seeds = np.frombuffer(hashlib.blake2b(key, digest_size=48).digest(), dtype=np.uint64).reshape(2, 3)
-    for lane, (start, *factors) in enumerate(seeds):
-        first, second = (factor | np.uint64(1) for factor in factors)  # an odd factor loses nothing
-        for begin in range(0, n, _BLOCK):
-            rows = slice(begin, begin + _BLOCK)
-            state = found[lane, rows]
-            state[:] = start
-            for column in columns:
-                state ^= column[rows] if column.ndim == 1 else column[lane, rows]
-                state ^= state >> np.uint64(32)
-                state *= first
-                state ^= state >> np.uint64(29)
-                state *= second
-                state ^= state >> np.uint64(32)
+    for lane in range(2):
+        _mix(columns, key, lane, found[lane])
     return found
+
+
+def half_digests_of(columns: Sequence[Bits]) -> NDArray[np.uint64]:
+    """Return the first lane alone of digests by a key that everybody knows: (n,)."""
+    found = np.empty(columns[0].shape[-1], dtype=np.uint64)
+    _mix(columns, b"", 0, found)
+    return found
+
+
+def _mix(columns: Sequence[Bits], key: bytes, lane: int, found: NDArray[np.uint64]) -> None:  # OUT: found
+    """Write one lane of the digests."""
+    seeds = np.frombuffer(hashlib.blake2b(key, digest_size=48).digest(), dtype=np.uint64).reshape(2, 3)
+    start, *factors = seeds[lane]
+    first, second = (factor | np.uint64(1) for factor in factors)  # an odd factor loses nothing
+    for begin in range(0, found.size, _BLOCK):
+        rows = slice(begin, begin + _BLOCK)
+        state = found[rows]
+        state[:] = start
+        for column in columns:
+            state ^= column[rows] if column.ndim == 1 else column[lane, rows]
+            state ^= state >> np.uint64(32)
+            state *= first
+            state ^= state >> np.uint64(29)
+            state *= second
+            state ^= state >> np.uint64(32)
 
 
 def digests_of_sets(found: Digests, owners: NDArray[Any]) -> Digests:

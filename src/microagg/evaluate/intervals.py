@@ -1,7 +1,8 @@
 """Interval disclosure: whether all values of a record lie close to its masked ones."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,10 +10,12 @@ from numpy.typing import NDArray
 from microagg._kernels.intervals import count_rank_misses
 from microagg.moments import moments, standardise
 from microagg.parallel import in_parallel
-from microagg.progress import Progress, part, tell
+from microagg.progress import Progress, part
 from microagg.table import Coded, Table
 
 PERCENTS = range(1, 11)
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -55,10 +58,8 @@ def rank_intervals(
         return counts
 
     most = np.zeros((2, n), dtype=np.int8)
-    for start in range(0, d, n_jobs):  # a few at a time, so that the counts do not pile up
-        stop = min(start + n_jobs, d)
-        for counts in in_parallel(misses, range(start, stop), n_jobs, part(progress, start, stop, d)):
-            np.maximum(most, counts, out=most)
+    for counts in _of_columns(misses, d, n_jobs, progress):
+        np.maximum(most, counts, out=most)
     return _shares(most[0]), _shares(most[1])
 
 
@@ -69,11 +70,12 @@ def comparable(before: Coded, after: Coded) -> NDArray[np.int64]:
     return np.flatnonzero(before.cells.present & after.cells.present)
 
 
-def deviation_intervals(original: Table, masked: Table, progress: Progress | None = None) -> Intervals:
+def deviation_intervals(original: Table, masked: Table, n_jobs: int = 1, progress: Progress | None = None) -> Intervals:
     """Count the records whose every value is within p percent of a standard deviation of the masked one."""
-    missed = np.zeros(original.n_records, dtype=np.int8)
-    for done, (before, after) in enumerate(zip(original, masked, strict=True)):
-        tell(progress, done, len(original))
+
+    def gaps(column: int, check: Callable[[], None]) -> NDArray[np.float64]:
+        check()
+        before, after = original.columns[column], masked.columns[column]
         gap = np.where(before.cells.classes == after.cells.classes, 0.0, np.inf)
         rows = comparable(before, after)
         own = moments(before.cells.known) if rows.size else (0, 0.0, 0.0)
@@ -81,11 +83,24 @@ def deviation_intervals(original: Table, masked: Table, progress: Progress | Non
         if own[2] > 0:
             values, released = before.values[rows], after.values[rows]
             gap[rows] = np.abs(standardise(values, *own) - standardise(released, *own))
-        outside = np.zeros(gap.size, dtype=np.int8)
-        for percent in PERCENTS:
-            outside += gap > percent / 100
-        np.maximum(missed, outside, out=missed)
+        return gap
+
+    widest = np.zeros(original.n_records)
+    for own in _of_columns(gaps, len(original), n_jobs, progress):
+        np.maximum(widest, own, out=widest)
+    missed = np.zeros(widest.size, dtype=np.int8)
+    for percent in PERCENTS:
+        missed += widest > percent / 100
     return _shares(missed)
+
+
+def _of_columns(
+    work: Callable[[int, Callable[[], None]], Found], n_columns: int, n_jobs: int, progress: Progress | None
+) -> Iterator[Found]:
+    """Yield what is found of each column; of a few at a time, so that it does not pile up."""
+    for start in range(0, n_columns, n_jobs):
+        stop = min(start + n_jobs, n_columns)
+        yield from in_parallel(work, range(start, stop), n_jobs, part(progress, start, stop, n_columns))
 
 
 def _shares(missed: NDArray[np.int8]) -> Intervals:

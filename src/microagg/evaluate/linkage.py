@@ -11,7 +11,8 @@ from microagg._kernels.linkage import count_as_near, weigh_children
 from microagg._kernels.records import coordinates, take
 from microagg._kernels.tree import tree_of
 from microagg.equivalence import classes_of, codes_of, first_of_each, split_classes
-from microagg.prepare.embedding import Points, embed_both
+from microagg.parallel import in_parallel
+from microagg.prepare.embedding import Points, embed_both, space_of
 from microagg.prepare.wide import columns_alike_within, shapes_of, wides_of
 from microagg.progress import Progress, Told, stage, tell
 from microagg.table import Table
@@ -28,8 +29,9 @@ _SCATTERED = np.uint64(0x9E3779B97F4A7C15)  # odd, so that no two radii become o
 class Linkage:
     """The two files, placed in one space, and a tree by all keys of the masked records that differ from each other.
 
-    `queries`, the records to link, lie in the order of their masked versions in the tree: what is near is looked for
-    one after the other. `places` holds where each of them was.
+    `original` has a point for each of the `queries`, the records to link, and `masked` one for each class. In here the
+    queries lie in the order of their masked versions in the tree: what is near is looked for one after the other.
+    `places` holds where each of them was.
 
     `classes` number the records with the same released values, and `apart` those that are never linked to each other.
     Both are numbered from 0, and no class crosses what is apart. With `units`, any record of a query's unit is the
@@ -48,12 +50,11 @@ class Linkage:
     ) -> None:
         heard = partial(tell, progress, 0, 1)
         self.owners, self.classes = original.owners, classes
-        first = first_of_each(classes)
-        self.points = coordinates(take(masked.records, first))  # (keys, groups)
+        self.points = coordinates(masked.records)  # (keys, groups)
         heard()
         if apart.any():
             self.owners = np.concatenate([[_APART], self.owners])
-            self.points = np.vstack([_FAR_APART * apart[first], self.points])
+            self.points = np.vstack([_FAR_APART * apart[first_of_each(classes)], self.points])
         self.tree = tree_of(self.points, heard)
         self.sizes = np.bincount(classes)
         self.below = np.empty(self.tree.children.size, dtype=np.int64)
@@ -61,7 +62,7 @@ class Linkage:
         self.places = np.argsort(self.tree.place[classes[queries]], kind="stable")
         rows = queries[self.places]
         self.own = classes[rows]
-        found = coordinates(take(original.records, rows))
+        found = coordinates(take(original.records, self.places))
         self.queries = np.vstack([_FAR_APART * apart[rows], found]) if apart.any() else found  # (keys, n)
         self._marks = np.array([_marks(codes_of(column), number) for number, column in enumerate(self.queries)])
         self.of_units = None if units is None else _UnitGroups.of(classes, units, rows)
@@ -194,14 +195,17 @@ def linked_records(
     strata: Labels | None,
     units: Labels | None,
     rows: Labels,
+    n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> Linked:
     """Prepare to link some rows, each by itself, within strata; with `units`, any row of its unit will do."""
     apart = np.zeros(masked.n_records, dtype=np.int64) if strata is None else strata
-    first, second, third = (stage(progress, number, 3) for number in range(3))
-    classes = _released_alike(masked, apart, first)
-    both = embed_both(original.named(keys), masked.named(keys), progress=second)
-    found = Linkage(*both, classes, apart, rows, units, third)
+    comparing, measuring, placing, placing_too, last = (stage(progress, number, 5) for number in range(5))
+    classes = _released_alike(masked, apart, n_jobs, comparing)
+    space = space_of(original.named(keys), n_jobs=n_jobs, progress=measuring)
+    before = space.place(original.named(keys).take(rows), n_jobs, placing)
+    after = space.place(masked.named(keys).take(first_of_each(classes)), n_jobs, placing_too)
+    found = Linkage(before, after, classes, apart, rows, units, last)
     return Linked([found], [found.places], classes)
 
 
@@ -213,6 +217,7 @@ def linked_units(
     units: Labels,
     slots: Labels,
     chosen: Labels,
+    n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> Linked:
     """Prepare to link whole units, those with the numbers `chosen`, by all their rows side by side.
@@ -221,8 +226,8 @@ def linked_units(
     """
     apart = np.zeros(units.size, dtype=np.int64) if strata is None else strata
     first, second, third = (stage(progress, number, 3) for number in range(3))
-    shapes, alike = shapes_of(units, slots, apart), _released_alike(masked, np.zeros_like(apart), first)
-    before, after = embed_both(original.named(keys), masked.named(keys), progress=second)
+    shapes, alike = shapes_of(units, slots, apart), _released_alike(masked, np.zeros_like(apart), n_jobs, first)
+    before, after = embed_both(original.named(keys), masked.named(keys), n_jobs=n_jobs, progress=second)
     shared = _shared_entries(original.named(keys), masked.named(keys), units, before)
     sizes = np.bincount(units)
     place = np.full(sizes.size, -1)
@@ -237,17 +242,17 @@ def linked_units(
         n_classes += int(of_units.max()) + 1
         queries = np.flatnonzero(place[wide.units] >= 0)
         if queries.size:
-            points = wide.points(before, shared), wide.points(after, shared)
-            part = Linkage(*points, of_units, own, queries, progress=third)
+            queried = wide.take(queries).points(before, shared)
+            released = wide.take(first_of_each(of_units)).points(after, shared)
+            part = Linkage(queried, released, of_units, own, queries, progress=third)
             parts.append(part)
             places.append(place[wide.units[queries[part.places]]])
     return Linked(parts, places, classes)
 
 
-def _released_alike(masked: Table, apart: Labels, progress: Progress | None) -> Labels:
+def _released_alike(masked: Table, apart: Labels, n_jobs: int, progress: Progress | None) -> Labels:
     """Number what is released, whether or not it is a key, within what is apart."""
-    tell(progress, 0, 1)
-    return classes_of([apart, *(column.cells.classes for column in masked)])
+    return classes_of([apart, *in_parallel(lambda column, _: column.cells.classes, masked.columns, n_jobs, progress)])
 
 
 def _shared_entries(original: Table, masked: Table, units: Labels, points: Points) -> NDArray[np.bool_]:

@@ -202,10 +202,10 @@ def measure_risk(
     ends = (0, _PLACED * in_all // 100, _LINKED * in_all // 100, in_all)
     placing, linking, last = (part(progress, *pair, in_all) for pair in itertools.pairwise(ends))
     if whole is None:
-        linkage = linked_records(original, masked, keys, strata, units, rows, placing)
+        linkage = linked_records(original, masked, keys, strata, units, rows, n_jobs, placing)
     else:
         assert slots is not None
-        linkage = linked_units(original, masked, keys, strata, whole, slots, rows, placing)
+        linkage = linked_units(original, masked, keys, strata, whole, slots, rows, n_jobs, placing)
     told = Told(linking, in_all)
     # A few sets at a time, added in their order: the sums neither pile up nor depend on the threads.
     for start in range(0, len(tried), 4 * n_jobs):
@@ -224,7 +224,7 @@ def measure_risk(
     per_linked = np.full(n_linked, np.nan)
     per_linked[rows] = chances
     by_row, tied = rank_intervals(original, masked, n_jobs, stage(last, 0, 3))
-    by_deviation = deviation_intervals(original, masked, stage(last, 1, 3))
+    by_deviation = deviation_intervals(original, masked, n_jobs, stage(last, 1, 3))
     n_sets = 2 ** len(keys) - 1
     found_risk = DisclosureRisk(
         keys=tuple(keys),

@@ -1,7 +1,7 @@
 """Any dataframe to arrays and back, by narwhals. The caller's frame is never edited."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -12,7 +12,8 @@ from microagg.checks import EXACT_INTEGERS, check_matrix
 from microagg.equivalence import classes_of, split_classes
 from microagg.errors import InvalidData, RoleError, a_type
 from microagg.io._native import floats_of
-from microagg.progress import Progress, tell
+from microagg.parallel import in_parallel, threads_for
+from microagg.progress import Progress, each
 
 _WITH_TRACES = ("dictionary", "list", "large_list", "fixed_size_list", "struct", "map")  # as Arrow calls its types
 
@@ -199,35 +200,37 @@ def category_codes(
 ) -> NDArray[np.int64]:
     """Number the distinct combinations of these columns from 0, and give each row's number."""
     codes = np.zeros(frame.shape[0], dtype=np.int64)
-    for indices in _indices(frame, names, progress):
+    for name in each(names, progress):
+        indices = _indices(frame, name)
         codes = split_classes(codes, indices, indices)
     return codes
 
 
 def row_classes(frame: nw.DataFrame[Any], names: Sequence[Any], progress: Progress | None = None) -> NDArray[np.int64]:
     """Do the same sooner, with numbers in no particular order: to count identical rows."""
-    return classes_of([np.zeros(frame.shape[0], dtype=np.int64), *_indices(frame, names, progress)])
+    n_jobs = threads_for(frame.shape[0])
+    indices = in_parallel(lambda name, _: _indices(frame, name), names, n_jobs, progress)
+    return classes_of([np.zeros(frame.shape[0], dtype=np.int64), *indices])
 
 
-def _indices(frame: nw.DataFrame[Any], names: Sequence[Any], progress: Progress | None) -> Iterator[NDArray[np.int64]]:
-    """Number the distinct values of each column."""
+def _indices(frame: nw.DataFrame[Any], name: Any) -> NDArray[np.int64]:
+    """Number the distinct values of a column."""
     import pyarrow as pa
 
     from microagg.io._numbers import plain_floats
 
-    for done, name in enumerate(names):
-        tell(progress, done, len(names))
-        try:
-            array = frame.get_column(name).to_arrow()
-            if pa.types.is_dictionary(array.type):  # its own codes may differ for equal values
-                array = array.cast(array.type.value_type)
-            encoded = plain_floats(array).dictionary_encode()
-        except (pa.ArrowException, TypeError, OverflowError):  # whose message may show a cell
-            raise InvalidData(
-                f"column {name!r} mixes types or holds lists, so that its values cannot be compared. Turn it into "
-                "text or numbers."
-            ) from None
-        yield encoded.indices.cast("int64").fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
+    try:
+        array = frame.get_column(name).to_arrow()
+        if pa.types.is_dictionary(array.type):  # its own codes may differ for equal values
+            array = array.cast(array.type.value_type)
+        encoded = plain_floats(array).dictionary_encode()
+    except (pa.ArrowException, TypeError, OverflowError):  # whose message may show a cell
+        raise InvalidData(
+            f"column {name!r} mixes types or holds lists, so that its values cannot be compared. Turn it into "
+            "text or numbers."
+        ) from None
+    found = encoded.indices.cast("int64").fill_null(len(encoded.dictionary))
+    return np.asarray(found.to_numpy(zero_copy_only=False))
 
 
 class Numbering:

@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from microagg._kernels.sums import group_sizes, rounded_group_means, rounded_weighted_means
+from microagg.equivalence import without_gaps
 from microagg.kinds._kind import (
     Block,
     Cells,
@@ -114,10 +115,10 @@ def averages_of_present(
 ) -> Values:
     """Return the mean or median of what is present in each group; NaN where nothing is."""
     found = np.full(n_groups, np.nan)
-    groups, own = np.unique(labels[cells.present], return_inverse=True)
+    groups, own = without_gaps(labels[cells.present], n_groups)
     if groups.size:
         weights = None if members is None else members.take(cells.present)
-        found[groups] = _averages(cells.known, np.asarray(own, dtype=np.int64), groups.size, aggregate, weights)
+        found[groups] = _averages(cells.known, own, groups.size, aggregate, weights)
     return found
 
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.equivalence import without_gaps
 from microagg.errors import InvalidData
 from microagg.kinds._kind import (
     Block,
@@ -52,10 +53,10 @@ class Ordinal(Kind):
         Of two middle ones it is that nearer to the mean, then the lower; of two as near, the lower.
         """
         found = np.full(n_groups, np.nan)
-        groups, own = np.unique(labels[cells.present], return_inverse=True)
+        groups, own = without_gaps(labels[cells.present], n_groups)
         if groups.size:
             weights = None if members is None else members.take(cells.present)
-            levels = median_levels(cells.known, np.asarray(own, dtype=np.int64), groups.size, weights)
+            levels = median_levels(cells.known, own, groups.size, weights)
             facts = self.count(cells, rule.units) if rule.facts is None else rule.facts
             found[groups] = _nearest_common(facts, rule)[levels.astype(np.int64)]
         return with_missing(cells, labels, found, enough_present(cells, labels, n_groups, rule, members))

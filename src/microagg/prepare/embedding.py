@@ -108,6 +108,14 @@ class Space:
         return Records(entries, heights, np.cumsum([numbers, *(one.categories for one in corners)], dtype=np.int64))
 
 
+def space_of(
+    table: Table, scale: str = "standard", spike: float = 1.0, n_jobs: int = 1, progress: Progress | None = None
+) -> Space:
+    """Return the space of a whole file, by its own constants."""
+    facts = in_parallel(lambda column, _: column.kind.facts(column.cells), table.columns, n_jobs, progress)
+    return Space.of(table.columns, facts, scale, spike)
+
+
 def embed(
     table: Table, scale: str = "standard", spike: float = 1.0, n_jobs: int = 1, progress: Progress | None = None
 ) -> Points:
@@ -125,7 +133,6 @@ def embed_both(
 ) -> tuple[Points, Points]:
     """Place the records of two tables in one space: both by the constants of the original."""
     first, second, third = (stage(progress, number, 3) for number in range(3))
-    facts = in_parallel(lambda column, _: column.kind.facts(column.cells), original.columns, n_jobs, first)
-    space = Space.of(original.columns, facts, scale, spike)
+    space = space_of(original, scale, spike, n_jobs, first)
     before = space.place(original, n_jobs, second)
     return before, before if other is original else space.place(other, n_jobs, third)

@@ -46,6 +46,10 @@ class Wide(NamedTuple):
     units: Labels
     rows: Labels
 
+    def take(self, places: Labels) -> "Wide":
+        """Return some of the units."""
+        return Wide(self.units[places], self.rows[places])
+
     def table(self, table: Table, shared: Sequence[Any]) -> Table:
         """Return a record a unit: what its rows share, then the rest slot by slot."""
         own = [column for column in table if column.name not in shared]

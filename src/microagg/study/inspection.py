@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from microagg.equivalence import codes_of
 from microagg.guessing import codes, names
 from microagg.guessing.facts import FEW, Facts, facts_of_table
 from microagg.guessing.guess import ColumnGuess as ColumnGuess
@@ -195,7 +196,7 @@ def _strata(facts: Sequence[Facts], guesses: Mapping[str, ColumnGuess], k: int, 
     chosen: list[str] = []
     cells = np.zeros(len(facts[0].codes), dtype=np.int64)
     for one in sorted(asked, key=lambda column: (column.distinct, column.name)):
-        finer = np.unique(cells * one.distinct + one.codes, return_inverse=True)[1]
+        finer = codes_of(cells * one.distinct + one.codes)
         if np.bincount(finer).min() >= max(3 * k, 10) and (unit is None or _can_be_unit(unit, finer, k)):
             chosen.append(one.name)
             cells = finer

@@ -1,6 +1,7 @@
 """Do analyses on two files and compare their estimates."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from statistics import NormalDist
 from typing import Any
 
@@ -13,7 +14,8 @@ from microagg.evaluate.analyses.definition import Found, Values
 from microagg.evaluate.analyses.estimate import Estimate, Judged, Utility
 from microagg.evaluate.analyses.records import Labels, Records, Sample, Shared
 from microagg.evaluate.analyses.terms import Term, known
-from microagg.progress import Progress, tell
+from microagg.parallel import in_parallel, threads_for
+from microagg.progress import Progress, part, tell
 from microagg.table import Table
 
 Units = Mapping[Any, NDArray[np.int64]]
@@ -59,23 +61,36 @@ def measure_utility(
     files = Records(before, shared, units_before or {}), Records(after, shared, units_after or {})
     z = NormalDist().inv_cdf(0.5 + level / 2.0)
     judged = []
+    n_jobs = threads_for(max(one.n for one in files))
     for number, one in enumerate(analyses):
+        tell(progress, number, len(analyses))
         domains = shared.domains(one.by, files)
-        parts = []
-        for side, file in enumerate(files):
-            tell(progress, 2 * number + side, 2 * len(analyses))  # outside what catches errors: it may raise any
-            try:
-                sample = _sample(file, one, domains, z)
-                parts.append((sample, one.definition.estimate(sample, one)))
-            except (MicroaggError, np.linalg.LinAlgError) as error:
+        work = partial(_estimated, one, domains, z)
+        parts: list[tuple[Sample, Found]] = []
+        for found in in_parallel(work, files, n_jobs, part(progress, number, number + 1, len(analyses))):
+            if isinstance(found, Exception):
                 if failed is None:
-                    raise
-                failed.append((one, error))
+                    raise found
+                failed.append((one, found))
                 break
+            parts.append(found)
         else:
             judged.append(_judged(one, files, shared, domains, parts, z))
-    tell(progress, 2 * len(analyses), 2 * len(analyses))
+    tell(progress, len(analyses), len(analyses))
     return Utility(tuple(judged), level)
+
+
+@np.errstate(all="ignore")  # which each thread has of its own
+def _estimated(
+    analysis: Analysis, domains: Labels, z: float, file: Records, check: Callable[[], None]
+) -> tuple[Sample, Found] | MicroaggError | np.linalg.LinAlgError:
+    """Return the records of one file that an analysis is of, and its estimates; or why it cannot be done."""
+    check()
+    try:
+        sample = _sample(file, analysis, domains, z)
+        return sample, analysis.definition.estimate(sample, analysis)
+    except (MicroaggError, np.linalg.LinAlgError) as error:
+        return error
 
 
 def _judged(
