@@ -1,12 +1,13 @@
 """Regressions by maximum likelihood, with the sandwich as their covariance."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Values = NDArray[np.float64]
+Column = NDArray[np.float64] | NDArray[np.bool_]
 
 _MOST_STEPS = 50
 _ROWS = 1 << 15  # records that are worked on at a time, so that they stay in the cache
@@ -65,7 +66,7 @@ class Fit(NamedTuple):
 
 
 def fit(
-    columns: list[Values], response: Values, weights: Values, clusters: NDArray[np.int64] | None, family: Family
+    columns: Sequence[Column], response: Values, weights: Values, clusters: NDArray[np.int64] | None, family: Family
 ) -> Fit:
     """Fit a regression; the covariance is A⁻¹BA⁻¹ with a small-sample factor.
 
@@ -95,37 +96,40 @@ def fit(
 class Design:
     """Columns that explain a response, scaled, and centred where a constant is among them: rounding stays small.
 
+    The scaled columns X are made a part of the records at a time, whenever they are needed: all of them would take more
+    memory than the file, and more time to read than to make.
+
     Attributes
     ----------
     kept : array of shape (p,)
         Which columns are not explained by those before them.
-    X : array of shape (kept, n)
-    gram : array of shape (kept, kept)
-        Σ w x xᵀ.
     back : array of shape (kept, kept)
         What turns coefficients of X into those of the columns as they were.
     constant : int or None
-        Which row of X is constant.
+        Which column of X is constant.
+    information : array of shape (kept, kept)
+        Σ w x xᵀ by the weights.
     """
 
-    def __init__(self, columns: list[Values], weights: Values) -> None:
-        X, total = np.array(columns), weights.sum()
-        constant = next((j for j, own in enumerate(X) if own[0] != 0 and own.min() == own.max()), None)
-        centres, scales = np.zeros(len(X)), np.ones(len(X))
-        for j, own in enumerate(X):
+    def __init__(self, columns: Sequence[Column], weights: Values) -> None:
+        self._n, total = weights.size, weights.sum()
+        constant = next((j for j, own in enumerate(columns) if own[0] != 0 and own.min() == own.max()), None)
+        centres, scales = np.zeros(len(columns)), np.ones(len(columns))
+        for j, own in enumerate(columns):
             if j == constant:
                 scales[j] = own[0]
-            else:
-                if constant is not None:
-                    centres[j] = weights @ own / total
-                    own -= centres[j]
-                scales[j] = np.sqrt(weights @ (own * own) / total) or 1.0
-            own /= scales[j]
-        gram = _gram(X, weights)
-        self.kept = _independent(gram / total, constant)
-        self.X = X if self.kept.all() else X[self.kept]
-        self.gram = gram[np.ix_(self.kept, self.kept)]
+                continue
+            centres[j] = weights @ own / total if constant is not None else 0.0
+            apart = own - centres[j]
+            scales[j] = np.sqrt(weights @ (apart * apart) / total) or 1.0
+        # The constant is not centred, only scaled: its centre stays 0.
+        self._columns, self._centres, self._scales = columns, centres, scales
+        information = self.gram(weights)
+        self.kept = _independent(information / total, constant)
+        self.information = information[np.ix_(self.kept, self.kept)]
         centres, scales = centres[self.kept], scales[self.kept]
+        self._columns = [own for own, kept in zip(columns, self.kept, strict=True) if kept]
+        self._centres, self._scales = centres, scales
         self.back = np.diag(1.0 / scales)
         self.constant = None if constant is None else int(self.kept[:constant].sum())
         if self.constant is not None:
@@ -133,18 +137,45 @@ class Design:
             others = np.arange(scales.size) != self.constant
             self.back[self.constant, others] = shift[others]
 
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def columns(self) -> Iterator[Values]:
+        """Yield one column of X after the other."""
+        for own, centre, scale in zip(self._columns, self._centres, self._scales, strict=True):
+            yield (own - centre) / scale
+
+    def _parts(self) -> Iterator[tuple[slice, Values]]:
+        """Yield some records after the others, and their X (kept, records), which is overwritten by the next."""
+        made = np.empty((len(self), min(self._n, _ROWS)))
+        for start in range(0, self._n, _ROWS):
+            rows = slice(start, min(start + _ROWS, self._n))
+            part = made[:, : rows.stop - start]
+            for own, centre, scale, scaled in zip(self._columns, self._centres, self._scales, part, strict=True):
+                np.subtract(own[rows], centre, out=scaled)
+                scaled /= scale
+            yield rows, part
+
     def predicted(self, beta: Values) -> Values:
         """Return the linear predictor of each record."""
-        return np.asarray(beta @ self.X)
+        found = np.empty(self._n)
+        for rows, part in self._parts():
+            found[rows] = beta @ part
+        return found
 
+    def gram(self, weights: Values) -> Values:
+        """Return Σ w x xᵀ."""
+        found = np.zeros((len(self), len(self)))
+        for rows, part in self._parts():
+            found += (part * weights[rows]) @ part.T
+        return found
 
-def _gram(X: Values, weights: Values) -> Values:
-    """Return Σ w x xᵀ, a part of the records at a time."""
-    found = np.zeros((len(X), len(X)))
-    for start in range(0, X.shape[1], _ROWS):
-        part = X[:, start : start + _ROWS]
-        found += (part * weights[start : start + _ROWS]) @ part.T
-    return found
+    def summed(self, values: Values) -> Values:
+        """Return Σ v x."""
+        found = np.zeros(len(self))
+        for rows, part in self._parts():
+            found += part @ values[rows]
+        return found
 
 
 def _independent(gram: Values, constant: int | None) -> NDArray[np.bool_]:
@@ -162,16 +193,16 @@ def _independent(gram: Values, constant: int | None) -> NDArray[np.bool_]:
 @np.errstate(over="ignore", invalid="ignore")  # of values as large as floats go: then there is no maximum
 def _solved(design: Design, y: Values, w: Values, family: Family) -> tuple[Values, Values] | None:
     """Find the coefficients by Newton's method, and the information there; None where there is no maximum."""
-    beta = np.zeros(len(design.X))
+    beta = np.zeros(len(design))
     if design.constant is not None:
         beta[design.constant] = family.start(float(w @ y / w.sum()))
     eta = design.predicted(beta)
     likelihood = float(w @ family.likelihood(y, eta))
     for _ in range(_MOST_STEPS):
         mu = family.mean(eta)
-        inner = design.gram if family is NORMAL else _gram(design.X, w * family.variance(mu))
+        inner = design.information if family is NORMAL else design.gram(w * family.variance(mu))
         try:
-            step: Values = np.asarray(np.linalg.solve(inner, design.X @ (w * (y - mu))), dtype=np.float64)
+            step: Values = np.asarray(np.linalg.solve(inner, design.summed(w * (y - mu))), dtype=np.float64)
         except np.linalg.LinAlgError:
             return None
         if not np.isfinite(step).all():
@@ -191,7 +222,7 @@ def _solved(design: Design, y: Values, w: Values, family: Family) -> tuple[Value
 def _meat(design: Design, residuals: Values, clusters: NDArray[np.int64] | None) -> tuple[Values, int]:
     """Return Σ s sᵀ of the scores over records, or over clusters, and how many there are; residuals have weights."""
     if clusters is None:
-        return _gram(design.X, residuals**2), residuals.size
+        return design.gram(residuals**2), residuals.size
     n = int(np.count_nonzero(np.bincount(clusters)))
-    sums = np.array([np.bincount(clusters, weights=residuals * own) for own in design.X])
+    sums = np.array([np.bincount(clusters, weights=residuals * own) for own in design.columns()])
     return sums @ sums.T, n

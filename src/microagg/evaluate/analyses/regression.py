@@ -1,6 +1,6 @@
 """Linear, logistic and log-linear regressions, by columns or by a formula."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -9,7 +9,7 @@ import numpy as np
 from microagg.errors import InvalidParameter
 from microagg.evaluate.analyses.analysis import Analysis
 from microagg.evaluate.analyses.definition import AnalysisKind, Found, Option, as_text
-from microagg.evaluate.analyses.fitting import BINOMIAL, NORMAL, POISSON, Family, fit
+from microagg.evaluate.analyses.fitting import BINOMIAL, NORMAL, POISSON, Column, Family, fit
 from microagg.evaluate.analyses.formula import by_formula
 from microagg.evaluate.analyses.records import Records, Rows, Sample, Values
 from microagg.evaluate.analyses.terms import Condition, Term, columns_of_formula
@@ -22,7 +22,7 @@ class Explained(NamedTuple):
     """A response and what explains it, and which records of the sample have both."""
 
     response: Values
-    columns: list[Values]
+    columns: Sequence[Column]
     names: list[str]
     rows: Rows | None = None
 
@@ -53,7 +53,8 @@ def _response(term: Term, analysis: Analysis, records: Records) -> Term:
 
 def _by_columns(sample: Sample, analysis: Analysis) -> Explained:
     first, *others = _terms(analysis, sample.names)
-    columns, names = [np.ones(sample.size)], [INTERCEPT]
+    columns: list[Column] = [np.ones(sample.size)]
+    names = [INTERCEPT]
     for term in others:
         shown = sample.records.column(term.column).shown
         if not term.is_plain or not shown:
@@ -62,7 +63,7 @@ def _by_columns(sample: Sample, analysis: Analysis) -> Explained:
             continue
         codes, usual = sample.codes(term.column), sample.records.shared.commonest(term.column)
         for code in (code for code in range(len(shown)) if code != usual):
-            columns.append((codes == code).astype(np.float64))
+            columns.append(codes == code)
             names.append(f"{term.column} = {shown[code]}")
     return Explained(sample.values(_response(first, analysis, sample.records)), columns, names)
 
