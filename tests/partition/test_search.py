@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import microagg as ma
+from microagg._kernels.records import plain_records
 from microagg.moments import standard_scores
-from microagg.partition import _run, choose_search
+from microagg.partition import _run, choose_search, settled_search
 from microagg.partition.cbfs import cbfs
 from microagg.partition.iamat import iamat
 from microagg.partition.maximum_distance import maximum_distance
@@ -149,8 +150,23 @@ def test_sizes_around_full_leaves_and_nodes(name, n):
 def test_auto_takes_the_tree_where_it_is_faster():
     assert choose_search("auto", 100, 3) == "brute"
     assert choose_search("auto", 100_000, 3) == "tree"
-    assert choose_search("auto", 10_000, 40) == "brute"
+    assert choose_search("auto", 10_000, 40) == "auto"  # the records decide
     assert choose_search("brute", 100_000, 3) == "brute"
-    assert choose_search("auto", 10_000, 5_000) == "brute"  # however wide, nothing overflows
+    assert choose_search("auto", 10_000, 5_000) == "auto"  # however wide, nothing overflows
     assert choose_search("auto", 6_000, 5) == "tree"
     assert choose_search("auto", 5_999, 5) == "brute"
+
+
+def test_records_decide_where_their_number_does_not():
+    """Twenty columns that fill the space leave a tree nothing to prune; twenty that follow from three do."""
+    rng = np.random.default_rng(0)
+    filling = rng.random((6_000, 20))
+    flat = filling[:, :3] @ rng.normal(size=(3, 20))
+    for X, expected in ((filling, "brute"), (flat, "tree")):
+        assert settled_search("auto", plain_records(np.ascontiguousarray(X.T)), 3) == expected
+        assert settled_search("brute", plain_records(np.ascontiguousarray(X.T)), 3) == "brute"
+        for name in ("MDAV", "IAMAT"):
+            found = getattr(ma, name)(k=3).fit(X)
+            assert found.search_ == expected
+            for labels in (SEARCHED[name.lower()][0](X, 3, search="auto"), *both(name.lower(), X, 3)):
+                assert_array_equal(labels, found.labels_)

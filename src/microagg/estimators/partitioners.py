@@ -12,7 +12,7 @@ from microagg._kernels.records import plain_records
 from microagg.aggregate import released_values
 from microagg.checks import check_option, safe_to_square
 from microagg.estimators._matrix import as_matrix, as_units
-from microagg.partition import METHODS, choose_search
+from microagg.partition import METHODS, records_and_k, settled_search
 from microagg.partition.merging import merge_short
 from microagg.progress import Progress
 from microagg.units import Units
@@ -71,7 +71,8 @@ class _Partitioner(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if name == "projection" and options["axis"] in getattr(self, "feature_names_in_", ()):
             options["axis"] = list(self.feature_names_in_).index(options["axis"])
         if "search" in options:
-            self.search_ = options["search"] = choose_search(options["search"], *matrix.shape)
+            records, k = records_and_k(matrix, self.k)
+            self.search_ = options["search"] = settled_search(options["search"], records, k)
         method = METHODS[name]
         if method.takes_units:
             options["units"] = own

@@ -4,6 +4,8 @@ from microagg.checks import check_option
 from microagg.partition import cbfs, iamat, maximum_distance, mdav, univariate, vmdav
 from microagg.partition._method import Method as Method
 from microagg.partition._run import choose_search as choose_search
+from microagg.partition._run import records_and_k as records_and_k
+from microagg.partition._run import settled_search as settled_search
 
 METHODS: dict[str, Method] = {
     method.name: method

@@ -14,7 +14,8 @@ from microagg._kernels.brute import make_pool
 from microagg._kernels.groups import FREE, number_groups
 from microagg._kernels.marks import tally_of
 from microagg._kernels.mdav import groups_from_outside
-from microagg._kernels.pool import BUILT_WITH, DIFFERENT, REMAINING, with_marks
+from microagg._kernels.pool import BUILT_WITH, DIFFERENT, REMAINING, Pool, with_marks
+from microagg._kernels.pruning import prunes
 from microagg._kernels.records import Records, coordinate_sums, coordinates, plain_records
 from microagg._kernels.shell import WORN_OUT, make_shell, no_shell
 from microagg._kernels.tree import make_tree
@@ -30,19 +31,41 @@ SLICE = 50_000_000
 _THINNED = 0.35  # a tree with fewer of its records left than this is built anew
 
 
-def choose_search(search: str, n: int, d: int, codes: int = 0) -> str:
-    """Return the way to search: as asked, or for "auto" the one that was measured to be faster.
+_FEW = 6000  # records: with fewer, brute force is as fast
 
-    Of the d columns, `codes` are of categories: a tree prunes less by one of them than by three of numbers.
+
+def choose_search(search: str, n: int, d: int, codes: int = 0) -> str:
+    """Return the way to search: as asked, or for "auto" the one that is faster by the size of the file alone.
+
+    Of the d columns, `codes` are of categories: a tree prunes less by one of them than by three of numbers. Where it
+    depends on the records which way is faster, "auto" stays "auto".
     """
     check_option("search", search, SEARCHES)
     if search != "auto":
         return search
+    if n < _FEW:
+        return "brute"
     d += 2 * codes
     # Where MDAV on uniform data broke even: 6 000 records up to 5 columns, 19 000 at 10, 270 000 at 15.
     doublings = max(0, d - 5) / 3 + max(0, d - 10) / 2.3
     # Compared as logarithms: of a thousand columns the power would overflow.
-    return "tree" if math.log2(n / 6000) >= doublings else "brute"
+    return "tree" if math.log2(n / _FEW) >= doublings else "auto"
+
+
+def settled_search(search: str, records: Records, k: int) -> str:
+    """Return the way to search these records, "tree" or "brute", for groups of k."""
+    d, n = records.entries.shape
+    chosen = choose_search(search, n, d, records.heights.size)
+    return chosen if chosen != "auto" else _tried(_tree_of(records), k)
+
+
+def _tree_of(records: Records) -> Pool:
+    n = records.entries.shape[1]
+    return make_tree(records, np.arange(n), coordinate_sums(records), np.empty(n, dtype=np.int64))
+
+
+def _tried(tree: Pool, k: int) -> str:
+    return "tree" if prunes(tree, k) else "brute"
 
 
 def records_and_k(X: ArrayLike | Records, k: Any) -> tuple[Records, int]:
@@ -61,7 +84,9 @@ def records_and_k(X: ArrayLike | Records, k: Any) -> tuple[Records, int]:
 class Run:
     """One partition in the making: the records that remain, and the labels given so far."""
 
-    def __init__(self, records: Records, search: str, progress: Progress | None, units: Units | None = None) -> None:
+    def __init__(
+        self, records: Records, k: int, search: str, progress: Progress | None, units: Units | None = None
+    ) -> None:
         d, self.n = records.entries.shape
         self.records, self.units = records, units
         self.labels = np.full(self.n, FREE)
@@ -69,10 +94,10 @@ class Run:
         self._progress = progress
         self._renewed_at = -1  # how many records remained when the shell was last made anew
         self._search = choose_search(search, self.n, d, records.heights.size)
-        if self._search == "tree":
-            place = np.empty(self.n, dtype=np.int64)
-            self.pool = make_tree(records, np.arange(self.n), coordinate_sums(records), place)
-        else:
+        if self._search != "brute":
+            self.pool = _tree_of(records)
+            self._search = _tried(self.pool, k) if self._search == "auto" else "tree"
+        if self._search == "brute":
             self.pool = make_pool(records)
         if units is not None:
             marks = np.ascontiguousarray(units.codes, dtype=np.int64)

@@ -31,7 +31,7 @@ def candidates(
     or values remain, each record left joins the group with the nearest centroid. There must be as many values.
     """
     size = max(k, wanted)
-    run = Run(records, search, progress, Units(codes, in_part=False))
+    run = Run(records, size, search, progress, Units(codes, in_part=False))
     for least, paired in ((3 * size, True), (size, False)):
         while True:
             before = run.n_groups

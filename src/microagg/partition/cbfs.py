@@ -26,7 +26,7 @@ def cbfs(
     """
     records, k = records_and_k(X, k)
     check_units(units, records.entries.shape[1], k)
-    run = Run(records, search, progress, units)
+    run = Run(records, k, search, progress, units)
     run.form_groups_from_outside(k, least=k, paired=False)
     place_each(run, k)
     return run.finish()

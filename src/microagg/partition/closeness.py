@@ -59,7 +59,7 @@ def closeness(
     n = codes.size
     size = size_for_closeness(n, k, t)
     subsets = cut_by_rank(codes, size)
-    run = Run(records, search, progress, Units(subsets, in_part=False))
+    run = Run(records, size, search, progress, Units(subsets, in_part=False))
     while run.n_groups < n // size:
         run.n_groups = groups_over_subsets(run.pool, run.shell, n // size, SLICE, run.n_groups, run.labels)
         run.pause()

@@ -43,7 +43,7 @@ def iamat(
     check_option("sizes", sizes, ("fixed", "variable"))
     records, k = records_and_k(X, k)
     check_units(units, records.entries.shape[1], k)
-    run = Run(records, search, progress, units)
+    run = Run(records, k, search, progress, units)
     order = from_outside(records) if centroid == "fixed" else np.empty(0, dtype=np.int64)
     state = new_state()
     members = np.empty((2 * k, records.entries.shape[0]))

@@ -29,7 +29,7 @@ def maximum_distance(
     """
     records, k = records_and_k(X, k)
     check_units(units, records.entries.shape[1], k)
-    run = Run(records, search, progress, units)
+    run = Run(records, k, search, progress, units)
     partner = np.full(run.n, -1)
     reach = np.full(run.n, np.inf)
     state = new_state()

@@ -34,7 +34,7 @@ def mdav(
     check_option("tail", tail, ("3k", "2k"))
     records, k = records_and_k(X, k)
     check_units(units, records.entries.shape[1], k)
-    run = Run(records, search, progress, units)
+    run = Run(records, k, search, progress, units)
     run.form_groups_from_outside(k, least=3 * k if tail == "3k" else 2 * k, paired=True)
     run.form_groups_while_units_repeat(k)
     if tail == "3k":

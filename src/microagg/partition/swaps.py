@@ -34,7 +34,7 @@ def swapped(records: Records, k: int, t: float, column: Confidential, *, progres
         below = np.cumsum(column.counts if column.counts[-1] else column.counts[:-1]).astype(np.float64)
         tables = tables_of(below, k, in_all)
         limit = k * in_all * max(1, below.size - 1) * (t + _SLACK)
-    run = Run(records, "brute", progress)
+    run = Run(records, k, "brute", progress)
     for least, paired in ((3 * k, True), (2 * k, False)):
         while run.remaining >= least:
             run.n_groups = groups_by_swaps(

@@ -43,7 +43,7 @@ def vmdav(
         )
     records, k = records_and_k(X, k)
     check_units(units, records.entries.shape[1], k)
-    run = Run(records, search, progress, units)
+    run = Run(records, k, search, progress, units)
     order = from_outside(records)
     state = new_state()
     members = np.empty((2 * k, records.entries.shape[0]))

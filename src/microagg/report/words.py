@@ -20,6 +20,7 @@ TWO_RELEASES = (
 )
 _SEARCHES = {
     "brute": "Every record is looked at; for a file of this size and width that is fast enough.",
+    "auto": "Each part of the file is searched by a tree where that is faster; else every record is looked at.",
     "tree": "A tree finds the nearest and farthest records, which is faster in a file of this size.",
 }
 _SCALES = {

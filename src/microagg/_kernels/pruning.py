@@ -1,0 +1,47 @@
+"""How much of a tree its searches look at: whether it spares anything on the records at hand."""
+
+import numpy as np
+
+from microagg._kernels import search, tree_search
+from microagg._kernels._jit import kernel
+from microagg._kernels.pool import LEAF, SPENT, Pool
+
+_TRIED = 16  # records, evenly spread over the rows
+_WORTH = 0.5
+"""What two searches for the nearest records and one for the farthest may look at, as a share of all records.
+
+Brute force looks at all of them twice. Where MDAV by tree took as long, this share was 0.4 to 0.6: on uniform, normal,
+log-normal and correlated data of 8 to 25 columns.
+"""
+
+
+def prunes(tree: Pool, k: int) -> bool:
+    """Return whether searches in a new tree, as a method for groups of k makes them, spare enough to be worth it."""
+    n = tree.place.size
+    rows = np.arange(_TRIED) * n // _TRIED
+    limit = _WORTH * _TRIED * n * tree.points.shape[1]
+    return bool(looked_at(tree, rows, max(k - 1, 1), limit) <= limit)
+
+
+@kernel
+def looked_at(tree, rows, count, limit):  # OUT: tree.state
+    """Return how many coordinates are looked at by two searches for the nearest records to each row, and one other.
+
+    That is one for the farthest record, from where a partitioner asks for it: far out, at the record that was found
+    last. Ends early beyond the limit.
+    """
+    point = np.empty(tree.points.shape[1])
+    near_rows, near_distances = np.empty(count, dtype=np.int64), np.empty(count)
+    far_row, looked = rows[0], 0.0
+    for i in range(rows.shape[0]):
+        if looked > limit:
+            break
+        tree.state[SPENT] = 0
+        search.copy_point(tree, rows[i], point)
+        tree_search.nearest(tree, point, tree.place[rows[i]] // LEAF, -1, count, near_rows, near_distances)
+        looked += 2.0 * tree.state[SPENT]
+        search.copy_point(tree, far_row, point)
+        tree.state[SPENT] = 0
+        far_row, _ = tree_search.farthest(tree, point)
+        looked += tree.state[SPENT] if i > 0 else 0  # the first row may lie anywhere
+    return looked
