@@ -13,6 +13,7 @@ class Former:
     name: str
     parts: tuple[int, ...] = ()
     secret: int = field(default=0, repr=False)
+    note: str = field(default="", compare=False)
 
 
 @frozen()
@@ -20,6 +21,7 @@ class Part:
     name: str
     parts: tuple[int, ...] = ()
     secret: int = field(default=0, repr=False)
+    note: str = field(default="", compare=False)
 
 
 @frozen(kw_only=True)
@@ -34,6 +36,8 @@ def test_equal_values_are_equal_and_have_one_hash():
     assert Worded(name="a", text="b") != Part("a")
     assert len({Part("a"), Part("a"), Worded(name="a", text="b")}) == 2
     assert hash(Part("a", (1,))) == hash(Former("a", (1,)))
+    assert Part("a", note="b") == Part("a", note="c")
+    assert hash(Part("a", note="b")) == hash(Former("a", note="c"))
 
 
 def test_fields_are_set_once():
@@ -48,5 +52,5 @@ def test_fields_are_set_once():
 def test_it_is_shown_copied_and_stored_as_a_dataclass():
     assert repr(Part("a", (1,), 5)) == repr(Former("a", (1,), 5)).replace("Former", "Part")
     assert replace(Part("a"), name="b") == Part("b")
-    assert asdict(Worded(name="a", text="b")) == {"name": "a", "parts": (), "secret": 0, "text": "b"}
+    assert asdict(Worded(name="a", text="b")) == {"name": "a", "parts": (), "secret": 0, "note": "", "text": "b"}
     assert pickle.loads(pickle.dumps(Worded(name="a", text="b"))) == Worded(name="a", text="b")

@@ -1,7 +1,7 @@
 """Values that nobody changes, as frozen dataclasses are, defined in a quarter of the time.
 
-`dataclass(frozen=True)` compiles six methods for each class, before any work: of the sixty parts of a judgement and of
-a report, that takes 40 ms of every start. Here only `__init__` is compiled, and the classes share the others.
+`dataclass(frozen=True)` compiles six methods for each class, before any work: of the two hundred classes that a run
+defines, that takes 0.1 s of every start. Here only `__init__` is compiled, and the classes share the others.
 """
 
 from collections.abc import Callable
@@ -36,7 +36,7 @@ def _keep(self: Any, name: str) -> None:  # noqa: ARG001
 
 
 def _values(one: Any) -> tuple[Any, ...]:
-    return tuple(getattr(one, own.name) for own in fields(one))
+    return tuple(getattr(one, own.name) for own in fields(one) if own.compare)
 
 
 def _repr(self: Any) -> str:

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,7 @@ from microagg.errors import (
     a_type,
     setting,
 )
+from microagg.frozen import frozen
 from microagg.io import frames
 from microagg.kinds import Number
 from microagg.parallel import in_parallel
@@ -49,7 +50,7 @@ DEFAULT_BLOCK = 50_000
 """The most records of a block, unless another number is asked for."""
 
 
-@dataclass(frozen=True)
+@frozen()
 class Grouping:
     """A method made ready: its name, its options with every default, and the function that groups by it."""
 

@@ -6,7 +6,7 @@ members stay identical, and the mean of the stratum stays.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from microagg._kernels.sums import exact_sum
 from microagg.errors import InvalidData, InvalidParameter, setting
+from microagg.frozen import frozen
 from microagg.kinds import Cells, Number, Rule
 from microagg.moments import moments, standardise
 from microagg.readonly import ReadOnly
@@ -27,7 +28,7 @@ Values = NDArray[np.float64]
 _NOTHING = 1e-10  # of the largest: eigenvalues, or variances, below are 0
 
 
-@dataclass(frozen=True)
+@frozen()
 class MomentFacts(ReadOnly):
     """What was done to keep variances or covariances; not for publication.
 

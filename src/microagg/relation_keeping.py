@@ -7,7 +7,7 @@ what a spike hides of its parts. So a part is not made of its total where a grou
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from microagg.checks import shown_name
 from microagg.errors import InvalidData
 from microagg.evaluate.relations import Relation, Values
+from microagg.frozen import frozen
 from microagg.kinds import Number, Ordinal, Semi
 from microagg.readonly import ReadOnly
 from microagg.rounding import Rounded, to_power_of_ten
@@ -27,7 +28,7 @@ _LIMITS = {"<=": -1, ">=": 1}  # to which side the other one lies, seen from the
 _PASSES = 4  # a value that one relation asks for may break another
 
 
-@dataclass(frozen=True)
+@frozen()
 class KeptRelation(ReadOnly):
     """A relation that groups kept by what they release; not for publication.
 

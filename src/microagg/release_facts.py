@@ -1,18 +1,19 @@
 """What was done to missing values and to weights, beside the release itself."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from microagg.evaluate.loss import InformationLoss
+from microagg.frozen import frozen
 from microagg.prepare.patterns import Patterns
 from microagg.readonly import ReadOnly
 from microagg.table import Table
 
 
-@dataclass(frozen=True)
+@frozen()
 class MissingFacts(ReadOnly):
     """What became of missing values; not for publication.
 
@@ -47,7 +48,7 @@ class MissingFacts(ReadOnly):
         )
 
 
-@dataclass(frozen=True)
+@frozen()
 class WholeFile(ReadOnly):
     """What is known of a whole file, where a release holds the records of some groups alone, drawn to judge it.
 
@@ -74,7 +75,7 @@ class WholeFile(ReadOnly):
     states: Mapping[Any, frozenset[int]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@frozen()
 class WeightFacts(ReadOnly):
     """What weights did to a release; not for publication.
 

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.sums import exact_digits
+from microagg.frozen import frozen
 from microagg.kinds import Cells, Semi
 from microagg.moments import Moved, moments
 from microagg.progress import Progress, tell
@@ -18,7 +18,7 @@ _MOST_DECIMALS = 12
 _DIGITS = 6  # significant digits of the standard deviation, where values have no common step
 
 
-@dataclass(frozen=True)
+@frozen()
 class Rounded:
     """How a column was rounded: to multiples of 10**power, and by how much of itself its total moved."""
 
@@ -31,7 +31,7 @@ class Rounded:
         return 10.0**self.power
 
 
-@dataclass(frozen=True)
+@frozen()
 class Steps:
     """Which powers of ten divide every value, as decimal numbers; what is known of several parts can be joined.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from microagg.checks import nearest, shown_name
 from microagg.errors import RoleError
+from microagg.frozen import frozen
 
 
 class Role(Enum):
@@ -35,7 +35,7 @@ class Role(Enum):
 DROPPED = (Role.IDENTIFIER, Role.UNIT, Role.DROP)
 
 
-@dataclass(frozen=True)
+@frozen()
 class Column:
     """A column's name and role."""
 
@@ -43,7 +43,7 @@ class Column:
     role: Role
 
 
-@dataclass(frozen=True)
+@frozen()
 class Schema:
     """The role of every column, in the order of the file."""
 

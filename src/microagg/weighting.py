@@ -1,7 +1,6 @@
 """What a recipe asks of weights: how they are read, what they do to groups, and how they are released."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -12,6 +11,7 @@ from microagg._kernels.sums import rounded_group_means
 from microagg.checks import nearest, shown_name
 from microagg.errors import InvalidData, InvalidParameter, RoleError, setting
 from microagg.evaluate.loss import InformationLoss
+from microagg.frozen import frozen
 from microagg.io.weighing import checked_weights
 from microagg.kinds import Facts, Nominal
 from microagg.kinds.nominal import counts_of_numbers, numbers_of
@@ -31,7 +31,7 @@ LEAST, MOST = 1 / 3, 3.0
 _NOTHING = 1e-12  # of the largest: eigenvalues below are 0, of categories that add up to all records
 
 
-@dataclass(frozen=True)
+@frozen()
 class Weighing:
     """What is done with the weights of a file, settled.
 

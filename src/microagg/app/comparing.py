@@ -1,6 +1,5 @@
 """The releases that are compared: which they are, what is known of each, and the work that finds the rest."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from microagg.app.edits import candidate_name, change_words
@@ -9,6 +8,7 @@ from microagg.app.session import Session
 from microagg.desk import candidates
 from microagg.desk.candidates import as_compared, ranking_by, variants
 from microagg.errors import InvalidParameter
+from microagg.frozen import frozen
 from microagg.judgement.names import shown
 from microagg.recipe import Recipe
 from microagg.study.comparison import Comparison
@@ -23,7 +23,7 @@ MOST = 100
 """So many releases can be compared on one page."""
 
 
-@dataclass(frozen=True)
+@frozen()
 class Row:
     """A release to compare, and what is known of it.
 

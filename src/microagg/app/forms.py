@@ -5,12 +5,13 @@ those of a number, its meaning the help text. Columns are named by their place i
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from microagg.app.values import Posted, as_text, column_field, value_from
 from microagg.app.words import label_of, said
 from microagg.errors import MicroaggError
+from microagg.frozen import frozen
 from microagg.judgement.names import shown
 from microagg.partition import METHODS
 from microagg.recipe import PARTS, Choice, K, Method, Recipe, choices_of, options_of
@@ -27,7 +28,7 @@ SUGGESTED = {
 """What is usual in fields of free text; "tab" and "none" stand for themselves (`values`)."""
 
 
-@dataclass(frozen=True)
+@frozen()
 class Option:
     """One of several that can be chosen."""
 
@@ -36,7 +37,7 @@ class Option:
     chosen: bool = False
 
 
-@dataclass(frozen=True)
+@frozen()
 class Control:
     """A field of a form.
 
@@ -81,7 +82,7 @@ class Control:
     error: str = ""
 
 
-@dataclass(frozen=True)
+@frozen()
 class Table:
     """The fields of a table of a recipe under one heading."""
 
@@ -100,7 +101,7 @@ class Table:
         return any(one.error or any(row.error for row in one.rows) for one in self.controls)
 
 
-@dataclass(frozen=True)
+@frozen()
 class Wrong:
     """What was posted and why it is refused, to show it once more with the reason at its field."""
 

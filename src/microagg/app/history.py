@@ -1,13 +1,14 @@
 """Every recipe that was chosen, one after the other: undo, redo, jump, without limit."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from microagg.frozen import frozen
 
 if TYPE_CHECKING:
     from microagg.recipe import Recipe
 
 
-@dataclass(frozen=True)
+@frozen()
 class Kept:
     """A candidate: a recipe that was tried and may be released.
 
@@ -26,7 +27,7 @@ class Kept:
     note: str = ""
 
 
-@dataclass(frozen=True)
+@frozen()
 class Step:
     """A state of the work: what the next try would do, what is kept, and in words what was changed to get here."""
 

@@ -2,9 +2,11 @@
 
 import hashlib
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from microagg.frozen import frozen
 
 if TYPE_CHECKING:
     from microagg.desk.words import Told
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 _MOST = 6  # that are kept: each may hold a whole page
 
 
-@dataclass(frozen=True)
+@frozen()
 class Chosen:
     """What is to be written: the present recipe, numbered 0, or a candidate, each as the page says how to write it."""
 
@@ -35,7 +37,7 @@ class Chosen:
         return f"{self.key} {self.recipe.output!r}"
 
 
-@dataclass(frozen=True)
+@frozen()
 class Prepared:
     """What would be written of a release, as far as it can be known before.
 
@@ -59,7 +61,7 @@ class Prepared:
     public: str | None = None
 
 
-@dataclass(frozen=True)
+@frozen()
 class Done:
     """A release that was written."""
 
@@ -72,7 +74,7 @@ class Done:
     sha256: str | None
 
 
-@dataclass(frozen=True)
+@frozen()
 class Draft:
     """What was filled in on the page."""
 

@@ -6,7 +6,6 @@ itself. A button posts its change along with the form of its page, as fields of 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -16,6 +15,7 @@ from microagg.app.values import Posted, as_text
 from microagg.app.words import label_of, said
 from microagg.desk.looking import SECTIONS
 from microagg.errors import MicroaggError
+from microagg.frozen import frozen
 from microagg.judgement.names import shown
 from microagg.partition import groups_each_column
 from microagg.recipe import PARTS, K, Recipe, choices_of
@@ -50,7 +50,7 @@ _SEEN_AT = {"dominance": "risk", "values guessed closely": "risk", "results": "r
 """Which part of Look shows more of it."""
 
 
-@dataclass(frozen=True)
+@frozen()
 class Remedy:
     """A change of the recipe that is offered.
 

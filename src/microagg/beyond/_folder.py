@@ -12,7 +12,7 @@ import pickle
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from microagg.beyond import _held
 from microagg.errors import ClusterFailed
+from microagg.frozen import frozen
 from microagg.io.publishing import still_open
 from microagg.io.stores import Place, reached
 from microagg.parallel import in_parallel
@@ -30,7 +31,7 @@ _SIGNED = 32  # bytes of a signature
 _AT_ONCE = 32  # requests to a store
 
 
-@dataclass(frozen=True)
+@frozen()
 class InStore:
     """A private folder of a store.
 

@@ -1,7 +1,6 @@
 """The tree of cuts on one machine: records stay in the order of their rows, and each knows its node."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -13,6 +12,7 @@ from microagg.beyond._cuts import Cut, Extremes, Labels, Tree, grow
 from microagg.beyond._plan import Known, Plan
 from microagg.beyond._store import Scratch, Store, let_go
 from microagg.beyond._units import Keys
+from microagg.frozen import frozen
 from microagg.kinds import Cells
 from microagg.parallel import in_parallel
 
@@ -99,7 +99,7 @@ class Layout:
         return find
 
 
-@dataclass(frozen=True)
+@frozen()
 class Laid:
     """The records of a file in scratch, node by node.
 

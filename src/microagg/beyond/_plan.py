@@ -1,7 +1,7 @@
 """What is to be done with a file, and what is known of it: the same whoever does it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from microagg.checks import refuse_missing
 from microagg.errors import InvalidData
+from microagg.frozen import frozen
 from microagg.grouping import Grouping, check_kinds, room_for_units
 from microagg.io import frames
 from microagg.io._native import chunked_series
@@ -31,7 +32,7 @@ from microagg.weighting import Weighing, check_calibrated
 from microagg.weights import Weights, in_units
 
 
-@dataclass(frozen=True)
+@frozen()
 class Plan:
     """What is to be done, checked: the recipe, settled but for the way to search, and what follows from it.
 
@@ -195,7 +196,7 @@ def constants(kind: Kind, facts: Facts) -> Sums[tuple[Facts, float]]:
     return whole, (yield from kind.base(whole))
 
 
-@dataclass(frozen=True)
+@frozen()
 class Known:
     """What is known of a whole file.
 

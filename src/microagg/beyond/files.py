@@ -6,7 +6,7 @@ written out with the masked values. Groups and figures are those of protect(bloc
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from microagg.beyond._targets import check_scratch, check_target
 from microagg.checks import check_jobs, check_option, check_whole
 from microagg.errors import InvalidData, InvalidParameter, a_type, setting
 from microagg.evaluate.loss import InformationLoss
+from microagg.frozen import frozen
 from microagg.grouping import DEFAULT_BLOCK, resolve_method
 from microagg.io.batches import Batches
 from microagg.io.stores import Where
@@ -35,7 +36,7 @@ from microagg.schema import Role, Schema
 from microagg.weighting import weighing_of
 
 
-@dataclass(frozen=True)
+@frozen()
 class FileRelease:
     """What is known of a masked file.
 

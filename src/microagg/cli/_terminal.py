@@ -46,7 +46,7 @@ class Terminal:
     def show(self, table: Table | Tree) -> None:
         """Show a table or a tree."""
         if not self.quiet:
-            console = Console(stderr=self.as_json, highlight=False)
+            console = Console(stderr=self.as_json, highlight=False, emoji=False)
             if not console.is_terminal:
                 console.width = max(console.width, 120)
             console.print(table)
@@ -68,7 +68,12 @@ class Terminal:
     @contextmanager
     def bar(self, description: str) -> Iterator[Callable[[int, int], None]]:
         """Return a progress callback; a bar with the time left appears when the work takes more than a moment."""
-        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+        )
         with self._shown_after_a_moment(Progress(*columns, console=self._err, transient=True)) as progress:
             task = progress.add_task(description, total=None)
             yield lambda done, total: progress.update(task, completed=done, total=total)
@@ -76,7 +81,7 @@ class Terminal:
     @contextmanager
     def wait(self, description: str) -> Iterator[None]:
         """Show that work goes on, without its time left, when it takes more than a moment."""
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
         with self._shown_after_a_moment(Progress(*columns, console=self._err, transient=True)) as progress:
             progress.add_task(description, total=None)
             yield

@@ -1,6 +1,6 @@
 """`microagg mask`: a masked file, a report on it, and the recipe that makes both again."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,11 @@ from microagg.desk.ahead import compiling_ahead
 from microagg.desk.facts import written_facts
 from microagg.desk.opening import DEFAULT_K
 from microagg.desk.remarks import listen_closely
+from microagg.frozen import frozen
 from microagg.recipe import Recipe
 
 
-@dataclass(frozen=True)
+@frozen()
 class Wishes:
     """What was asked for on the command line, besides the choices of a recipe."""
 

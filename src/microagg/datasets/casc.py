@@ -10,7 +10,6 @@ import tarfile
 import tempfile
 import urllib.error
 import urllib.request
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from microagg.datasets._frame import as_frame
 from microagg.errors import DatasetUnavailable, InvalidParameter
+from microagg.frozen import frozen
 
 SOURCE = "https://cran.r-project.org/src/contrib/Archive/sdcMicro/sdcMicro_5.7.7.tar.gz"
 _LARGEST_DOWNLOAD = 50_000_000
@@ -26,7 +26,7 @@ _LARGEST_DOWNLOAD = 50_000_000
 Table = dict[str, NDArray[Any]]
 
 
-@dataclass(frozen=True)
+@frozen()
 class Reference:
     """One reference file: what it is called in the package, its columns, and a digest of its content.
 

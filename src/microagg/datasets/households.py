@@ -1,6 +1,5 @@
 """Synthetic persons in households, with the columns that real surveys have; nobody is in it."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from microagg.checks import check_whole
 from microagg.datasets._frame import check_frame, table_as_frame
 from microagg.datasets._occupations import OCCUPATIONS, PUBLIC_SERVICE
 from microagg.datasets.made import REGION_SHARES, REGIONS, heap
+from microagg.frozen import frozen
 
 EDUCATION = ("none", "primary", "lower secondary", "upper secondary", "tertiary")
 """The levels of education, lowest first."""
@@ -42,7 +42,7 @@ Amounts = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
+@frozen()
 class _Homes:
     """Households: each with its kind, its members and where they live."""
 
@@ -53,7 +53,7 @@ class _Homes:
     region: Numbers
 
 
-@dataclass(frozen=True)
+@frozen()
 class _People:
     """Persons in the order of the file: the household of each, the place in it, and who they are."""
 
@@ -68,7 +68,7 @@ class _People:
         return self.age >= _ADULT
 
 
-@dataclass(frozen=True)
+@frozen()
 class _Work:
     """What adults do: codes are -1, and hours 0, if there is no work."""
 

@@ -1,7 +1,7 @@
 """Judging any masked file, from any program, beside its original."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +18,7 @@ from microagg.evaluate.measure import Measure
 from microagg.evaluate.risk import DisclosureRisk
 from microagg.evaluate.score import scoring_index
 from microagg.evaluate.utility import LossMeasures
+from microagg.frozen import frozen
 from microagg.io import frames
 from microagg.io.sources import Source
 from microagg.io.weighing import checked_weights
@@ -31,7 +32,7 @@ from microagg.results import checked_analyses, utility
 from microagg.schema import Role
 
 
-@dataclass(frozen=True)
+@frozen()
 class Assessed:
     """What was lost between two files, and what an intruder could do.
 

@@ -1,17 +1,16 @@
 """What reading a text file had to guess, and the other way to read it."""
 
-from dataclasses import dataclass
-
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from microagg.frozen import frozen
 from microagg.io._numbers import is_text
 from microagg.io.sources import Source
 
 _MARKS = {".": "point", ",": "comma"}
 
 
-@dataclass(frozen=True)
+@frozen()
 class ReadingGuess:
     """A guess of how a file is written.
 

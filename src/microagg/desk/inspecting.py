@@ -6,7 +6,6 @@ What such strata are called are cells of the data: no terminal, report or error 
 import csv
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from microagg.checks import check_absent, check_k
 from microagg.desk.opening import Opened, exposure_by
 from microagg.desk.outputs import lies_in_output
 from microagg.errors import InvalidData, InvalidParameter, MicroaggError, setting
+from microagg.frozen import frozen
 from microagg.io import frames
 from microagg.io.addresses import check_apart_from
 from microagg.io.scratch import private_file
@@ -48,7 +48,7 @@ def check_inspection(
         raise InvalidParameter(f"{_WHAT} and the recipe have the same name. Name two files.", parameter="small_strata")
 
 
-@dataclass(frozen=True)
+@frozen()
 class SmallStrata:
     """What a list of small strata holds, in figures that can be shown.
 

@@ -1,11 +1,12 @@
 """What a release did to a file, drawn: the report's sections and pictures, one by one, and two side by side."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from markupsafe import Markup
 
+from microagg.frozen import frozen
 from microagg.io import frames
 from microagg.judgement.names import shown
 from microagg.progress import Progress
@@ -34,7 +35,7 @@ MOST_ROWS = 20
 _MOST_LETTERS = 120_000  # of a section with its picture
 
 
-@dataclass(frozen=True)
+@frozen()
 class LookedColumn:
     """A masked column before and after.
 
@@ -59,7 +60,7 @@ class LookedColumn:
     shares: tuple[tuple[str, float | None, float], ...]
 
 
-@dataclass(frozen=True)
+@frozen()
 class Looked:
     """What a release did to a file, drawn; internal, as all of it is of original values.
 
@@ -80,7 +81,7 @@ class Looked:
     sections: Mapping[str, Markup]
 
 
-@dataclass(frozen=True)
+@frozen()
 class Beside:
     """A figure of two releases, how far the second is from the first, and which is better: "A", "B" or empty."""
 

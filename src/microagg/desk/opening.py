@@ -1,10 +1,11 @@
 """Opening a file: by a recipe, or with a guess of what each column is."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from microagg.errors import InvalidData, InvalidParameter
+from microagg.frozen import frozen
 from microagg.io import frames
 from microagg.io.addresses import kind_at
 from microagg.io.joining import Joined, join
@@ -22,7 +23,7 @@ DEFAULT_K = 5
 _REASONS = {Role.CONFIDENTIAL: "as asked for; it is released unchanged"}
 
 
-@dataclass(frozen=True)
+@frozen()
 class Opened:
     """A file that was read, and the recipe to mask it by.
 

@@ -6,7 +6,7 @@ same file.
 
 import json
 import stat
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from microagg import ownership
 from microagg.desk.again import one_line
 from microagg.desk.outputs import INTERNAL, RELEASE, ROWS
+from microagg.frozen import frozen
 from microagg.io.addresses import file_digest, file_of
 from microagg.io.databases import is_database, without_credentials
 from microagg.io.files import whole_file
@@ -27,7 +28,7 @@ _COLUMN = "original_row"
 _MOST = 1000  # folders beside an output that are looked at
 
 
-@dataclass(frozen=True)
+@frozen()
 class RowOrigin:
     """Which rows of a source a masked file has.
 

@@ -1,7 +1,7 @@
 """Two files read, the second said to be the first one masked, and their rows set side by side."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from microagg.desk._rows import Pair
 from microagg.desk.origins import RowOrigin, origin_of
 from microagg.desk.outputs import ROWS
 from microagg.errors import InvalidData, RoleError, setting
+from microagg.frozen import frozen
 from microagg.io import frames
 from microagg.io.addresses import is_text_file
 from microagg.io.coding import open_table
@@ -21,7 +22,7 @@ from microagg.recipe.wishes import asked_of
 from microagg.schema import Role
 
 
-@dataclass(frozen=True)
+@frozen()
 class Pairing:
     """Two files that were read, the second said to be the first one masked.
 

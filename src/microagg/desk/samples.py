@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from microagg.checks import check_absent, check_option
 from microagg.datasets.casc import REFERENCES as REFERENCES
 from microagg.desk.tables import write_release
 from microagg.errors import InvalidParameter, setting
+from microagg.frozen import frozen
 from microagg.io.addresses import check_target
 from microagg.io.files import narrow_to_folder
 from microagg.io.sources import Source, write_target
@@ -24,7 +24,7 @@ from microagg.study.comparison import Comparison, compare_each, comparison_of
 from microagg.study.variants import recipes_to_compare
 
 
-@dataclass(frozen=True)
+@frozen()
 class Made:
     """A synthetic file: what it is, how many columns it has (None: as many as you ask for), and how it is made."""
 
@@ -104,7 +104,7 @@ def write_sample(table: pa.Table, address: str, *, overwrite: bool) -> None:
     write_target(table, address, Source(table, "made", "parquet"), overwrite=overwrite)
 
 
-@dataclass(frozen=True)
+@frozen()
 class Demonstrated:
     """What the demonstration has made."""
 

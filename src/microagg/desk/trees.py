@@ -1,10 +1,9 @@
 """Which columns of a file depend on which, and a few that represent all."""
 
-from dataclasses import dataclass
-
 from microagg.checks import check_option, check_whole
 from microagg.desk.opening import Opened
 from microagg.errors import InvalidData
+from microagg.frozen import frozen
 from microagg.io import frames
 from microagg.io.coding import open_table
 from microagg.prepare.dependence import MEASURES, Dependence, dependence
@@ -14,7 +13,7 @@ from microagg.recipe.wishes import asked_of, with_declared_codes
 _USUAL = 3  # columns that are chosen where nobody says how many
 
 
-@dataclass(frozen=True)
+@frozen()
 class ColumnTree:
     """The dependence tree of the columns to mask.
 

@@ -1,10 +1,11 @@
 """What one try of a recipe gave, in figures: a few numbers that stay when the release itself is gone."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from microagg.desk.facts import release_facts
 from microagg.desk.findings import findings_of
+from microagg.frozen import frozen
 from microagg.judgement.loss import loss_word
 from microagg.judgement.names import shown
 from microagg.progress import Progress
@@ -12,7 +13,7 @@ from microagg.release import Release
 from microagg.report.parts import WrittenFacts
 
 
-@dataclass(frozen=True)
+@frozen()
 class ColumnLost:
     """What a masked column lost."""
 
@@ -21,7 +22,7 @@ class ColumnLost:
     word: str
 
 
-@dataclass(frozen=True)
+@frozen()
 class Tried:
     """What one try of a recipe gave; internal, since it holds exact losses.
 

@@ -3,11 +3,11 @@
 import os
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from microagg.errors import InvalidParameter, MicroaggError, RoleError, as_keyword
+from microagg.frozen import frozen
 
 DATA, USAGE = 1, 2
 """Exit codes: refused for a reason in the data, or in how it was asked for."""
@@ -15,7 +15,7 @@ DATA, USAGE = 1, 2
 _WHOLE = "An output is written as a whole or not at all, so that no half of one is left."
 
 
-@dataclass(frozen=True)
+@frozen()
 class Told:
     """The message of an error.
 

@@ -1,6 +1,6 @@
 """Writing what a run leaves: the masked data, the reports and the recipe, all or nothing."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from microagg.desk.outputs import (
 )
 from microagg.desk.tables import rows_written, write_release
 from microagg.errors import InvalidData, InvalidParameter, setting
+from microagg.frozen import frozen
 from microagg.io._excel import check_table
 from microagg.io.addresses import check_target, file_digest, is_text_file, kind_at
 from microagg.io.batches import Batches
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 _MASKED = 90  # percent of the progress: when a file beyond memory is masked
 
 
-@dataclass(frozen=True)
+@frozen()
 class Written:
     """What a run has left.
 

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from microagg._kernels.anonymity import farthest_by_earth_movers
 from microagg._kernels.sums import group_sizes
 from microagg.equivalence import first_of_each
 from microagg.evaluate.measure import Measure, as_html, as_text
+from microagg.frozen import frozen
 from microagg.parallel import in_parallel
 from microagg.progress import Progress, stage, tell
 from microagg.readonly import ReadOnly
@@ -32,7 +32,7 @@ from microagg.units import Units, held_by
 _PART = 1 << 18  # records whose digests are made together
 
 
-@dataclass(frozen=True)
+@frozen()
 class Diversity:
     """How varied a confidential column is among records with the same keys.
 
@@ -61,7 +61,7 @@ class Diversity:
     uniform_records: int
 
 
-@dataclass(frozen=True)
+@frozen()
 class Anonymity(ReadOnly):
     """How well a file hides its records among others with the same keys.
 

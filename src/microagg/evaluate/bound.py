@@ -1,7 +1,7 @@
 """How little any grouping could lose: a lower bound by each record's nearest neighbours, or by linear programming."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from functools import partial
 
@@ -17,6 +17,7 @@ from microagg._kernels.tree import rows_by_leaf, tree_of_records
 from microagg.checks import check_jobs, check_option
 from microagg.equivalence import rows_of
 from microagg.evaluate.loss import InformationLoss
+from microagg.frozen import frozen
 from microagg.kinds import Number
 from microagg.parallel import in_parallel
 from microagg.partition._run import SLICE, records_and_k
@@ -41,7 +42,7 @@ _MOST_AT_ONCE = 1000  # records between two calls of progress
 _EPSILON = 2.0**-52
 
 
-@dataclass(frozen=True)
+@frozen()
 class LossBound:
     """How little any grouping of the same file could lose, beside what a release loses; not for publication.
 

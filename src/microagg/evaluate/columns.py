@@ -1,7 +1,6 @@
 """What became of each masked column, in its own terms: mismatches, levels, spikes, entropy, spans, totals."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from microagg._kernels.sums import exact_sum
 from microagg.checks import check_jobs
 from microagg.equivalence import codes_of
+from microagg.frozen import frozen
 from microagg.kinds import Cells, Nominal, Number, Ordinal, Semi, Taxonomy
 from microagg.kinds.nominal import numbers_of
 from microagg.parallel import in_parallel
@@ -23,7 +23,7 @@ _GAPS = (
 )
 
 
-@dataclass(frozen=True)
+@frozen()
 class ColumnChange:
     """What became of one column; shares are percentages, and None where they mean nothing for its kind.
 

@@ -1,15 +1,15 @@
 """Criterion: a figure by which releases are ranked or drawn, and what is said of the ranking."""
 
 import math
-from dataclasses import dataclass
 
 from microagg.evaluate.analyses.estimate import MOVED
 from microagg.evaluate.measure import Definition
+from microagg.frozen import frozen
 
 _LONGEST = 50  # characters of a name on an axis
 
 
-@dataclass(frozen=True)
+@frozen()
 class Criterion:
     """A figure by which releases are set beside each other.
 

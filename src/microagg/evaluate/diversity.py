@@ -1,7 +1,6 @@
 """What groups disclose of confidential columns of which something is demanded, and what keeping it cost."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,10 +8,11 @@ from numpy.typing import NDArray
 
 from microagg._kernels.diversity import SLACK
 from microagg.diversity import Demand, Figures, Limits
+from microagg.frozen import frozen
 from microagg.readonly import ReadOnly
 
 
-@dataclass(frozen=True)
+@frozen()
 class ColumnDiversity(ReadOnly):
     """What records with the same masked values disclose of a confidential column, at most.
 
@@ -36,7 +36,7 @@ class ColumnDiversity(ReadOnly):
     ratio: float | None = None
 
 
-@dataclass(frozen=True)
+@frozen()
 class DiversityFacts(ReadOnly):
     """What was demanded of confidential columns, how it is kept, and what that cost.
 
@@ -99,7 +99,7 @@ def _given_away(limits: Limits, found: Figures) -> ColumnDiversity:
     )
 
 
-@dataclass(frozen=True)
+@frozen()
 class Goal:
     """One thing that is demanded of a confidential column: what was asked and what is reached.
 

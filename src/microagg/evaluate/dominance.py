@@ -1,7 +1,6 @@
 """Groups in which one member is most of the total: what a mean of business data can disclose."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,12 +8,13 @@ from numpy.typing import NDArray
 
 from microagg._kernels.groups import largest_and_rest
 from microagg.checks import check_jobs
+from microagg.frozen import frozen
 from microagg.parallel import in_parallel
 from microagg.progress import Progress, part
 from microagg.readonly import ReadOnly
 
 
-@dataclass(frozen=True)
+@frozen()
 class Dominance(ReadOnly):
     """How far single members make up their groups' totals, in each non-negative column.
 

@@ -1,13 +1,13 @@
 """Interval disclosure: whether all values of a record lie close to its masked ones."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.intervals import count_rank_misses
+from microagg.frozen import frozen
 from microagg.moments import moments, standardise
 from microagg.parallel import in_parallel
 from microagg.progress import Progress, part
@@ -18,7 +18,7 @@ PERCENTS = range(1, 11)
 Found = TypeVar("Found")
 
 
-@dataclass(frozen=True)
+@frozen()
 class Intervals:
     """The share of records, in percent, all of whose values lie within p percent of the masked ones."""
 

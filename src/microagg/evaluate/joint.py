@@ -8,7 +8,6 @@ release.
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
-from dataclasses import dataclass
 from itertools import count
 from threading import Thread
 from typing import Any
@@ -20,6 +19,7 @@ from scipy.sparse.linalg import LinearOperator, lsmr, splu
 
 from microagg.equivalence import codes_of, first_of_each, split_classes
 from microagg.evaluate.measure import Measure, as_html, as_text
+from microagg.frozen import frozen
 from microagg.parallel import one_thread_for_matrices
 from microagg.progress import Progress, stage, tell
 
@@ -36,7 +36,7 @@ _LIFT, _TIMES = 1e-7, 20  # added to the diagonal, as sums depend on each other;
 _HEARD = 0.1  # seconds between two words of progress
 
 
-@dataclass(frozen=True)
+@frozen()
 class JointDisclosure:
     """What several releases of one file disclose together.
 

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microagg._kernels.sums import exact_sum, rounded_group_means
 from microagg.checks import check_labels, check_matrix, common_power
+from microagg.frozen import frozen
 from microagg.kinds import Kind
 from microagg.moments import sum_of_squares
 from microagg.parallel import in_parallel
@@ -18,7 +18,7 @@ from microagg.table import Table
 from microagg.weights import Weights
 
 
-@dataclass(frozen=True)
+@frozen()
 class InformationLoss(ReadOnly):
     """The share of the data's variation that microaggregation removed; lower is better.
 

@@ -3,11 +3,11 @@
 import html
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from microagg.checks import Columns
 from microagg.errors import InvalidParameter
+from microagg.frozen import frozen
 
 Words = str | Callable[..., str]
 """A text, or what makes one of the results that a measure is of."""
@@ -17,7 +17,7 @@ HIGHER = "Higher is better."
 """What is said of a measure of loss or risk that goes the other way than its neighbours."""
 
 
-@dataclass(frozen=True)
+@frozen()
 class Measure:
     """A figure with its name, its direction, its bounds and its meaning in a sentence.
 
@@ -64,7 +64,7 @@ class Measure:
         )
 
 
-@dataclass(frozen=True)
+@frozen()
 class Definition:
     """A measure of loss or risk: one definition, by which it is computed and shown wherever figures are.
 

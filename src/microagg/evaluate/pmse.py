@@ -1,7 +1,6 @@
 """How well a model distinguishes masked records from original ones: the propensity score mean squared error (pMSE)."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from microagg.equivalence import first_of_each, split_classes
 from microagg.evaluate.measure import Measure, as_html, as_text
+from microagg.frozen import frozen
 from microagg.kinds import Nominal
 from microagg.moments import moments, standardise
 from microagg.progress import Progress, tell
@@ -34,7 +34,7 @@ _STALE = 0.02  # of a weight: so far may it change before it is used anew
 Values = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@frozen()
 class PMSE:
     """How well a model distinguishes masked records from original ones.
 

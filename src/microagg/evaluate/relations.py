@@ -3,7 +3,7 @@
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from microagg.checks import check_between
 from microagg.errors import InvalidParameter
+from microagg.frozen import frozen
 
 Values = NDArray[np.float64]
 Formula = Callable[[Mapping[Any, Values]], Values]
@@ -28,7 +29,7 @@ _HOW = (
 )
 
 
-@dataclass(frozen=True)
+@frozen()
 class Relation:
     """A relation between columns.
 

@@ -1,12 +1,12 @@
 """What weights disclose of a release, and what being a sample takes from its risk."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.frozen import frozen
 from microagg.readonly import ReadOnly
 from microagg.units import held_by
 from microagg.weights import DOMINATED
@@ -15,7 +15,7 @@ Labels = NDArray[np.int64]
 Values = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@frozen()
 class Telling:
     """What a weight discloses of a masked category.
 
@@ -31,7 +31,7 @@ class Telling:
     share: float
 
 
-@dataclass(frozen=True)
+@frozen()
 class Fingerprint(ReadOnly):
     """What a column of weights discloses when it is released unchanged.
 

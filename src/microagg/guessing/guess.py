@@ -1,11 +1,10 @@
 """What is guessed of one column."""
 
-from dataclasses import dataclass
-
+from microagg.frozen import frozen
 from microagg.schema import Role
 
 
-@dataclass(frozen=True)
+@frozen()
 class ColumnGuess:
     """What a column holds and what it probably is.
 

@@ -2,7 +2,6 @@
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from microagg.checks import EXACT_INTEGERS
 from microagg.errors import InvalidData
+from microagg.frozen import frozen
 from microagg.io._dates import DateForm
 from microagg.io._native import (
     as_native,
@@ -31,7 +31,7 @@ from microagg.table import Coded
 _WHOLE = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64)
 
 
-@dataclass(frozen=True)
+@frozen()
 class Coder(ABC):
     """How the cells of one column are coded, and what codes stand for.
 
@@ -75,7 +75,7 @@ class Coder(ABC):
         """
 
 
-@dataclass(frozen=True)
+@frozen()
 class NumberCoder(Coder):
     """Numbers, unchanged; `declared` are ranges that the file declares missing.
 
@@ -182,7 +182,7 @@ def _largest(series: nw.Series[Any]) -> int:
     return max(abs(int(series.min())), abs(int(series.max())))
 
 
-@dataclass(frozen=True)
+@frozen()
 class DateCoder(Coder):
     """Dates, times and durations, in whole units."""
 
@@ -209,7 +209,7 @@ def _equal(array: pa.Array, code: Any) -> Any:
         return np.zeros(len(array), dtype=bool)
 
 
-@dataclass(frozen=True)
+@frozen()
 class CategoryCoder(Coder):
     """Categories, numbered; `values` are what the numbers stand for."""
 

@@ -2,11 +2,12 @@
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from microagg.errors import InvalidParameter
+from microagg.frozen import frozen
 from microagg.io.stores import is_store, shown_address
 
 DUCKDB = "duckdb"
@@ -21,7 +22,7 @@ _LOCAL = ("", "localhost", "127.0.0.1", "::1")
 _FORMS = "duckdb:///file.db?table=t or postgresql://user@host:5432/database?table=schema.t"
 
 
-@dataclass(frozen=True)
+@frozen()
 class Address:
     """A table and where it is.
 

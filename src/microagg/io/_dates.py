@@ -1,6 +1,5 @@
 """Dates, times and durations as whole numbers of their unit, and back."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from microagg.checks import EXACT_INTEGERS
 from microagg.errors import InvalidData
+from microagg.frozen import frozen
 from microagg.io._numbers import is_text
 
 _FORMS = ("%Y-%m-%d", "%d.%m.%Y", "%Y/%m/%d", "%Y%m%d")
@@ -19,7 +19,7 @@ _INSTANTS = (
 )
 
 
-@dataclass(frozen=True)
+@frozen()
 class DateForm:
     """How dates are stored.
 

@@ -4,10 +4,11 @@ import codecs
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from microagg.errors import InvalidData, InvalidParameter, a_type
+from microagg.frozen import frozen
 from microagg.io._content import Readable, open_bytes
 from microagg.io._kinds import COMPRESSED, Named, base_suffix
 from microagg.io._numbers import THOUSANDS, Marks, guess_marks
@@ -26,7 +27,7 @@ _CONTROLS = frozenset(map(chr, (*range(9), 11, *range(14, 32), *range(127, 160))
 _SHOWN = {"\t": "tab", " ": "space", "\u00a0": "no-break space", "\u202f": "narrow no-break space", None: "none"}
 
 
-@dataclass(frozen=True)
+@frozen()
 class Dialect:
     """How a text file is written."""
 

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import narwhals as nw
@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from microagg.errors import InvalidData, InvalidParameter
+from microagg.frozen import frozen
 from microagg.io._coders import CategoryCoder, Coder, DateCoder, NumberCoder, arrow_of, plain_values
 from microagg.io._dates import DatesSeen
 from microagg.io.labels import mostly_labelled
@@ -25,7 +26,7 @@ _MOST_HELD = 1 << 23  # different numbers that are held to find a spike
 _MOST_NAMED = 1 << 20  # different values that are held to find categories or levels
 
 
-@dataclass(frozen=True)
+@frozen()
 class Asked:
     """What a recipe says of one column.
 

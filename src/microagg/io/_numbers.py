@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from microagg.errors import InvalidData, setting
+from microagg.frozen import frozen
 
 MISSING = ("", "NA", "NaN", "NULL", ".")
 """What stands for a missing value in a column of numbers."""
@@ -24,7 +24,7 @@ def plain_floats(array: Any) -> Any:
     return pc.add(array, pa.scalar(0.0, array.type)) if pa.types.is_floating(array.type) else array
 
 
-@dataclass(frozen=True)
+@frozen()
 class Marks:
     """How the numbers of a file are written: the decimal mark, and what separates thousands, if anything does."""
 

@@ -1,12 +1,12 @@
 """What is known of a file before it is read: how large it is, and how it begins."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from microagg.frozen import frozen
 from microagg.io._archive import unpacked_size
 from microagg.io._content import open_bytes
 from microagg.io._dialect import SAMPLE, find_dialect, text_details
@@ -23,7 +23,7 @@ _WRITTEN = 20  # bytes of a cell in a sheet of Excel, its place and its marks co
 _STORED = 8  # bytes of a cell in files of statistics packages, where nothing is packed
 
 
-@dataclass(frozen=True)
+@frozen()
 class Extent:
     """How large a table is: exact for Parquet, else an estimate."""
 

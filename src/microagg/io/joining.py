@@ -1,6 +1,6 @@
 """A file of persons and one of their households: joined, so that every person's row has what the household's says."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -8,12 +8,13 @@ import pyarrow.compute as pc
 
 from microagg.checks import nearest
 from microagg.errors import InvalidData, InvalidParameter, RoleError, setting
+from microagg.frozen import frozen
 from microagg.io._numbers import is_text
 from microagg.io.labels import Labels
 from microagg.io.sources import Source
 
 
-@dataclass(frozen=True)
+@frozen()
 class Joined:
     """What a table was joined from.
 

@@ -1,11 +1,13 @@
 """What a statistics package keeps beside the values: labels, formats, and which values stand for missing ones."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from microagg.frozen import frozen
 
 MOST_STATES = 30
 """Values of a column that may each be missing in a way of its own: more are one plain missing value."""
@@ -14,7 +16,7 @@ MOST_STATES = 30
 _TO_1970 = 12219379200.0  # seconds, from the day that SPSS counts them from
 
 
-@dataclass(frozen=True)
+@frozen()
 class Labels:
     """What a statistics package keeps beside the values, by column.
 
@@ -54,7 +56,7 @@ class Labels:
         return tuple((low, high) for low, high in _ranges(self.missing.get(name, [])) if not isinstance(low, str))
 
 
-@dataclass(frozen=True)
+@frozen()
 class Masked:
     """Which columns of a table hold other values than its source's.
 

@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ from microagg._kernels.alike import (
 from microagg.diversity import Demand
 from microagg.equivalence import first_of_each
 from microagg.errors import InvalidData, PromiseBroken, RoleError
+from microagg.frozen import frozen
 from microagg.io._numbers import is_text
 
 _ROWS = 1 << 17  # records whose digests are made together
@@ -34,7 +35,7 @@ _MISSING = np.array([[0], [1]], dtype=np.uint64)  # no number has this pair: its
 _REMEDY = "It is not released. Run again; if that does not help, write another format, and report the error."
 
 
-@dataclass(frozen=True)
+@frozen()
 class Promise:
     """That at least k records share each combination of released values, wherever these are written.
 

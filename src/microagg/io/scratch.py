@@ -17,12 +17,12 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from microagg import ownership
 from microagg.errors import InvalidParameter, MicroaggError
+from microagg.frozen import frozen
 from microagg.io.files import Check, keep_modes, umask
 
 fcntl: Any
@@ -99,7 +99,7 @@ def private_file(target: Path, what: str) -> Iterator[IO[str]]:
         fresh.replace(place)
 
 
-@dataclass(frozen=True)
+@frozen()
 class _Folder:
     """A folder and an open handle to it: others can rename the one, but not exchange the other.
 

@@ -11,7 +11,7 @@ columns that are to be masked.
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from microagg.checks import check_jobs
 from microagg.errors import InvalidData, RoleError
+from microagg.frozen import frozen
 from microagg.io import databases
 from microagg.io._apart import read_apart, read_excel_apart
 from microagg.io._categories import without_traces, without_views
@@ -47,7 +48,7 @@ Reader = Callable[[list[str]], Iterator[pa.Table]]
 """Reads some columns of what was written, a part at a time."""
 
 
-@dataclass(frozen=True)
+@frozen()
 class Source:
     """A table and where it came from.
 

@@ -14,7 +14,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
@@ -22,6 +22,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 import pyarrow as pa
 
 from microagg.errors import InvalidData, InvalidParameter, StoreFailed
+from microagg.frozen import frozen
 from microagg.io._kinds import to_path
 
 # What says where, and nothing else: a list of what is secret would never be whole.
@@ -42,7 +43,7 @@ _FAULT = re.compile(r"AWS Error ([A-Z_]+)")
 _CHUNK = 1 << 23  # bytes that pass through this machine at a time
 
 
-@dataclass(frozen=True)
+@frozen()
 class Place:
     """A file or folder in a store; it is called like a `Path` where both can do the same.
 

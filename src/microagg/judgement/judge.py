@@ -1,11 +1,12 @@
 """Judgement: everything that is found of a release, and how it is found."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from microagg.evaluate.definitions import measures_of_both
 from microagg.evaluate.measure import Measure
+from microagg.frozen import frozen
 from microagg.judgement.diversity import diversity_of, kept_of
 from microagg.judgement.doubted import codes_in_order, doubted_columns, facts_of, repeating_columns
 from microagg.judgement.drawn import distributions_of
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
     from microagg.study.comparison import Comparison
 
 
-@dataclass(frozen=True)
+@frozen()
 class Judgement(ReadOnly):
     """Everything that a report says of a release, before it is put into words.
 

@@ -3,11 +3,11 @@
 import os
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from microagg.frozen import frozen
 from microagg.judgement.names import shown
 from microagg.kinds import Kind, Semi, Taxonomy
 from microagg.partition import METHODS
@@ -24,7 +24,7 @@ AS_IT_IS = (Role.WEIGHT, Role.KEEP, Role.CONFIDENTIAL)
 _RELEASED = (Role.QUASI, Role.STRATUM, *AS_IT_IS)
 
 
-@dataclass(frozen=True)
+@frozen()
 class Blocks:
     """How a file was cut into pieces that were grouped each by itself."""
 
@@ -33,7 +33,7 @@ class Blocks:
     max_block: int | None
 
 
-@dataclass(frozen=True)
+@frozen()
 class Refined:
     """How groups were refined."""
 
@@ -42,7 +42,7 @@ class Refined:
     seed: int
 
 
-@dataclass(frozen=True)
+@frozen()
 class KindFacts:
     """Of which kind a masked column is."""
 
@@ -52,7 +52,7 @@ class KindFacts:
     with_taxonomy: bool = False
 
 
-@dataclass(frozen=True)
+@frozen()
 class Run(ReadOnly):
     """What was asked of a run, with every default; names as they may be displayed."""
 

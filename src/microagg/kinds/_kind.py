@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.sums import exact_sum, exact_sum_of_counts
+from microagg.frozen import frozen
 from microagg.moments import Sums, moments_by_sums, summed
 from microagg.units import held_by
 from microagg.weights import Members, Weights
@@ -233,7 +234,7 @@ class Block(ABC):
         """Write the numbers or codes of some cells into `placed` (width, n), which is zero."""
 
 
-@dataclass(frozen=True)
+@frozen()
 class Rule:
     """How groups are represented.
 

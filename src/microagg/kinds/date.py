@@ -1,16 +1,16 @@
 """Dates, times and durations: numbers of whole units, whose mean is rounded to the unit."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from microagg.frozen import frozen
 from microagg.kinds._kind import Cells, Labels, Rule
 from microagg.kinds.number import Number
 from microagg.weights import Members
 
 
-@dataclass(frozen=True)
+@frozen()
 class Date(Number):
     """A day or an instant, in whole units since 1970; or a length of time."""
 

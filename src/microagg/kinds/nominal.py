@@ -1,6 +1,5 @@
 """Categories without an order: one-hot coordinates, modes, mismatches."""
 
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, ClassVar, NamedTuple
 
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 
 from microagg._kernels.modes import settle_in_turn
 from microagg.errors import InvalidData
+from microagg.frozen import frozen
 from microagg.kinds._kind import Block, Cells, Corners, Facts, Kind, Labels, Rule, States, Values
 from microagg.kinds.number import NumberBlock
 from microagg.moments import Sums
@@ -105,7 +105,7 @@ class Offers(NamedTuple):
         return chosen
 
 
-@dataclass(frozen=True)
+@frozen()
 class Nominal(Kind):
     """Categories without an order; a cell is the number of its category, from 0."""
 

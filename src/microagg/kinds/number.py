@@ -1,12 +1,12 @@
 """Numbers: standard scores, means (or medians), squared errors."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from microagg._kernels.sums import group_sizes, rounded_group_means, rounded_weighted_means
 from microagg.equivalence import without_gaps
+from microagg.frozen import frozen
 from microagg.kinds._kind import (
     Block,
     Cells,
@@ -69,7 +69,7 @@ def to_unit_interval(values: Values, lowest: float, highest: float) -> Values:
     return np.asarray((np.ldexp(values, -power) - low) / (high - low))
 
 
-@dataclass(frozen=True)
+@frozen()
 class Number(Kind):
     """A quantity."""
 

@@ -1,6 +1,5 @@
 """Ordered categories: standard scores of the levels' numbers, medians, absolute errors."""
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,6 +7,7 @@ from numpy.typing import NDArray
 
 from microagg.equivalence import without_gaps
 from microagg.errors import InvalidData
+from microagg.frozen import frozen
 from microagg.kinds._kind import (
     Block,
     Cells,
@@ -24,7 +24,7 @@ from microagg.moments import Sums
 from microagg.weights import Members
 
 
-@dataclass(frozen=True)
+@frozen()
 class Ordinal(Kind):
     """Categories with an order; a cell is the number of its level, from 0."""
 

@@ -1,12 +1,12 @@
 """Semi-continuous columns: one value, mostly zero, that many records have, and a quantity otherwise."""
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microagg.errors import InvalidData
+from microagg.frozen import frozen
 from microagg.kinds._kind import Block, Cells, Facts, Labels, Rule, Values, enough_present, with_missing
 from microagg.kinds.number import Number, NumberBlock, averages_of_present
 from microagg.weights import Members, has_most
@@ -50,7 +50,7 @@ def _one_amount(
     return spikes & has_most(np.where(off, weights, 0.0), labels, n_groups, rule.units)
 
 
-@dataclass(frozen=True)
+@frozen()
 class Semi(Number):
     """A quantity of which many records have one value, the spike."""
 

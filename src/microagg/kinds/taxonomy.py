@@ -1,11 +1,11 @@
 """Categories with a taxonomy: near where they have ancestors in common."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.frozen import frozen
 from microagg.kinds._kind import Block, Cells, Corners, Facts, Labels, Values
 from microagg.kinds.nominal import Nominal, counts_of_numbers, known_numbers
 
@@ -44,7 +44,7 @@ def _of_numbers(kin: NDArray[np.int64], n_codes: int, n_numbers: int) -> NDArray
     return np.concatenate([kin[:, :n_codes], np.broadcast_to(missing, (len(kin), missing.size))], axis=1)
 
 
-@dataclass(frozen=True)
+@frozen()
 class Taxonomy(Nominal):
     """Categories that are the leaves of a tree; `kin` holds each category's own number and those of its ancestors."""
 

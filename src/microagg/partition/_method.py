@@ -2,14 +2,15 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any
 
 from microagg.errors import InvalidParameter
+from microagg.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen()
 class Method:
     """A partitioner as `protect`, recipes, the command line and the report know it.
 

@@ -5,13 +5,13 @@ is the same whatever else the column holds, and a file in parts is recoded like 
 """
 
 import datetime as dt
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.frozen import frozen
 from microagg.prepare._rules import Rule, exact
 
 Exact = int | Decimal
@@ -34,7 +34,7 @@ class Grid(Protocol):
         """Return the name of a class that has one beside its bounds."""
 
 
-@dataclass(frozen=True)
+@frozen()
 class WholeSteps:
     """Classes of one width over whole numbers or days."""
 
@@ -55,7 +55,7 @@ class WholeSteps:
         return None
 
 
-@dataclass(frozen=True)
+@frozen()
 class RealSteps:
     """Classes of one width over numbers of a floating type.
 
@@ -100,7 +100,7 @@ class RealSteps:
         return None
 
 
-@dataclass(frozen=True)
+@frozen()
 class Calendar:
     """Weeks from Monday, months, quarters or years, over days."""
 
@@ -135,7 +135,7 @@ class Calendar:
         return {"month": str(first), "quarter": f"{year}-Q{number % 4 + 1}", "year": str(year)}[self.period]
 
 
-@dataclass(frozen=True)
+@frozen()
 class Cuts:
     """Classes with given lower bounds; class 0 lies below the first."""
 

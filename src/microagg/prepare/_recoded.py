@@ -3,7 +3,7 @@
 import datetime as dt
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from microagg.checks import EXACT_INTEGERS, shown_name
 from microagg.errors import InvalidData
+from microagg.frozen import frozen
 from microagg.prepare._classes import RealSteps, as_exact, class_label, grid_of, released_value
 from microagg.prepare._rules import Rule, refuse
 
@@ -22,7 +23,7 @@ _A_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
 
-@dataclass(frozen=True)
+@frozen()
 class Recoded:
     """An array that was recoded, how many of its cells changed, and what was met in it.
 
@@ -115,7 +116,7 @@ def _in_classes(rule: Rule, values: "_Values", steps: NDArray[Any]) -> Recoded:
     return Recoded(array, int(np.count_nonzero(before != positions[places[values.present]])))
 
 
-@dataclass(frozen=True)
+@frozen()
 class _Values:
     """The cells of an array as numbers that can be compared, and the way back to the array's type.
 

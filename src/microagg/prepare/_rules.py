@@ -7,7 +7,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NoReturn, Self
@@ -16,6 +16,7 @@ import numpy as np
 
 from microagg.checks import EXACT_INTEGERS, nearest, shown_name
 from microagg.errors import InvalidParameter, a_type
+from microagg.frozen import frozen
 from microagg.readonly import ReadOnly
 
 Limit = int | float | dt.date
@@ -37,7 +38,7 @@ def refuse(name: Any, what: str) -> NoReturn:
     ) from None
 
 
-@dataclass(frozen=True)
+@frozen()
 class Rule(ReadOnly):
     """How one column is recoded: first its limits, then its classes; or its joined categories alone.
 

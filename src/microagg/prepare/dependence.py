@@ -1,7 +1,6 @@
 """Dependence trees: which columns speak for which."""
 
 import math
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ from microagg._kernels.dependence import meetings
 from microagg._kernels.sums import exact_sum
 from microagg.checks import EXACT_INTEGERS, check_option, check_whole
 from microagg.errors import InvalidParameter
+from microagg.frozen import frozen
 from microagg.moments import standard_scores
 from microagg.table import Table
 
@@ -30,7 +30,7 @@ class Edge(NamedTuple):
     weight: float
 
 
-@dataclass(frozen=True)
+@frozen()
 class Dependence:
     """A spanning tree of the columns and the weights it was chosen by."""
 

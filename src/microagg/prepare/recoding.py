@@ -1,7 +1,7 @@
 """Recoding before masking: classes of numbers and dates, top and bottom codes, joined categories."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Self
 
@@ -10,12 +10,13 @@ import pyarrow as pa
 
 from microagg.checks import shown_name
 from microagg.errors import InvalidData, InvalidParameter, RoleError, a_type
+from microagg.frozen import frozen
 from microagg.prepare._recoded import Recoded, is_number, recode_array
 from microagg.prepare._rules import Rule, refuse, some
 from microagg.readonly import ReadOnly
 
 
-@dataclass(frozen=True)
+@frozen()
 class Tally(ReadOnly):
     """What recoding did, in a whole file or a part of it; tallies of parts add up. It shows original values.
 
@@ -50,7 +51,7 @@ class Tally(ReadOnly):
         )
 
 
-@dataclass(frozen=True)
+@frozen()
 class Recoding(ReadOnly):
     """How columns are recoded before they are masked.
 

@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from microagg.checks import check_option, check_whole
 from microagg.errors import InvalidParameter
+from microagg.frozen import frozen
 from microagg.prepare.dependence import Dependence
 from microagg.readonly import ReadOnly
 
@@ -18,7 +19,7 @@ RULES = ("degree", "cover")
 MOST_ALTERNATIVES = 10_000
 
 
-@dataclass(frozen=True)
+@frozen()
 class Selection(ReadOnly):
     """The columns on which groups are formed, and why these.
 

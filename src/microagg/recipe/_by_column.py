@@ -3,12 +3,12 @@
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from microagg.checks import nearest
+from microagg.frozen import frozen
 from microagg.kinds import KINDS
 from microagg.prepare.recoding import Recoding
 from microagg.recipe._choice import BY_COLUMN, Part, choose
@@ -90,7 +90,7 @@ def _is_number(value: Any) -> bool:
         return False
 
 
-@dataclass(frozen=True)
+@frozen()
 class Kinds(Part):
     """Of which kind columns are, where their type does not say it."""
 
@@ -105,7 +105,7 @@ class Kinds(Part):
     )
 
 
-@dataclass(frozen=True)
+@frozen()
 class Recode(Part):
     """How columns are recoded before anything else."""
 
@@ -123,7 +123,7 @@ class Recode(Part):
         Recoding.of(self.recode)
 
 
-@dataclass(frozen=True)
+@frozen()
 class Importance(Part):
     """How much columns count."""
 
@@ -137,7 +137,7 @@ class Importance(Part):
     )
 
 
-@dataclass(frozen=True)
+@frozen()
 class Missing(Part):
     """Values that stand for a kind of missing value."""
 
@@ -151,7 +151,7 @@ class Missing(Part):
     )
 
 
-@dataclass(frozen=True)
+@frozen()
 class Taxonomy(Part):
     """Trees of the categories of nominal columns."""
 

@@ -1,7 +1,7 @@
 """How a choice is declared: its kind, its words or limits and its meaning, said once for every way to make it."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, field, fields
 from numbers import Integral
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -10,6 +10,7 @@ import numpy as np
 
 from microagg.checks import check_names, check_option, check_whole, shown_name
 from microagg.errors import InvalidParameter, a_type
+from microagg.frozen import frozen
 from microagg.readonly import ReadOnly
 
 NAME, NAMES, NAME_OR_NAMES = "a name", "a list of names", "a name or a list of names"
@@ -20,7 +21,7 @@ BY_COLUMN, WORD_OR_BY_COLUMN = "a table of columns", "a word or a table of colum
 LISTED = "a list of tables"
 
 
-@dataclass(frozen=True)
+@frozen()
 class Choice:
     """What may be chosen, and what it means.
 

@@ -1,12 +1,12 @@
 """The parts of a recipe that a person declares one by one: analyses that must survive, relations that must hold."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from microagg.errors import InvalidParameter
 from microagg.evaluate.analyses.analysis import Analysis
 from microagg.evaluate.relations import Relation
+from microagg.frozen import frozen
 from microagg.recipe._choice import LISTED, Part, choose
 
 
@@ -27,7 +27,7 @@ def as_relation(said: Any) -> Relation:
     return Relation.of(said["holds"], said.get("tolerance", 0.0))
 
 
-@dataclass(frozen=True)
+@frozen()
 class Analyses(Part):
     """What users of the file will compute."""
 
@@ -42,7 +42,7 @@ class Analyses(Part):
     )
 
 
-@dataclass(frozen=True)
+@frozen()
 class Relations(Part):
     """What holds between the numbers of a record."""
 

@@ -4,10 +4,11 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from microagg.errors import InvalidParameter
+from microagg.frozen import frozen
 
 Place = tuple[str, ...]
 """A table, or a key outside any; a table and a key; or these and a name in the key's list.
@@ -25,7 +26,7 @@ _ENDS = {'"""': re.compile(r'(?:\\.|(?!"""|\\).)*"{3,5}'), "'''": re.compile(r"(
 """How a text of many lines ends, by the quotes that it begins with."""
 
 
-@dataclass(frozen=True)
+@frozen()
 class Statement:
     """One table's head or one assignment: its first line's number, its lines, what it sets, the comments over it.
 
@@ -39,7 +40,7 @@ class Statement:
     over: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@frozen()
 class Comments:
     """What a person, or `inspect`, has written into a recipe beside the choices themselves.
 

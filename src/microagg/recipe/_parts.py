@@ -1,12 +1,13 @@
 """The parts of a recipe: every choice of a run, declared once."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from microagg.aggregate import AGGREGATES
 from microagg.blocking import BLOCKINGS
 from microagg.errors import InvalidParameter, a_type, setting
+from microagg.frozen import frozen
 from microagg.io._kinds import SUFFIXES
 from microagg.kinds import NOMINAL_RULES, SPIKE_TOTALS
 from microagg.moment_matching import MOMENTS
@@ -56,7 +57,7 @@ def method_names() -> tuple[str, ...]:
     return (*METHODS, "ama")
 
 
-@dataclass(frozen=True)
+@frozen()
 class Roles(Part):
     """Which column is what; `quasi` may be None: every column that has no other role is masked."""
 
@@ -113,7 +114,7 @@ class Roles(Part):
         return [(role, name) for role in self.said if role != "rest" for name in self.of(role)]
 
 
-@dataclass(frozen=True)
+@frozen()
 class Method(Part):
     """How groups are formed: the method's name, or an object with `fit_predict`, and its own options."""
 
@@ -130,7 +131,7 @@ class Method(Part):
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@frozen()
 class Masking(Part):
     """What is done with the values."""
 
@@ -218,7 +219,7 @@ class Masking(Part):
             object.__setattr__(self, "nominal_seed", None)  # nothing is drawn: recipes that do the same are the same
 
 
-@dataclass(frozen=True)
+@frozen()
 class WeightChoices(Part):
     """What a sampling weight does, if one is named, and how it is released."""
 
@@ -255,7 +256,7 @@ class WeightChoices(Part):
     )
 
 
-@dataclass(frozen=True)
+@frozen()
 class Select(Part):
     """Which masked columns form the groups; all, unless something is chosen here."""
 
@@ -299,7 +300,7 @@ class Select(Part):
                 )
 
 
-@dataclass(frozen=True)
+@frozen()
 class Blocks(Part):
     """How a large file is cut into blocks, each of which is grouped by itself."""
 
@@ -339,7 +340,7 @@ class Blocks(Part):
             )
 
 
-@dataclass(frozen=True)
+@frozen()
 class Refine(Part):
     """Whether the groups are refined: records moved between neighbouring ones, to lose less."""
 
@@ -359,7 +360,7 @@ class Refine(Part):
             object.__setattr__(self, "seed", 0)  # nothing is drawn: recipes that do the same are the same
 
 
-@dataclass(frozen=True)
+@frozen()
 class Reading(Part):
     """How a text file is written, and which sheet of an Excel file is read; what is left out is found out."""
 
@@ -376,7 +377,7 @@ class Reading(Part):
     sheet: str | None = choose(None, TEXT, "the sheet of an Excel file; the first where this is left out")
 
 
-@dataclass(frozen=True)
+@frozen()
 class Join(Part):
     """A second file, with one row for each household, that is joined for masking and then written separately again."""
 
@@ -400,7 +401,7 @@ class Join(Part):
             )
 
 
-@dataclass(frozen=True)
+@frozen()
 class Risk(Part):
     """How risk is measured."""
 
@@ -416,7 +417,7 @@ class Risk(Part):
     seed: int = choose(0, WHOLE, "the seed of the sample", least=0, keyword="sample_seed")
 
 
-@dataclass(frozen=True)
+@frozen()
 class Output(Part):
     """How the release is written."""
 
@@ -436,7 +437,7 @@ class Output(Part):
     )
 
 
-@dataclass(frozen=True)
+@frozen()
 class Compare(Part):
     """What is compared on one file."""
 

@@ -9,7 +9,7 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from microagg.errors import InvalidData
+from microagg.frozen import frozen
 from microagg.io import frames
 from microagg.io._coders import arrow_of
 from microagg.io._dates import are_dates
@@ -41,7 +42,7 @@ _SMALLEST = -324 * 50  # the class of the smallest float64
 _PER_DECADE = 50  # classes of size for each power of ten: any part of a file adds to them
 
 
-@dataclass(frozen=True)
+@frozen()
 class ColumnProfile:
     """What a column was like.
 
@@ -64,7 +65,7 @@ class ColumnProfile:
     categories: frozenset[str] | None = None
 
 
-@dataclass(frozen=True)
+@frozen()
 class Profile(ReadOnly):
     """What a file was like, column by column, in its order."""
 

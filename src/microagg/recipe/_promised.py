@@ -1,15 +1,15 @@
 """The parts of a recipe that say what is promised beside k: of units, and of confidential columns."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from microagg.diversity import Limits
 from microagg.errors import InvalidParameter, setting
+from microagg.frozen import frozen
 from microagg.partition.diverse import WAYS
 from microagg.recipe._choice import NAME, NAMES, NUMBER, NUMBERS, WHOLE, WORD, Part, choose
 
 
-@dataclass(frozen=True)
+@frozen()
 class UnitChoices(Part):
     """What is promised of units, and what is released of them, if one is named."""
 
@@ -66,7 +66,7 @@ class UnitChoices(Part):
             )
 
 
-@dataclass(frozen=True)
+@frozen()
 class DiversityChoices(Part):
     """What records that look the same may together disclose of confidential columns."""
 

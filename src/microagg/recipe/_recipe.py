@@ -6,12 +6,13 @@ import os
 import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from microagg.checks import check_k, check_max_block, nearest
 from microagg.errors import InputError, InvalidParameter, MicroaggError, RoleError, setting
+from microagg.frozen import frozen
 from microagg.partition import METHODS, method_named
 from microagg.recipe._by_column import Importance, Kinds, Missing, Recode, Taxonomy
 from microagg.recipe._choice import BY_COLUMN, WORD_OR_BY_COLUMN, Part, choices_of, shown
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from microagg.recipe.differences import Difference
 
 
-@dataclass(frozen=True)
+@frozen()
 class Recipe:
     """Every choice of a run: which column is what, how groups are formed, what is released, read, judged and written.
 

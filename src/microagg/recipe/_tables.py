@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from microagg.errors import InputError, InvalidParameter, as_keyword
+from microagg.frozen import frozen
 from microagg.partition import METHODS
 from microagg.recipe._by_column import Importance, Kinds, Missing, Recode, Taxonomy
 from microagg.recipe._choice import (
@@ -137,7 +137,7 @@ def _kind(usual: Any) -> str:
     return kinds.get(type(usual), WORD_OR_WHOLE)
 
 
-@dataclass(frozen=True)
+@frozen()
 class Origin:
     """The file that a recipe was read from, and what it said."""
 

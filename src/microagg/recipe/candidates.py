@@ -19,12 +19,13 @@ Each candidate is a whole recipe with a name and a note. Whoever reads the file 
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from microagg.checks import check_absent
 from microagg.errors import InvalidParameter
+from microagg.frozen import frozen
 from microagg.io.files import whole_file
 from microagg.recipe._file import TOO_DEEP, parse, text_in, text_of, toml, toml_key
 from microagg.recipe._lines import CANDIDATES, not_toml
@@ -36,7 +37,7 @@ _TABLE = re.compile(r"\n[ \t]*\[")  # what is indented is a table as well
 _WITHIN = re.compile(r"^([ \t]*\[\[?[ \t]*)candidates[ \t]*\.", re.MULTILINE)
 
 
-@dataclass(frozen=True)
+@frozen()
 class Saved:
     """A candidate as a file has it."""
 

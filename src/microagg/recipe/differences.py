@@ -5,11 +5,12 @@ Counts and the names of columns are said, never a category or another cell.
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from microagg.checks import shown_name
 from microagg.errors import InvalidData
+from microagg.frozen import frozen
 from microagg.io.taxonomies import read_taxonomy
 from microagg.prepare.recoding import Recoding
 from microagg.recipe._profile import (
@@ -33,7 +34,7 @@ OTHER_SHARE = 10
 _ACCEPTED = "If the column is right, delete its line in [profile] of the recipe."
 
 
-@dataclass(frozen=True)
+@frozen()
 class Difference:
     """One difference between a file and the one that a recipe was written for.
 

@@ -1,10 +1,11 @@
 """Candidate: one of the releases that are compared, with its figures."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import Any
 
 from microagg.evaluate.score import scoring_index
+from microagg.frozen import frozen
 from microagg.readonly import ReadOnly
 from microagg.release import Release
 from microagg.study.ranking import Ranking
@@ -21,7 +22,7 @@ NAMED = {
 """The measures that are attributes of a candidate as well."""
 
 
-@dataclass(frozen=True)
+@frozen()
 class Candidate(ReadOnly):
     """One release and its figures; those that are attributes are better if lower, except for k and groups.
 

@@ -4,7 +4,7 @@ import html
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from narwhals.typing import IntoDataFrame
@@ -14,6 +14,7 @@ from microagg.checks import check_jobs
 from microagg.errors import InvalidParameter
 from microagg.evaluate.criterion import Criterion, ranking_words
 from microagg.evaluate.definitions import defined
+from microagg.frozen import frozen
 from microagg.io.sources import Source
 from microagg.pipeline import protect
 from microagg.plots import cut_short, draw_map
@@ -28,7 +29,7 @@ from microagg.study.variants import recipes_to_compare
 _SHARES = 1000  # of one release in the progress of all
 
 
-@dataclass(frozen=True)
+@frozen()
 class Comparison:
     """Releases of one file by several methods, k, l and t.
 

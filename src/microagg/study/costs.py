@@ -1,13 +1,14 @@
 """What each masked column costs: how much less the others would lose without it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microagg.errors import InvalidData, InvalidParameter
+from microagg.frozen import frozen
 from microagg.io import frames
 from microagg.io.sources import Source
 from microagg.pipeline import protect
@@ -22,7 +23,7 @@ _CHEAPER = 0.9  # of the loss that is left, from which leaving columns out is wo
 Losses = dict[Any, float]
 
 
-@dataclass(frozen=True)
+@frozen()
 class ColumnCost:
     """What masking one column does to the others.
 
@@ -45,7 +46,7 @@ class ColumnCost:
         return 1.0 if self.with_it <= 0 else float("inf")
 
 
-@dataclass(frozen=True)
+@frozen()
 class ColumnCosts:
     """What each masked column costs the others, on a sample.
 

@@ -1,7 +1,7 @@
 """What a file holds, and what each of its columns probably is: guesses for a person to check."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from microagg.equivalence import codes_of
+from microagg.frozen import frozen
 from microagg.guessing import codes, names
 from microagg.guessing.facts import FEW, Facts, facts_of_table
 from microagg.guessing.guess import ColumnGuess as ColumnGuess
@@ -24,7 +25,7 @@ _OF_TYPE = {"text": "nominal", "booleans": "nominal", "dates": "date", "numbers"
 """The kind that `protect` takes from a column's type."""
 
 
-@dataclass(frozen=True)
+@frozen()
 class Exposure:
     """How exposed the records of a file are without masking.
 
@@ -45,7 +46,7 @@ class Exposure:
     smallest_stratum: int | None = None
 
 
-@dataclass(frozen=True)
+@frozen()
 class Inspection:
     """What a file holds: the guesses, and how exposed its records would be without masking.
 

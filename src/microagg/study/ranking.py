@@ -1,7 +1,6 @@
 """Ranking: by what compared releases are ranked and drawn, and from which k on they may be the best."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from microagg.checks import nearest
@@ -9,6 +8,7 @@ from microagg.errors import InvalidParameter, setting
 from microagg.evaluate.analyses.analysis import Analysis
 from microagg.evaluate.criterion import FROM_UTILITY, PMSE, SCORE, Criterion
 from microagg.evaluate.definitions import defined
+from microagg.frozen import frozen
 from microagg.recipe import Recipe
 from microagg.release import Release
 
@@ -16,7 +16,7 @@ MOST_ANALYSES = 4
 """So many declared analyses have a column in the table; all are figures of each candidate."""
 
 
-@dataclass(frozen=True)
+@frozen()
 class Ranking:
     """By what compared releases are ranked and drawn, and from which k on they may be the best.
 

@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from microagg._kernels.sums import group_means
 from microagg.checks import check_enough_records, check_jobs, check_k, check_option, check_whole
 from microagg.errors import InvalidData, InvalidParameter, a_type
+from microagg.frozen import frozen
 from microagg.io import frames
 from microagg.moments import standard_scores
 from microagg.parallel import in_parallel
@@ -23,7 +24,7 @@ from microagg.readonly import ReadOnly
 _MOST_SUBSETS = 1_000_000
 
 
-@dataclass(frozen=True)
+@frozen()
 class SubsetLosses(ReadOnly):
     """The information loss of groups formed on each subset of the columns, and judged on all.
 

@@ -34,10 +34,10 @@ was tried, with its key (`Session.key`); others are made again from their recipe
 they are first asked for; where `needs_file` is set, that is after a file was opened.
 """
 
-from dataclasses import dataclass
+from microagg.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen()
 class Page:
     """A page: its name among the steps, its address, its module, and what can be posted to it."""
 

@@ -1,7 +1,6 @@
 """Columns: which column is what and of which kind, why, and how exposed the records are."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from microagg.app.values import Posted, column_field
 from microagg.app.worker import LOOK
 from microagg.desk.inspecting import check_weight
 from microagg.errors import InvalidParameter, MicroaggError
+from microagg.frozen import frozen
 from microagg.judgement.names import shown
 from microagg.kinds import KINDS
 from microagg.recipe import Recipe, Roles, choices, choices_of
@@ -39,7 +39,7 @@ _ALSO_SAID = {
 _AS_NOW = "="  # the option that does not change levels or a spike
 
 
-@dataclass(frozen=True)
+@frozen()
 class Row:
     """A column of the file as a row of the page."""
 
@@ -54,7 +54,7 @@ class Row:
     error: str = ""
 
 
-@dataclass(frozen=True)
+@frozen()
 class Group:
     """The columns of one role."""
 

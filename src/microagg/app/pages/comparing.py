@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from markupsafe import Markup
@@ -21,6 +21,7 @@ from microagg.desk.candidates import criteria, map_section, not_used
 from microagg.errors import MicroaggError
 from microagg.evaluate.criterion import Criterion
 from microagg.evaluate.definitions import defined
+from microagg.frozen import frozen
 from microagg.judgement.names import shown
 from microagg.report import pictures
 from microagg.study.comparison import Comparison
@@ -30,7 +31,7 @@ _USUAL = {"compare.methods": list(METHODS_COMPARED), "compare.ks": [", ".join(ma
 """What is compared where a recipe says nothing, as the form posts it."""
 
 
-@dataclass(frozen=True)
+@frozen()
 class Column:
     """A column of the table: what it says of a row, and how rows are sorted by it."""
 

@@ -1,6 +1,6 @@
 """Look: one release before and after, or two side by side, by the report's own sections and pictures."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -16,6 +16,7 @@ from microagg.app.session import AT_ONCE, Session
 from microagg.app.worker import COMPARE, DRAW, EXPORT, TRY
 from microagg.desk.looking import MOST_ROWS, SECTIONS, Looked, peek_at, set_beside
 from microagg.errors import MicroaggError
+from microagg.frozen import frozen
 from microagg.judgement.names import shown
 from microagg.recipe import Recipe
 
@@ -25,7 +26,7 @@ _PATIENCE = 15  # moments that somebody waits for rows whose release is made aga
 _IN_NUMBERS = 4  # columns up to which every bin is also written as text
 
 
-@dataclass(frozen=True)
+@frozen()
 class Side:
     """One of the releases that are looked at.
 
@@ -61,7 +62,7 @@ class Side:
         return next((one for one in self.looked.columns if one.name == name), None) if self.looked else None
 
 
-@dataclass(frozen=True)
+@frozen()
 class View:
     """What of it is seen: the second release, the section, the columns by their places; numbers alone."""
 

@@ -1,6 +1,5 @@
 """Open: a file of the starting folder, a path, or a synthetic survey."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,14 @@ from microagg.app.session import OUTPUT, Session
 from microagg.app.words import said_of_name
 from microagg.app.worker import READ, Job
 from microagg.errors import MicroaggError
+from microagg.frozen import frozen
 from microagg.io._kinds import COMPRESSED, KINDS, TITLES, base_suffix, known_addresses
 
 _MOST = 200  # files that are listed
 SURVEY = "survey.csv"
 
 
-@dataclass(frozen=True)
+@frozen()
 class Found:
     """A file that can be read."""
 

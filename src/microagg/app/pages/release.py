@@ -1,6 +1,6 @@
 """Release: the checklist, how it is written and where, and what gives the same once more."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,14 @@ from microagg.app.worker import EXPORT, PREPARE
 from microagg.desk import again, outputs, writing
 from microagg.desk.choosing import one_line
 from microagg.errors import InvalidParameter, MicroaggError
+from microagg.frozen import frozen
 from microagg.io.addresses import kind_at
 from microagg.report.words import TWO_RELEASES
 
 _PATIENCE = 8  # times a moment in which what a post needs may come to be
 
 
-@dataclass(frozen=True)
+@frozen()
 class Problems:
     """What keeps a release from being written, each at its place."""
 

@@ -1,13 +1,13 @@
 """Which analyses users of a file would probably do, guessed from the kinds and values of its columns."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microagg.evaluate.analyses.analysis import Analysis
+from microagg.frozen import frozen
 from microagg.kinds import Date
 from microagg.table import Coded, Table
 
@@ -25,7 +25,7 @@ _MOST_LEVELS = 20
 _PRESENT = 0.5  # share of values that a column of domains must have
 
 
-@dataclass(frozen=True)
+@frozen()
 class _Number:
     name: Any
     is_age: bool

@@ -1,13 +1,14 @@
 """What a kind of analysis is: one definition, by which it is checked, computed and said."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microagg.checks import check_between, check_names
+from microagg.frozen import frozen
 
 if TYPE_CHECKING:
     from microagg.evaluate.analyses.analysis import Analysis
@@ -46,7 +47,7 @@ class Option(NamedTuple):
     check: Callable[[str, Any], Any]
 
 
-@dataclass(frozen=True)
+@frozen()
 class AnalysisKind:
     """A kind of analysis.
 

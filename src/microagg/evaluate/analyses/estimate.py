@@ -3,11 +3,11 @@
 import html
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from microagg.evaluate.analyses.analysis import Analysis, listed
 from microagg.evaluate.measure import Measure, as_text
+from microagg.frozen import frozen
 
 Interval = tuple[float, float]
 
@@ -17,7 +17,7 @@ MOVED = "moved at most, in half intervals"
 _MOST_DIGITS = 12  # decimals that an estimate is shown with
 
 
-@dataclass(frozen=True)
+@frozen()
 class Estimate:
     """One figure of an analysis, of the original and of the masked file. Not for publication.
 
@@ -229,7 +229,7 @@ def worst_first(one: Estimate) -> tuple[float, float]:
     return (2.0 if math.isnan(overlap) else overlap), (0.0 if math.isnan(moved) else -moved)
 
 
-@dataclass(frozen=True)
+@frozen()
 class Judged:
     """One analysis with its estimates.
 
@@ -280,7 +280,7 @@ class Judged:
         return f"{name}: {inside} of {len(judged)} figures are within their intervals. Worst: {self.worst.sentence}"
 
 
-@dataclass(frozen=True)
+@frozen()
 class Utility:
     """Whether the results of analyses survive masking. Not for publication: it holds estimates of the original.
 

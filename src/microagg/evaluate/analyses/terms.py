@@ -3,11 +3,11 @@
 import operator
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from typing import Any
 
 from microagg.checks import nearest, shown_name
 from microagg.errors import InvalidParameter, RoleError
+from microagg.frozen import frozen
 
 _LOGARITHM = re.compile(r"log\((.+)\)")
 _POWER = re.compile(r"(.+?)\s*\^\s*([1-9])")
@@ -23,7 +23,7 @@ COMPARED: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@dataclass(frozen=True)
+@frozen()
 class Condition:
     """What a value is compared with, and how: a key of `COMPARED`."""
 
@@ -50,7 +50,7 @@ class Condition:
         return f"{self.sign} {self.value}"
 
 
-@dataclass(frozen=True)
+@frozen()
 class Term:
     """A column, and what is made of it.
 

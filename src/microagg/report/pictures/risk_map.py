@@ -1,11 +1,11 @@
 """The compared releases by risk and loss."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
+from microagg.frozen import frozen
 from microagg.report.parts import Criterion, MapSection
 from microagg.report.pictures.scales import Scale, around, cut_short, text_width, ticks
 from microagg.report.templates import drawn, px
@@ -31,7 +31,7 @@ _MARKERS = (
 )
 
 
-@dataclass(frozen=True)
+@frozen()
 class Link:
     """Where a point leads on a page that has more to say of it.
 

@@ -3,9 +3,9 @@
 import math
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
+from microagg.frozen import frozen
 from microagg.report.templates import px
 from microagg.report.text import THIN
 
@@ -17,7 +17,7 @@ _UNITS = ((1e9, "G"), (1e6, "M"), (1e4, "k"))  # from where on an axis is writte
 _NARROW, _BROAD = frozenset("iljtfrI.,:;'|!()[]{} "), frozenset("mwMW@%&")
 
 
-@dataclass(frozen=True)
+@frozen()
 class Scale:
     """From the values of an axis to places on it."""
 
@@ -33,7 +33,7 @@ class Scale:
         return self.start + share * (self.end - self.start)
 
 
-@dataclass(frozen=True)
+@frozen()
 class Tick:
     """A mark on an axis."""
 
