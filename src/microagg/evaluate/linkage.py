@@ -64,18 +64,27 @@ class Linkage:
         self.own = classes[rows]
         found = coordinates(take(original.records, self.places))
         self.queries = np.vstack([_FAR_APART * apart[rows], found]) if apart.any() else found  # (keys, n)
-        self._marks = np.array([_marks(codes_of(column), number) for number, column in enumerate(self.queries)])
+        # What coordinates of one column hold is known by one number.
+        self._codes = {
+            owner: classes_of(list(self.queries[self.owners == owner])) for owner in np.unique(self.owners).tolist()
+        }
+        self._marks = {owner: _marks(codes, number) for number, (owner, codes) in enumerate(self._codes.items())}
         self.of_units = None if units is None else _UnitGroups.of(classes, units, rows)
+        pairs = (self.own, slice(None)) if self.of_units is None else (self.of_units.groups, self.of_units.queries)
+        # Of each coordinate: the squared difference between a query and where it, or its unit, was released.
+        self._squares = (self.points[:, pairs[0]] - self.queries[:, pairs[1]]) ** 2
 
     def link(self, told: Told, of_set: tuple[int, ...], check: Callable[[], None]) -> Chances:
         """Return each row's chance of being linked to itself, or its unit, by one set of keys, and to its group."""
         columns = np.flatnonzero(np.isin(self.owners, (_APART, *of_set)))
+        radii = np.zeros(self._squares.shape[1])
+        for j in columns:
+            radii += self._squares[j]  # in the order of the columns, as kernels do
         if self.of_units is None:
-            radii = _squares(self.points[np.ix_(columns, self.own)], self.queries[columns])
             right, in_group = np.ones(self.own.size), self.sizes[self.own].astype(np.float64)
         else:
-            radii, right, in_group = self.of_units.nearest(self.sizes, self.points, self.queries, columns)
-        first, place = self._different(columns, radii)
+            radii, right, in_group = self.of_units.nearest(self.sizes, radii)
+        first, place = self._different(np.unique(self.owners[columns]).tolist(), radii)
         check()
         queries, radii = np.take(self.queries, first, axis=1).T.copy(), radii[first]
         counts = np.empty(first.size, dtype=np.int64)
@@ -94,20 +103,22 @@ class Linkage:
             np.divide(in_group, counts, out=np.zeros(counts.size), where=found),
         )
 
-    def _different(self, columns: Labels, radii: NDArray[np.float64]) -> tuple[Labels, Labels]:
+    def _different(self, owners: Sequence[int], radii: NDArray[np.float64]) -> tuple[Labels, Labels]:
         """Return the first of the queries that agree in these columns and in their radius, and each one's among them.
 
         They are distinguished by sums of random numbers, one for each value of a column. Should two that differ share a
         sum, by a chance of 2**-64, each stands for itself.
         """
-        sums = self._marks[columns].sum(axis=0, dtype=np.uint64) + radii.view(np.uint64) * _SCATTERED
+        sums = radii.view(np.uint64) * _SCATTERED
+        for owner in owners:
+            sums += self._marks[owner]
         first, place = np.unique(sums, return_index=True, return_inverse=True)[1:]
         order = np.argsort(first)  # as they lay: near in the tree
         ranks = np.empty_like(order)
         ranks[order] = np.arange(order.size)
         first, place = first[order], ranks[place]
         told_apart = np.array_equal(radii[first][place], radii) and all(
-            np.array_equal(self.queries[j][first][place], self.queries[j]) for j in columns
+            np.array_equal(self._codes[owner][first][place], self._codes[owner]) for owner in owners
         )
         everyone = np.arange(radii.size)
         return (first, place) if told_apart else (everyone, everyone)
@@ -117,15 +128,6 @@ def _marks(codes: Labels, number: int) -> NDArray[np.uint64]:
     """Return a random number for each code of a column, the same wherever it is."""
     rng = np.random.default_rng(number)
     return rng.integers(0, 2**64, int(codes.max(initial=0)) + 1, dtype=np.uint64)[codes]
-
-
-def _squares(points: NDArray[np.float64], queries: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return squared distances between columns (d, n) of points, added in their order, as kernels do."""
-    found = np.zeros(points.shape[1])
-    for own, other in zip(points, queries, strict=True):
-        apart = own - other
-        found += apart * apart
-    return found
 
 
 class _UnitGroups(NamedTuple):
@@ -148,14 +150,13 @@ class _UnitGroups(NamedTuple):
         return cls(starts, np.repeat(np.arange(rows.size), sizes), pairs[at] % n_groups, counts[at])
 
     def nearest(
-        self, sizes: Labels, points: NDArray[np.float64], queries: NDArray[np.float64], columns: Labels
+        self, sizes: Labels, distances: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Return each query's squared distance to its unit's nearest point, how many rows of it are there, and of all.
+        """Return each query's squared distance to its unit's nearest group, how many rows of it are there, and of all.
 
-        `sizes` (groups,) count the records at each of the `points` (keys, groups). Rows at several points as near as
-        each other count.
+        `sizes` (groups,) count the records of each group, `distances` are those of the pairs. Rows in several groups as
+        near as each other count.
         """
-        distances = _squares(points[np.ix_(columns, self.groups)], queries[np.ix_(columns, self.queries)])
         radii = np.minimum.reduceat(distances, self.starts)
         as_near = distances == radii[self.queries]
         right = np.add.reduceat(np.where(as_near, self.rows, 0), self.starts)

@@ -1,17 +1,19 @@
 """How well a model distinguishes masked records from original ones: the propensity score mean squared error (pMSE)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.equivalence import first_of_each, split_classes
+from microagg.equivalence import classes_of, first_of_each
 from microagg.evaluate.measure import Measure, as_html, as_text
 from microagg.frozen import frozen
 from microagg.kinds import Nominal
 from microagg.moments import moments, standardise
+from microagg.parallel import in_parallel, one_thread_for_matrices
 from microagg.progress import Progress, tell
 from microagg.table import Coded, Table
 
@@ -29,6 +31,7 @@ _FARTHEST = 2.0  # times a step; without end where a model recognises records fo
 _SHORT = 0.75  # of a step: then sums of terms may be too coarse
 _HALVINGS = 40  # of a part of a step
 _SETTLED = 1e-12  # what one more step would add to the log-likelihood of a record
+_STRAIGHT = 1e-5  # times the strongest bend of a curve: below it a direction may bend by rounding alone
 _STALE = 0.02  # of a weight: so far may it change before it is used anew
 
 Values = NDArray[np.float64]
@@ -161,16 +164,18 @@ def measure_pmse(
     """Return how well a model distinguishes two files, on some of their records or on all."""
     if rows is not None:
         original, masked = original.take(rows), masked.take(rows)
-    whole, left_out = _terms_of(original, masked, most_terms)
-    main = whole._replace(squares=[], products=[])
-    value, rank, converged = _error(whole, progress)
+    terms, left_out = _terms_of(original, masked, most_terms)
+    distinct = _Rows.of(terms)
+    with one_thread_for_matrices():  # as two threads of ours work on them
+        value, rank, converged = _error(distinct, progress)
+        main_effects = _error(distinct.main_effects, progress)[0]
     n = original.n_records
     return PMSE(
         value=value,
-        main_effects=_error(main, progress)[0],
+        main_effects=main_effects,
         expected=(rank - 1) / 8.0 / (2 * n),
         rank=rank,
-        n_terms=whole.n_terms,
+        n_terms=terms.n_terms,
         n_left_out=left_out,
         n_records=n,
         sampled=rows is not None,
@@ -199,26 +204,39 @@ class _Rows(NamedTuple):
     runs: list[tuple[int, slice]]  # a feature, and those that it is multiplied with
     place: Values  # for the terms of some rows
     kept: list[tuple[Values, slice]]  # the terms of all, where these are few
+    split: list[tuple["_Rows", slice]]  # both halves, once they were asked for
 
     @classmethod
     def of(cls, terms: _Terms) -> "_Rows":
         """Count the rows of a model: members of a group have the same values, so there are far fewer than records."""
         features, n = terms.features, terms.features.shape[1]
-        classes = np.zeros(n, dtype=np.int64)
-        for feature in features:
-            classes = split_classes(classes, feature)
+        classes = classes_of([np.zeros(n, dtype=np.int64), *features])
         first = first_of_each(classes)
         order = np.argsort(first)  # as they come in the files
         masked = np.arange(n) >= n // 2
         counts = np.array([np.bincount(classes[part], minlength=first.size)[order] for part in (~masked, masked)])
         sizes = counts.sum(axis=0).astype(np.float64)
         place = np.empty((1 + terms.n_terms, min(_ROWS, sizes.size)))
-        return cls(features[:, first[order]], counts.astype(np.float64), sizes, _runs(terms), place, [])
+        return cls(features[:, first[order]], counts.astype(np.float64), sizes, _runs(terms), place, [], [])
 
-    def only(self, chosen: NDArray[np.bool_]) -> "_Rows":
+    @property
+    def main_effects(self) -> "_Rows":
+        """The same rows of a model without squares and products."""
+        return self._replace(runs=[], place=np.empty_like(self.place[: 1 + len(self.features)]), kept=[], split=[])
+
+    def only(self, chosen: NDArray[np.bool_] | slice) -> "_Rows":
         """Return some of the rows."""
         features, counts = self.features[:, chosen], self.counts[:, chosen]
-        return self._replace(features=features, counts=counts, sizes=self.sizes[chosen], kept=[])
+        return self._replace(features=features, counts=counts, sizes=self.sizes[chosen], kept=[], split=[])
+
+    @property
+    def halves(self) -> list[tuple["_Rows", slice]]:
+        """Both halves, which two threads can work on side by side: two, however many processors there are."""
+        if not self.split:
+            middle = self.sizes.size // 2
+            for here in (slice(middle), slice(middle, None)):
+                self.split.append((self.only(here)._replace(place=np.empty_like(self.place)), here))
+        return self.split
 
     @property
     def n_terms(self) -> int:
@@ -344,14 +362,13 @@ def _features(before: Coded, after: Coded, most: int) -> tuple[list[Values], boo
     return [one for one in found if one.min() < one.max()], quantity
 
 
-def _error(terms: _Terms, progress: Progress | None) -> tuple[float, int, bool]:
+def _error(rows: _Rows, progress: Progress | None) -> tuple[float, int, bool]:
     """Fit a logistic regression; give the mean of (chance − ½)², the rank, and whether the estimates came to rest.
 
     Newton's method, on as many orthogonal combinations of terms as do not follow from each other. Each step goes to the
     top of its line: where the model is nearly certain of some records, whole steps would go far too far, or not nearly
     far enough.
     """
-    rows = _Rows.of(terms)
     basis = _basis(rows)
     curve = _Curve(rows, basis)
     scores: Values = np.zeros(rows.sizes.size)
@@ -360,7 +377,7 @@ def _error(terms: _Terms, progress: Progress | None) -> tuple[float, int, bool]:
         tell(progress, number, _STEPS)
         chances = _chances(scores)
         slope = basis.T @ rows.summed(rows.counts[1] - rows.sizes * chances)
-        step = np.asarray(np.linalg.lstsq(curve.at(chances), slope, rcond=1e-12)[0], dtype=np.float64)
+        step = _solved(curve.at(chances), slope)
         ahead = rows.combined(basis @ step)
         share = _top(rows, scores, ahead)
         scores += share * ahead
@@ -369,6 +386,16 @@ def _error(terms: _Terms, progress: Progress | None) -> tuple[float, int, bool]:
         if converged:
             break
     return float((_chances(scores) - 0.5) ** 2 @ rows.sizes) / rows.n_records, basis.shape[1], converged
+
+
+def _solved(curve: Values, slope: Values) -> Values:
+    """Return where the slope of a curve would be 0; along directions in which it does not bend, no step at all."""
+    with suppress(np.linalg.LinAlgError):
+        triangle = np.linalg.cholesky(curve)
+        bends = np.diagonal(triangle)
+        if bends.min() > _STRAIGHT * bends.max():
+            return np.asarray(np.linalg.solve(triangle.T, np.linalg.solve(triangle, slope)), dtype=np.float64)
+    return np.asarray(np.linalg.lstsq(curve, slope, rcond=1e-12)[0], dtype=np.float64)
 
 
 def _chances(scores: Values) -> Values:
@@ -449,8 +476,15 @@ class _Curve:
 def _products(rows: _Rows, weights: Values, combine: Values | None = None) -> Values:
     """Return the sums of products of two terms each, over rows with weights; or of combinations of terms."""
     n = rows.n_terms if combine is None else len(combine)
-    found = np.zeros((n, n))
-    for own in rows.weighed(weights):
-        combined = own if combine is None else combine @ own
-        found += combined @ combined.T  # of a matrix with itself, in half the time
-    return found
+
+    def of_half(half: tuple[_Rows, slice], check: Callable[[], None]) -> Values:
+        own_rows, here = half
+        found = np.zeros((n, n))
+        for own in own_rows.weighed(weights[here]):
+            check()
+            combined = own if combine is None else combine @ own
+            found += combined @ combined.T  # of a matrix with itself, in half the time
+        return found
+
+    first, second = in_parallel(of_half, rows.halves, 2 if n * rows.sizes.size > _KEPT else 1)
+    return first + second
