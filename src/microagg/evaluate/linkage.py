@@ -63,16 +63,17 @@ class Linkage:
         rows = queries[self.places]
         self.own = classes[rows]
         found = coordinates(take(original.records, self.places))
-        self.queries = np.vstack([_FAR_APART * apart[rows], found]) if apart.any() else found  # (keys, n)
+        columns = np.vstack([_FAR_APART * apart[rows], found]) if apart.any() else found
+        self.queries = columns.T.copy()  # (n, keys)
         # What coordinates of one column hold is known by one number.
         self._codes = {
-            owner: classes_of(list(self.queries[self.owners == owner])) for owner in np.unique(self.owners).tolist()
+            owner: classes_of(list(columns[self.owners == owner])) for owner in np.unique(self.owners).tolist()
         }
         self._marks = {owner: _marks(codes, number) for number, (owner, codes) in enumerate(self._codes.items())}
         self.of_units = None if units is None else _UnitGroups.of(classes, units, rows)
         pairs = (self.own, slice(None)) if self.of_units is None else (self.of_units.groups, self.of_units.queries)
         # Of each coordinate: the squared difference between a query and where it, or its unit, was released.
-        self._squares = (self.points[:, pairs[0]] - self.queries[:, pairs[1]]) ** 2
+        self._squares = (self.points[:, pairs[0]] - columns[:, pairs[1]]) ** 2
 
     def link(self, told: Told, of_set: tuple[int, ...], check: Callable[[], None]) -> Chances:
         """Return each row's chance of being linked to itself, or its unit, by one set of keys, and to its group."""
@@ -86,7 +87,7 @@ class Linkage:
             radii, right, in_group = self.of_units.nearest(self.sizes, radii)
         first, place = self._different(np.unique(self.owners[columns]).tolist(), radii)
         check()
-        queries, radii = np.take(self.queries, first, axis=1).T.copy(), radii[first]
+        queries, radii = self.queries[first], radii[first]
         counts = np.empty(first.size, dtype=np.int64)
         done = 0
         while done < first.size:
@@ -180,6 +181,11 @@ class Linked(NamedTuple):
     parts: list[Linkage]
     places: list[Labels]
     classes: Labels
+
+    @property
+    def n_coordinates(self) -> int:
+        """How many coordinates all that are linked have together."""
+        return sum(part.queries.size for part in self.parts)
 
     def link(self, told: Told, of_set: tuple[int, ...], check: Callable[[], None]) -> Chances:
         """Return the chance of each of being linked rightly by one set of keys, and to its group."""

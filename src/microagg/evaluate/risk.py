@@ -23,6 +23,7 @@ from microagg.readonly import ReadOnly
 from microagg.table import Table
 
 _PLACED, _LINKED = 5, 95  # percent of the progress: when the files are placed, and when their records are linked
+_FEW = 100_000  # coordinates of all that is linked: with fewer, threads only wait for each other
 MOST_KEYS = 7
 """Up to here every subset of the keys is tried; of more, as many subsets as seven have are drawn."""
 
@@ -206,11 +207,12 @@ def measure_risk(
     else:
         assert slots is not None
         linkage = linked_units(original, masked, keys, strata, whole, slots, rows, n_jobs, placing)
+    threads = n_jobs if linkage.n_coordinates >= _FEW else 1
     told = Told(linking, in_all)
     # A few sets at a time, added in their order: the sums neither pile up nor depend on the threads.
-    for start in range(0, len(tried), 4 * n_jobs):
-        batch = tried[start : start + 4 * n_jobs]
-        for of_set, found in zip(batch, in_parallel(partial(linkage.link, told), batch, n_jobs), strict=True):
+    for start in range(0, len(tried), 4 * threads):
+        batch = tried[start : start + 4 * threads]
+        for of_set, found in zip(batch, in_parallel(partial(linkage.link, told), batch, threads), strict=True):
             right, right_group = (100.0 * exact_sum(own) / rows.size for own in found)
             if of_set == everything:
                 full = right, right_group
