@@ -60,7 +60,11 @@ def test_inspecting_imports_no_page_and_nothing_that_compiles(survey, tmp_path):
     assert not found & {*NEVER, *COMPILING, "jinja2", "microagg.report.html", "microagg.study.comparison"}
 
 
-def test_masking_loads_kept_kernels_and_nothing_that_compiles(survey, tmp_path):
+@pytest.mark.parametrize("records", [300, 6_000])  # by brute force, and by the searches of a larger file
+def test_masking_loads_kept_kernels_and_nothing_that_compiles(records, tmp_path):
+    survey = tmp_path / "survey.csv"
+    columns = ["age", "education", "hours", "wage", "capital", "pension", "income", "tax"]
+    ma.write(ma.datasets.survey(records, seed=0).select(columns), survey)
     words = "mask", str(survey), "-k", "3", "--yes", "-q", "--force", "-o", str(tmp_path / "out")
     modules_after(*words)
     found = modules_after(*words)

@@ -40,9 +40,9 @@ WORN_OUT = 3  # 1: make a new one
 
 
 @inlined
-def _square(bound, n_coordinates):
-    """Square a bound on a distance, with room for the rounding and underflow of what it is compared with."""
-    return (bound * (_ROUNDING + rounding_of(n_coordinates))) ** 2 + TINY
+def _square(bound, rounding):
+    """Square a bound on a distance, with room for the rounding (`rounding_of`) and underflow of its counterpart."""
+    return (bound * (_ROUNDING + rounding)) ** 2 + TINY
 
 
 class Shell(NamedTuple):
@@ -73,7 +73,8 @@ def make_shell(records: Records, free: NDArray[np.int64], centroid: NDArray[np.f
     # A sample shows well enough how many are listed: any limit gives the same answers.
     sample = np.sort(distances[:: 1 + n // _SAMPLE])
     limit = sample[max(sample.size // 2, int(sample.size * (1.0 - 16.0 / np.sqrt(n))))]
-    if _square.py_func(np.sqrt(limit), centroid.size) >= distances.max():
+    # As plain Python: called from here, what kernels inline would be compiled in every run.
+    if _square.py_func(np.sqrt(limit), rounding_of.py_func(centroid.size)) >= distances.max():
         return no_shell(records, 1 + n // 64)  # too many at one distance to distinguish: do without for a while
     outer = np.flatnonzero(distances > limit)
     outer = outer[np.argsort(-distances[outer])]
@@ -126,10 +127,11 @@ def walk(shell, centroid, heights, starts, pool_state, labels):  # OUT: shell, p
     drift = np.sqrt(drift)
     buffer = np.empty(_CHUNK)
     table = corner_distances(heights, starts, centroid) if heights.shape[0] > 0 else centroid
-    slack = rounding_of(centroid.shape[0]) if heights.shape[0] > 0 else 1.0
+    rounding = rounding_of(centroid.shape[0])
+    slack = rounding if heights.shape[0] > 0 else 1.0
     best, best_row = -1.0, -1
     start = state[OUTERMOST]
-    while start < listed and _square(radii[start] + drift, centroid.shape[0]) >= best:
+    while start < listed and _square(radii[start] + drift, rounding) >= best:
         stop = min(start + _CHUNK, listed)
         vector_distances(points, heights, starts, start, stop, centroid, table, buffer)
         for i in range(stop - start):
@@ -142,7 +144,7 @@ def walk(shell, centroid, heights, starts, pool_state, labels):  # OUT: shell, p
         start = stop
     state[WALKED] += start - state[OUTERMOST]
     pool_state[SPENT] += (start - state[OUTERMOST]) * d
-    used_up = start >= listed and _square(shell.limit + drift, centroid.shape[0]) >= best
+    used_up = start >= listed and _square(shell.limit + drift, rounding) >= best
     if used_up or state[WALKED] > 2 * pool_state[REMAINING] + _SMALL:
         state[WORN_OUT] = 1
         best_row = -1
