@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import microagg.equivalence as module
-from microagg.equivalence import classes_of, codes_of, first_of_each, split_classes
+from microagg.equivalence import classes_of, codes_of, distinct_of, first_of_each, split_classes, without_gaps
 
 records = st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=40)
 
@@ -49,3 +49,17 @@ def test_columns_at_once_make_the_same_classes_as_one_by_one(rows, as_floats, co
 def test_codes_are_numbered_in_the_order_of_values(values):
     order = sorted(set(values))
     assert codes_of(np.array(values, dtype=np.int64)).tolist() == [order.index(value) for value in values]
+    assert distinct_of(np.array(values, dtype=np.int64)).tolist() == order
+
+
+@given(st.lists(st.integers(0, 9).map(float) | st.sampled_from([0.5, -0.0, -1.0, 1e300, np.inf, -np.inf]), max_size=20))
+def test_codes_of_floats_are_numbered_in_the_order_of_values(values):
+    order = sorted(set(values))
+    assert codes_of(np.array(values, dtype=np.float64)).tolist() == [order.index(value) for value in values]
+
+
+@given(st.lists(st.integers(0, 9), max_size=20))
+def test_labels_without_gaps_keep_their_order(labels):
+    there, places = without_gaps(np.array(labels, dtype=np.int64), 10)
+    assert there.tolist() == sorted(set(labels))
+    assert there[places].tolist() == labels

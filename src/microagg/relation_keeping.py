@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.checks import shown_name
+from microagg.equivalence import distinct_of
 from microagg.errors import InvalidData
 from microagg.evaluate.relations import Relation, Values
 from microagg.frozen import frozen
@@ -207,7 +208,7 @@ class _Wanted(NamedTuple):
         amounts = _by_group(~np.isnan(before) & (before != kind.spike), self.labels)
         hidden = changed & amounts & (self.column.values == kind.spike)
         if hidden.any():
-            groups = np.unique(self.labels[hidden]).size
+            groups = distinct_of(self.labels[hidden]).size
             raise InvalidData(
                 f"the relation {self.relation.said!r} would disclose the amounts of {shown_name(self.target)} that "
                 f"{groups} group(s) hide by its spike. Write it with the total alone on a side, as in income = wage + "

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from microagg.equivalence import distinct_of
 from microagg.errors import InvalidData, RoleError, setting
 from microagg.io.coding import MOST_CATEGORIES
 
@@ -43,7 +44,7 @@ class Pair:
         if self.is_numeric(name):
             return True
         before, after = self._codes(name)
-        return max(np.unique(before).size, np.unique(after).size) <= min(MOST_CATEGORIES, before.size // 2)
+        return max(distinct_of(before).size, distinct_of(after).size) <= min(MOST_CATEGORIES, before.size // 2)
 
     def is_same(self, name: str) -> bool:
         """Return whether a column is the same in both files, row by row."""

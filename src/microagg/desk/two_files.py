@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from microagg.equivalence import first_of_each
+from microagg.equivalence import distinct_of, first_of_each
 from microagg.errors import InvalidData, InvalidParameter, setting
 from microagg.io import frames
 from microagg.io.addresses import check_apart_from, check_target
@@ -66,7 +66,7 @@ def _apart(release: Release[Any]) -> tuple[pa.Table, pa.Table, NDArray[np.int64]
     first = first_of_each(numbers)
     for name in households.column_names:
         codes = frames.category_codes(frames.open_frame(households), [name])
-        differing = np.unique(numbers[codes != codes[first][numbers]]).size
+        differing = distinct_of(numbers[codes != codes[first][numbers]]).size
         if differing:
             raise InvalidData(
                 f"column {name!r} of {joined.households.name!r} would be released with several values in {differing} "

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from microagg._kernels.sums import exact_sum
 from microagg.checks import check_jobs
-from microagg.equivalence import codes_of
+from microagg.equivalence import codes_of, distinct_of
 from microagg.frozen import frozen
 from microagg.kinds import Cells, Nominal, Number, Ordinal, Semi, Taxonomy
 from microagg.kinds.nominal import numbers_of
@@ -221,7 +221,7 @@ def _spans_of_categories(column: Coded, labels: NDArray[np.int64], heard: Callab
     meaning, codes = np.unique(numbers_of(column.cells, n_codes), return_inverse=True)
     heard()
     n_groups, n_categories = int(labels.max()) + 1, meaning.size
-    distinct = np.bincount(np.unique(labels * n_categories + codes) // n_categories, minlength=n_groups)
+    distinct = np.bincount(distinct_of(labels * n_categories + codes) // n_categories, minlength=n_groups)
     if not isinstance(column.kind, Taxonomy):
         return np.where(distinct > 1, distinct / n_categories, 0.0)
     spans = np.ones(n_groups)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from microagg.equivalence import distinct_of
 from microagg.guessing.facts import FEW, Facts
 
 _ROWS = 100_000  # rows that are looked at
@@ -36,7 +37,7 @@ def goes_with_rows(column: Facts, others: Sequence[Facts]) -> bool:
         values = other.codes[rows]
         changed = values[1:] != values[:-1]
         between = np.count_nonzero(changed & ~same)
-        if between - (len(np.unique(values)) - 1) < max(10, 0.05 * boundaries):
+        if between - (distinct_of(values).size - 1) < max(10, 0.05 * boundaries):
             continue
         expected = pairs * between / boundaries
         if expected >= 10 and np.count_nonzero(changed & same) <= 0.1 * expected:

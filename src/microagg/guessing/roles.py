@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
+from microagg.equivalence import distinct_of
 from microagg.guessing import belonging, codes, names, shape
 from microagg.guessing.facts import FEW, Facts, Floats, Ints, tells_apart
 from microagg.guessing.guess import ColumnGuess
@@ -76,7 +77,7 @@ class File:
         runs = self.runs
         if runs is None or runs is column:
             return column.counts
-        pairs = np.unique(column.codes * (runs.distinct + 1) + runs.codes + 1)  # rows of no unit are 0
+        pairs = distinct_of(column.codes * (runs.distinct + 1) + runs.codes + 1)  # rows of no unit are 0
         values = pairs // (runs.distinct + 1)
         return np.bincount(values[values >= 0], minlength=column.distinct)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.alike import digests_of, digests_of_sets
-from microagg.equivalence import first_of_each, split_classes
+from microagg.equivalence import distinct_of, first_of_each, split_classes
 from microagg.errors import InvalidData
 from microagg.io import frames
 from microagg.judgement.bins import SMALL_CELL
@@ -242,7 +242,7 @@ def _few_units(release: "Release[Any]", k: int, repeating: Sequence[Any]) -> dic
     for name in repeating:
         units = release._repeating[name]
         n_units = int(units.max()) + 1
-        pairs = np.unique(release.groups * n_units + units)
+        pairs = distinct_of(release.groups * n_units + units)
         few = int(np.count_nonzero(np.bincount(pairs // n_units) < k))
         found |= {shown(name): few} if few else {}
     return found

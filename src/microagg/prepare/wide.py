@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.records import Records
-from microagg.equivalence import codes_of, split_classes
+from microagg.equivalence import codes_of, distinct_of, split_classes
 from microagg.prepare.embedding import Points
 from microagg.table import Table
 
@@ -34,7 +34,7 @@ def columns_alike_within(table: Table, codes: Labels) -> dict[Any, int]:
     found = {}
     for column in table:
         classes = codes_of(column.cells.classes)
-        pairs = np.unique(codes * (int(classes.max()) + 1) + classes)
+        pairs = distinct_of(codes * (int(classes.max()) + 1) + classes)
         per_unit = np.bincount(pairs // (int(classes.max()) + 1), minlength=int(codes.max()) + 1)
         found[column.name] = int(np.count_nonzero(per_unit > 1))
     return found

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.equivalence import distinct_of
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.evaluate.analyses.terms import COMPARED, Condition, Term
 from microagg.table import Coded, Table
@@ -101,7 +102,7 @@ class Shared:
 
 def _present(codes: Labels, n: int) -> Labels:
     codes = codes[codes >= 0]
-    return np.flatnonzero(np.bincount(codes, minlength=1)) if n <= _FEW else np.unique(codes)
+    return np.flatnonzero(np.bincount(codes, minlength=1)) if n <= _FEW else distinct_of(codes)
 
 
 class Records:
