@@ -7,19 +7,24 @@ from microagg._kernels._jit import kernel
 from microagg._kernels.pool import LEAF, SPENT, Pool
 
 _TRIED = 16  # records, evenly spread over the rows
-_WORTH = 0.5
+WORTH = 0.5
 """What two searches for the nearest records and one for the farthest may look at, as a share of all records.
 
 Brute force looks at all of them twice. Where MDAV by tree took as long, this share was 0.4 to 0.6: on uniform, normal,
 log-normal and correlated data of 8 to 25 columns.
 """
+HOPELESS = 2.0
+"""The same share in a tree of some two thousand records of a file: above it, that of the whole file was never worth it.
+
+In a larger file records lie closer, and a tree prunes more. Where it broke even, the share of the few was up to 1.8.
+"""
 
 
-def prunes(tree: Pool, k: int) -> bool:
-    """Return whether searches in a new tree, as a method for groups of k makes them, spare enough to be worth it."""
+def prunes(tree: Pool, k: int, share: float) -> bool:
+    """Return whether searches in a new tree, as a method for groups of k makes them, look at no more than a share."""
     n = tree.place.size
     rows = np.arange(_TRIED) * n // _TRIED
-    limit = _WORTH * _TRIED * n * tree.points.shape[1]
+    limit = share * _TRIED * n * tree.points.shape[1]
     return bool(looked_at(tree, rows, max(k - 1, 1), limit) <= limit)
 
 

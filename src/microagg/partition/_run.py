@@ -15,8 +15,8 @@ from microagg._kernels.groups import FREE, number_groups
 from microagg._kernels.marks import tally_of
 from microagg._kernels.mdav import groups_from_outside
 from microagg._kernels.pool import BUILT_WITH, DIFFERENT, REMAINING, Pool, with_marks
-from microagg._kernels.pruning import prunes
-from microagg._kernels.records import Records, coordinate_sums, coordinates, plain_records
+from microagg._kernels.pruning import HOPELESS, WORTH, prunes
+from microagg._kernels.records import Records, coordinate_sums, coordinates, plain_records, take
 from microagg._kernels.shell import WORN_OUT, make_shell, no_shell
 from microagg._kernels.tree import make_tree
 from microagg.checks import check_enough_records, check_k, check_option, matrix_and_k, safe_to_square, squares_are_safe
@@ -32,6 +32,7 @@ _THINNED = 0.35  # a tree with fewer of its records left than this is built anew
 
 
 _FEW = 6000  # records: with fewer, brute force is as fast
+_SAMPLE = 2048  # records of more, by which a tree is tried first
 
 
 def choose_search(search: str, n: int, d: int, codes: int = 0) -> str:
@@ -56,7 +57,9 @@ def settled_search(search: str, records: Records, k: int) -> str:
     """Return the way to search these records, "tree" or "brute", for groups of k."""
     d, n = records.entries.shape
     chosen = choose_search(search, n, d, records.heights.size)
-    return chosen if chosen != "auto" else _tried(_tree_of(records), k)
+    if chosen != "auto":
+        return chosen
+    return "brute" if _tree_if_worth(records, k) is None else "tree"
 
 
 def _tree_of(records: Records) -> Pool:
@@ -64,8 +67,13 @@ def _tree_of(records: Records) -> Pool:
     return make_tree(records, np.arange(n), coordinate_sums(records), np.empty(n, dtype=np.int64))
 
 
-def _tried(tree: Pool, k: int) -> str:
-    return "tree" if prunes(tree, k) else "brute"
+def _tree_if_worth(records: Records, k: int) -> Pool | None:
+    """Return a tree of the records if searches in it spare enough; a few records show soon where they never will."""
+    n = records.entries.shape[1]
+    if not prunes(_tree_of(take(records, np.arange(_SAMPLE) * n // _SAMPLE)), k, HOPELESS):
+        return None
+    tree = _tree_of(records)
+    return tree if prunes(tree, k, WORTH) else None
 
 
 def records_and_k(X: ArrayLike | Records, k: Any) -> tuple[Records, int]:
@@ -94,11 +102,11 @@ class Run:
         self._progress = progress
         self._renewed_at = -1  # how many records remained when the shell was last made anew
         self._search = choose_search(search, self.n, d, records.heights.size)
+        tree = None
         if self._search != "brute":
-            self.pool = _tree_of(records)
-            self._search = _tried(self.pool, k) if self._search == "auto" else "tree"
-        if self._search == "brute":
-            self.pool = make_pool(records)
+            tree = _tree_of(records) if self._search == "tree" else _tree_if_worth(records, k)
+        self._search = "brute" if tree is None else "tree"
+        self.pool = make_pool(records) if tree is None else tree
         if units is not None:
             marks = np.ascontiguousarray(units.codes, dtype=np.int64)
             self.pool = with_marks(self.pool, marks, tally_of(marks))
