@@ -166,7 +166,7 @@ def main() -> None:
     for case in dict.fromkeys(FULL if arguments.full else QUICK):
         search = "-" if case.method == "projection" else choose_search("auto", case.n, case.d)
         seconds, memory = in_own_process(case, search)
-        brute = in_own_process(case, "brute")[0] if case.brute and search == "tree" else None
+        brute = in_own_process(case, "brute")[0] if case.brute and search != "brute" else None
         row = asdict(case) | {
             "search": search,
             "seconds": seconds,
