@@ -22,8 +22,9 @@ import numba
 import numpy as np
 
 from microagg import __version__, datasets
+from microagg._kernels.records import plain_records
 from microagg.moments import standard_scores
-from microagg.partition import METHODS, choose_search
+from microagg.partition import METHODS, choose_search, settled_search
 
 
 @dataclass(frozen=True)
@@ -165,8 +166,11 @@ def main() -> None:
     rows: list[dict] = []
     for case in dict.fromkeys(FULL if arguments.full else QUICK):
         search = "-" if case.method == "projection" else choose_search("auto", case.n, case.d)
+        if search == "auto":
+            records = plain_records(np.ascontiguousarray(make(case.data, case.n, case.d).T))
+            search = settled_search(search, records, case.k)
         seconds, memory = in_own_process(case, search)
-        brute = in_own_process(case, "brute")[0] if case.brute and search != "brute" else None
+        brute = in_own_process(case, "brute")[0] if case.brute and search == "tree" else None
         row = asdict(case) | {
             "search": search,
             "seconds": seconds,

@@ -45,6 +45,8 @@ def test_fields_are_set_once():
     with pytest.raises(FrozenInstanceError):
         one.name = "c"
     with pytest.raises(FrozenInstanceError):
+        one.nmae = "c"  # which is no field
+    with pytest.raises(FrozenInstanceError):
         del one.text
     assert one == Worded(name="a", text="b")
 

@@ -6,7 +6,7 @@ objects when it meets them. The command line meets none.
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.abc import MetaPathFinder
 from typing import Any
 
@@ -35,5 +35,5 @@ def kept_aside() -> Iterator[None]:
 
 def fetch() -> None:
     """Let pandas be imported after all, by a package that needs it."""
-    if _missing in sys.meta_path:
+    with suppress(ValueError):  # it was fetched before, or by another thread just now
         sys.meta_path.remove(_missing)

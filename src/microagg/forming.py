@@ -233,8 +233,7 @@ def _groups_of_rows(
     largest = int(np.bincount(apart).max())
     blocks = settle_blocks(recipe.blocks, k, largest, whole=groups_each_column(method.name))
     pieces = cut_into_pieces(points, forming.names, apart, blocks, k, n_jobs, units, heard)
-    entries, heights, _ = points.records
-    method = method.searching(max(rows.size for rows in pieces), entries.shape[0], heights.size)
+    method = method.searching_in(points.records, pieces, k)
     partition = method.on(points, forming.names)
     refined = recipe.refine.effort is not None
     stages = 1 + (demand is not None) + refined

@@ -13,7 +13,7 @@ Class = TypeVar("Class", bound=type)
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def frozen(*, kw_only: bool = False) -> Callable[[Class], Class]:
-    """Make a dataclass of a class; its fields are set once."""
+    """Make a dataclass of a class; its fields are set once. Subclasses that have fields use this too."""
 
     def made(own: Class) -> Class:
         for name, method in _SHARED.items():
@@ -26,7 +26,7 @@ def frozen(*, kw_only: bool = False) -> Callable[[Class], Class]:
 
 
 def _set_once(self: Any, name: str, value: Any) -> None:
-    if name in self.__dict__:
+    if name in self.__dict__ or name not in self.__dataclass_fields__:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
     object.__setattr__(self, name, value)
 

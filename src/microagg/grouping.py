@@ -29,7 +29,7 @@ from microagg.frozen import frozen
 from microagg.io import frames
 from microagg.kinds import Number
 from microagg.parallel import in_parallel
-from microagg.partition import METHODS, choose_search, groups_each_column, method_named
+from microagg.partition import METHODS, choose_search, groups_each_column, method_named, settled_search
 from microagg.partition.merging import merge_short
 from microagg.prepare.dependence import dependence
 from microagg.prepare.embedding import Points
@@ -59,10 +59,20 @@ class Grouping:
     partition: Partitioner
 
     def searching(self, largest: int, n_columns: int, n_codes: int = 0) -> "Grouping":
-        """Return the method with "auto" settled by the size of the largest piece, once for all of them."""
+        """Return the method with "auto" settled by the size of the largest piece, as far as that decides."""
         if self.name not in METHODS or "search" not in self.options:
             return self
-        search = choose_search(self.options["search"], largest, n_columns, n_codes)
+        return self._by(choose_search(self.options["search"], largest, n_columns, n_codes))
+
+    def searching_in(self, records: Records, pieces: Sequence[Labels], k: int) -> "Grouping":
+        """Return the method with "auto" settled by the records of the largest piece, once for all of them."""
+        largest, (d, n) = max(pieces, key=len), records.entries.shape
+        by_size = self.searching(largest.size, d, records.heights.size)
+        if by_size.options.get("search") != "auto":
+            return by_size
+        return self._by(settled_search("auto", records if largest.size == n else take(records, largest), k))
+
+    def _by(self, search: str) -> "Grouping":
         return Grouping(self.name, {**self.options, "search": search}, partial(self.partition, search=search))
 
     def on(self, points: Points, names: list[Any]) -> Partitioner:

@@ -166,8 +166,7 @@ def form_whole_groups(
             n_patterns, n_moved, strata = n_patterns + patterns.n_patterns, n_moved + patterns.n_moved, patterns.pieces
         told = part(progress, done, done + wide.units.size, layout.shapes.size)
         pieces = cut_into_pieces(place, table.names, strata, blocks, k, n_jobs, progress=part(told, 0, 0, 1))
-        entries, heights, _ = place.records
-        own = method.searching(max(rows.size for rows in pieces), entries.shape[0], heights.size)
+        own = method.searching_in(place.records, pieces, k)
         first, second = (stage(told, number, 1 + refined) for number in (0, 1))
         labels = form_groups(own.on(place, table.names), place, pieces, k, False, n_jobs, first)
         if refined:

@@ -4,6 +4,7 @@ import importlib
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -170,3 +171,6 @@ def test_records_decide_where_their_number_does_not():
             assert found.search_ == expected
             for labels in (SEARCHED[name.lower()][0](X, 3, search="auto"), *both(name.lower(), X, 3)):
                 assert_array_equal(labels, found.labels_)
+        frame = pa.table({f"x{j}": column for j, column in enumerate(X.T)})
+        release = ma.protect(frame, k=3, scale="none", rounding="none")
+        assert release.recipe.method.options["search"] == expected

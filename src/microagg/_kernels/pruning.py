@@ -30,10 +30,10 @@ def prunes(tree: Pool, k: int, share: float) -> bool:
 
 @kernel
 def looked_at(tree, rows, count, limit):  # OUT: tree.state
-    """Return how many coordinates are looked at by two searches for the nearest records to each row, and one other.
+    """Return how many coordinates MDAV would look at in as many turns as there are rows.
 
-    That is one for the farthest record, from where a partitioner asks for it: far out, at the record that was found
-    last. Ends early beyond the limit.
+    A search for the records nearest to each row counts twice, and one for the farthest record once. That begins far
+    out, as in MDAV: at the record that was found last. Ends early beyond the limit.
     """
     point = np.empty(tree.points.shape[1])
     near_rows, near_distances = np.empty(count, dtype=np.int64), np.empty(count)

@@ -12,7 +12,7 @@ from microagg._kernels.records import plain_records
 from microagg.aggregate import released_values
 from microagg.checks import check_option, safe_to_square
 from microagg.estimators._matrix import as_matrix, as_units
-from microagg.partition import METHODS, records_and_k, settled_search
+from microagg.partition import METHODS, choose_search, records_and_k, settled_search
 from microagg.partition.merging import merge_short
 from microagg.progress import Progress
 from microagg.units import Units
@@ -71,8 +71,7 @@ class _Partitioner(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if name == "projection" and options["axis"] in getattr(self, "feature_names_in_", ()):
             options["axis"] = list(self.feature_names_in_).index(options["axis"])
         if "search" in options:
-            records, k = records_and_k(matrix, self.k)
-            self.search_ = options["search"] = settled_search(options["search"], records, k)
+            self.search_ = options["search"] = self._settled(options["search"], matrix)
         method = METHODS[name]
         if method.takes_units:
             options["units"] = own
@@ -82,6 +81,11 @@ class _Partitioner(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.labels_ = labels
         self.n_groups_ = int(self.labels_.max(axis=0).min()) + 1
         return matrix
+
+    def _settled(self, search: str, matrix: NDArray[np.float64]) -> str:
+        """Return the way to search, by the records only where their number does not decide."""
+        chosen = choose_search(search, *matrix.shape)
+        return chosen if chosen != "auto" else settled_search(search, *records_and_k(matrix, self.k))
 
 
 def _merged(matrix: NDArray[np.float64], labels: NDArray[np.int64], k: int, units: Units) -> NDArray[np.int64]:

@@ -24,7 +24,7 @@ MOST_RECORDS = 100_000
 
 _WORST = 0.25
 _ROWS = 2048  # whose terms are at hand at a time
-_KEPT = 1_000_000  # cells of terms that are kept from one step to the next: 8 MB
+_KEPT = 1_000_000  # cells of terms that are kept from one step to the next: 16 MB, with those of both halves
 _NOTHING = 1e-11  # of the largest: eigenvalues below are 0, of terms that follow from others
 _STEPS = 200
 _FARTHEST = 2.0  # times a step; without end where a model recognises records for certain

@@ -13,7 +13,6 @@ from microagg.evaluate.pmse import measure_pmse
 from microagg.evaluate.relations import RelationCounts
 from microagg.judgement.names import shown
 from microagg.judgement.parts import JudgedResults, RelationFound, ResultLine, ToldApart, finite
-from microagg.parallel import one_thread_for_matrices
 from microagg.progress import Progress, part, tell
 from microagg.relation_keeping import KeptRelation
 
@@ -34,7 +33,7 @@ def results_of(release: "Release[Any]", progress: Progress | None = None) -> Jud
     """Do the analyses that a recipe declares, or guessed ones; what cannot be done is a remark, and no error."""
     failed: list[tuple[Analysis, Exception]] = []
     tell(progress, 0, _STEPS)
-    with one_thread_for_matrices(), np.errstate(all="ignore"):  # values may be as large as floats go
+    with np.errstate(all="ignore"):  # values may be as large as floats go
         utility = release._utility(None, failed=failed, progress=part(progress, 0, _ANALYSES, _STEPS))
         told_apart, too_wide = _told_apart(release, part(progress, _ANALYSES, _STEPS, _STEPS))
     remarks = [*utility.remarks, *too_wide]

@@ -70,7 +70,8 @@ def _tree_of(records: Records) -> Pool:
 def _tree_if_worth(records: Records, k: int) -> Pool | None:
     """Return a tree of the records if searches in it spare enough; a few records show soon where they never will."""
     n = records.entries.shape[1]
-    if not prunes(_tree_of(take(records, np.arange(_SAMPLE) * n // _SAMPLE)), k, HOPELESS):
+    of_few = max(min(k, 3), k * _SAMPLE // n)  # so many of them lie where k of all do
+    if not prunes(_tree_of(take(records, np.arange(_SAMPLE) * n // _SAMPLE)), of_few, HOPELESS):
         return None
     tree = _tree_of(records)
     return tree if prunes(tree, k, WORTH) else None

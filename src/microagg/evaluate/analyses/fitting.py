@@ -66,7 +66,12 @@ class Fit(NamedTuple):
 
 
 def fit(
-    columns: Sequence[Column], response: Values, weights: Values, clusters: NDArray[np.int64] | None, family: Family
+    columns: Sequence[Column],
+    response: Values,
+    weights: Values,
+    clusters: NDArray[np.int64] | None,
+    family: Family,
+    check: Callable[[], None] = lambda: None,
 ) -> Fit:
     """Fit a regression; the covariance is A⁻¹BA⁻¹ with a small-sample factor.
 
@@ -76,7 +81,7 @@ def fit(
     n, found = response.size, Fit(np.full(len(columns), np.nan), np.full(len(columns), np.nan))
     if n == 0:
         return found
-    design = Design(columns, weights)
+    design = Design(columns, weights, check)
     kept, k = design.kept, int(design.kept.sum())
     solved = _solved(design, response, weights, family)
     if k == 0 or solved is None:
@@ -111,7 +116,8 @@ class Design:
         Σ w x xᵀ by the weights.
     """
 
-    def __init__(self, columns: Sequence[Column], weights: Values) -> None:
+    def __init__(self, columns: Sequence[Column], weights: Values, check: Callable[[], None]) -> None:
+        self._check = check
         self._n, total = weights.size, weights.sum()
         constant = next((j for j, own in enumerate(columns) if own[0] != 0 and own.min() == own.max()), None)
         centres, scales = np.zeros(len(columns)), np.ones(len(columns))
@@ -149,6 +155,7 @@ class Design:
         """Yield some records after the others, and their X (kept, records), which is overwritten by the next."""
         made = np.empty((len(self), min(self._n, _ROWS)))
         for start in range(0, self._n, _ROWS):
+            self._check()
             rows = slice(start, min(start + _ROWS, self._n))
             part = made[:, : rows.stop - start]
             for own, centre, scale, scaled in zip(self._columns, self._centres, self._scales, part, strict=True):

@@ -14,7 +14,7 @@ from microagg.evaluate.analyses.definition import Found, Values
 from microagg.evaluate.analyses.estimate import Estimate, Judged, Utility
 from microagg.evaluate.analyses.records import Labels, Records, Sample, Shared
 from microagg.evaluate.analyses.terms import Term, known
-from microagg.parallel import in_parallel, threads_for
+from microagg.parallel import in_parallel, one_thread_for_matrices, threads_for
 from microagg.progress import Progress, part, tell
 from microagg.table import Table
 
@@ -67,7 +67,9 @@ def measure_utility(
         domains = shared.domains(one.by, files)
         work = partial(_estimated, one, domains, z)
         parts: list[tuple[Sample, Found]] = []
-        for found in in_parallel(work, files, n_jobs, part(progress, number, number + 1, len(analyses))):
+        with one_thread_for_matrices():  # as two threads of ours work on them
+            both = in_parallel(work, files, n_jobs, part(progress, number, number + 1, len(analyses)))
+        for found in both:
             if isinstance(found, Exception):
                 if failed is None:
                     raise found
@@ -87,7 +89,7 @@ def _estimated(
     """Return the records of one file that an analysis is of, and its estimates; or why it cannot be done."""
     check()
     try:
-        sample = _sample(file, analysis, domains, z)
+        sample = _sample(file, analysis, domains, z, check)
         return sample, analysis.definition.estimate(sample, analysis)
     except (MicroaggError, np.linalg.LinAlgError) as error:
         return error
@@ -142,7 +144,7 @@ def _by_term(found: Found, terms: list[str], n_domains: int, z: float) -> Values
     return made
 
 
-def _sample(records: Records, analysis: Analysis, domains: Labels, z: float) -> Sample:
+def _sample(records: Records, analysis: Analysis, domains: Labels, z: float, check: Callable[[], None]) -> Sample:
     """Take the records that lack nothing an analysis needs; those of weight 0 count for nothing."""
     lacking = np.zeros(records.n, dtype=bool)
     for term in terms_of(analysis, records.names):
@@ -159,10 +161,10 @@ def _sample(records: Records, analysis: Analysis, domains: Labels, z: float) -> 
     clusters = records.units.get(analysis.unit) if analysis.unit is not None else None
     parts = None if clusters is None else records.parts(analysis.unit, analysis.by, own, domains.size)
     if not lacking.any():
-        return Sample(records, None, weights, own, domains.size, clusters, parts, z)
+        return Sample(records, None, weights, own, domains.size, clusters, parts, z, check)
     rows = ~lacking
     clusters = None if clusters is None else clusters[rows]
-    return Sample(records, rows, weights[rows], own[rows], domains.size, clusters, parts, z)
+    return Sample(records, rows, weights[rows], own[rows], domains.size, clusters, parts, z, check)
 
 
 def _check_weights(weights: Values, name: Any) -> None:

@@ -1,6 +1,6 @@
 """The records of two files as analyses read them: numbers, categories with the same codes, domains and clusters."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.equivalence import distinct_of
+from microagg.equivalence import distinct_of, without_gaps
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.evaluate.analyses.terms import COMPARED, Condition, Term
 from microagg.table import Coded, Table
@@ -266,9 +266,8 @@ def numbered(clusters: Labels, domains: Labels, n_domains: int) -> tuple[Labels,
     pairs = clusters * n_domains + np.maximum(domains, 0)
     n = (int(clusters.max(initial=-1)) + 1) * n_domains
     if n <= _MANY:  # without sorting
-        there = np.zeros(n, dtype=bool)
-        there[pairs] = True
-        return (np.cumsum(there) - 1)[pairs], np.flatnonzero(there) % n_domains
+        there, places = without_gaps(pairs, n)
+        return places, there % n_domains
     found, places = np.unique(pairs, return_inverse=True)
     return places.ravel(), found % n_domains
 
@@ -293,6 +292,8 @@ class Sample:
         What `numbered` gives of the whole file, where it is known.
     z : float
         How many standard errors an interval extends to each side.
+    check : callable
+        Called often by what takes long; what it raises stops the work.
     """
 
     records: Records
@@ -303,6 +304,7 @@ class Sample:
     clusters: Labels | None = None
     parts: tuple[Labels, Labels] | None = None
     z: float = 1.959963984540054
+    check: Callable[[], None] = lambda: None
     _kept: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property

@@ -98,7 +98,7 @@ def _regression(sample: Sample, analysis: Analysis, family: Family, allowed: Cal
     for domain in range(sample.n_domains):
         rows: Any = slice(None) if sample.n_domains == 1 else np.flatnonzero(domains == domain)
         own = None if clusters is None else clusters[rows]
-        found = fit([column[rows] for column in columns], response[rows], weights[rows], own, family)
+        found = fit([column[rows] for column in columns], response[rows], weights[rows], own, family, sample.check)
         values[:, domain], errors[:, domain] = found
     return Found(made.names, values, errors, left_out=left_out)
 
