@@ -182,11 +182,6 @@ class Linked(NamedTuple):
     places: list[Labels]
     classes: Labels
 
-    @property
-    def n_coordinates(self) -> int:
-        """How many coordinates all that are linked have together."""
-        return sum(part.queries.size for part in self.parts)
-
     def link(self, told: Told, of_set: tuple[int, ...], check: Callable[[], None]) -> Chances:
         """Return the chance of each of being linked rightly by one set of keys, and to its group."""
         found = np.empty((2, sum(own.size for own in self.places)))

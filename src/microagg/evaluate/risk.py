@@ -23,7 +23,7 @@ from microagg.readonly import ReadOnly
 from microagg.table import Table
 
 _PLACED, _LINKED = 5, 95  # percent of the progress: when the files are placed, and when their records are linked
-_FEW = 100_000  # coordinates of all that is linked: with fewer, threads only wait for each other
+_FEW = 4000  # records of a file: with fewer, each set of keys is linked so soon that threads only wait for each other
 MOST_KEYS = 7
 """Up to here every subset of the keys is tried; of more, as many subsets as seven have are drawn."""
 
@@ -207,7 +207,7 @@ def measure_risk(
     else:
         assert slots is not None
         linkage = linked_units(original, masked, keys, strata, whole, slots, rows, n_jobs, placing)
-    threads = n_jobs if linkage.n_coordinates >= _FEW else 1
+    threads = n_jobs if n >= _FEW else 1
     told = Told(linking, in_all)
     # A few sets at a time, added in their order: the sums neither pile up nor depend on the threads.
     for start in range(0, len(tried), 4 * threads):
