@@ -18,6 +18,7 @@ from microagg.errors import InvalidParameter
 from microagg.report.text import shown as shown
 
 _PATIENCE = 2.0  # seconds of work before something shows that it goes on
+_WHAT = TextColumn("{task.description}", markup=False)
 
 
 class Terminal:
@@ -68,12 +69,7 @@ class Terminal:
     @contextmanager
     def bar(self, description: str) -> Iterator[Callable[[int, int], None]]:
         """Return a progress callback; a bar with the time left appears when the work takes more than a moment."""
-        columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-        )
+        columns = (_WHAT, BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
         with self._shown_after_a_moment(Progress(*columns, console=self._err, transient=True)) as progress:
             task = progress.add_task(description, total=None)
             yield lambda done, total: progress.update(task, completed=done, total=total)
@@ -81,7 +77,7 @@ class Terminal:
     @contextmanager
     def wait(self, description: str) -> Iterator[None]:
         """Show that work goes on, without its time left, when it takes more than a moment."""
-        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+        columns = (SpinnerColumn(), _WHAT, TimeElapsedColumn())
         with self._shown_after_a_moment(Progress(*columns, console=self._err, transient=True)) as progress:
             progress.add_task(description, total=None)
             yield

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from microagg.cli._opening import opened, understood
 from microagg.cli._terminal import Terminal, shown
@@ -12,12 +12,10 @@ from microagg.desk.ahead import compiling_ahead
 from microagg.desk.facts import written_facts
 from microagg.desk.opening import DEFAULT_K
 from microagg.desk.remarks import listen_closely
-from microagg.frozen import frozen
 from microagg.recipe import Recipe
 
 
-@frozen()
-class Wishes:
+class Wishes(NamedTuple):
     """What was asked for on the command line, besides the choices of a recipe."""
 
     output: Path
