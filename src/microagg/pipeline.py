@@ -14,6 +14,7 @@ from microagg import __version__
 from microagg.aggregate import Represented
 from microagg.checks import check_enough_records, check_jobs, refuse_missing
 from microagg.demands import check_demanded, demanded_columns, sensitive_table
+from microagg.digits import matter, undoable
 from microagg.diversity import Demand
 from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, setting
 from microagg.evaluate.anonymity import classes_sharing, fewest_sharing, fewest_whole_units
@@ -42,7 +43,7 @@ from microagg.recipe.wishes import asked_of, settled_kinds, with_declared_codes
 from microagg.relation_keeping import check_numbers, keep_relations
 from microagg.release import Release
 from microagg.release_facts import MissingFacts, WeightFacts
-from microagg.rounding import Rounded, round_means
+from microagg.rounding import Rounded, Steps, round_means
 from microagg.schema import Role, Schema
 from microagg.table import Table
 from microagg.units import Units
@@ -283,6 +284,7 @@ def _protected(
         _repeating=frames.shared_codes(complete, schema.names(Role.IDENTIFIER, Role.DROP)),
         _weights=weighed.first,
         _rows=of_source,
+        _undoable=_undoable(recipe, original),
     )
     tell(progress, n, n)
     return release
@@ -305,6 +307,13 @@ def _moment_facts(
         return None
     weights = weighed.representing
     return moment_facts(matched, which, original, written, None if weights is None else weights.values)
+
+
+def _undoable(recipe: Recipe, original: Table) -> tuple[Any, ...]:
+    """Return the columns whose digits would give members away in a file."""
+    if not matter(recipe):
+        return ()
+    return undoable(recipe, ((one.name, one.kind, Steps.of(one.cells.known)) for one in original))
 
 
 def _with_weights(written: Table, data: Any, names: tuple[Any, ...]) -> Table:

@@ -186,6 +186,7 @@ class Release(Generic[IntoDataFrameT]):
     _demand: Demand | None = field(default=None, repr=False)
     _tags: Mapping[str, Any] = field(default_factory=dict, repr=False)  # which of Stata's .a to .z a row releases
     _repeating: Mapping[Any, NDArray[np.int64]] = field(default_factory=dict, repr=False)  # dropped, shared by rows
+    _undoable: tuple[Any, ...] = field(default=(), repr=False)  # columns whose digits would give members away
 
     def __post_init__(self) -> None:
         self.groups.setflags(write=False)

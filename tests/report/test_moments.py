@@ -74,7 +74,7 @@ def test_nothing_says_that_a_plain_mean_is_released(which):
     assert done(release)["released"].endswith(f"in every masked column, spread so that {which}s are kept")
     assert "Values are released with all their digits." in done(release)["rounding"]
     assert not any("find too little variation: the larger" in text for text in model.limits)
-    assert any("Released means were spread: the member must first learn how far." in text for text in model.limits)
+    assert any("Released means were spread. This does not protect: how far" in text for text in model.limits)
     page = render(model)
     assert ", if they learn how far it was spread." in page
     assert ("so correlations tend to grow" in page) is (which == "variance")

@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from microagg.checks import refuse_missing
+from microagg.digits import matter, refuse_undoable, undoable
 from microagg.errors import InvalidData
 from microagg.frozen import frozen
 from microagg.grouping import Grouping, check_kinds, room_for_units
@@ -185,6 +186,7 @@ def tally(plan: Plan, table: Table, units: NDArray[np.uint64] | None) -> list[Ta
     found = []
     for column in table:
         wanted = is_rounded(column, rounding) and power_asked(column.name, rounding) is None
+        wanted = wanted or matter(plan.recipe)
         steps = Steps.of(column.cells.known) if wanted else Steps()
         found.append(Tally(column.kind.count(column.cells, units), steps))
     return found
@@ -319,7 +321,9 @@ def check_missing(plan: Plan, tallies: Sequence[Tally], in_strata: Mapping[str, 
 
 
 def check_columns(plan: Plan, tallies: Sequence[Tally]) -> None:
-    """Refuse columns whose squares would leave the range of numbers, and spikes that too few have."""
+    """Refuse columns whose squares would leave the range, spikes that too few have, digits that give members away."""
+    known = zip(plan.columns, tallies, strict=True)
+    refuse_undoable(plan.recipe, undoable(plan.recipe, ((one.name, one.kind, own.steps) for one, own in known)))
     for column, own in zip(plan.columns, tallies, strict=True):
         if isinstance(column.kind, Semi):
             column.kind.check_spike(own.facts, plan.rule.of_column(column.name))

@@ -16,6 +16,7 @@ from microagg.beyond._plan import Plan
 from microagg.beyond._sample import release_of
 from microagg.beyond._targets import check_scratch, check_target
 from microagg.checks import check_jobs, check_option, check_whole
+from microagg.digits import refuse_integers
 from microagg.errors import InvalidData, InvalidParameter, a_type, setting
 from microagg.evaluate.loss import InformationLoss
 from microagg.frozen import frozen
@@ -324,6 +325,7 @@ def _planned(file: Batches, asked: Recipe) -> tuple[Plan, bool]:
         )
     wishes = asked_of(recipe, names)
     file.read_as_numbers(names, recipe.kinds.kinds)
+    refuse_integers(recipe, names, file.schema)
     settled = recipe.replace(
         roles=recipe.roles.settled(schema),
         blocks=Blocks("median", recipe.blocks.max_block or DEFAULT_BLOCK),

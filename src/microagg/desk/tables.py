@@ -8,6 +8,7 @@ import pyarrow as pa
 from microagg.desk._order import Order, written_order
 from microagg.desk.opening import read_file
 from microagg.desk.two_files import is_of_two, write_apart
+from microagg.digits import refuse_undoable
 from microagg.errors import InvalidParameter, a_type
 from microagg.io._categories import without_views
 from microagg.io.sources import Source, write_target
@@ -108,8 +109,9 @@ def write_release(
 ) -> None:
     """Write a release as its recipe says, and count its promise on what was written.
 
-    `order` is that of `rows_written`, where it is known already.
+    `order` is that of `rows_written`, where it is known already. Digits by which members can be computed are refused.
     """
+    refuse_undoable(release.recipe, release._undoable)
     if is_of_two(release, households):
         write_apart(release, address, households, overwrite=overwrite)
         return

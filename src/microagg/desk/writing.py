@@ -25,6 +25,7 @@ from microagg.desk.outputs import (
     whole_output,
 )
 from microagg.desk.tables import rows_written, write_release
+from microagg.digits import matter, refuse_integers
 from microagg.errors import InvalidData, InvalidParameter, setting
 from microagg.frozen import frozen
 from microagg.io._excel import check_table
@@ -111,7 +112,13 @@ def is_text_target(address: str, to: str | None, kind: str | None = None) -> boo
 
 
 def check_fits(opened: Opened, to: str | None = None) -> None:
-    """Refuse, before a file is masked, what the kind of the target cannot hold: a sheet of Excel has limits."""
+    """Refuse, before a file is masked, what may not be written, or what the kind of the target cannot hold.
+
+    A sheet of Excel has limits, and means of whole numbers may not have all digits.
+    """
+    if matter(opened.recipe) and opened.source.labels is None:
+        masked = opened.recipe.masked(opened.source.table.column_names)
+        refuse_integers(opened.recipe, masked, opened.source.typed_for(opened.recipe.kinds.kinds, masked).schema)
     kind = opened.recipe.output.kind
     name = masked_name(opened.address, kind) if to is None else to
     if is_database(name) or kind_at(name) != "excel":

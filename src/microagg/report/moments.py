@@ -93,8 +93,9 @@ def findings(judgement: Judgement) -> list[Finding]:
         Finding(
             "look", "variances",
             f"{short[0].upper()}{short[1:]}. Anybody who knows, or works out, the {run.aggregate}s of a few groups "
-            f"learns how far they were spread, and from that the information loss. The public report does not show "
-            f"that loss. If it must stay internal, do not keep {what}.",
+            f"learns how far they were spread, and from that the information loss. If numbers are whole and not "
+            f"rounded, the masked file alone is enough for that. The public report does not show that loss. If it "
+            f"must stay internal, do not keep {what}.",
             f"{short}, and the information loss can be worked out from them.",
         ),
         *_out_of_range(found),
@@ -121,7 +122,7 @@ def dominance(judgement: Judgement) -> str:
     """Return what the rule of dominance takes to be known, where groups do not release their means."""
     if judgement.run.moments == "none":
         return ""
-    return "Released means were spread: the member must first learn how far."
+    return "Released means were spread. This does not protect: how far can be worked out from the masked file."
 
 
 def varies(judgement: Judgement) -> str:

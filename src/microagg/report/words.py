@@ -174,7 +174,7 @@ def checklist(judgement: Judgement, written: WrittenFacts) -> tuple[Finding, ...
     if run.aggregate == "median" and any("mean" in kind.said for kind in run.kinds.values()):
         median = "The median of an odd number of members is the value of one member; a mean is not."
         if run.moments != "none":
-            median += " Medians of numbers were spread: somebody who learns how far can work that value out."
+            median += " Medians of numbers were spread, which does not hide that value: how far can be worked out."
         found.append(Finding("look", "medians", median))
     if run.rounding == "none":
         found.append(Finding("note", "whole numbers", "They are released with decimals, because means have decimals."))

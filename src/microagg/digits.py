@@ -1,0 +1,75 @@
+"""Digits by which members of groups can be computed: refused where a release is written."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from microagg.errors import InvalidParameter, setting
+from microagg.kinds import Kind, Number
+from microagg.recipe import Recipe
+from microagg.rounding import Steps, power_asked
+
+_DECIMALS = 3
+"""More decimals than these, of a mean of whole numbers, leave few members' values that give it."""
+
+
+def are_weighted(recipe: Recipe) -> bool:
+    """Return whether groups release weighted means."""
+    weighted = bool(recipe.roles.of("weight")) and recipe.weights.weighted is not False
+    return weighted and recipe.masking.aggregate == "mean"
+
+
+def matter(recipe: Recipe) -> bool:
+    """Return whether digits of a mean could be too many."""
+    masking = recipe.masking
+    return masking.rounding != "auto" and (masking.moments != "none" or are_weighted(recipe))
+
+
+def undoable(recipe: Recipe, columns: Iterable[tuple[Any, Kind, Steps]]) -> tuple[Any, ...]:
+    """Return the columns of whole numbers whose members' values can be computed from what groups release.
+
+    Of each column the name is given, the kind, and what divides its values. An intruder who knows the weights of the
+    members, or how far means were spread, looks for whole numbers that give the mean: with all digits there is mostly
+    one way.
+    """
+    return tuple(name for name, kind, steps in columns if _is_undoable(recipe, name, kind, steps))
+
+
+def _is_undoable(recipe: Recipe, name: Any, kind: Kind, steps: Steps) -> bool:
+    masking, whole = recipe.masking, steps.above > 0 and steps.largest > 0
+    mapped = masking.moments != "none" and type(kind) is Number
+    if not (whole and (mapped or (are_weighted(recipe) and kind.is_quantity))):
+        return False
+    asked = power_asked(name, masking.rounding)
+    return masking.rounding == "none" or (asked is not None and asked < steps.above - 1 - _DECIMALS)
+
+
+def refuse_undoable(recipe: Recipe, names: Sequence[Any]) -> None:
+    """Refuse to write columns that `undoable` names."""
+    if not names:
+        return
+    moments = recipe.masking.moments
+    what, other = "weighted means", setting("weighted", False)
+    if moments != "none":
+        what, other = f"values spread to keep {moments}s", setting("moments", "none")
+    listed = ", ".join(map(repr, names[:3])) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    raise InvalidParameter(
+        f"{len(names)} column(s) of whole numbers would be written as {what} with more than {_DECIMALS} decimals: "
+        f"{listed}. From so many digits the values of members can be computed. Round them: "
+        f"{setting('rounding', 'auto')}; or choose {other}.",
+        parameter="rounding",
+        columns=tuple(names),
+    )
+
+
+def refuse_integers(recipe: Recipe, names: Iterable[str], schema: pa.Schema) -> None:
+    """Refuse, before any work, columns to mask that are stored as whole numbers, if `undoable` would name them."""
+    stored = [
+        name
+        for name in names
+        if pa.types.is_integer(schema.field(name).type)
+        and recipe.kinds.kinds.get(name, "number") == "number"
+        and name not in recipe.recode.recode
+    ]
+    refuse_undoable(recipe, undoable(recipe, ((name, Number(), Steps(1.0, 1)) for name in stored)))
