@@ -215,7 +215,7 @@ def _protected(
     released, rounded = round_means(original, of_groups, formed.labels, masking.rounding, weights, rounding)
     relations = recipe.relations.relations
     released, rounded, chosen = keep_relations(relations, original, released, formed.labels, rounded, weights)
-    own = released_weights(weighed, formed.places, original, released)
+    own = released_weights(weighed, formed.places, groups, original, released, k, units)
     replaced = {name: weights_like(numbers.get_column(name), values) for name, values in own.values.items()}
     data = _released_frame(complete, schema.released, released, coders, rounded, replaced, laying)
     layout, of_source = formed.layout, kept
@@ -335,7 +335,7 @@ def _weight_facts(
     if weights is None:
         return None
     lost = weighted_loss_of_release(original, written, weights, n_jobs, progress)
-    return weight_facts(lost, found.dominated, found.moved, own.calibrated)
+    return weight_facts(lost, found.dominated, found.moved, own.calibrated, own.rounded, own.revealing)
 
 
 def _sensitive(opened: Any, typed: Any, recipe: Recipe, schema: Schema, labels: FileLabels | None) -> Table:

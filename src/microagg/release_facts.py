@@ -93,6 +93,14 @@ class WeightFacts(ReadOnly):
     missed : float
         How far a total that calibration is to keep is from what it was, at most, as a share of all records' weight: not
         0 where no group releases some category.
+    steps : mapping
+        For each weight that is released by group, what it was rounded to multiples of.
+    rounding_moved : mapping
+        By which share that moved the sum of each such weight, the weighted total of each quantity, and of a column that
+        is calibrated by, a category's weight at most, as a share of all records'.
+    revealing : mapping
+        For each weight that is released by group, the groups whose weight still shows which categories their members
+        have in a column of the design (`evaluate.weights.reveal_categories`).
     """
 
     information: InformationLoss
@@ -100,6 +108,9 @@ class WeightFacts(ReadOnly):
     moved: Mapping[Any, float] = field(default_factory=dict)
     factors: tuple[float, float] | None = None
     missed: float = 0.0
+    steps: Mapping[Any, float] = field(default_factory=dict)
+    rounding_moved: Mapping[Any, float] = field(default_factory=dict)
+    revealing: Mapping[Any, int] = field(default_factory=dict)
 
 
 def by_weight(weights: WeightFacts | None) -> str:

@@ -1,18 +1,21 @@
 """What a recipe asks of weights: how they are read, what they do to groups, and how they are released."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.sums import rounded_group_means
+from microagg._kernels.sums import exact_digits, round_digits, rounded_group_means
 from microagg.checks import nearest, shown_name
+from microagg.equivalence import codes_of
 from microagg.errors import InvalidData, InvalidParameter, RoleError, setting
 from microagg.evaluate.loss import InformationLoss
+from microagg.evaluate.weights import reveal_categories
 from microagg.frozen import frozen
-from microagg.io.weighing import checked_weights
+from microagg.io.weighing import WeightSeen, checked_weights
 from microagg.kinds import Facts, Nominal
 from microagg.kinds.nominal import counts_of_numbers, numbers_of
 from microagg.moments import Moved
@@ -20,7 +23,8 @@ from microagg.recipe import Recipe, WeightChoices
 from microagg.release_facts import WeightFacts
 from microagg.schema import Role
 from microagg.table import Coded, Table
-from microagg.weights import DOMINATED, Weights
+from microagg.units import Units
+from microagg.weights import DOMINATED, Scale, Weights, in_units
 
 Labels = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -270,41 +274,147 @@ def calibration_of(weighing: Weighing, parts: Sequence[Sequence[Calibrated]]) ->
     return found
 
 
+class RoundedFacts(NamedTuple):
+    """The step of each weight that is released by group, and by which share rounding to it moved totals, by column."""
+
+    steps: Mapping[Any, float]
+    moved: Mapping[Any, float]
+
+
+class RoundedWeights(NamedTuple):
+    """How rounding the weights of groups moved weighted totals; what parts of a file know can be joined.
+
+    Attributes
+    ----------
+    sums : list of Moved
+        Of each weight.
+    totals : list of Moved
+        By the first weight, of the masked quantities, in the order of the file.
+    categories : list of lists of arrays
+        For each weight and each column to calibrate by, what was added to the weight of each category, in whole units.
+    """
+
+    sums: list[Moved]
+    totals: list[Moved]
+    categories: list[list[Labels]]
+
+    def join(self, other: "RoundedWeights") -> "RoundedWeights":
+        """Return what both moved."""
+        sums, totals = (list(map(Moved.join, *own)) for own in zip(self[:2], other[:2], strict=True))
+        changed = [list(map(np.add, *own)) for own in zip(self.categories, other.categories, strict=True)]
+        return RoundedWeights(sums, totals, changed)
+
+    def facts(self, weighing: Weighing, scales: Sequence[Scale], columns: Iterable[Coded]) -> RoundedFacts:
+        """Return what is reported of it; `columns` are those that are masked."""
+        moved = {name: own.share for name, own in zip(weighing.names, self.sums, strict=True)}
+        quantities = [column.name for column in columns if column.kind.is_quantity]
+        moved |= {name: own.share for name, own in zip(quantities, self.totals, strict=True)}
+        for own, scale, changed in zip(self.sums, scales, self.categories, strict=True):
+            whole = np.ldexp(round_digits(own.total), scale.power)
+            for name, one in zip(weighing.calibrate, changed, strict=True):
+                moved[name] = max(moved.get(name, 0.0), float(np.abs(one).max() / whole))
+        return RoundedFacts({name: scale.step.size for name, scale in zip(weighing.names, scales, strict=True)}, moved)
+
+
+def round_weights(
+    values: Sequence[Values],
+    scales: Sequence[Scale],
+    released: Table,
+    after: Sequence[Labels],
+    sizes: Sequence[int],
+) -> tuple[list[Values], RoundedWeights]:
+    """Round the weights of groups; return them, record by record, and how that moved weighted totals.
+
+    `after` are the numbers of the categories that columns to calibrate by release, of which there are `sizes`.
+    """
+    found = [scale.step.rounded(own) for scale, own in zip(scales, values, strict=True)]
+    changes = [now - own for own, now in zip(values, found, strict=True)]
+    sums = [Moved(exact_digits(own), exact_digits(change)) for own, change in zip(values, changes, strict=True)]
+    totals, categories = [], []
+    for cells in (column.cells for column in released if column.kind.is_quantity):
+        # As where values are rounded, only the share is reported.
+        known = np.ldexp(cells.known, -100 if np.abs(cells.known).max(initial=0.0) > 2.0**900 else 0)
+        totals.append(Moved(*(exact_digits(own[cells.present] * known) for own in (values[0], changes[0]))))
+    for change, scale in zip(changes, scales, strict=True):
+        added = in_units(change, scale.power)
+        columns = zip(after, sizes, strict=True)
+        categories.append([np.bincount(own, added, size).astype(np.int64) for own, size in columns])
+    return found, RoundedWeights(sums, totals, categories)
+
+
 class ReleasedWeights(NamedTuple):
-    """What is released in the place of weights, and what calibration did to them.
+    """What is released in the place of weights, and what was done to them.
 
     Attributes
     ----------
     values : mapping
         The released weights by column; empty if they are released unchanged.
     calibrated : Calibrated or None
+    rounded : RoundedFacts or None
+    revealing : mapping
+        See `revealing_weights`.
     """
 
     values: dict[Any, Values]
     calibrated: Calibrated | None = None
+    rounded: RoundedFacts | None = None
+    revealing: Mapping[Any, int] = MappingProxyType({})
 
 
-def released_weights(weighed: Weighed, labels: Labels, original: Table, released: Table) -> ReleasedWeights:
-    """Return what each record gets in the place of its weights."""
+def released_weights(
+    weighed: Weighed,
+    labels: Labels,
+    groups: Labels,
+    original: Table,
+    released: Table,
+    k: int,
+    units: Units | None,
+) -> ReleasedWeights:
+    """Return what each record gets in the place of its weights; for `labels` see `revealing_weights`."""
     weighing, weights = weighed
     if not weighing.by_group:
         return ReleasedWeights({})
     found = {name: weights_of_groups(weights[name], labels) for name in weighing.names}
-    if not weighing.calibrate:
-        return ReleasedWeights(found)
     columns = original.named(weighing.calibrate).columns
     facts = [column.kind.count(column.cells) for column in columns]
     sizes = [counts_of_numbers(one).size for one in facts]
     after = released_numbers(released.named(weighing.calibrate).columns, facts)
     done = []
-    for name, values in found.items():
-        units = Weights.of(weights[name]).whole
-        wanted = [column.kind.weighed(column.cells, units, one) for column, one in zip(columns, facts, strict=True)]
-        margins = Margins(wanted_totals(wanted), found_totals(after, sizes, units))
+    for name, values in found.items() if columns else ():
+        whole = Weights.of(weights[name]).whole
+        wanted = [column.kind.weighed(column.cells, whole, one) for column, one in zip(columns, facts, strict=True)]
+        margins = Margins(wanted_totals(wanted), found_totals(after, sizes, whole))
         factors = factors_of(margins.effects, after, sizes)
         done.append(Calibrated.of(factors, margins.missed))
         values *= factors
-    return ReleasedWeights(found, calibration_of(weighing, [done]))
+    calibrated = calibration_of(weighing, [done]) if columns else None
+    scales = [WeightSeen.of(weights[name]).scale for name in weighing.names]
+    rounded, moved = round_weights([*found.values()], scales, released, after, sizes)
+    own = dict(zip(found, rounded, strict=True))
+    revealing = revealing_weights(weights, own, original, labels, groups, k, units)
+    return ReleasedWeights(own, calibrated, moved.facts(weighing, scales, released), revealing)
+
+
+def revealing_weights(
+    before: Mapping[Any, Values],
+    after: Mapping[Any, Values],
+    original: Table,
+    labels: Labels,
+    groups: Labels,
+    k: int,
+    units: Units | None,
+) -> dict[Any, int]:
+    """Return for each weight that is released by group how many groups it shows categories of the design of.
+
+    `labels` say which records are released with the same weight: a group, or a place in a group of whole units.
+    """
+    categories = {one.name: codes_of(one.cells.classes) for one in original if isinstance(one.kind, Nominal)}
+    whose = None if units is None else units.codes
+    found = {}
+    for name, own in after.items():
+        shown = reveal_categories(codes_of(before[name]), codes_of(own), categories, labels, k, whose)
+        found[name] = int(np.unique(groups[shown[labels]]).size)
+    return found
 
 
 def released_numbers(columns: Sequence[Coded], facts: Sequence[Facts]) -> list[Labels]:
@@ -313,7 +423,12 @@ def released_numbers(columns: Sequence[Coded], facts: Sequence[Facts]) -> list[L
 
 
 def weight_facts(
-    information: InformationLoss, dominated: int, moved: Mapping[Any, Moved], calibrated: Calibrated | None
+    information: InformationLoss,
+    dominated: int,
+    moved: Mapping[Any, Moved],
+    calibrated: Calibrated | None,
+    rounded: RoundedFacts | None = None,
+    revealing: Mapping[Any, int] = MappingProxyType({}),
 ) -> WeightFacts:
     """Return what weights did to a release."""
     return WeightFacts(
@@ -322,4 +437,7 @@ def weight_facts(
         {name: own.share for name, own in moved.items()} if dominated else {},
         None if calibrated is None else (calibrated.lowest, calibrated.highest),
         0.0 if calibrated is None else calibrated.missed,
+        {} if rounded is None else rounded.steps,
+        {} if rounded is None else rounded.moved,
+        dict(revealing),
     )

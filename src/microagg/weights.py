@@ -1,5 +1,6 @@
 """Weights of a sample: of how many each record stands, and what that makes of its share in a group."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,67 @@ _BITS = 48  # of the whole weights' total: sums are exact, and so are those of l
 def power_of(total: float) -> int:
     """Return the power of two by which weights of this total are counted in whole units."""
     return _BITS - int(np.frexp(total)[1]) if total > 0 else 0
+
+
+_DIGITS = (1, 2, 5)
+_PART = 20.0  # a step is this part of the median weight, at most
+
+
+class Step(NamedTuple):
+    """What weights that are released by group are multiples of: 1, 2 or 5 times a power of ten.
+
+    Attributes
+    ----------
+    number : int
+        In the series ..., 0.5, 1, 2, 5, 10, ..., where that of 1 is 0.
+    """
+
+    number: int
+
+    @classmethod
+    def of(cls, counts: Mapping[int, int]) -> "Step":
+        """Return the largest step that is at most 5 % of the median of the positive weights, the lower one of two.
+
+        `counts` say for how many weights each step is the largest, as `count_steps` gives them.
+        """
+        half, reached = (sum(counts.values()) + 1) // 2, 0
+        for number in sorted(counts):
+            reached += counts[number]
+            if reached >= half:
+                return cls(number)
+        return cls(0)  # no weight is positive: none is rounded
+
+    @property
+    def size(self) -> float:
+        """The step itself."""
+        return float(self._times(np.ones(1))[0])
+
+    def rounded(self, values: Values) -> Values:
+        """Return the nearest multiples, half to even; a weight above 0 is one step at least."""
+        times = np.rint(values / self.size)
+        return self._times(np.where(values > 0, np.maximum(times, 1.0), times))
+
+    def _times(self, times: Values) -> Values:
+        power, place = divmod(self.number, len(_DIGITS))
+        times = times * _DIGITS[place]
+        return np.asarray(times * 10.0**power if power >= 0 else times / 10.0**-power)
+
+
+class Scale(NamedTuple):
+    """How a weight is counted and released: in whole units of 2**-power, and by group in multiples of a step."""
+
+    power: int
+    step: Step
+
+
+def count_steps(values: Values) -> dict[int, int]:
+    """Return for how many positive weights each step, by number, is the largest of at most 5 % of the weight."""
+    most = values[values > 0] / _PART * (1.0 + 1e-9)  # 5 % of 0.2 is 0.01, whatever the last digit says
+    powers = np.floor(np.log10(most))
+    digits = most / 10.0**powers
+    numbers = len(_DIGITS) * powers.astype(np.int64) + (digits >= _DIGITS[1]) + (digits >= _DIGITS[2])
+    found, counts = np.unique(numbers, return_counts=True)
+    return dict(zip(found.tolist(), counts.tolist(), strict=True))
 
 
 class Weights(NamedTuple):

@@ -186,6 +186,46 @@ def weights_of_groups(weights, labels):
     return found
 
 
+def step_of(weights):
+    """Give the largest of 1, 2, 5 times a power of ten that is at most 5 % of the median positive weight."""
+    positive = sorted(weight for weight in weights if weight > 0)
+    most = Fraction(str(positive[(len(positive) - 1) // 2])) / 20
+    steps = [Fraction(digit) * Fraction(10) ** power for power in range(-30, 30) for digit in (1, 2, 5)]
+    return max(step for step in steps if step <= most)
+
+
+def nearest_multiples(weight, step):
+    """Give the multiples of a step that are nearest, two of them halfway; a weight above 0 is one step at least."""
+    times = Fraction(str(weight)) / step
+    low, apart = math.floor(times), times - math.floor(times)
+    found = {low} if apart < Fraction(1, 2) else {low + 1} if apart > Fraction(1, 2) else {low, low + 1}
+    return {float(max(one, 1 if weight > 0 else 0) * step) for one in found}
+
+
+def revealing(before, after, columns, labels, k):
+    """Count the groups whose released weight shows which categories of the design their members have.
+
+    A column is of the design if k records have a weight that goes with one of its categories only. The weight of a
+    group shows categories if every group with that weight has members of just the same categories.
+    """
+    found = set()
+    for categories in columns:
+        of_weight = defaultdict(list)
+        for weight, category in zip(before, categories, strict=True):
+            of_weight[weight].append(category)
+        if not any(len(own) >= k and len(set(own)) == 1 for own in of_weight.values()):
+            continue
+        members, released = defaultdict(set), {}
+        for label, category, weight in zip(labels, categories, after, strict=True):
+            members[label].add(category)
+            released[label] = weight
+        for label, own in members.items():
+            same = [members[other] for other in members if released[other] == released[label]]
+            if all(one == own for one in same):
+                found.add(label)
+    return len(found)
+
+
 def total(values, weights):
     return sum(Fraction(value) * Fraction(weight) for value, weight in zip(values, weights, strict=True))
 

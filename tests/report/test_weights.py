@@ -43,14 +43,24 @@ def test_a_weight_that_tells_a_masked_category_is_in_the_headline_and_the_findin
     assert verdict.state == "look"
 
 
-def test_weights_by_group_give_nothing_away():
-    release = ma.protect(telling(), 5, weight_release="group", **ROLES)
-    assert findings(release, "weights") == []
+def test_weights_by_group_are_rounded_and_what_they_still_show_is_counted():
+    frame = telling()
+    release = ma.protect(frame, 5, weight_release="group", **ROLES)
+    (found,) = findings(release, "weights")
+    groups = by_the_book.revealing(
+        frame["w"].tolist(), release.data["w"].tolist(), [frame["job"].tolist()], release.groups.tolist(), 5
+    )
+    assert found.short == f"the weight “w” shows categories of the members in {groups} of {release.n_groups} groups."
     model = build(release)
+    (fact,) = [one for one in model.done if one.name == "weights"]
+    assert "Rounding to multiples of 5 (“w”) changed weighted totals by at most 0." in fact.why
+    assert "Rounding to multiples" not in to_json(build(release, public=True))
+    assert findings(ma.protect(frame_of(200), 5, weight_release="group", **ROLES), "weights") == []
     assert "discloses" not in model.verdict.headline
     assert model.verdict.lines[0].value.endswith("the stratum “region” and the weight “w”.")
     (one,) = [one for one in model.checklist if one.topic == "weights"]
-    assert (one.state, one.text) == ("good", "“w”: every record has the mean of its group, and k covers it too.")
+    text = "“w”: every record has the mean of its group, rounded, and k covers it too."
+    assert (one.state, one.text) == ("good", text)
     assert judge(release).alone.by_column == {}
     assert "weights by group" in to_json(model)
 
@@ -104,7 +114,7 @@ def test_calibrated_weights_are_not_called_means(public):
     assert "adjusted, so that weighted totals of the categories of “job” are kept" in fact.why
     plain = build(ma.protect(frame_of(60), 5, **choices), public=public)
     (fact,) = [one for one in plain.done if one.name == "weights"]
-    assert "Every record has the mean weight of its group; the sum of the weights is kept." in fact.why
+    assert "has the mean weight of its group, rounded. Before rounding, the sum of weights is exact." in fact.why
 
 
 def test_the_public_report_tells_how_weights_are_released_and_no_more():

@@ -26,7 +26,19 @@ from microagg.refining import Refined
 from microagg.rounding import off_reserved, round_cells
 from microagg.table import Table
 from microagg.units import Units
-from microagg.weighting import Margins, factors_of, found_totals, released_numbers, wanted_totals, weights_of_groups
+from microagg.weighting import (
+    Calibrated,
+    Margins,
+    RoundedFacts,
+    RoundedWeights,
+    calibration_of,
+    factors_of,
+    found_totals,
+    released_numbers,
+    round_weights,
+    wanted_totals,
+    weights_of_groups,
+)
 from microagg.weights import Members, Weights
 
 Labels = NDArray[np.int64]
@@ -291,10 +303,35 @@ def margins_of(plan: Plan, known: Known, found: Sequence[Labels]) -> list[Margin
     ]
 
 
-def factors_for(plan: Plan, known: Known, cells: Sequence[Cells], effects: Sequence[NDArray[np.float64]]) -> list[Any]:
-    """Return by what calibration multiplies each stored record's weights."""
+class Finished(NamedTuple):
+    """What was done last to the weights of groups in a part: by calibration, for each of them, and by rounding."""
+
+    calibrated: list[Calibrated]
+    rounded: RoundedWeights
+
+
+def finish_weights(
+    plan: Plan, known: Known, cells: Sequence[Cells], margins: Sequence[Margins]
+) -> tuple[list[NDArray[np.float64]], Finished]:
+    """Return what stored records release in the place of weights: calibrated where there are margins, and rounded."""
     after, sizes = _calibrated_numbers(plan, known, cells)
-    return [factors_of(own, after, sizes) for own in effects]
+    values, done = plan.released_weights(cells), []
+    for number, own in enumerate(margins):
+        factors = factors_of(own.effects, after, sizes)
+        done.append(Calibrated.of(factors, own.missed))
+        values[number] = values[number] * factors
+    found, rounded = round_weights(values, known.scales, plan.table(cells), after, sizes)
+    return found, Finished(done, rounded)
+
+
+def finished_by(plan: Plan, known: Known, parts: Sequence[Finished]) -> tuple[Calibrated | None, RoundedFacts]:
+    """Return what was done last to all weights, or refuse it."""
+    rounded = reduce(RoundedWeights.join, (own.rounded for own in parts)).facts(
+        plan.weighing, known.scales, plan.columns
+    )
+    if not plan.weighing.calibrate:
+        return None, rounded
+    return calibration_of(plan.weighing, [own.calibrated for own in parts]), rounded
 
 
 def _calibrated_numbers(plan: Plan, known: Known, cells: Sequence[Cells]) -> tuple[list[Labels], list[int]]:

@@ -75,8 +75,8 @@ def run(
             plan = stages.look(plan, file.schema)
             stages.each_part(_tasks.read_part, done=0)
             file.check_unchanged()
-            plan, tallies, node_sizes, patterns, powers = stages.number_pieces(plan)
-            known = stages.find_constants(plan, tallies, powers)
+            plan, tallies, node_sizes, patterns, scales = stages.number_pieces(plan)
+            known = stages.find_constants(plan, tallies, scales)
             most = max(plan.max_block, min(_REGION, n // (_TASKS_EACH * workers)))
             tree = stages.grow(plan, known.space, node_sizes, most)
             largest = tree.largest_block(plan.k, plan.max_block)
@@ -86,7 +86,7 @@ def run(
             figures, n_regions = stages.mask(settled, tree, most)
             check_dominance(figures.dominated, figures.n_groups, plan.weighing, of_units=plan.unit is not None)
             known = stages.take_turns(settled, n_regions)
-            calibrated = stages.calibrate(settled, n_regions) if plan.weighing.calibrate else None
+            finished = stages.finish_weights(settled, n_regions) if plan.weighing.by_group else (None, None)
             keep_object(folder, "share", share_drawn(n, figures.n_groups))
             stages.each_part(_regions.write_part, done=2 * n)
             lost = stages.lost()
@@ -102,7 +102,7 @@ def run(
                     left.unlink()
             check_replaceable(path)
             publish(target, path, overwrite=overwrite, check=check_replaceable)
-    return Outcome(plan, known, n, sum(tree.blocks), k_achieved, figures, lost, patterns, calibrated), drawn
+    return Outcome(plan, known, n, sum(tree.blocks), k_achieved, figures, lost, patterns, *finished), drawn
 
 
 def _steps(progress: Progress | None, n: int, *, copies: bool, in_text: bool) -> list[Progress | None]:

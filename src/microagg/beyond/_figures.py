@@ -15,7 +15,7 @@ from microagg.prepare.patterns import Patterns
 from microagg.release_facts import MissingFacts, WeightFacts
 from microagg.rounding import Rounded
 from microagg.table import Table
-from microagg.weighting import Calibrated, weight_facts
+from microagg.weighting import Calibrated, RoundedFacts, weight_facts
 
 
 class Lost(NamedTuple):
@@ -92,6 +92,7 @@ class Outcome(NamedTuple):
     lost: Lost
     patterns: Patterns  # of combinations of strata and what is missing
     calibrated: Calibrated | None = None
+    rounded_weights: RoundedFacts | None = None
 
     @property
     def information(self) -> InformationLoss:
@@ -122,7 +123,7 @@ class Outcome(NamedTuple):
         weights = [column.importance for column in self.plan.columns]
         information = loss_of_sums(errors, totals, self.plan.names, weights=weights)
         moved = {self.plan.names[j]: own for j, own in self.figures.cut.items()}
-        return weight_facts(information, self.figures.dominated, moved, self.calibrated)
+        return weight_facts(information, self.figures.dominated, moved, self.calibrated, self.rounded_weights)
 
     @property
     def missing(self) -> MissingFacts:

@@ -16,8 +16,9 @@ from microagg.beyond._blocks import (
     Labels,
     Turns,
     draws_of_blocks,
-    factors_for,
     fill_block,
+    finish_weights,
+    finished_by,
     margins_of,
     mask_nodes,
     settle_turns,
@@ -38,9 +39,9 @@ from microagg.beyond._plan import (
     check_missing,
     constants,
     missing_in_strata,
-    powers_of,
     released,
     released_schema,
+    scales_of,
     tally,
     weighed_by,
 )
@@ -71,8 +72,8 @@ from microagg.parallel import in_parallel
 from microagg.prepare.patterns import Patterns, PatternsSeen
 from microagg.progress import Progress, Told, part, tell
 from microagg.units import Held
-from microagg.weighting import Calibrated, calibration_of, check_dominance
-from microagg.weights import Weights
+from microagg.weighting import Calibrated, Margins, RoundedFacts, check_dominance
+from microagg.weights import Scale, Weights
 
 _REGION = 1_000_000  # records that a thread masks at a time, at most, unless a block is larger
 _AT_ONCE = 2_000_000  # records that all threads mask at a time, about
@@ -96,8 +97,8 @@ def run(
     room = Scratch(scratch)
     store = Store(room, plan.n_stored, n)
     keys = None if plan.unit is None else room.array((n,), np.uint64)
-    plan, tallies, nodes, patterns, powers = _ingest(file, plan, store, keys, looked, progress)
-    known = _weighed(plan, store, _known(plan, store, tallies), powers)
+    plan, tallies, nodes, patterns, scales = _ingest(file, plan, store, keys, looked, progress)
+    known = _weighed(plan, store, _known(plan, store, tallies), scales)
     most = max(plan.max_block, min(_REGION, _AT_ONCE // n_jobs, n // (_REGIONS_EACH * n_jobs)))
     tree = grow_here(plan, known, store, room, nodes, most, n_jobs)
     largest = tree.largest_block(plan.k, plan.max_block)
@@ -113,11 +114,11 @@ def run(
     check_dominance(figures.dominated, figures.n_groups, plan.weighing, of_units=plan.unit is not None)
     if plan.by_turns:
         _take_turns(plan, known, laid, n_jobs)
-    calibrated = _calibrate(plan, known, laid.store) if plan.weighing.calibrate else None
+    finished = _finish_weights(plan, known, laid.store) if plan.weighing.by_group else (None, None)
     known = replace(known, used=_used(plan, laid.store, file.schema))
     share = share_drawn(n, figures.n_groups)
     k_achieved, lost, drawn = _write(file, path, plan, known, laid, keys, share, room, progress)
-    return Outcome(plan, known, n, sum(tree.blocks), k_achieved, figures, lost, patterns, calibrated), drawn
+    return Outcome(plan, known, n, sum(tree.blocks), k_achieved, figures, lost, patterns, *finished), drawn
 
 
 def _looked(file: Batches, plan: Plan, n: int, progress: Progress | None) -> tuple[Plan, bool]:
@@ -135,7 +136,7 @@ def _looked(file: Batches, plan: Plan, n: int, progress: Progress | None) -> tup
 
 def _ingest(
     file: Batches, plan: Plan, store: Store, keys: Keys | None, looked: bool, progress: Progress | None
-) -> tuple[Plan, list[Tally], NDArray[np.int32], Patterns, list[int]]:
+) -> tuple[Plan, list[Tally], NDArray[np.int32], Patterns, list[Scale]]:
     """Copy columns to mask, weights and units into scratch; count what must be known; give each record's piece."""
     n = store.n_records
     tallies: list[Tally] = []
@@ -175,7 +176,7 @@ def _ingest(
     check_columns(plan, tallies)
     if keys is None:
         patterns = seen.pieces(plan.k, by_value=plan.refined)
-        return plan, tallies, patterns.pieces.astype(np.int32)[codes], patterns, powers_of(weights)
+        return plan, tallies, patterns.pieces.astype(np.int32)[codes], patterns, scales_of(weights)
 
     def held(pieces: Labels) -> Held:
         return held_by_keys(
@@ -183,7 +184,7 @@ def _ingest(
         )
 
     plan, patterns = pieces_with_units(plan, seen, held)
-    return plan, tallies, patterns.pieces.astype(np.int32)[codes], patterns, powers_of(weights)
+    return plan, tallies, patterns.pieces.astype(np.int32)[codes], patterns, scales_of(weights)
 
 
 def _known(plan: Plan, store: Store, tallies: Sequence[Tally]) -> Known:
@@ -198,11 +199,11 @@ def _known(plan: Plan, store: Store, tallies: Sequence[Tally]) -> Known:
     return Known.of(plan, tallies, [found(j) for j in range(len(plan.names))])
 
 
-def _weighed(plan: Plan, store: Store, known: Known, powers: Sequence[int]) -> Known:
+def _weighed(plan: Plan, store: Store, known: Known, scales: Sequence[Scale]) -> Known:
     """Find what levels and categories weigh, and what one value for all would lose by weight."""
-    if not powers:
+    if not scales:
         return known
-    parts = (weighed_by(plan, known.facts, powers, store.all_cells(rows)) for rows in store.chunks())
+    parts = (weighed_by(plan, known.facts, scales, store.all_cells(rows)) for rows in store.chunks())
     weighed = reduce(added, parts)
     first = len(plan.names)
 
@@ -214,9 +215,9 @@ def _weighed(plan: Plan, store: Store, known: Known, powers: Sequence[int]) -> K
         def add(terms: Terms) -> float:
             return exact_sum_of_parts(terms_of(terms, rows) for rows in store.chunks())
 
-        return summed(plan.columns[j].kind.weighted_base(known.facts[j], weighed[0][j], powers[0]), add)
+        return summed(plan.columns[j].kind.weighted_base(known.facts[j], weighed[0][j], scales[0].power), add)
 
-    return known.with_weights(powers, weighed, [base(j) for j in range(first)])
+    return known.with_weights(scales, weighed, [base(j) for j in range(first)])
 
 
 def _across(
@@ -307,7 +308,7 @@ def _take_turns(plan: Plan, known: Known, laid: Laid, n_jobs: int) -> None:
         if not plan.weighing.weighted:
             return None
         units = None if laid.keys is None else units_of(plan, laid.keys[rows]).codes
-        return Weights(laid.store.cells(len(plan.names), rows).values, known.powers_of_weights[0], units)
+        return Weights(laid.store.cells(len(plan.names), rows).values, known.scales[0].power, units)
 
     first_rows = in_parallel(lowest, regions, n_jobs) if drawn else []
     for j in plan.by_turns:
@@ -334,20 +335,19 @@ def _take_turns(plan: Plan, known: Known, laid: Laid, n_jobs: int) -> None:
         in_parallel(fill, regions, n_jobs)
 
 
-def _calibrate(plan: Plan, known: Known, store: Store) -> Calibrated:
-    """Multiply the weights of groups such that totals of categories are kept; return the factors."""
-    found = reduce(added, (totals_found(plan, known, store.all_cells(rows)) for rows in store.chunks()))
-    margins = margins_of(plan, known, found)
-    effects = [own.effects for own in margins]
-    first = len(plan.names) + len(plan.weighing.used)
-    done: list[list[Calibrated]] = []
+def _finish_weights(plan: Plan, known: Known, store: Store) -> tuple[Calibrated | None, RoundedFacts]:
+    """Calibrate the weights of groups, where that is asked for, and round them; return what that did."""
+    margins: list[Margins] = []
+    if plan.weighing.calibrate:
+        found = reduce(added, (totals_found(plan, known, store.all_cells(rows)) for rows in store.chunks()))
+        margins = margins_of(plan, known, found)
+    first, done = len(plan.names) + len(plan.weighing.used), []
     for rows in store.chunks():
-        stored = store.all_cells(rows)
-        factors = factors_for(plan, known, stored, effects)
-        done.append([Calibrated.of(own, one.missed) for own, one in zip(factors, margins, strict=True)])
-        for j, own in enumerate(factors, first):
-            store.put(j, rows, Cells(stored[j].values * own))
-    return calibration_of(plan.weighing, done)
+        values, finished = finish_weights(plan, known, store.all_cells(rows), margins)
+        done.append(finished)
+        for j, own in enumerate(values, first):
+            store.put(j, rows, Cells(own))
+    return finished_by(plan, known, done)
 
 
 def _used(plan: Plan, store: Store, source: pa.Schema) -> dict[int, NDArray[np.bool_]]:

@@ -30,7 +30,7 @@ from microagg.schema import Role, Schema
 from microagg.table import Coded, Table
 from microagg.units import Units
 from microagg.weighting import Weighing, check_calibrated
-from microagg.weights import Weights, in_units
+from microagg.weights import Scale, Weights, in_units
 
 
 @frozen()
@@ -214,8 +214,8 @@ class Known:
         Where records lie.
     used : dict
         Of categories and levels, by the column's number, which are released: values first, then codes.
-    powers_of_weights : tuple of int
-        Of each weight that is used, the power of two by which it is counted in whole units.
+    scales : tuple of Scale
+        How each weight that is used is counted and released.
     weighed : tuple of tuples of arrays
         Of each of those weights, what the cells of each level or category weigh, column by column.
     weighted_bases : tuple
@@ -227,13 +227,13 @@ class Known:
     powers: tuple[int | None, ...]
     space: Space
     used: Mapping[int, NDArray[np.bool_]] = field(default_factory=dict)
-    powers_of_weights: tuple[int, ...] = ()
+    scales: tuple[Scale, ...] = ()
     weighed: tuple[tuple[NDArray[np.int64], ...], ...] = ()
     weighted_bases: tuple[tuple[float, float], ...] = ()
 
     def weights(self, plan: Plan, cells: Sequence[Cells]) -> list[Weights]:
         """Return the weights among stored cells."""
-        return [Weights(*one) for one in zip(plan.weights(cells), self.powers_of_weights, strict=True)]
+        return [Weights(own, scale.power) for own, scale in zip(plan.weights(cells), self.scales, strict=True)]
 
     def representing(self, plan: Plan, cells: Sequence[Cells], units: Units | None) -> Weights | None:
         """Return the weights by which groups are represented; None if all records count the same."""
@@ -242,11 +242,11 @@ class Known:
         return self.weights(plan, cells)[0]._replace(units=None if units is None else units.codes)
 
     def with_weights(
-        self, powers: Sequence[int], weighed: Sequence[Sequence[Any]], bases: Sequence[tuple[float, float]]
+        self, scales: Sequence[Scale], weighed: Sequence[Sequence[Any]], bases: Sequence[tuple[float, float]]
     ) -> "Known":
         """Return the same with what is known of weights."""
         whole = tuple(map(tuple, weighed))
-        return replace(self, powers_of_weights=tuple(powers), weighed=whole, weighted_bases=tuple(bases))
+        return replace(self, scales=tuple(scales), weighed=whole, weighted_bases=tuple(bases))
 
     def common(self, plan: Plan, j: int) -> Facts:
         """Return the facts of a column as groups are represented: cells whose code too few have are plainly missing."""
@@ -281,12 +281,12 @@ def _spread(facts: Facts) -> Callable[[], float]:
     return lambda: spread_of(*facts.moments)
 
 
-def powers_of(weights: Mapping[str, Sequence[WeightSeen]]) -> list[int]:
-    """Return the power of two by which each weight is counted in whole units, or say why it is no weight."""
+def scales_of(weights: Mapping[str, Sequence[WeightSeen]]) -> list[Scale]:
+    """Return how each weight is counted and released, or say why it is no weight."""
     found = {name: reduce(WeightSeen.join, seen) for name, seen in weights.items()}
     for name, seen in found.items():
         seen.check(name)
-    return [seen.power for seen in found.values()]
+    return [seen.scale for seen in found.values()]
 
 
 def added(one: Any, other: Any) -> Any:
@@ -295,13 +295,13 @@ def added(one: Any, other: Any) -> Any:
 
 
 def weighed_by(
-    plan: Plan, facts: Sequence[Facts], powers: Sequence[int], cells: Sequence[Cells]
+    plan: Plan, facts: Sequence[Facts], scales: Sequence[Scale], cells: Sequence[Cells]
 ) -> list[list[NDArray[np.int64]]]:
     """Return, for each weight, what the stored cells of each level or category weigh; parts of a file can be added."""
     columns = list(zip(plan.table(cells), facts, strict=True))
     return [
-        [column.kind.weighed(column.cells, in_units(values, power), one) for column, one in columns]
-        for values, power in zip(plan.weights(cells), powers, strict=True)
+        [column.kind.weighed(column.cells, in_units(values, scale.power), one) for column, one in columns]
+        for values, scale in zip(plan.weights(cells), scales, strict=True)
     ]
 
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from microagg._kernels.alike import NO_DIGESTS, in_order, with_units
 from microagg.beyond._blocks import (
     Node,
-    factors_for,
     fill_block,
+    finish_weights,
     mask_nodes,
     put,
     totals_found,
@@ -45,7 +45,6 @@ from microagg.io.promise import digests_written
 from microagg.io.read_back import read_back
 from microagg.io.stores import Where
 from microagg.kinds import Cells
-from microagg.weighting import Calibrated
 
 FIRST, SECOND = "first", "second"
 """The names under which the layouts of a file lie: by the tree of cuts, and by districts."""
@@ -65,11 +64,14 @@ class Settled(NamedTuple):
         return SECOND if self.across else FIRST
 
     @property
+    def filled(self) -> str:
+        """The name under which masked cells lie when groups have chosen in turn."""
+        return "filled" if self.plan.by_turns or self.with_dictionaries else "masked"
+
+    @property
     def masked(self) -> str:
         """The name under which masked cells lie when they are all in place."""
-        if self.plan.weighing.calibrate:
-            return "calibrated"
-        return "filled" if self.plan.by_turns or self.with_dictionaries else "masked"
+        return "finished" if self.plan.weighing.by_group else self.filled
 
 
 def scatter_part(folder: Folder, part: int, level: int) -> None:
@@ -199,17 +201,14 @@ def fill_region(folder: Folder, region: int) -> None:
         keep_object(folder, f"totals-{region}", totals_found(plan, known, cells))
 
 
-def calibrate_region(folder: Folder, region: int) -> None:
-    """Multiply the weights of groups such that totals of categories are kept; return the factors."""
+def finish_region(folder: Folder, region: int) -> None:
+    """Calibrate the weights of groups, where that is asked for, and round them; leave what that did."""
     settled, margins = object_of(folder, "settled"), object_of(folder, "margins")
-    plan, known = settled.plan, settled.known
-    cells = cells_in(folder, "filled", region)
-    factors = factors_for(plan, known, cells, [own.effects for own in margins])
-    for j, own in enumerate(factors, len(plan.names) + len(plan.weighing.used)):
-        cells[j] = Cells(cells[j].values * own)
-    keep_cells(folder, "calibrated", region, cells)
-    done = [Calibrated.of(own, one.missed) for own, one in zip(factors, margins, strict=True)]
-    keep_object(folder, f"calibration-{region}", done)
+    plan, cells = settled.plan, cells_in(folder, settled.filled, region)
+    values, finished = finish_weights(plan, settled.known, cells, margins)
+    cells[len(plan.names) + len(plan.weighing.used) :] = map(Cells, values)
+    keep_cells(folder, "finished", region, cells)
+    keep_object(folder, f"finished-weights-{region}", finished)
 
 
 def write_part(folder: Folder, part: int) -> None:

@@ -5,6 +5,7 @@ A group is drawn by its lowest row, so that the same are whoever masks the file,
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -23,14 +24,14 @@ from microagg.io import frames
 from microagg.io.batches import Batches
 from microagg.io.sources import Source
 from microagg.io.stores import kept_address
+from microagg.io.weighing import weights_in
 from microagg.kinds import Nominal
 from microagg.recipe import Recipe
 from microagg.release import Release
 from microagg.release_facts import WholeFile
 from microagg.schema import Role
 from microagg.units import Units
-from microagg.weighting import Weighed, weight_facts
-from microagg.weights import Weights
+from microagg.weighting import Weighed, revealing_weights, weight_facts
 
 Labels = NDArray[np.int64]
 
@@ -85,14 +86,20 @@ def release_of(drawn: Drawn, file: Batches, outcome: Outcome, recipe: Recipe, in
         units = Units(frames.category_codes(frame, [plan.unit]), plan.in_part)
     original, written = plan.coded(typed), plan.coded(drawn.after)
     whole = None if drawn.rows.size == outcome.n_records else _whole(plan, outcome)
-    weights, by_weight = _weights(file, plan, typed), outcome.weights
+    weighed, by_weight = _weighed(file, plan, typed), outcome.weights
+    weights = weighed.first
     if (
         weights is not None and by_weight is None and whole is None
     ):  # it is not used, and the loss is reported by it all the same
         by_weight = weight_facts(weighted_loss_of_release(original, written, weights), 0, {}, None)
+    groups = np.unique(drawn.leads, return_inverse=True)[1].astype(np.int64).ravel()
+    if by_weight is not None and plan.weighing.by_group:
+        after = {name: weights_in(drawn.after[name], name) for name in weighed.values}
+        found = revealing_weights(weighed.values, after, original, groups, groups, plan.k, units)
+        by_weight = replace(by_weight, revealing=found)
     return Release(
         data=drawn.after,
-        groups=np.unique(drawn.leads, return_inverse=True)[1].astype(np.int64).ravel(),
+        groups=groups,
         information=outcome.information,
         k_achieved=outcome.k_achieved,
         recipe=recipe,
@@ -116,14 +123,14 @@ def release_of(drawn: Drawn, file: Batches, outcome: Outcome, recipe: Recipe, in
     )
 
 
-def _weights(file: Batches, plan: Plan, table: pa.Table) -> Weights | None:
-    """Return the first weight of some records; None if there is none, or it is only released."""
+def _weighed(file: Batches, plan: Plan, table: pa.Table) -> Weighed:
+    """Return the weights of some records; none if there are none, or they are only released."""
     names = dict.fromkeys([*plan.weighing.used, *plan.weighing.names[:1]])
     try:
         numbers = pa.table({name: file.as_numbers(table[name], name) for name in names})
     except InvalidData:
-        return None
-    return Weighed.of(nw.from_native(numbers, eager_only=True), plan.weighing).first
+        return Weighed(plan.weighing, {})
+    return Weighed.of(nw.from_native(numbers, eager_only=True), plan.weighing)
 
 
 def _whole(plan: Plan, outcome: Outcome) -> WholeFile:

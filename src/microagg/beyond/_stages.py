@@ -18,7 +18,7 @@ from microagg import __version__
 from microagg._kernels.alike import fewest_alike
 from microagg._kernels.sums import round_digits
 from microagg.beyond import _regions, _tasks
-from microagg.beyond._blocks import draws_of_blocks, margins_of, settle_turns
+from microagg.beyond._blocks import draws_of_blocks, finished_by, margins_of, settle_turns
 from microagg.beyond._cuts import Cut, Extremes, Tree, grow
 from microagg.beyond._districts import districts_by, second_layout
 from microagg.beyond._figures import Figures, Lost
@@ -41,8 +41,8 @@ from microagg.beyond._plan import (
     check_columns,
     check_missing,
     constants,
-    powers_of,
     released_schema,
+    scales_of,
 )
 from microagg.beyond._regions import Settled
 from microagg.beyond._store import Scratch
@@ -60,7 +60,8 @@ from microagg.prepare.embedding import Space
 from microagg.prepare.patterns import Patterns, PatternsSeen
 from microagg.progress import Progress, tell
 from microagg.units import Held
-from microagg.weighting import Calibrated, calibration_of
+from microagg.weighting import Calibrated, Margins, RoundedFacts
+from microagg.weights import Scale
 
 _LOOK_EVERY, _PATIENCE = 2.0, 60.0  # seconds: between two looks at the workers, and without any before giving up
 _WEIGHTED = 100  # turns of sums from here on are of weighted ones
@@ -170,7 +171,7 @@ class Stages:
         keep_object(self.folder, "coded", plan)
         return plan
 
-    def number_pieces(self, plan: Plan) -> tuple[Plan, list[Tally], list[int], Patterns, list[int]]:
+    def number_pieces(self, plan: Plan) -> tuple[Plan, list[Tally], list[int], Patterns, list[Scale]]:
         """Pass its pieces' numbers in the whole file to each part; return what all know, and the pieces' sizes."""
         weights: dict[str, list[Any]] = {name: [] for name in plan.weighing.used}
         numbering, seen, lacking = frames.Numbering(plan.strata), PatternsSeen(plan.by_pattern), Counter[str]()
@@ -197,7 +198,7 @@ class Stages:
         for part, own in enumerate(numbers):
             keep(self.folder, f"pieces-{part}", numbers=patterns.pieces[own].astype(np.int32))
         sizes = np.bincount(patterns.pieces, weights=seen.sizes)
-        return plan, tallies, [int(size) for size in sizes], patterns, powers_of(weights)
+        return plan, tallies, [int(size) for size in sizes], patterns, scales_of(weights)
 
     def _pieces_with_units(
         self, plan: Plan, seen: PatternsSeen, numbers: list[NDArray[np.int64]]
@@ -216,26 +217,26 @@ class Stages:
 
         return pieces_with_units(plan, seen, held)
 
-    def find_constants(self, plan: Plan, tallies: Sequence[Tally], powers: Sequence[int]) -> Known:
+    def find_constants(self, plan: Plan, tallies: Sequence[Tally], scales: Sequence[Scale]) -> Known:
         """Find the constants of all columns, and what they weigh, and place all records by them."""
         running = {j: constants(plan.columns[j].kind, own.facts) for j, own in enumerate(tallies)}
         known = Known.of(plan, tallies, self._summed(_tasks.sum_part, running))
-        if powers:
-            known = self._weighed(plan, known, powers)
+        if scales:
+            known = self._weighed(plan, known, scales)
         keep_object(self.folder, "known", known)
         self.each_part(_tasks.place_part)
         return known
 
-    def _weighed(self, plan: Plan, known: Known, powers: Sequence[int]) -> Known:
+    def _weighed(self, plan: Plan, known: Known, scales: Sequence[Scale]) -> Known:
         """Find what levels and categories weigh, and what one value for all would lose by weight."""
-        keep_object(self.folder, "weighing", (known.facts, powers))
+        keep_object(self.folder, "weighing", (known.facts, scales))
         self.each_part(_tasks.weigh_part)
         weighed = reduce(added, self.objects("weighed", len(self.sizes)))
         running = {
-            j: column.kind.weighted_base(known.facts[j], weighed[0][j], powers[0])
+            j: column.kind.weighted_base(known.facts[j], weighed[0][j], scales[0].power)
             for j, column in enumerate(plan.columns)
         }
-        return known.with_weights(powers, weighed, self._summed(_tasks.weighted_sum_part, running, _WEIGHTED))
+        return known.with_weights(scales, weighed, self._summed(_tasks.weighted_sum_part, running, _WEIGHTED))
 
     def _summed(self, task: Callable[..., None], running: Mapping[int, Sums[Any]], first: int = 0) -> list[Any]:
         """What follows from sums over each column, a sum of each at a time; turns are numbered from `first` on."""
@@ -362,7 +363,7 @@ class Stages:
         for j in plan.by_turns if plan.rule.nominal != "draw" else ():
             for region, chosen in enumerate(settle_turns(plan, known, j, list(self.objects(f"turns-{j}", n_regions)))):
                 keep_matrix(self.folder, f"chosen-{j}-{region}", chosen)
-        if settled.masked != "masked":
+        if settled.filled != "masked":
             self.each(_regions.fill_region, [1] * n_regions)
             self.forget("masked-*")
             found = list(in_turn(self.folder, lambda region: kept(self.folder, f"used-{region}"), n_regions))
@@ -371,12 +372,15 @@ class Stages:
         keep_object(self.folder, "released", known)
         return known
 
-    def calibrate(self, settled: Settled, n_regions: int) -> Calibrated:
-        """Adjust the weights of groups such that totals of categories are kept; return by how much."""
-        found = reduce(added, self.objects("totals", n_regions))
-        keep_object(self.folder, "margins", margins_of(settled.plan, settled.known, found))
-        self.each(_regions.calibrate_region, [1] * n_regions)
-        return calibration_of(settled.plan.weighing, list(self.objects("calibration", n_regions)))
+    def finish_weights(self, settled: Settled, n_regions: int) -> tuple[Calibrated | None, RoundedFacts]:
+        """Calibrate the weights of groups, where that is asked for, and round them; return what that did."""
+        plan, known = settled.plan, settled.known
+        margins: list[Margins] = []
+        if plan.weighing.calibrate:
+            margins = margins_of(plan, known, reduce(added, self.objects("totals", n_regions)))
+        keep_object(self.folder, "margins", margins)
+        self.each(_regions.finish_region, [1] * n_regions)
+        return finished_by(plan, known, list(self.objects("finished-weights", n_regions)))
 
     def lost(self) -> Lost:
         """Return what is lost in what the workers have written."""

@@ -204,8 +204,8 @@ def weighted_sum_part(folder: Folder, part: int, turn: int) -> None:
 
 def weigh_part(folder: Folder, part: int) -> None:
     """Add up what the levels and categories of this part weigh."""
-    plan, (facts, powers) = object_of(folder, "coded"), object_of(folder, "weighing")
-    keep_object(folder, f"weighed-{part}", weighed_by(plan, facts, powers, cells_in(folder, "columns", part)))
+    plan, (facts, scales) = object_of(folder, "coded"), object_of(folder, "weighing")
+    keep_object(folder, f"weighed-{part}", weighed_by(plan, facts, scales, cells_in(folder, "columns", part)))
 
 
 def place_part(folder: Folder, part: int) -> None:

@@ -226,6 +226,7 @@ def protect_file(
         settled = plan.recipe.replace(
             kinds=settled_kinds(plan.recipe, coders), method=plan.grouping.settled, same_order=True, **reading
         )
+        sample = replace(release_of(drawn, file, outcome, settled, index), differences=found)
     return FileRelease(
         path=path,
         n_records=outcome.n_records,
@@ -239,8 +240,8 @@ def protect_file(
         details=file.details,
         missing=outcome.missing,
         rounded=outcome.rounded,
-        weights=outcome.weights,
-        sample=replace(release_of(drawn, file, outcome, settled, index), differences=found),
+        weights=None if outcome.weights is None else sample.weights,
+        sample=sample,
     )
 
 

@@ -156,6 +156,11 @@ def weight_facts(weights: "WeightFacts | None") -> dict[str, Any]:
         "weighted_totals_moved_percent": {str(name): 100.0 * share for name, share in weights.moved.items()},
         "calibration_factors": None if weights.factors is None else list(weights.factors),
         "calibration_missed_percent": 100.0 * weights.missed,
+        "weights_rounded_to": {str(name): step for name, step in weights.steps.items()},
+        "weighted_totals_moved_by_that_percent": {
+            str(name): 100.0 * share for name, share in weights.rounding_moved.items()
+        },
+        "groups_whose_weight_shows_categories": {str(name): groups for name, groups in weights.revealing.items()},
     }
 
 

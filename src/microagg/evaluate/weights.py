@@ -76,6 +76,37 @@ def _telling(weights: Labels, sizes: Labels, categories: Labels, shared: NDArray
     return Telling(int(np.count_nonzero((most == sizes) & (sizes > 0))), share)
 
 
+def reveal_categories(
+    before: Labels,
+    after: Labels,
+    categories: Mapping[Any, Labels],
+    groups: Labels,
+    k: int,
+    units: Labels | None = None,
+) -> NDArray[np.bool_]:
+    """Return which groups have a released weight that shows which categories of the design their members have.
+
+    A masked column is of the design if some original weight that k records, or units, share is one category's alone.
+    A released weight shows the categories of such a column if all groups with this weight have members of the same
+    categories: an intruder who knows which categories go with which weights then knows those of the members, and of
+    mixed groups too. All are numbered from 0, record by record: `before` and `after` are the weights in the original
+    and in the release.
+    """
+    own, n_groups = fingerprint(before, categories, k, units), int(groups.max()) + 1
+    found = np.zeros(n_groups, dtype=bool)
+    weights = np.zeros(n_groups, dtype=np.int64)
+    weights[groups] = after
+    for name in own.given_away:
+        n_categories = int(categories[name].max()) + 1
+        of_groups, of_weights = (
+            np.bincount(np.unique(one * n_categories + categories[name]) // n_categories) for one in (groups, after)
+        )
+        fewest = np.full(of_weights.size, n_categories)
+        np.minimum.at(fewest, weights, of_groups)
+        found |= (fewest == of_weights)[weights]
+    return found
+
+
 def could_dominate(values: Values, fewest: int) -> bool:
     """Return whether some group of so many members could hold one with more than 0.8 of its weight."""
     return _exceeds(float(values.max()), DOMINATED / (1.0 - DOMINATED), values, fewest)

@@ -1,5 +1,7 @@
 """Columns of weights: read as numbers, and refused where they cannot be weights."""
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -10,7 +12,7 @@ from numpy.typing import NDArray
 from microagg._kernels.sums import exact_digits, round_digits
 from microagg.errors import InvalidData, setting
 from microagg.io._native import floats_of, numbers_like
-from microagg.weights import power_of
+from microagg.weights import Scale, Step, count_steps, power_of
 
 _LARGEST = 2.0**60  # beyond, or below its inverse, products with values leave the range of float64
 
@@ -23,6 +25,7 @@ class WeightSeen(NamedTuple):
     negative: int
     largest: float
     total: NDArray[np.int64]  # the exact sum, as digits
+    steps: Mapping[int, int]  # see `count_steps`
 
     @classmethod
     def of(cls, values: NDArray[np.float64]) -> "WeightSeen":
@@ -34,23 +37,26 @@ class WeightSeen(NamedTuple):
             int(np.count_nonzero(values < 0)),
             float(good.max(initial=0.0)),
             exact_digits(good),
+            count_steps(good),
         )
 
     def join(self, other: "WeightSeen") -> "WeightSeen":
         """Return what is known from both."""
         largest = max(self.largest, other.largest)
+        steps = Counter(self.steps) + Counter(other.steps)
         return WeightSeen(
             self.missing + other.missing,
             self.infinite + other.infinite,
             self.negative + other.negative,
             largest,
             self.total + other.total,
+            steps,
         )
 
     @property
-    def power(self) -> int:
-        """The power of two by which these weights are counted in whole units."""
-        return power_of(round_digits(self.total))
+    def scale(self) -> Scale:
+        """How these weights are counted and released."""
+        return Scale(power_of(round_digits(self.total)), Step.of(self.steps))
 
     def check(self, name: Any) -> None:
         """Refuse a column that does not hold weights; none of its cells is shown."""

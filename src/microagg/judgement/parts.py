@@ -120,6 +120,10 @@ class JudgedWeights(ReadOnly):
     moved: tuple[tuple[str, float], ...]  # columns whose weighted totals moved by that, in percent, most first
     factors: tuple[float, float] | None  # from the least to the most, by which calibration multiplied weights
     missed: float  # of the totals that it is to keep, at most, in percent of all
+    steps: tuple[tuple[str, float], ...]  # weights that are released by group, and what they are multiples of
+    rounding_moved: float  # of a weighted total by that, at most, in percent
+    revealing: tuple[tuple[str, int], ...]  # such weights, and the groups whose weight shows categories of the design
+    groups: int  # in which those were counted
     population: float | None  # the sum of the weights; of whole units, where these are linked
     expected_links: float | None  # of the records, or whole units, by who cannot know who is in the sample
 

@@ -34,6 +34,10 @@ def weighing_of(release: "Release[Any]", run: Run) -> JudgedWeights | None:
         moved=tuple(sorted(moved.items(), key=lambda one: -abs(one[1]))),
         factors=None if facts is None else facts.factors,
         missed=0.0 if facts is None else 100.0 * facts.missed,
+        steps=() if facts is None else tuple((shown(name), step) for name, step in facts.steps.items()),
+        rounding_moved=0.0 if facts is None else 100.0 * max(map(abs, facts.rounding_moved.values()), default=0.0),
+        revealing=() if facts is None else tuple((shown(name), own) for name, own in facts.revealing.items()),
+        groups=int(release.groups.max()) + 1,
         population=None if weights is None else _population(weights.values, release._units),
         expected_links=release.risk.expected_links,
     )

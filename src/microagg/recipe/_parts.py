@@ -236,9 +236,9 @@ class WeightChoices(Part):
         "how weights are released",
         words=("as it is", "group"),
         keyword="weight_release",
-        more='"as it is": unchanged; "group": every record gets the mean weight of its group, so that the weight '
-        "singles nobody out, and k holds for it too. The sum of the weights and the weighted totals of masked columns "
-        "stay the same; weighted totals of other columns change.",
+        more='"as it is": unchanged; "group": every record gets the mean weight of its group, rounded, so that the '
+        "weight singles nobody out, and k holds for it too. The sum of the weights and the weighted totals of masked "
+        "columns are exact before rounding; weighted totals of other columns change.",
     )
     cap: bool = choose(
         False,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from microagg.judgement import Judgement
 from microagg.judgement.parts import JudgedWeights, WeightFound
 from microagg.report.parts import Fact, Finding
-from microagg.report.text import FIXED, count, counted, first_of, listed, percent, points, quoted, sentence
+from microagg.report.text import FIXED, at_most, count, counted, first_of, listed, percent, points, quoted, sentence
 from microagg.schema import Role
 
 _FEW_LINKS = 0.1  # of a record: fewer expected links have no figure
@@ -19,8 +19,8 @@ def done(judgement: Judgement) -> list[Fact]:
         return []
     first = quoted(names[0])
     words = [
-        f"The values that groups release are weighted by {first}: weighted totals are kept where means are released "
-        f"unrounded, and unweighted totals change."
+        f"The values that groups release are weighted by {first}: weighted totals of means are exact before rounding, "
+        f"and unweighted totals change."
         if run.weighted
         else "The values that groups release are not weighted: unweighted totals are kept, and weighted totals change.",
         "Distances and k do not depend on weights.",
@@ -29,6 +29,8 @@ def done(judgement: Judgement) -> list[Fact]:
     if found is not None and found.factors is not None:
         low, high = found.factors
         words.append(f"Calibration multiplied them by {low:.3g} to {high:.3g}.")
+    if found is not None and found.steps:
+        words.append(_rounded(found))
     if found is not None and found.dominated:
         words.append(_cut(judgement, found))
     how = "weighted" if run.weighted else "not weighted"
@@ -39,11 +41,18 @@ def done(judgement: Judgement) -> list[Fact]:
 def _by_group(calibrated: Sequence[str]) -> str:
     """Return which weight the records of a group have."""
     if not calibrated:
-        return "Every record has the mean weight of its group; the sum of the weights is kept."
+        return "Every record has the mean weight of its group, rounded. Before rounding, the sum of weights is exact."
     return (
         f"Every record gets the mean weight of its group. These weights are then adjusted, so that weighted totals of "
-        f"the categories of {listed(calibrated)} are kept. This changes weighted totals of masked numbers a little."
+        f"the categories of {listed(calibrated)} are kept, and rounded last. This changes weighted totals of masked "
+        f"numbers a little."
     )
+
+
+def _rounded(found: JudgedWeights) -> str:
+    """Return to what the weights of groups were rounded, and how far that moved weighted totals."""
+    steps = first_of([f"{step:g} ({quoted(name)})" for name, step in found.steps])
+    return f"Rounding to multiples of {steps} changed weighted totals by {at_most(found.rounding_moved)}."
 
 
 def _cut(judgement: Judgement, found: JudgedWeights) -> str:
@@ -99,9 +108,21 @@ def findings(judgement: Judgement) -> list[Finding]:
             words = f"{counted(one.rare, 'record')} ({share}) have a weight {quoted(one.weight)} that fewer than "
             words += f"{judgement.run.k} records have"
             told.append(Finding("look", "weights", f"{words}. It may show who they are. {remedy}", f"{words}."))
+    for name, groups in found.revealing:
+        if groups:
+            short = f"the weight {quoted(name)} shows categories of the members in {count(groups)} of "
+            short += counted(found.groups, "group")
+            told.append(
+                Finding(
+                    "look", "weights",
+                    f"{short[0].upper()}{short[1:]}. All groups with such a weight have members of the same original "
+                    f"categories, so that the weight shows them, even though the column is masked. Use a larger k, or "
+                    f"drop the weight.",
+                    f"{short}.",
+                )
+            )  # fmt: skip
     if found.dominated:
-        groups = counted(found.dominated, "group")
-        short = f"weights were cut in {groups}; weighted totals {_moved_by_cut(found)}."
+        short = f"weights were cut in {counted(found.dominated, 'group')}; weighted totals {_moved_by_cut(found)}."
         told.append(Finding("look", "weights cut", _cut(judgement, found), short))
     if found.missed > 1e-6:
         text = (
@@ -140,7 +161,7 @@ def checked(judgement: Judgement) -> Finding | None:
     if not names or not judgement.run.weights_by_group:
         return None
     each = "the mean of its group" if len(names) == 1 else "the means of its group"
-    return Finding("good", "weights", f"{listed(names)}: every record has {each}, and k covers it too.")
+    return Finding("good", "weights", f"{listed(names)}: every record has {each}, rounded, and k covers it too.")
 
 
 def total_words(judgement: Judgement) -> str:
