@@ -1,6 +1,7 @@
 """Weights in `protect`: totals that stay, dominance, weights of groups, and every refusal."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import microagg as ma
-from microagg.errors import InvalidData, InvalidParameter, RoleError
+from microagg.demands import enough_weighing
+from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, RoleError
 from microagg.report.model import build
 from microagg.weights import Members, Step, Weights, count_steps
 from tests.reference import weights as by_the_book
@@ -270,11 +272,85 @@ def test_nothing_is_cut_where_no_weight_dominates():
     assert release.data.equals(ma.protect(frame, k=3, weight="w", drop=["v"], **ROLES).data)
 
 
-def test_a_record_that_weighs_nothing_counts_for_k_and_not_for_means():
-    frame = pd.DataFrame({"x": [1.0, 2.0, 9.0, 50.0, 60.0, 70.0], "w": [1.0, 1.0, 0.0, 0.0, 0.0, 0.0]})
+def test_groups_are_merged_until_k_records_weigh_something():
+    frame = pd.DataFrame({"x": [1.0, 2.0, 9.0, 50.0, 60.0, 70.0], "w": [1.0, 1.0, 0.0, 2.0, 0.0, 0.0]})
     release = ma.protect(frame, k=3, quasi=["x"], weight="w", weight_release="group", rounding="none")
-    assert release.data["x"].tolist() == [1.5] * 3 + [60.0] * 3
-    assert release.data["w"].tolist() == [0.65] * 3 + [0.0] * 3
+    assert release.groups.tolist() == [0] * 6
+    assert release.data["x"].tolist() == [(1 + 2 + 2 * 50) / 4] * 6
+    assert release.data["w"].tolist() == [0.65] * 6
+    plain = ma.protect(frame, k=3, quasi=["x"], weight="w", weighted=False, weight_release="group", rounding="none")
+    assert plain.data["w"].tolist() == [0.65] * 6
+
+
+def with_zeros(n=240, seed=0, share=0.3):
+    """Persons with up to three rows each; some rows weigh nothing, and some lack their income."""
+    rng = np.random.default_rng(seed)
+    frame = frame_of(n, seed).assign(u=rng.integers(0, n // 2, n), ill=rng.choice(["a", "b", "c", "d"], n))
+    light = rng.random(n) < share
+    frame.loc[light, "w"] = 0.0
+    frame.loc[light & (rng.random(n) < 0.5) | (rng.random(n) < 0.1), "income"] = np.nan
+    return frame
+
+
+@settings(max_examples=40)
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([2, 3, 5]),
+    st.sampled_from(["mdav", "vmdav", "iamat"]),
+    st.sampled_from(
+        [
+            {},
+            {"refine": "fast"},
+            {"refine": "fast", "unit": "u"},
+            {"unit": "u", "unit_share": "any"},
+            {"strata": ["region"], "missing": "state"},
+            {"confidential": ["ill"], "l": 2},
+            {"confidential": ["ill"], "l": 2, "refine": "fast"},
+            {"blocks": "median", "max_block": 40},
+            {"weight_release": "group", "calibrate": ["job"]},
+        ]
+    ),
+)
+def test_k_of_every_group_weigh_something(seed, k, method, choices):
+    frame = with_zeros(seed=seed)
+    quasi = ["age", "income", "job"]
+    release = ma.protect(
+        frame, k=k, quasi=quasi, weight="w", weight_cap=True, method=method, rest="drop", rounding="none", **choices
+    )
+    units = frame["u"].tolist() if "unit" in choices else None
+    weights = frame["w"].tolist()
+    assert by_the_book.light_groups(release.groups.tolist(), weights, k, units) == 0
+    shared = release.data[[*quasi, *choices.get("strata", [])]].itertuples(index=False)
+    assert by_the_book.light_groups(list(map(str, shared)), weights, k, units) == 0
+
+
+def test_what_cannot_have_k_with_a_weight_is_refused_with_their_number():
+    frame = with_zeros().dropna()
+    how = {"quasi": ["age", "income"], "weight": "w", "weight_cap": True, "rest": "drop"}
+    frame["region"] = np.where(np.arange(len(frame)) < 20, "far", "near")
+    frame.loc[frame["region"] == "far", "w"] = [5.0, 6.0, *[0.0] * 18]
+    with pytest.raises(InvalidData) as refused:
+        ma.protect(frame, k=5, strata=["region"], **how)
+    assert str(refused.value) == (
+        "1 of 2 strata has fewer than k=5 records with a weight above 0, so that a weighted mean would be one of "
+        "fewer. Leave out records of weight 0, merge strata, lower k, or do not weight: weighted=False."
+    )
+    ma.protect(frame, k=5, strata=["region"], weighted=False, **{**how, "weight_cap": False})
+    with pytest.raises(InvalidData, match=r"of \d+ groups have fewer than k=5 records with a weight above 0"):
+        ma.protect(frame, k=5, method="ranking", per_column=True, **how)
+    whole = {"unit": "u", "unit_release": "pseudonym", "small_units": "suppress"}
+    with pytest.raises(InvalidData, match=r"of \d+ groups have fewer than k=3 units with a weight above 0"):
+        ma.protect(frame, k=3, **whole, **how)
+
+
+def test_what_is_written_is_counted_by_those_who_weigh_something(tmp_path):
+    frame = with_zeros()
+    release = ma.protect(frame, k=3, quasi=["age", "income", "job"], weight="w", rest="drop", weight_cap=True)
+    ma.write(release, tmp_path / "fine.parquet")
+    light = enough_weighing(np.zeros(len(frame)), None, 3)
+    with pytest.raises(PromiseBroken, match="fewer than 3 of those who share all masked values have a weight above 0"):
+        ma.write(replace(release, _weighing=light), tmp_path / "out.parquet")
+    assert [path.name for path in tmp_path.iterdir()] == ["fine.parquet"]
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from microagg.table import Coded, Table
 from microagg.units import Units
 
 Labels = NDArray[np.int64]
+Values = NDArray[np.float64]
 
 
 class KeptGroups(NamedTuple):
@@ -40,6 +41,44 @@ class KeptGroups(NamedTuple):
     way: str
     loss: float
     pieces: Labels
+
+
+class _Weighing(Confidential):
+    """Which unit a record is of, missing where it weighs nothing."""
+
+    def take(self, rows: Labels) -> "Confidential":
+        """Return some of the records, whose units are numbered anew: there may be as many as records."""
+        return type(self).of(self.codes[rows], missing=self.missing[rows])
+
+
+def enough_weighing(weights: Values, units: Labels | None, k: int) -> Demand:
+    """Demand of each group that k records, or units, weigh something: a weighted mean is one of these alone."""
+    codes = np.arange(weights.size) if units is None else units
+    return Demand((_Weighing.of(codes, missing=weights == 0.0),), (Limits(l=k),))
+
+
+def both_demands(one: Demand | None, other: Demand | None) -> Demand | None:
+    """Return what is demanded by both."""
+    if one is None or other is None:
+        return other if one is None else one
+    return Demand((*one.columns, *other.columns), (*one.limits, *other.limits))
+
+
+def check_weighing(light: int, n_groups: int, k: int, *, of_units: bool, what: str = "groups") -> None:
+    """Refuse groups, or strata, in which fewer than k records, or units, weigh something."""
+    if light:
+        have = "has" if light == 1 else "have"
+        raise InvalidData(
+            f"{light} of {n_groups} {what} {have} fewer than k={k} {'units' if of_units else 'records'} with a weight "
+            f"above 0, so that a weighted mean would be one of fewer. Leave out records of weight 0, merge strata, "
+            f"lower k, or do not weight: {setting('weighted', False)}.",
+            parameter="weighted",
+        )
+
+
+def check_strata_weigh(light: NDArray[np.bool_], k: int, names: Sequence[Any], of_units: bool) -> None:
+    """Refuse strata by the columns `names`, or a file, in which fewer than k records, or units, weigh something."""
+    check_weighing(int(light.sum()), light.size, k, of_units=of_units, what="strata" if names else "files")
 
 
 def demanded_columns(recipe: Recipe, confidential: Sequence[Any]) -> dict[Any, Limits]:

@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 from microagg._kernels.groups import number_groups
 from microagg.aggregate import Represented, represent
 from microagg.checks import nearest, shown_name
-from microagg.demands import demand_of, demanded_columns, joined_pieces, keep_demand, ways_of
+from microagg.demands import (
+    both_demands,
+    check_strata_weigh,
+    demand_of,
+    demanded_columns,
+    enough_weighing,
+    joined_pieces,
+    keep_demand,
+    ways_of,
+)
 from microagg.diversity import Demand
 from microagg.equivalence import distinct_of, rows_of
 from microagg.errors import InvalidData, InvalidParameter, RoleError, setting
@@ -82,6 +91,13 @@ class File(NamedTuple):
             self.weighed.take(rows),
             None if self.demand is None else self.demand.take(rows),
         )
+
+    def weighing(self, k: int) -> Demand | None:
+        """Return that k records, or units, of a group weigh something; None where all do, or it does not matter."""
+        weights = self.weighed.representing
+        if weights is None or weights.values.all():
+            return None
+        return enough_weighing(weights.values, None if self.units is None else self.units.codes, k)
 
     @property
     def representing(self) -> Weights | None:
@@ -172,13 +188,17 @@ def _of_rows(
     selection = select_forming(select, file.frame, table.names, table) if select.said else None
     forming = table.names if selection is None else selection.columns
     refined = recipe.refine.effort is not None
-    patterns = Patterns(file.strata, 0, 0)
+    patterns, weighing = Patterns(file.strata, 0, 0), file.weighing(recipe.k)
+    if weighing is not None:
+        check_strata_weigh(weighing.breach(file.strata) > 0, recipe.k, schema.names(Role.STRATUM), units is not None)
     if recipe.masking.missing == "pattern":
-        patterns = find_patterns(table, file.strata, recipe.k, units, by_value=refined)
+        some = None if weighing is None else ~weighing.columns[0].missing
+        patterns = find_patterns(table, file.strata, recipe.k, units, some, by_value=refined)
     given, pieces, order = file, patterns.pieces, None
     if refined:
         # A demand can join pieces, so that a unit in two of them is one.
-        order = file.ordered(pieces if file.demand is None else file.strata)
+        apart = file.demand is None and (weighing is None or weighing.kept(pieces))
+        order = file.ordered(pieces if apart else file.strata)
         given, pieces = file.sorted_by(order), _numbered(pieces[order.rows])
     own = _groups_of_rows(given, pieces, forming, recipe, method, rule, n_jobs, progress)
     own = own if order is None else own.back(order)
@@ -226,7 +246,7 @@ def _groups_of_rows(
     _, table, strata, units, _, demand = file
     k, masking = recipe.k, recipe.masking
     rule = replace(rule, units=None if units is None else units.codes)
-    ways = () if demand is None else ways_of(strata.size, demand, recipe.diversity.way, units)
+    ways = ("merge",) if demand is None else ways_of(strata.size, demand, recipe.diversity.way, units)
     forming = table.named([name for name in table.names if name in names])  # in file order, whatever the choice's
     heard = part(progress, 0, 0, 1)
     points = embed(forming, masking.scale, masking.spike, n_jobs, heard)
@@ -236,20 +256,21 @@ def _groups_of_rows(
     method = method.searching_in(points.records, pieces, k)
     partition = method.on(points, forming.names)
     refined = recipe.refine.effort is not None
-    stages = 1 + (demand is not None) + refined
+    needed = demand if masking.per_column else both_demands(demand, file.weighing(k))
+    stages = 1 + (needed is not None) + refined
     first, second, last = (stage(progress, number, stages) for number in (0, 1, stages - 1))
     groups = form_groups(partition, points, pieces, k, masking.per_column, n_jobs, first, units)
     moves, diverse, searched = 0, None, apart
-    if demand is not None:
+    if needed is not None:
         heard = part(second, 1, 1, 1)
         lost = partial(_loss, table, rule=rule, n_jobs=n_jobs, weights=file.representing, progress=heard)
-        kept = keep_demand(points, groups, pieces, strata, k, demand, ways, lost, n_jobs, second, units)
-        diverse = Diverse(kept.way, groups, lost(groups), kept.loss)
+        kept = keep_demand(points, groups, pieces, strata, k, needed, ways, lost, n_jobs, second, units)
+        diverse = None if demand is None else Diverse(kept.way, groups, lost(groups), kept.loss)
         groups, searched = kept.groups, joined_pieces(apart, kept.pieces)
     n_blocks = len(pieces) if blocks.by != "none" else 0
     if refined:
-        pieces = pieces if demand is None else rows_of(kept.pieces)
-        own = Refined(points.records, units, demand)
+        pieces = pieces if needed is None else rows_of(kept.pieces)
+        own = Refined(points.records, units, needed)
         groups, moves = refine_groups(own, pieces, searched, groups, k, recipe.refine, n_jobs, last)
     return _GroupsOfRows(groups, method, blocks, n_blocks, moves, diverse)
 

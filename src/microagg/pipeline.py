@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from microagg import __version__
 from microagg.aggregate import Represented
 from microagg.checks import check_enough_records, check_jobs, refuse_missing
-from microagg.demands import check_demanded, demanded_columns, sensitive_table
+from microagg.demands import check_demanded, check_weighing, demanded_columns, sensitive_table
 from microagg.digits import matter, undoable
 from microagg.diversity import Demand
 from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, setting
@@ -207,6 +207,10 @@ def _protected(
     formed = formed_of(complete, original, schema, recipe, method, select, rule, weighed, sensitive, n_jobs, forming)
     complete, original, strata, units, weighed, demand = formed.file
     groups, blocks = formed.groups, formed.blocks
+    enough = formed.file.weighing(k)
+    if enough is not None:
+        light = max(int(np.count_nonzero(enough.breach(own))) for own in np.atleast_2d(formed.places.T))
+        check_weighing(light, int(groups.max()) + 1, k, of_units=units is not None)
     check_dominance(formed.found.dominated, int(groups.max()) + 1, weighing, of_units=units is not None)
     weights = None if weighed.representing is None else weighed.representing.values
     matched = _matched(formed, masking, rule, weights)
@@ -244,7 +248,10 @@ def _protected(
         raise PromiseBroken(
             f"only {k_achieved} {whose}(s) would share a combination of released values, but k={k} is asked for."
         )
-    classes = groups if demand is None else classes_sharing(counted, strata)
+    enough = None if layout is not None or groups.ndim == 2 else enough
+    classes = groups if demand is None and enough is None else classes_sharing(counted, strata)
+    if enough is not None and not enough.kept(classes):
+        raise PromiseBroken(f"fewer than k={k} records that share released values have a weight above 0.")
     if demand is not None and not demand.kept(classes):
         raise PromiseBroken(
             "records that look the same would disclose more of a confidential column than l or t allows."
@@ -285,6 +292,7 @@ def _protected(
         _weights=weighed.first,
         _rows=of_source,
         _undoable=_undoable(recipe, original),
+        _weighing=enough,
     )
     tell(progress, n, n)
     return release

@@ -68,7 +68,7 @@ _NOT_STORED = (
         "_judged",
         "_rows",
     ),
-    *("_tags", "_repeating", "_demand", "diversity", "loss", "risk", "results", "_results", "relations"),
+    *("_tags", "_repeating", "_demand", "_weighing", "diversity", "loss", "risk", "results", "_results", "relations"),
 )
 
 
@@ -186,6 +186,7 @@ class Release(Generic[IntoDataFrameT]):
     _demand: Demand | None = field(default=None, repr=False)
     _tags: Mapping[str, Any] = field(default_factory=dict, repr=False)  # which of Stata's .a to .z a row releases
     _repeating: Mapping[Any, NDArray[np.int64]] = field(default_factory=dict, repr=False)  # dropped, shared by rows
+    _weighing: Demand | None = field(default=None, repr=False)  # that k of those who share values weigh something
     _undoable: tuple[Any, ...] = field(default=(), repr=False)  # columns whose digits would give members away
 
     def __post_init__(self) -> None:
@@ -361,7 +362,7 @@ class Release(Generic[IntoDataFrameT]):
         recipe, roles = self.recipe, self.recipe.roles
         names = (*roles.of(Role.QUASI.value), *recipe.weights_by_group)
         each = recipe.masking.per_column
-        counted = Promise(self.k_achieved, names, roles.strata, per_column=each, demand=self._demand)
+        counted = Promise(self.k_achieved, names, roles.strata, each, demand=self._demand, weighing=self._weighing)
         if recipe.units.release == "pseudonym":
             return replace(counted, pseudonym=roles.unit)
         return counted if self._units is None else counted.of_units(self._units.codes, self._units.in_part)
@@ -509,6 +510,7 @@ class Release(Generic[IntoDataFrameT]):
             "_tags": {},
             "_repeating": {},
             "_demand": None,
+            "_weighing": None,
             "diversity": None,
         }
 

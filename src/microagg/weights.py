@@ -68,10 +68,14 @@ class Step(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """How a weight is counted and released: in whole units of 2**-power, and by group in multiples of a step."""
+    """How a weight is counted and released: in whole units of 2**-power, and by group in multiples of a step.
+
+    `zeros` says whether some records weigh nothing.
+    """
 
     power: int
     step: Step
+    zeros: bool
 
 
 def count_steps(values: Values) -> dict[int, int]:

@@ -73,7 +73,7 @@ WAYS = {
     "by group": {"weight": ["v", "w"], "weight_release": "group", "weight_cap": True},
     "not weighted": {"weight": ["w", "v"], "weight_release": "group", "weighted": False},
     "calibrated": {
-        "weight": ["w", "v"],
+        "weight": ["v", "w"],
         "weight_release": "group",
         "weight_cap": True,
         "calibrate": ["sex", "town"],

@@ -22,6 +22,7 @@ from tests.beyond import frames as mixed_frames
 from tests.beyond.frames import CHOICES, WAYS, assert_same, mixed
 from tests.io.faults import spoil_parquet, spoilt
 from tests.lengths import first_few
+from tests.reference import weights as by_the_book
 
 SURVEY = ma.datasets.survey(4000, seed=1)
 ROLES = {"identifiers": ["person"], "weight": "weight", "strata": ["region"]}
@@ -127,6 +128,19 @@ def test_weights_come_out_as_in_memory(tmp_path, cluster, way):
     expected = ma.protect(table, 4, blocks="median", **options)
     assert_same(found, expected, pq.read_table(found.path))
     assert found.weights == expected.weights
+
+
+@pytest.mark.parametrize("unit", [None, "unit"])
+def test_records_that_weigh_nothing_are_grouped_as_in_memory(tmp_path, cluster, unit):
+    table = mixed_frames.weighted(mixed(1200, 5), 5).select(["age", "income", "sex", "w"])
+    table = table.append_column("unit", pa.array(np.arange(1200) * 7 % 500))
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=170)
+    options = {"weight": "w", "weight_cap": True, "max_block": 90, "quasi": ["age", "income", "sex"], "rest": "drop"}
+    found = compare(tmp_path / "in.parquet", tmp_path, cluster, 5, partitions=4, unit=unit, **options)
+    expected = ma.protect(table, 5, blocks="median", unit=unit, **options)
+    assert_same(found, expected, pq.read_table(found.path))
+    units = None if unit is None else table["unit"].to_pylist()
+    assert by_the_book.light_groups(expected.groups.tolist(), table["w"].to_pylist(), 5, units) == 0
 
 
 @pytest.mark.campaign

@@ -11,6 +11,7 @@ from microagg.errors import InvalidData, InvalidParameter
 from microagg.io.sources import read_source, write_target
 from tests.beyond.frames import CHOICES, NOMINAL_AND_MISSING, ROLES, WAYS, assert_same, mixed, weighted
 from tests.lengths import first_few
+from tests.reference import weights as by_the_book
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -58,6 +59,49 @@ def test_totals_stay_to_twelve_digits_before_weights_are_rounded(tmp_path):
     assert exact.sum() == pytest.approx(before["w"].sum(), rel=1e-12)
     for name in ("x", "y"):
         assert (exact * masked[name]).sum() == pytest.approx((before["w"] * before[name]).sum(), rel=1e-12)
+
+
+def half_weighs_nothing(n=900, seed=0):
+    rng = np.random.default_rng(seed)
+    weights = rng.uniform(50, 150, n).round(1) * (rng.random(n) > 0.4)
+    columns = {"x": rng.normal(size=n), "y": rng.lognormal(3, 1, n), "job": rng.choice(["a", "b", "c"], n)}
+    return pa.table({**columns, "u": rng.integers(0, n // 3, n), "w": weights})
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {},
+        {"refine": "fast"},
+        {"unit": "u"},
+        {"unit": "u", "refine": "fast", "unit_share": "any"},
+        {"weight_release": "group"},
+    ],
+)
+def test_k_of_every_group_weigh_something(tmp_path, choices):
+    table = half_weighs_nothing()
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=170)
+    options = {"quasi": ["x", "y", "job"], "weight": "w", "weight_cap": True, "max_block": 150, "rest": "drop"}
+    options |= {"rounding": "none", **choices}
+    found = ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 4, **options)
+    written = pq.read_table(tmp_path / "out.parquet")
+    assert_same(found, ma.protect(table, 4, blocks="median", **options), written)
+    shared = list(map(str, written.select(["x", "y", "job"]).to_pylist()))
+    units = table["u"].to_pylist() if "unit" in choices else None
+    assert by_the_book.light_groups(shared, table["w"].to_pylist(), 4, units) == 0
+
+
+@pytest.mark.parametrize("engine", first_few(1, ["disk", "dask"]))
+def test_a_block_without_k_who_weigh_something_is_refused(tmp_path, engine):
+    table = half_weighs_nothing(300)
+    weights = np.where(table["x"].to_numpy() < -0.5, 0.0, 100.0)  # of some blocks nobody weighs anything
+    table = table.set_column(4, "w", pa.array(weights))
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=100)
+    options = {"quasi": ["x"], "weight": "w", "max_block": 30, "rest": "drop"}
+    with pytest.raises(InvalidData, match=r"of \d+ groups have fewer than k=5 records with a weight above 0"):
+        ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 5, engine=engine, n_jobs=1, **options)
+    assert [path.name for path in tmp_path.iterdir()] == ["in.parquet"]
+    assert ma.protect(table, 5, blocks="median", **options).k_achieved >= 5  # where blocks can be joined
 
 
 @pytest.mark.parametrize("engine", first_few(1, ["disk", "dask"]))

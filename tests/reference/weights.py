@@ -67,6 +67,21 @@ def middles(values, weights):
     return found
 
 
+def weighing(units, weights):
+    """Count the units that weigh anything: the others hide nobody."""
+    return len({unit for unit, weight in zip(units, weights, strict=True) if weight > 0})
+
+
+def light_groups(labels, weights, k, units=None):
+    """Count the groups that fewer than k units with a weight above 0 are in; without units each member is one."""
+    units = range(len(labels)) if units is None else units
+    short = 0
+    for group in set(labels):
+        own = [(unit, weight) for label, unit, weight in zip(labels, units, weights, strict=True) if label == group]
+        short += weighing(*zip(*own, strict=True)) < k
+    return short
+
+
 def representative(
     kind, members, weights, k, spike_at=0.0, exact_spikes=False, aggregate="mean", units=None, common=None
 ):
@@ -81,7 +96,7 @@ def representative(
     known_raw = [weight for cell, weight in zip(members, raw, strict=True) if not is_missing(cell)]
     known_units = [unit for cell, unit in zip(members, units, strict=True) if not is_missing(cell)]
     fewest = min(k, 3)
-    if 2 * sum(known_raw) < sum(raw) or len(set(known_units)) < fewest:
+    if len(known) < len(raw) and (2 * sum(known_raw) < sum(raw) or weighing(known_units, known_raw) < fewest):
         states = defaultdict(int)
         for cell in members:
             if is_missing(cell):
@@ -94,9 +109,9 @@ def representative(
         return nearest_level(upper if abs(middle - int(upper)) < abs(middle - int(lower)) else lower, common)
     if kind == "semi":
         off = [i for i, value in enumerate(known) if value != spike_at]
-        owners = [known_units[i] for i in off]
-        one_amount = len(off) < len(known) and is_dominated([known_raw[i] for i in off], owners)
-        if not off or (not exact_spikes and (len(set(owners)) < fewest or one_amount)):
+        owners, amounts = [known_units[i] for i in off], [known_raw[i] for i in off]
+        one_amount = len(off) < len(known) and is_dominated(amounts, owners)
+        if not off or (not exact_spikes and (weighing(owners, amounts) < fewest or one_amount)):
             return spike_at
     if aggregate == "median":
         lower, upper = middles(known, shares)

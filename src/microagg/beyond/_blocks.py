@@ -15,12 +15,14 @@ from microagg.beyond._figures import Figures
 from microagg.beyond._plan import Known, Plan
 from microagg.beyond._units import units_of
 from microagg.blocking.median import median_pieces
-from microagg.equivalence import first_of_each
+from microagg.diversity import Demand
+from microagg.equivalence import codes_of, first_of_each
 from microagg.grouping import checked_groups
 from microagg.io.coding import CategoryCoder
 from microagg.kinds import Cells, Nominal
 from microagg.kinds.nominal import Offers, cells_of, counts_of_numbers, drawn_numbers, draws, numbers_of, offers_of
 from microagg.moments import Moved
+from microagg.partition.diverse import form_diverse
 from microagg.prepare.ordering import ordered_by_value
 from microagg.refining import Refined
 from microagg.rounding import off_reserved, round_cells
@@ -68,26 +70,35 @@ def group_block(
 
     The number of moves that were tried to refine them is returned too. Groups that are given are refined once more.
     """
-    table = plan.table(cells)
+    table, needed = plan.table(cells), known.weighing(plan, cells, units)
     if not plan.refined:
-        return _groups_of(plan, known, table, units, check), 0
+        return _groups_of(plan, known, table, units, needed, check), 0
     order = ordered_by_value(table, plan.weights(cells), units=units)
     table, units = table.take(order.rows), None if order.units is None else order.units.take(order.rows)
-    groups = _groups_of(plan, known, table, units, check) if given is None else given[order.rows]
-    records = Refined(known.space.place(table).records, units)
+    needed = None if needed is None else needed.take(order.rows)
+    groups = _groups_of(plan, known, table, units, needed, check) if given is None else given[order.rows]
+    if needed is not None and not needed.kept(codes_of(groups)):  # which is refused when all blocks are done
+        needed = None
+    records = Refined(known.space.place(table).records, units, needed)
     found = records.by(plan.recipe.refine, plan.k, groups, reheat=given is not None, progress=lambda *_: check())
     labels = order.back(found.labels)
     number_groups(labels)
     return labels, found.moves
 
 
-def _groups_of(plan: Plan, known: Known, table: Table, units: Units | None, check: Callable[[], None]) -> Labels:
-    """Group records in the order in which they come."""
+def _groups_of(
+    plan: Plan, known: Known, table: Table, units: Units | None, needed: Demand | None, check: Callable[[], None]
+) -> Labels:
+    """Group records in the order in which they come, so that groups keep what is needed, if any can."""
     points = known.space.place(table)
     partition = plan.grouping.on(points, plan.names)
     bound = {} if units is None else {"units": units}
     labels = partition(points.records, plan.k, progress=lambda *_: check(), **bound)
-    return checked_groups(labels, points.records.entries, plan.k)
+    found = checked_groups(labels, points.records.entries, plan.k)
+    if needed is None:
+        return found
+    number_groups(found)
+    return form_diverse(points.records, plan.k, found, needed, "merge", units=units)
 
 
 def blocks_of(
@@ -182,8 +193,9 @@ def represent_block(
     if plan.weighing.by_group:
         for j, values in enumerate(plan.weights(cells), len(table) + len(plan.weighing.used)):
             found[j] = Cells(weights_of_groups(values, labels))
-    held = Counter(np.bincount(labels).tolist())
-    return found, Figures(sizes.size, moved, int(np.count_nonzero(dominated)), cut, held)
+    held, needed = Counter(np.bincount(labels).tolist()), known.weighing(plan, cells, units)
+    light = 0 if needed is None else int(np.count_nonzero(needed.breach(labels)))
+    return found, Figures(sizes.size, moved, int(np.count_nonzero(dominated)), cut, held, light=light)
 
 
 class Turns(NamedTuple):

@@ -28,7 +28,6 @@ from microagg.io.publishing import private_place, publish
 from microagg.io.stores import Where, listed
 from microagg.progress import Progress
 from microagg.progress import part as step_of
-from microagg.weighting import check_dominance
 
 _REGION = 1_000_000  # records that one worker masks at a time, at most, unless a block is larger
 _PART = 1_000_000  # records of a part, about
@@ -84,7 +83,7 @@ def run(
             across = plan.refined and bool(tree.bordered.any())
             settled = Settled(plan, known, plan.with_dictionaries(file.schema), across)
             figures, n_regions = stages.mask(settled, tree, most)
-            check_dominance(figures.dominated, figures.n_groups, plan.weighing, of_units=plan.unit is not None)
+            figures.check(plan)
             known = stages.take_turns(settled, n_regions)
             finished = stages.finish_weights(settled, n_regions) if plan.weighing.by_group else (None, None)
             keep_object(folder, "share", share_drawn(n, figures.n_groups))

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from microagg._kernels.sums import exact_digits, round_digits
 from microagg.beyond._plan import Known, Plan
+from microagg.demands import check_weighing
 from microagg.evaluate.loss import InformationLoss, as_counted, loss_of_sums
 from microagg.kinds._kind import with_changed, with_changed_weights
 from microagg.moments import Moved
@@ -15,7 +16,7 @@ from microagg.prepare.patterns import Patterns
 from microagg.release_facts import MissingFacts, WeightFacts
 from microagg.rounding import Rounded
 from microagg.table import Table
-from microagg.weighting import Calibrated, RoundedFacts, weight_facts
+from microagg.weighting import Calibrated, RoundedFacts, check_dominance, weight_facts
 
 
 class Lost(NamedTuple):
@@ -60,7 +61,8 @@ class Figures(NamedTuple):
     """What is known of masked blocks: the groups, and by the columns' numbers how rounding moved totals.
 
     `dominated` counts the groups in which a weight was cut, and `cut` says how that changed totals; `sizes` counts the
-    groups of each size, and `moves` those that were tried to refine them.
+    groups of each size, and `moves` those that were tried to refine them; `light` are groups in which too few records,
+    or units, weigh something.
     """
 
     n_groups: int
@@ -69,15 +71,22 @@ class Figures(NamedTuple):
     cut: dict[int, Moved]
     sizes: Counter[int]
     moves: int = 0
+    light: int = 0
+
+    def check(self, plan: Plan) -> None:
+        """Refuse groups whose weighted means are those of too few, or almost one member's value."""
+        of_units = plan.unit is not None
+        check_weighing(self.light, self.n_groups, plan.k, of_units=of_units)
+        check_dominance(self.dominated, self.n_groups, plan.weighing, of_units=of_units)
 
     def join(self, other: "Figures") -> "Figures":
         """Return the figures of both."""
         moved = {j: own.join(other.moved[j]) for j, own in self.moved.items()}
         cut = {j: own.join(other.cut[j]) for j, own in self.cut.items()}
-        n_groups, dominated, moves = (
-            getattr(self, name) + getattr(other, name) for name in ("n_groups", "dominated", "moves")
+        n_groups, dominated, moves, light = (
+            getattr(self, name) + getattr(other, name) for name in ("n_groups", "dominated", "moves", "light")
         )
-        return Figures(n_groups, moved, dominated, cut, self.sizes + other.sizes, moves)
+        return Figures(n_groups, moved, dominated, cut, self.sizes + other.sizes, moves, light)
 
 
 class Outcome(NamedTuple):

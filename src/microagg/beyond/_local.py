@@ -50,9 +50,9 @@ from microagg.beyond._store import Rows, Scratch, Store, let_go
 from microagg.beyond._units import (
     Keys,
     check_units_known,
+    find_pieces,
     held_by_keys,
     missing_units,
-    pieces_with_units,
     unit_keys,
     units_of,
 )
@@ -72,7 +72,7 @@ from microagg.parallel import in_parallel
 from microagg.prepare.patterns import Patterns, PatternsSeen
 from microagg.progress import Progress, Told, part, tell
 from microagg.units import Held
-from microagg.weighting import Calibrated, Margins, RoundedFacts, check_dominance
+from microagg.weighting import Calibrated, Margins, RoundedFacts
 from microagg.weights import Scale, Weights
 
 _REGION = 1_000_000  # records that a thread masks at a time, at most, unless a block is larger
@@ -111,7 +111,7 @@ def run(
         del led
     del store
     figures = _mask(plan, known, laid, tried, n_jobs, progress)
-    check_dominance(figures.dominated, figures.n_groups, plan.weighing, of_units=plan.unit is not None)
+    figures.check(plan)
     if plan.by_turns:
         _take_turns(plan, known, laid, n_jobs)
     finished = _finish_weights(plan, known, laid.store) if plan.weighing.by_group else (None, None)
@@ -174,17 +174,29 @@ def _ingest(
     check_missing(plan, tallies, lacking)
     check_stratum_sizes(seen.strata_sizes, plan.k, plan.strata)
     check_columns(plan, tallies)
-    if keys is None:
-        patterns = seen.pieces(plan.k, by_value=plan.refined)
-        return plan, tallies, patterns.pieces.astype(np.int32)[codes], patterns, scales_of(weights)
+    scales = scales_of(weights)
 
-    def held(pieces: Labels) -> Held:
-        return held_by_keys(
-            lambda: ((pieces[codes[rows]], keys[rows]) for rows in store.chunks()), n, int(pieces.max()) + 1
-        )
+    def weigh(rows: slice) -> NDArray[np.bool_]:
+        return store.cells(len(plan.names), rows).values > 0
 
-    plan, patterns = pieces_with_units(plan, seen, held)
-    return plan, tallies, patterns.pieces.astype(np.int32)[codes], patterns, scales_of(weights)
+    def held(pieces: Labels, some: Callable[[slice], Any] = lambda _: slice(None)) -> Held:
+        def parts() -> Iterator[tuple[Labels, Keys]]:
+            assert keys is not None
+            for rows in store.chunks():
+                own = some(rows)
+                yield pieces[codes[rows]][own], keys[rows][own]
+
+        return held_by_keys(parts, n, int(pieces.max()) + 1)
+
+    def weighing(pieces: Labels) -> Labels:
+        if keys is not None:
+            return held(pieces, weigh).units
+        counts = (np.bincount(pieces[codes[rows]], weigh(rows), int(pieces.max()) + 1) for rows in store.chunks())
+        return np.asarray(sum(counts), dtype=np.int64)
+
+    matters = plan.weighing.weighted and scales[0].zeros
+    plan, patterns = find_pieces(plan, seen, None if keys is None else held, weighing if matters else None)
+    return plan, tallies, patterns.pieces.astype(np.int32)[codes], patterns, scales
 
 
 def _known(plan: Plan, store: Store, tallies: Sequence[Tally]) -> Known:

@@ -11,7 +11,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from microagg.checks import refuse_missing
+from microagg.demands import enough_weighing
 from microagg.digits import matter, refuse_undoable, undoable
+from microagg.diversity import Demand
 from microagg.errors import InvalidData
 from microagg.frozen import frozen
 from microagg.grouping import Grouping, check_kinds, room_for_units
@@ -240,6 +242,12 @@ class Known:
         if not plan.weighing.weighted:
             return None
         return self.weights(plan, cells)[0]._replace(units=None if units is None else units.codes)
+
+    def weighing(self, plan: Plan, cells: Sequence[Cells], units: Units | None) -> Demand | None:
+        """Return that k records, or units, of a group weigh something; None where all do, or it does not matter."""
+        if not plan.weighing.weighted or not self.scales[0].zeros:
+            return None
+        return enough_weighing(plan.weights(cells)[0], None if units is None else units.codes, plan.k)
 
     def with_weights(
         self, scales: Sequence[Scale], weighed: Sequence[Sequence[Any]], bases: Sequence[tuple[float, float]]

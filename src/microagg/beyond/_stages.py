@@ -47,7 +47,7 @@ from microagg.beyond._plan import (
 from microagg.beyond._regions import Settled
 from microagg.beyond._store import Scratch
 from microagg.beyond._tasks import WIDTHS
-from microagg.beyond._units import check_units_known, pieces_with_units
+from microagg.beyond._units import check_units_known, find_pieces
 from microagg.beyond._written import write_counted
 from microagg.blocking.districts import share_of_corners
 from microagg.errors import ClusterFailed
@@ -176,12 +176,13 @@ class Stages:
         weights: dict[str, list[Any]] = {name: [] for name in plan.weighing.used}
         numbering, seen, lacking = frames.Numbering(plan.strata), PatternsSeen(plan.by_pattern), Counter[str]()
         tallies: list[Tally] = []
-        numbers, without_unit = [], 0
+        numbers, weighing, without_unit = [], [], 0
         for part, found in enumerate(self.objects("found", len(self.sizes))):
             strata = np.zeros(1, dtype=np.int64)
             if plan.strata:
                 strata = numbering.codes(object_in(self.folder, f"strata-{part}"))
             numbers.append(seen.join(found.patterns, strata))
+            weighing.append(found.weighing)
             tallies = list(map(Tally.join, tallies, found.tallies)) if tallies else found.tallies
             lacking.update(found.lacking)
             without_unit += found.without_unit
@@ -191,31 +192,41 @@ class Stages:
         check_missing(plan, tallies, lacking)
         check_stratum_sizes(seen.strata_sizes, plan.k, plan.strata)
         check_columns(plan, tallies)
+        scales = scales_of(weights)
+        light = plan.weighing.weighted and scales[0].zeros
         if plan.unit is None:
-            patterns = seen.pieces(plan.k, by_value=plan.refined)
+            heavy = np.zeros(seen.sizes.size, dtype=np.int64)
+            for own, counts in zip(numbers, weighing, strict=True):
+                heavy[own] += counts
+            of_records = lambda pieces: np.bincount(pieces, weights=heavy).astype(np.int64)  # noqa: E731
+            plan, patterns = find_pieces(plan, seen, None, of_records if light else None)
         else:
-            plan, patterns = self._pieces_with_units(plan, seen, numbers)
+            plan, patterns = self._pieces_with_units(plan, seen, numbers, light)
         for part, own in enumerate(numbers):
             keep(self.folder, f"pieces-{part}", numbers=patterns.pieces[own].astype(np.int32))
         sizes = np.bincount(patterns.pieces, weights=seen.sizes)
-        return plan, tallies, [int(size) for size in sizes], patterns, scales_of(weights)
+        return plan, tallies, [int(size) for size in sizes], patterns, scales
 
     def _pieces_with_units(
-        self, plan: Plan, seen: PatternsSeen, numbers: list[NDArray[np.int64]]
+        self, plan: Plan, seen: PatternsSeen, numbers: list[NDArray[np.int64]], light: bool
     ) -> tuple[Plan, Patterns]:
-        """Cut strata into pieces that can hold k units; `numbers` are those of the whole file that each part's have."""
+        """Cut strata into pieces that can hold k units; `numbers` are those of the whole file that each part's have.
+
+        If it is `light`, some records weigh nothing, and k units of a piece must weigh something.
+        """
         for part, own in enumerate(numbers):
             keep(self.folder, f"numbers-{part}", numbers=own)
-        self.each_part(_tasks.count_units)
+        for which in ("all", "weighing") if light else ("all",):
+            self.each_part(_tasks.count_units, which)
         turns = count()
 
-        def held(pieces: NDArray[np.int64]) -> Held:
+        def held(pieces: NDArray[np.int64], which: str = "all") -> Held:
             turn = next(turns)
             keep(self.folder, f"asked-{turn}", pieces=pieces)
-            self.each_part(_tasks.hold_units, turn)
+            self.each_part(_tasks.hold_units, turn, which)
             return reduce(Held.join, (Held(**own) for own in self.found(f"held-{turn}")))
 
-        return pieces_with_units(plan, seen, held)
+        return find_pieces(plan, seen, held, (lambda pieces: held(pieces, "weighing").units) if light else None)
 
     def find_constants(self, plan: Plan, tallies: Sequence[Tally], scales: Sequence[Scale]) -> Known:
         """Find the constants of all columns, and what they weigh, and place all records by them."""

@@ -61,13 +61,17 @@ class Work(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a part says of the file: its columns and weights, which values are missing and where, missing units."""
+    """What a part says of the file: its columns and weights, which values are missing and where, missing units.
+
+    `weighing` counts, of each number of `patterns`, the records that the first weight is above 0 of.
+    """
 
     tallies: list[Tally]
     patterns: PatternsSeen
     lacking: Counter[str]
     without_unit: int
     weights: dict[str, WeightSeen]
+    weighing: NDArray[np.int64]
 
 
 def stored_tables_of(work: Work, part: int, columns: list[str] | None = None) -> Iterator[pa.Table]:
@@ -146,37 +150,48 @@ def read_part(folder: Folder, part: int) -> None:
     weighing = {name: np.concatenate(values) for name, values in weights.items()}
     columns += [Cells(values) for values in weighing.values()] * (2 if plan.weighing.by_group else 1)
     keep_cells(folder, "columns", part, columns)
-    keep_matrix(folder, f"codes-{part}", np.concatenate(codes))
+    numbers = np.concatenate(codes)
+    keep_matrix(folder, f"codes-{part}", numbers)
     if plan.strata:
         keep_object(folder, f"strata-{part}", pa.concat_tables(examples))
     counted = [tally(plan, table, own) for table, own in zip_longest(tables, keys)]
     tallies = [reduce(Tally.join, own) for own in zip(*counted, strict=True)]
     seen_weights = {name: WeightSeen.of(values) for name, values in weighing.items()}
-    keep_object(folder, f"found-{part}", Found(tallies, seen, lacking, without_unit, seen_weights))
+    some = numbers[next(iter(weighing.values())) > 0] if weighing else numbers
+    counts = np.bincount(some, minlength=seen.sizes.size)
+    keep_object(folder, f"found-{part}", Found(tallies, seen, lacking, without_unit, seen_weights, counts))
 
 
 def _decoded(array: Any) -> Any:
     return array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array
 
 
-def count_units(folder: Folder, part: int) -> None:
-    """Count the rows that units have of each stratum and pattern, in the order of the units' numbers."""
+def count_units(folder: Folder, part: int, which: str) -> None:
+    """Count the rows that units have of each stratum and pattern, in the order of the units' numbers.
+
+    `which` rows: "all", or those that are "weighing" something.
+    """
     codes = kept(folder, f"numbers-{part}")["numbers"][matrix_of(folder, f"codes-{part}")]
     keys = matrix_of(folder, f"units-{part}")
+    if which == "weighing":
+        some = object_of(folder, "coded").weights(cells_in(folder, "columns", part))[0] > 0
+        codes, keys = codes[some], keys[some]
     order = np.lexsort((codes, keys))
     codes, keys = codes[order], keys[order]
-    starts = np.flatnonzero(np.concatenate([[True], (keys[1:] != keys[:-1]) | (codes[1:] != codes[:-1])]))
+    new = np.ones(keys.size, dtype=bool)
+    new[1:] = (keys[1:] != keys[:-1]) | (codes[1:] != codes[:-1])
+    starts = np.flatnonzero(new)
     rows = np.diff(starts, append=keys.size)
-    keep_matrix(folder, f"pairs-{part}", np.array([keys[starts], codes[starts], rows], dtype=np.uint64))
+    keep_matrix(folder, f"pairs-{which}-{part}", np.array([keys[starts], codes[starts], rows], dtype=np.uint64))
 
 
-def hold_units(folder: Folder, part: int, turn: int) -> None:
+def hold_units(folder: Folder, part: int, turn: int, which: str) -> None:
     """Count what pieces hold of one range of units, over all parts; `asked-TURN` has the piece of each number."""
     pieces, n_parts = kept(folder, f"asked-{turn}")["pieces"], len(object_of(folder, "work").sizes)
     bounds = [(1 << 64) * number // n_parts for number in (part, part + 1)]
     own = []
     for other in range(n_parts):
-        pairs = matrix_of(folder, f"pairs-{other}")
+        pairs = matrix_of(folder, f"pairs-{which}-{other}")
         first = int(np.searchsorted(pairs[0], np.uint64(bounds[0])))
         last = pairs.shape[1] if part + 1 == n_parts else int(np.searchsorted(pairs[0], np.uint64(bounds[1])))
         own.append(np.array(pairs[:, first:last]))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from microagg._kernels.alike import digests_of
 from microagg.beyond._plan import Plan
+from microagg.demands import check_strata_weigh
 from microagg.errors import InvalidData
 from microagg.grouping import check_stratum_units
 from microagg.io import frames
@@ -64,11 +65,29 @@ def held_by_keys(chunks: Callable[[], Iterable[tuple[Labels, Keys]]], n: int, n_
     return reduce(Held.join, map(of_range, range(1 << bits)))
 
 
-def pieces_with_units(plan: Plan, seen: PatternsSeen, held: Callable[[Labels], Held]) -> tuple[Plan, Patterns]:
+def find_pieces(
+    plan: Plan,
+    seen: PatternsSeen,
+    held: Callable[[Labels], Held] | None,
+    weighing: Callable[[Labels], Labels] | None,
+) -> tuple[Plan, Patterns]:
     """Cut strata by what records lack, into pieces that can hold k units; give the plan with the largest unit.
 
-    `held` counts the units of pieces, which are given for each number of `seen`.
+    `held` counts the units of pieces, which are given for each number of `seen`, and `weighing` the records, or units,
+    that weigh something, where not all do and it matters.
     """
-    check_stratum_units(held(seen.strata), plan.k, plan.strata, plan.in_part)
-    patterns = seen.pieces(plan.k, lambda target: held(target).short(plan.k, plan.in_part), by_value=plan.refined)
-    return replace(plan, largest_unit=int(held(patterns.pieces).largest.max())), patterns
+    if held is not None:
+        check_stratum_units(held(seen.strata), plan.k, plan.strata, plan.in_part)
+    if weighing is not None:
+        check_strata_weigh(weighing(seen.strata) < plan.k, plan.k, plan.strata, held is not None)
+
+    def short(target: Labels) -> NDArray[np.bool_]:
+        found = np.zeros(int(target.max()) + 1, dtype=np.bool_)
+        if held is not None:
+            found |= held(target).short(plan.k, plan.in_part)
+        if weighing is not None:
+            found |= weighing(target) < plan.k
+        return found
+
+    patterns = seen.pieces(plan.k, None if held is None and weighing is None else short, by_value=plan.refined)
+    return plan if held is None else replace(plan, largest_unit=int(held(patterns.pieces).largest.max())), patterns

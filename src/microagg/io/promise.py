@@ -56,6 +56,8 @@ class Promise:
         Whether no unit holds more than 1/k of the rows that share a combination; else k different ones are enough.
     demand : Demand, optional
         What records that share a combination must keep of confidential columns, in the order of the rows.
+    weighing : Demand, optional
+        That k records, or units, that share a combination weigh something, where means are weighted.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class Promise:
     in_part: bool = True
     pseudonym: str = ""
     demand: Demand | None = field(default=None, compare=False, repr=False)
+    weighing: Demand | None = field(default=None, compare=False, repr=False)
 
     def of_units(self, units: NDArray[Any], in_part: bool) -> "Promise":
         """Return the same promise of units, in the order of the rows that are written."""
@@ -86,6 +89,7 @@ class Promise:
             self,
             units=None if self.units is None else self.units[order],
             demand=None if self.demand is None else self.demand.take(order),
+            weighing=None if self.weighing is None else self.weighing.take(order),
         )
 
     @property
@@ -122,11 +126,16 @@ class Promise:
             )
 
     def check_demand(self, found: Digests, confidential: Sequence[Bits], name: str) -> None:
-        """Refuse what was written if identical records break the demand on confidential columns.
+        """Refuse what was written if identical records break the demand on confidential columns, or on weights.
 
         `found` are the digests of all records, and `confidential` the bits of the values that were written: where these
         are equal, the values that the demand was kept for must have been.
         """
+        if self.weighing is not None and not self.weighing.kept(classes_of(found)):
+            raise PromiseBroken(
+                f"{name!r} was read back, and fewer than {self.weighing.limits[0].l} of those who share all masked "
+                f"values have a weight above 0. {_REMEDY}"
+            )
         if self.demand is None:
             return
         for column, bits in zip(self.demand.columns, confidential, strict=True):
@@ -227,7 +236,7 @@ def check_written(
         for tally, digests in zip(tallies, found, strict=True):
             own = None if promise.units is None else promise.units[start : start + digests.shape[1]]
             tally.add(digests if own is None else with_units(digests, own))
-        if promise.demand is not None:
+        if promise.demand is not None or promise.weighing is not None:
             as_written.append(found[0])
         if tell is not None:
             tell(tallies[0].records)

@@ -23,6 +23,7 @@ class WeightSeen(NamedTuple):
     missing: int
     infinite: int
     negative: int
+    zeros: int
     largest: float
     total: NDArray[np.int64]  # the exact sum, as digits
     steps: Mapping[int, int]  # see `count_steps`
@@ -35,6 +36,7 @@ class WeightSeen(NamedTuple):
             int(np.count_nonzero(np.isnan(values))),
             int(np.count_nonzero(np.isinf(values))),
             int(np.count_nonzero(values < 0)),
+            int(np.count_nonzero(values == 0)),
             float(good.max(initial=0.0)),
             exact_digits(good),
             count_steps(good),
@@ -48,6 +50,7 @@ class WeightSeen(NamedTuple):
             self.missing + other.missing,
             self.infinite + other.infinite,
             self.negative + other.negative,
+            self.zeros + other.zeros,
             largest,
             self.total + other.total,
             steps,
@@ -56,7 +59,7 @@ class WeightSeen(NamedTuple):
     @property
     def scale(self) -> Scale:
         """How these weights are counted and released."""
-        return Scale(power_of(round_digits(self.total)), Step.of(self.steps))
+        return Scale(power_of(round_digits(self.total)), Step.of(self.steps), self.zeros > 0)
 
     def check(self, name: Any) -> None:
         """Refuse a column that does not hold weights; none of its cells is shown."""

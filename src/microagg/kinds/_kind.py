@@ -271,8 +271,15 @@ class Rule:
         """The fewest members, or units, whose mean may be released."""
         return min(self.k, FEWEST)
 
-    def hides(self, labels: Labels, n_groups: int, some: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return in which groups some of the members are enough, counted by units where these are known."""
+    def hides(
+        self, labels: Labels, n_groups: int, some: NDArray[np.bool_], members: Members | None = None
+    ) -> NDArray[np.bool_]:
+        """Return in which groups some of the members are enough, counted by units where these are known.
+
+        Where members are weighted, those that weigh nothing hide nobody.
+        """
+        if members is not None:
+            some = some & (members.units > 0)
         if self.units is None:
             return np.asarray(np.bincount(labels[some], minlength=n_groups) >= self.fewest)
         return np.asarray(held_by(labels[some], self.units[some], n_groups).units >= self.fewest)
@@ -426,7 +433,8 @@ def enough_present(
     else:  # sums of whole units are exact
         units = np.bincount(own, weights=members.units[cells.present], minlength=n_groups)
         half = 2 * units >= np.bincount(labels, weights=members.units, minlength=n_groups)
-    return half & rule.hides(labels, n_groups, cells.present)
+    lacks = np.bincount(labels[~cells.present], minlength=n_groups) > 0
+    return (half & rule.hides(labels, n_groups, cells.present, members)) | ~lacks
 
 
 def with_missing(cells: Cells, labels: Labels, of_groups: Values, released: NDArray[np.bool_]) -> Cells:

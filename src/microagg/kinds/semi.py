@@ -90,7 +90,8 @@ class Semi(Number):
         means = averages_of_present(cells, labels, n_groups, rule.aggregate, members)
         off = cells.present & (cells.values != self.spike)
         if rule.spike_totals == "safe":
-            some = rule.hides(labels, n_groups, off) & ~_one_amount(cells, off, labels, n_groups, rule, members)
+            some = rule.hides(labels, n_groups, off, members)
+            some &= ~_one_amount(cells, off, labels, n_groups, rule, members)
         else:
             some = np.bincount(labels[off], minlength=n_groups) > 0
         of_groups = np.where(some, means, self.spike)

@@ -42,14 +42,20 @@ Short = Callable[[NDArray[np.int64]], NDArray[np.bool_]]
 
 
 def find_patterns(
-    table: Table, strata: NDArray[np.int64], k: int, units: Units | None = None, *, by_value: bool = False
+    table: Table,
+    strata: NDArray[np.int64],
+    k: int,
+    units: Units | None = None,
+    weighing: NDArray[np.bool_] | None = None,
+    *,
+    by_value: bool = False,
 ) -> Patterns:
     """Cut each stratum by the patterns of missing values.
 
     A pattern with fewer than k records joins, whole, that one with at least k that differs from it in the fewest
     columns (of several the one with more records, then with the lower first row, or `by_value` the one that lacks
     less of the first columns, whatever the order of rows). Where none has k, the stratum is one piece. With units, a
-    pattern must be able to hold k of them.
+    pattern must be able to hold k of them. Where only some records are `weighing`, k of a pattern, or k units, must be.
     """
     lacking = [column.cells.states for column in table if column.cells.states is not None]
     if not lacking:
@@ -60,7 +66,7 @@ def find_patterns(
         patterns = split_classes(patterns, own.astype(np.int64))
     both = split_classes(strata, patterns, patterns)
     first, sizes = first_of_each(both), np.bincount(both)
-    short = None if units is None else _short_of_units(both, first.size, k, units)
+    short = None if units is None and weighing is None else _short(both, first.size, k, units, weighing)
     states = states[:, first]
     target, moved = join_rare(states, strata[first], sizes, _ranks(states) if by_value else first, k, short)
     pieces = np.unique(target[both], return_inverse=True)[1]
@@ -75,9 +81,19 @@ def _ranks(states: NDArray[np.uint8]) -> NDArray[np.int64]:
     return ranks
 
 
-def _short_of_units(patterns: NDArray[np.int64], n_patterns: int, k: int, units: Units) -> Short:
+def _short(
+    patterns: NDArray[np.int64], n_patterns: int, k: int, units: Units | None, weighing: NDArray[np.bool_] | None
+) -> Short:
+    codes = np.arange(patterns.size) if units is None else units.codes
+
     def short(target: NDArray[np.int64]) -> NDArray[np.bool_]:
-        return held_by(target[patterns], units.codes, n_patterns).short(k, units.in_part)
+        own = target[patterns]
+        found = np.zeros(n_patterns, dtype=np.bool_)
+        if units is not None:
+            found |= held_by(own, codes, n_patterns).short(k, units.in_part)
+        if weighing is not None:
+            found |= held_by(own[weighing], codes[weighing], n_patterns).units < k
+        return found
 
     return short
 
