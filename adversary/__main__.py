@@ -8,7 +8,11 @@ PARTS = {
     "kill": "signals at random moments of every kind of job",
     "soak": "mixed jobs for an hour: memory, file handles, threads, scratch",
     "same": "the same bytes whatever the threads, engine, order, locale or place",
+    "weights": "ages and regions, from weighted means and weights with all digits and as they are written",
 }
+
+MODULES = {"weights": "weight_traces"}
+"""Parts whose module has another name."""
 
 
 def main(arguments: list[str]) -> int:
@@ -17,7 +21,7 @@ def main(arguments: list[str]) -> int:
         print("\n".join(["usage: python -m adversary NAME [options]", *(f"  {n}  {w}" for n, w in PARTS.items())]))
         return 2
     name, *rest = arguments
-    return int(importlib.import_module(f"adversary.{name}").main(rest) or 0)
+    return int(importlib.import_module(f"adversary.{MODULES.get(name, name)}").main(rest) or 0)
 
 
 if __name__ == "__main__":

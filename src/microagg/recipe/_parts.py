@@ -227,8 +227,9 @@ class WeightChoices(Part):
         None,
         FLAG,
         "whether the values that a group releases are weighted; by default they are, if a weight is named",
-        more="Weighted means keep weighted totals of the file, of strata and of groups; unweighted means keep the sums "
-        "of the records. Distances and k never depend on weights.",
+        more="Weighted means keep weighted totals of the file, of strata and of groups, exactly before rounding; "
+        "unweighted means keep the sums of the records. Distances never depend on weights. If means are weighted, k "
+        "records of every group, or units, have a weight above 0.",
     )
     release: str = choose(
         "as it is",

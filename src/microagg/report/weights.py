@@ -23,7 +23,9 @@ def done(judgement: Judgement) -> list[Fact]:
         f"and unweighted totals change."
         if run.weighted
         else "The values that groups release are not weighted: unweighted totals are kept, and weighted totals change.",
-        "Distances and k do not depend on weights.",
+        "Distances do not depend on weights. Each group has k records, or units, with a weight above 0."
+        if run.weighted
+        else "Distances and k do not depend on weights.",
         _by_group(run.calibrated) if run.weights_by_group else "",
     ]
     if found is not None and found.factors is not None:
