@@ -269,6 +269,14 @@ def test_what_does_not_go_together_is_said_at_its_field(client, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_means_that_could_be_undone_are_not_written(client, tmp_path):
+    client.post("/try/apply", masking__rounding="none", masking__moments="variance")
+    client.settle()
+    page = write(client, tmp_path / "out")
+    assert "From so many digits the values of members can be computed." in unescape(page.text)
+    assert not (tmp_path / "out").exists()
+
+
 def test_what_takes_its_time_is_begun_only_when_somebody_asks(client, tmp_path, monkeypatch):
     monkeypatch.setattr("microagg.app.pages.release.AT_ONCE", 0.0)
     page = client.get("/release")
