@@ -35,8 +35,9 @@ def test_weighted_means_with_all_digits_are_masked_in_memory_and_not_written(tmp
         with pytest.raises(InvalidParameter) as refused:
             ma.write(stored, tmp_path / "out.parquet")
         assert str(refused.value) == (
-            "1 column(s) of whole numbers would be written as weighted means with more than 3 decimals: 'age'. From so "
-            "many digits the values of members can be computed. Round them: rounding='auto'; or choose weighted=False."
+            "1 column(s) of whole numbers would be written as weighted means with too many digits: 'age'. A file may "
+            "have steps down to a thousandth of the column's own: from more digits the values of members can be "
+            "computed. Round them: rounding='auto'; or choose weighted=False."
         )
         assert (refused.value.parameter, refused.value.columns) == ("rounding", ("age",))
     assert left_in(tmp_path) == []
@@ -46,7 +47,7 @@ def test_weighted_means_with_all_digits_are_masked_in_memory_and_not_written(tmp
 def test_spread_values_with_all_digits_are_not_written(tmp_path, moments):
     frame = frame_of().drop(columns="w")
     release = ma.protect(frame, k=5, rounding="none", moments=moments)
-    with pytest.raises(InvalidParameter, match=f"values spread to keep {moments}s with more than 3 decimals: 'age'"):
+    with pytest.raises(InvalidParameter, match=f"values spread to keep {moments}s with too many digits: 'age'"):
         ma.write(release, tmp_path / "out.csv")
     ma.write(ma.protect(frame[["wage"]], k=5, rounding="none", moments=moments), tmp_path / "amounts.csv")
     ma.write(ma.protect(frame, k=5, moments=moments), tmp_path / "rounded.csv")
@@ -77,7 +78,7 @@ def test_a_step_far_below_that_of_the_column_counts_as_no_rounding(tmp_path):
         if is_written:
             ma.write(release, tmp_path / "out.parquet")
             continue
-        with pytest.raises(InvalidParameter, match="more than 3 decimals: 'age'"):
+        with pytest.raises(InvalidParameter, match="too many digits: 'age'"):
             ma.write(release, tmp_path / "out.parquet")
 
 
@@ -87,7 +88,7 @@ def test_files_beyond_memory_refuse_them_before_any_group_is_formed(tmp_path, mo
     if engine == "dask" and whole:  # refused before the cluster starts, as on disk
         monkeypatch.setattr("microagg.beyond._cluster.run", None)
     pq.write_table(pa.table(frame_of(whole=whole)), tmp_path / "in.parquet")
-    with pytest.raises(InvalidParameter, match="weighted means with more than 3 decimals: 'age'"):
+    with pytest.raises(InvalidParameter, match="weighted means with too many digits: 'age'"):
         ma.protect_file(
             tmp_path / "in.parquet", tmp_path / "out.parquet", k=5, rounding="none", engine=engine, n_jobs=1, **ROLES
         )

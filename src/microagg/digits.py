@@ -55,9 +55,10 @@ def refuse_undoable(recipe: Recipe, names: Sequence[Any]) -> None:
         what, other = f"values spread to keep {moments}s", setting("moments", "none")
     listed = ", ".join(map(repr, names[:3])) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     raise InvalidParameter(
-        f"{len(names)} column(s) of whole numbers would be written as {what} with more than {_DECIMALS} decimals: "
-        f"{listed}. From so many digits the values of members can be computed. Round them: "
-        f"{setting('rounding', 'auto')}; or choose {other}.",
+        f"{len(names)} column(s) of whole numbers would be written as {what} with too many digits: {listed}. A file "
+        "may have steps down to a thousandth of the column's own: from more digits the values of members can be "
+        "computed. "
+        f"Round them: {setting('rounding', 'auto')}; or choose {other}.",
         parameter="rounding",
         columns=tuple(names),
     )

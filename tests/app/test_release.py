@@ -273,7 +273,7 @@ def test_means_that_could_be_undone_are_not_written(client, tmp_path):
     client.post("/try/apply", masking__rounding="none", masking__moments="variance")
     client.settle()
     page = write(client, tmp_path / "out")
-    assert "From so many digits the values of members can be computed." in unescape(page.text)
+    assert "from more digits the values of members can be computed." in unescape(page.text)
     assert not (tmp_path / "out").exists()
 
 
