@@ -24,10 +24,11 @@ from microagg.prepare.patterns import Patterns, find_patterns
 from microagg.prepare.selection import Selection
 from microagg.progress import Progress, part
 from microagg.recipe import Blocks, Recipe, Select
+from microagg.release_facts import OnceFacts
 from microagg.row_groups import Diverse, File, groups_of_rows, numbered
 from microagg.schema import Role, Schema
 from microagg.table import Table
-from microagg.unit_constants import groups_of_units, labels_of_columns, masked_once, settled_constant
+from microagg.unit_constants import groups_of_units, labels_of_columns, loss_by_row, masked_once, settled_constant
 from microagg.units import Units
 from microagg.weighting import Weighed
 from microagg.whole_units import Layout, form_whole_groups, household_columns, lay_out, rank_within, represent_whole
@@ -57,6 +58,7 @@ class Formed(NamedTuple):
     layout: Layout | None = None
     diverse: Diverse | None = None
     constant: str = "auto"
+    once: OnceFacts | None = None
 
 
 def formed_of(
@@ -115,10 +117,12 @@ def _of_rows(
         apart = file.strata if file.demand is not None else pieces
         order = file.ordered(np.zeros_like(pieces) if once else apart)
         given, pieces = file.sorted_by(order), numbered(pieces[order.rows])
-    by_unit = np.zeros(0, dtype=np.int64)
+    by_unit, facts = np.zeros(0, dtype=np.int64), None
     if once:
-        own, by_unit, moved = groups_of_units(given, once, forming, recipe, method, rule, n_jobs, progress)
+        own, by_unit, moved, loss = groups_of_units(given, once, forming, recipe, method, rule, n_jobs, progress)
         patterns = replace(patterns, n_moved=moved)
+        by_row = loss_by_row(given, pieces, forming, recipe, method, rule, n_jobs, part(progress, 1, 1, 1))
+        facts = OnceFacts(tuple(once), by_row, loss)
     else:
         own = groups_of_rows(given, pieces, forming, recipe, method, rule, n_jobs, progress)
     own = own if order is None else own.back(order)
@@ -129,7 +133,7 @@ def _of_rows(
         labels = labels_of_columns(table, once, by_unit, groups)
     found = represent(table, labels, rule, n_jobs, file.representing, part(progress, 1, 1, 1))
     formed = Formed(file, groups, found, labels, groups, method, blocks, patterns, n_blocks, moves, selection)
-    return formed._replace(diverse=diverse, constant=constant)
+    return formed._replace(diverse=diverse, constant=constant, once=facts)
 
 
 def check_whole_units(recipe: Recipe, schema: Schema, method: str) -> None:

@@ -277,6 +277,7 @@ def _protected(
         diversity=_diversity_facts(demand, formed.diverse, classes),
         moments=_moment_facts(matched, masking.moments, original, written, weighed),
         chosen=chosen,
+        once=formed.once,
         weights=_weight_facts(weighed, own, formed.found, original, written, n_jobs, weighing_loss),
         _original=original,
         _written=written,

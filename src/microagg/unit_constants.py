@@ -5,7 +5,7 @@ the means of all groups are equations from which it may follow. So units are gro
 their rows then by the others, inside of the groups of units.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -70,11 +70,15 @@ def masked_once(file: File, recipe: Recipe, method: Grouping) -> list[Any]:
 
 
 class GroupsOfUnits(NamedTuple):
-    """Groups of rows, the group of units that each row is in, and the rows that joined another missing pattern."""
+    """Groups of rows, the group of units that each row is in, and the rows that joined another missing pattern.
+
+    `loss` is that of all columns, in percent, before groups are refined.
+    """
 
     rows: GroupsOfRows
     units: Labels
     n_moved: int
+    loss: float = np.nan
 
 
 def labels_of_columns(table: Table, once: Sequence[Any], by_unit: Labels, groups: Labels) -> Labels:
@@ -102,17 +106,46 @@ def groups_of_units(
     file, heard = file._replace(units=units), part(progress, 0, 0, 1)
     plain = replace(recipe, refine=Refine())
     lost = partial(loss_of, file.table, rule=rule, n_jobs=n_jobs, weights=file.representing, progress=heard)
-    best, least, size = None, np.inf, recipe.k
+    best, size = None, recipe.k
     while size <= max(recipe.k, units.n_units):
         tried = _groups_of_so_many_units(file, once, names, size, plain, method, rule, n_jobs, heard)
-        loss = lost(labels_of_columns(file.table, once, tried.units, tried.rows.groups))
-        if loss >= least:
+        tried = _with_losses(tried, file.table, once, lost)
+        if best is not None and tried.loss >= best.loss:
             break
-        best, least, size = tried, loss, 2 * size
+        best, size = tried, 2 * size
     assert best is not None
-    if recipe.refine.effort is not None:
-        return _groups_of_so_many_units(file, once, names, size // 2, recipe, method, rule, n_jobs, progress)
-    return best
+    if recipe.refine.effort is None:
+        return best
+    refined = _groups_of_so_many_units(file, once, names, size // 2, recipe, method, rule, n_jobs, progress)
+    return refined._replace(loss=best.loss, rows=refined.rows._replace(diverse=best.rows.diverse))
+
+
+def _with_losses(
+    found: GroupsOfUnits, table: Table, once: Sequence[Any], lost: Callable[[Labels], float]
+) -> GroupsOfUnits:
+    """Return groups with the loss of all columns, and with that of the groups before they kept a demand."""
+    loss = lost(labels_of_columns(table, once, found.units, found.rows.groups))
+    diverse = found.rows.diverse
+    if diverse is not None:
+        before = lost(labels_of_columns(table, once, found.units, diverse.before))
+        diverse = diverse._replace(loss_before=before, loss_after=loss)
+    return found._replace(loss=loss, rows=found.rows._replace(diverse=diverse))
+
+
+def loss_by_row(
+    file: File,
+    pieces: Labels,
+    names: Collection[Any],
+    recipe: Recipe,
+    method: Grouping,
+    rule: Rule,
+    n_jobs: int,
+    progress: Progress | None,
+) -> float:
+    """Return the information loss, in percent, of groups of rows that are not refined."""
+    found = groups_of_rows(file, pieces, names, replace(recipe, refine=Refine()), method, rule, n_jobs, progress)
+    rule = replace(rule, units=None if file.units is None else file.units.codes)
+    return loss_of(file.table, found.groups, rule=rule, n_jobs=n_jobs, weights=file.representing, progress=progress)
 
 
 def _groups_of_so_many_units(

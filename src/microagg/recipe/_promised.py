@@ -39,7 +39,7 @@ class UnitChoices(Part):
         keyword="unit_constant",
         more='"once": units are grouped by these columns first, and all rows of a unit release the same; "row": each '
         "row with its own group, so that a unit with many rows is in many groups, whose means can disclose its value. "
-        '"auto": "once" if units have more than three rows on average.',
+        '"auto": "once" if units have more than three rows on average, and always with ``unit_release="pseudonym"``.',
     )
     household: tuple[Any, ...] = choose(
         (),
@@ -63,12 +63,6 @@ class UnitChoices(Part):
     )
 
     def _check(self) -> None:
-        if self.release == "pseudonym" and self.constant == "row":
-            raise InvalidParameter(
-                f"{setting('unit_constant', 'row')} cannot be combined with {setting('unit_release', 'pseudonym')}, "
-                "which releases one value for all rows of a unit. Leave it out.",
-                parameter="unit_constant",
-            )
         if self.release == "drop":
             for name, keyword in (("household", "household"), ("wave", "wave"), ("order", "unit_order")):
                 if getattr(self, name):
