@@ -57,6 +57,12 @@ class JointDisclosure:
         Releases whose rows were matched to records by nearest values. All figures are estimates where there are any.
     consistent : float or None
         The percentage of groups of those releases whose records give the released means; None where there are none.
+    n_units : int or None
+        Where a unit is named: how many units there are.
+    solved_units : int or None
+        Units that have a value, in a masked column that all their rows have in common, which follows from the means of
+        groups: such a value is one unknown, in as many groups as its unit has rows, even of one release. None where no
+        unit is named, and where the values of more than 50 000 units depend on each other.
 
     Examples
     --------
@@ -74,6 +80,8 @@ class JointDisclosure:
     converged: bool = True
     nearest: int = 0
     consistent: float | None = None
+    n_units: int | None = None
+    solved_units: int | None = None
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -82,11 +90,16 @@ class JointDisclosure:
         alone = "Records that are in the same groups of all releases as no other record."
         follow = "Records whose values follow exactly from the means of groups."
         fewest = "The smallest number of records that all releases together cannot distinguish."
-        return (
+        found = (
             Measure("k together", self.fewest, "higher", (1.0, n), fewest),
             Measure("singled out", of * self.singled_out, "lower", (0.0, 100.0), alone, "%"),
             Measure("solved", of * self.solved, "lower", (0.0, 100.0), follow, "%"),
         )
+        if self.solved_units is None or self.n_units is None:
+            return found
+        units = "Units with a value, in a column that all their rows have in common, that follows from the means."
+        share = 100.0 * self.solved_units / self.n_units
+        return (*found, Measure("solved units", share, "lower", (0.0, 100.0), units, "%"))
 
     @property
     def _title(self) -> str:
@@ -187,7 +200,8 @@ def _without_slack(
 
     An unknown of one sum alone can make up for whatever the others of that sum are: the sum shows nothing of them.
     """
-    unknown, sums, loose = open_yet.copy(), np.ones(holds.shape[0], dtype=np.bool_), []
+    unknown, sums = open_yet.copy(), np.ones(holds.shape[0], dtype=np.bool_)
+    loose: list[tuple[NDArray[Any], NDArray[Any]]] = []
     turned = holds.T.tocsr()
     while True:
         sums &= (holds @ unknown.astype(np.float64)) > 0.0
