@@ -16,6 +16,7 @@ from microagg.evaluate.constants import Seen, measure_constants
 from microagg.evaluate.joint import JointDisclosure, measure_joint
 from microagg.evaluate.matching import Matching
 from microagg.io import frames
+from microagg.io._native import floats_of
 from microagg.kinds import Cells, Number
 from microagg.progress import Progress, part
 from microagg.study.matching import nearest, stands_beside
@@ -84,7 +85,7 @@ def joint_disclosure(
         )
     named = None if columns is None else known_names(columns, list(before.columns), "columns")
     labels, agree, seen = [], [], []
-    numbers = [name for name in before.columns if before.get_column(name).dtype.is_numeric()]
+    numbers = list(before.columns) if named is None else named
     units = None if unit is None else frames.category_codes(before, known_names([unit], list(before.columns), "unit"))
     for number, (release, order) in enumerate(zip(releases, orders, strict=True)):
         after = frames.open_frame(release)
@@ -98,9 +99,7 @@ def joint_disclosure(
         told = part(progress, number, number + 1, len(releases) + 1)
         own, found = _groups(before, after, number, named, match if order is None else "position", told)
         labels.append(own)
-        seen.append(
-            Seen(_numbers_of(after, numbers if named is None else [one for one in named if one in numbers]), own)
-        )
+        seen.append(Seen(_numbers_of(after, numbers), own))
         agree += [] if found is None else [found.agree]
     joint = measure_joint(labels, part(progress, len(releases), len(releases) + 1, len(releases) + 1))
     if units is not None:
@@ -114,7 +113,7 @@ def _numbers_of(frame: nw.DataFrame[Any], names: list[Any]) -> Table:
     columns = []
     for name in names:
         if name in frame.columns and (series := frame.get_column(name)).dtype.is_numeric():
-            values = frames.floats_of(series)
+            values = floats_of(series)
             missing = np.isnan(values)
             columns.append(Coded(name, Number(), Cells(values, missing.astype(np.uint8) if missing.any() else None)))
     return Table(tuple(columns))
