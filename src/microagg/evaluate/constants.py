@@ -115,7 +115,7 @@ def _equations(column: Coded, releases: Sequence[Seen], units: Labels, weights: 
             labels = connected_components(sparse.bmat([[None, graph], [graph.T, None]]))[1][:n_units][units]
         both = known & after.cells.present
         own, of, values, shown = codes_of(labels[both]), units[both], column.values[both], after.values[both]
-        step = 0.5 * 10.0 ** Steps.of(np.unique(shown)).power(lambda: 0.0)
+        step = 0.5 * 10.0 ** Steps.of(np.unique(shown)).power(lambda: spread)
         tried = []
         for counts in [np.ones(own.size), *([] if weights is None else [weights[both]])]:
             total = np.bincount(own, weights=counts)

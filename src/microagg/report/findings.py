@@ -338,7 +338,7 @@ def _constants(judgement: Judgement) -> list[Finding]:
             Finding(
                 "look", "units",
                 f"{words[0].upper()}{words[1:]}, by an intruder who knows which rows are in which group. Mask such "
-                f'columns once for each unit: unit_constant = "once". Or choose a larger k.',
+                f'columns once for each unit (unit_constant: "once"), or choose a larger k.',
                 f"{words}.",
             )
         ]  # fmt: skip
